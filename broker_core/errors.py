@@ -1,0 +1,65 @@
+"""Errors of the broker: one enum with the code, the sentence and whether a retry helps."""
+
+from __future__ import annotations
+
+import enum
+
+
+class ErrorCode(enum.Enum):
+    """What went wrong. Where Kafka has the same error, the name and the number are Kafka's."""
+
+    def __init__(self, code: int, sentence: str, retriable: bool) -> None:
+        self.code = code
+        self.sentence = sentence
+        self.retriable = retriable
+
+    OFFSET_OUT_OF_RANGE = (1, "The offset is outside the log", False)
+    CORRUPT_MESSAGE = (2, "Stored or sent bytes fail their checksum", False)
+    UNKNOWN_TOPIC_OR_PARTITION = (3, "There is no such topic or partition", False)
+    REQUEST_TIMED_OUT = (7, "The deadline passed before the request could be served", True)
+    MESSAGE_TOO_LARGE = (10, "The message is larger than the topic allows", False)
+    OFFSET_METADATA_TOO_LARGE = (12, "The metadata of the commit is too large", False)
+    INVALID_TOPIC = (17, "The name is not allowed", False)
+    ILLEGAL_GENERATION = (22, "The group has moved on to a newer generation", False)
+    INCONSISTENT_GROUP_PROTOCOL = (23, "The member shares no assignor with the group", False)
+    INVALID_GROUP_ID = (24, "The group id is not allowed", False)
+    UNKNOWN_MEMBER_ID = (25, "The group does not know this member", False)
+    INVALID_SESSION_TIMEOUT = (26, "The session timeout is outside the allowed range", False)
+    REBALANCE_IN_PROGRESS = (27, "The group is rebalancing; the member must rejoin", True)
+    TOPIC_ALREADY_EXISTS = (36, "There is already such a topic", False)
+    INVALID_PARTITIONS = (37, "The number of partitions is not allowed", False)
+    INVALID_CONFIG = (40, "The configuration is not allowed", False)
+    INVALID_REQUEST = (42, "The request makes no sense", False)
+    OUT_OF_ORDER_SEQUENCE_NUMBER = (45, "The producer's sequence number is out of order", False)
+    DUPLICATE_SEQUENCE_NUMBER = (46, "The batch was already appended", False)
+    INVALID_PRODUCER_EPOCH = (47, "A newer producer with the same id has taken over", False)
+    STORAGE_ERROR = (56, "The disk refused", False)
+    NON_EMPTY_GROUP = (68, "The group still has members", False)
+    GROUP_ID_NOT_FOUND = (69, "There is no such group", False)
+    FENCED_INSTANCE_ID = (82, "Another member uses the same group instance id", False)
+    INVALID_RECORD = (87, "The message was refused by the topic's schema", False)
+    THROTTLED = (89, "The limit is reached; try again later", True)
+    # Queues and the rest, which Kafka's classic protocol has no number for.
+    UNKNOWN_QUEUE = (1001, "There is no such queue", False)
+    INVALID_LEASE = (1002, "The lease has expired, or belongs to somebody else", False)
+    UNKNOWN_DEAD_LETTER = (1003, "There is no such dead letter", False)
+    CLOSED = (1004, "It is closed", False)
+    DIRECTORY_IN_USE = (1005, "The data directory is opened by another process", False)
+    DAMAGED = (1006, "What is stored is damaged", False)
+
+
+class BrokerError(Exception):
+    """An error that a caller can act on.
+
+    `str(error)` is one sentence: what happened, to what, and, where it helps, what to do.
+    """
+
+    def __init__(self, code: ErrorCode, about: str = "") -> None:
+        super().__init__(f"{code.sentence}: {about}." if about else f"{code.sentence}.")
+        self.code = code
+        self.about = about
+
+    @property
+    def retriable(self) -> bool:
+        """True where the same call may succeed later."""
+        return self.code.retriable

@@ -1,0 +1,132 @@
+"""The one ordered stream of what the broker did.
+
+Panels, timeline, recording, metrics and report all come from it. One event may stand for many messages:
+a run of offsets that were published at the same moment and met the same fate, so totals are exact at any rate.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+
+class EventKind(enum.StrEnum):
+    """What happened. The value is what the session folder stores."""
+
+    # Messages: each carries a run of `count` messages from `offset` on.
+    PUBLISHED = "published"
+    DELIVERED = "delivered"
+    ACKNOWLEDGED = "acknowledged"
+    NACKED = "nacked"
+    RELEASED = "released"
+    LEASE_EXTENDED = "lease_extended"
+    LEASE_EXPIRED = "lease_expired"
+    DEAD_LETTERED = "dead_lettered"
+    REDRIVEN = "redriven"
+    PURGED = "purged"
+    REJECTED = "rejected"
+    DROPPED = "dropped"
+    EVICTED = "evicted"
+    EXPIRED = "expired"
+    # Control: few, and read alone by the timeline.
+    SESSION_STARTED = "session_started"
+    SESSION_ENDED = "session_ended"
+    TOPIC_CREATED = "topic_created"
+    TOPIC_DELETED = "topic_deleted"
+    PARTITIONS_ADDED = "partitions_added"
+    RECORDS_DELETED = "records_deleted"
+    QUEUE_CREATED = "queue_created"
+    CLIENT_STARTED = "client_started"
+    CLIENT_STOPPED = "client_stopped"
+    MEMBER_JOINED = "member_joined"
+    MEMBER_LEFT = "member_left"
+    GROUP_STATE = "group_state"
+    REBALANCE_STARTED = "rebalance_started"
+    PARTITIONS_REVOKED = "partitions_revoked"
+    PARTITIONS_ASSIGNED = "partitions_assigned"
+    REBALANCE_COMPLETED = "rebalance_completed"
+    OFFSETS_RESET = "offsets_reset"
+    PRODUCER_BLOCKED = "producer_blocked"
+    PRODUCER_UNBLOCKED = "producer_unblocked"
+    FAULT = "fault"
+    DAMAGE = "damage"
+    USER_ACTION = "user_action"
+
+
+MESSAGE_KINDS = frozenset(
+    {
+        EventKind.PUBLISHED,
+        EventKind.DELIVERED,
+        EventKind.ACKNOWLEDGED,
+        EventKind.NACKED,
+        EventKind.RELEASED,
+        EventKind.LEASE_EXTENDED,
+        EventKind.LEASE_EXPIRED,
+        EventKind.DEAD_LETTERED,
+        EventKind.REDRIVEN,
+        EventKind.PURGED,
+        EventKind.REJECTED,
+        EventKind.DROPPED,
+        EventKind.EVICTED,
+        EventKind.EXPIRED,
+    }
+)
+
+
+class Event(msgspec.Struct, frozen=True, gc=False):
+    """One thing that happened, to one run of messages or to one part of the broker.
+
+    Times are nanoseconds since the session began. A field that has no meaning for the kind is None or "".
+    `group` is the consumer group, or the queue's name for leases. `attempt` counts deliveries to that group from 1.
+    `to_*` is where a dead letter or a redriven message was appended. `detail` is only on control events.
+    """
+
+    seq: int
+    time_ns: int
+    kind: EventKind
+    topic: str = ""
+    partition: int | None = None
+    offset: int | None = None
+    count: int = 0
+    size_bytes: int = 0
+    client: str = ""
+    group: str = ""
+    generation: int | None = None
+    attempt: int | None = None
+    published_ns: int | None = None
+    key: bytes | None = None
+    cause: str = ""
+    to_topic: str = ""
+    to_partition: int | None = None
+    to_offset: int | None = None
+    detail: dict[str, Any] | None = None
+
+
+Sink = Callable[[Event], object]
+
+
+class EventStream:
+    """Numbers events and hands each to every sink, in order."""
+
+    def __init__(self) -> None:
+        self._sinks: list[Sink] = []
+        self.count = 0
+
+    def attach(self, sink: Sink) -> None:
+        """Every later event goes to `sink` too."""
+        self._sinks.append(sink)
+
+    def detach(self, sink: Sink) -> None:
+        """`sink` gets nothing more; unknown sinks are ignored."""
+        if sink in self._sinks:
+            self._sinks.remove(sink)
+
+    def emit(self, time_ns: int, kind: EventKind, **fields: Any) -> None:
+        """Append one event; `fields` are those of `Event`."""
+        event = Event(self.count, time_ns, kind, **fields)
+        self.count += 1
+        for sink in self._sinks:
+            sink(event)

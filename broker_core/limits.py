@@ -1,0 +1,12 @@
+"""A limit on everything, each with the reason for its size."""
+
+from __future__ import annotations
+
+MAX_NAME_CHARS = 249  # Kafka's: the name plus "-" and a partition number fits a file name
+MAX_PARTITIONS = 10_000  # the largest assignment that is computed in about 15 ms
+MAX_MESSAGE_BYTES = 1_048_588  # Kafka's default of message.max.bytes
+MAX_HEADERS = 1_000  # more is a payload in disguise
+MAX_COMMIT_METADATA_BYTES = 4_096  # Kafka's default of offset.metadata.max.bytes
+MAX_MEMBERS = 100_000  # per group; joins are coalesced, so the state is the only cost
+SEGMENT_BYTES = 64 * 1_048_576  # rolled at this size; one segment is recovered at a time
+INDEX_INTERVAL_BYTES = 4_096  # Kafka's: one sparse index entry per this many log bytes

@@ -1,0 +1,69 @@
+"""A reply that may come later: waiting in the broker is a parked reply with a deadline, never a sleeping thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Reply(Generic[T]):
+    """Settled once, with a value or an error; callbacks run at that moment, in the order they were added."""
+
+    __slots__ = ("_callbacks", "_error", "_value", "done")
+
+    def __init__(self) -> None:
+        self.done = False
+        self._value: T | None = None
+        self._error: Exception | None = None
+        self._callbacks: list[Callable[[Reply[T]], object]] = []
+
+    @classmethod
+    def of(cls, value: T) -> Reply[T]:
+        """A reply that is there already."""
+        reply: Reply[T] = cls()
+        reply.resolve(value)
+        return reply
+
+    def resolve(self, value: T) -> bool:
+        """Settle with a value; False where it was settled before."""
+        if self.done:
+            return False
+        self._value = value
+        self._settle()
+        return True
+
+    def fail(self, error: Exception) -> bool:
+        """Settle with an error, which `result` raises; False where it was settled before."""
+        if self.done:
+            return False
+        self._error = error
+        self._settle()
+        return True
+
+    def _settle(self) -> None:
+        self.done = True
+        callbacks, self._callbacks = self._callbacks, []
+        for callback in callbacks:
+            callback(self)
+
+    def then(self, callback: Callable[[Reply[T]], object]) -> None:
+        """Call `callback(reply)` when settled, at once where it is."""
+        if self.done:
+            callback(self)
+        else:
+            self._callbacks.append(callback)
+
+    @property
+    def error(self) -> Exception | None:
+        """The error it was settled with."""
+        return self._error
+
+    def result(self) -> T:
+        """The value. Raises the error it was settled with, or RuntimeError where nothing came yet."""
+        if not self.done:
+            raise RuntimeError("the reply is not there yet")
+        if self._error is not None:
+            raise self._error
+        return self._value  # type: ignore[return-value]

@@ -1,0 +1,231 @@
+"""The state of the broker at one moment, as plain immutable values: what panels show and keyframes store."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class PartitionView(msgspec.Struct, frozen=True, gc=False):
+    """One partition of a topic. Offsets are counts of messages since the beginning."""
+
+    partition: int
+    start_offset: int
+    end_offset: int
+    size_bytes: int
+
+
+class GateView(msgspec.Struct, frozen=True):
+    """The backpressure of one topic or queue.
+
+    `policy` is block, reject, drop_newest or drop_oldest; `depth` counts messages that the slowest reader has not
+    finished with, `slowest` names that reader. `tokens` is None where no rate is limited.
+    `blocked` holds (producer, since_ns) in the order in which they wait.
+    """
+
+    target: str
+    policy: str
+    depth: int
+    limit: int | None
+    rate_limit_per_s: float | None
+    tokens: float | None
+    slowest: str
+    blocked: tuple[tuple[str, int], ...]
+    blocked_ns_total: int
+    rejected: int
+    dropped: int
+
+
+class TopicView(msgspec.Struct, frozen=True):
+    """A topic and its partitions, in order."""
+
+    name: str
+    partitions: tuple[PartitionView, ...]
+    published: int
+    published_bytes: int
+    gate: GateView | None
+
+
+class OffsetView(msgspec.Struct, frozen=True, gc=False):
+    """Where a group stands in one partition.
+
+    `committed` is None where nothing is committed; `position` is what its owner reads next; `lag` is the end offset less the
+    committed one, `lag_ns` the age of the oldest message that is not committed; both None for "n/a".
+    """
+
+    topic: str
+    partition: int
+    owner: str
+    position: int | None
+    committed: int | None
+    end_offset: int
+    lag: int | None
+    lag_ns: int | None
+
+
+class MemberView(msgspec.Struct, frozen=True):
+    """A member of a group. `partitions` holds (topic, partition); `owned_since_ns` the time of its last assignment."""
+
+    client: str
+    member_id: str
+    instance_id: str
+    topics: tuple[str, ...]
+    partitions: tuple[tuple[str, int], ...]
+    joined_ns: int
+    last_heartbeat_ns: int
+    owned_since_ns: int | None
+
+
+class GroupView(msgspec.Struct, frozen=True):
+    """A consumer group. `state` is one of Stable, Preparing rebalance, Completing rebalance, Empty, Dead."""
+
+    name: str
+    state: str
+    generation: int
+    assignor: str
+    leader: str
+    topics: tuple[str, ...]
+    members: tuple[MemberView, ...]
+    offsets: tuple[OffsetView, ...]
+    state_since_ns: int
+
+
+class LeaseView(msgspec.Struct, frozen=True, gc=False):
+    """A message in flight: held by `holder` until `deadline_ns`; `attempt` counts deliveries from 1."""
+
+    queue: str
+    partition: int
+    offset: int
+    key: bytes | None
+    holder: str
+    acquired_ns: int
+    deadline_ns: int
+    attempt: int
+    max_attempts: int
+
+
+class AttemptView(msgspec.Struct, frozen=True, gc=False):
+    """One delivery of a message that ended in the dead letters."""
+
+    holder: str
+    delivered_ns: int
+    ended_ns: int
+    outcome: str
+
+
+class DeadLetterView(msgspec.Struct, frozen=True):
+    """A dead letter: its place in the bin, where it came from, why, and what happened on each attempt."""
+
+    queue: str
+    offset: int
+    origin_topic: str
+    origin_partition: int
+    origin_offset: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes], ...]
+    cause: str
+    published_ns: int
+    dead_ns: int
+    redrives: int
+    attempts: tuple[AttemptView, ...]
+
+
+class QueueView(msgspec.Struct, frozen=True):
+    """A queue. `ready` can be taken now, `delayed` waits for its retry, `in_flight` is leased.
+
+    `leases` and `dead_letters` hold at most as many as the caller asked for; the counts are always whole.
+    """
+
+    name: str
+    priorities: int
+    ready: int
+    delayed: int
+    in_flight: int
+    dead: int
+    lease_ms: int
+    max_attempts: int
+    waiting_takers: int
+    acknowledged: int
+    redelivered: int
+    dead_lettered: int
+    redriven: int
+    leases: tuple[LeaseView, ...]
+    dead_letters: tuple[DeadLetterView, ...]
+    gate: GateView | None
+
+
+class ActorView(msgspec.Struct, frozen=True):
+    """A producer, consumer or worker of the scenario.
+
+    `role` is producer, consumer or worker; `state` is idle (on the bench), running, processing, waiting, blocked, joining,
+    paused, crashed or stopped. `target` is the topic it publishes to, the group it belongs to ("" on the bench), or its queue.
+    """
+
+    name: str
+    role: str
+    state: str
+    target: str
+    topics: tuple[str, ...]
+    processed: int
+    failed: int
+    rate_per_s: float
+    since_ns: int
+
+
+class RebalanceView(msgspec.Struct, frozen=True):
+    """A rebalance, running while `ended_ns` is None. `before` and `after` hold (topic, partition, client)."""
+
+    group: str
+    cause: str
+    started_ns: int
+    ended_ns: int | None
+    generation_before: int
+    generation_after: int | None
+    before: tuple[tuple[str, int, str], ...]
+    after: tuple[tuple[str, int, str], ...]
+
+    @property
+    def moved(self) -> tuple[tuple[str, int, str, str], ...]:
+        """(topic, partition, old owner, new owner) of what changed hands; "" for nobody."""
+        old = {(topic, partition): client for topic, partition, client in self.before}
+        new = {(topic, partition): client for topic, partition, client in self.after}
+        keys = sorted(old.keys() | new.keys())
+        return tuple((*key, old.get(key, ""), new.get(key, "")) for key in keys if old.get(key, "") != new.get(key, ""))
+
+    @property
+    def kept(self) -> tuple[tuple[str, int, str], ...]:
+        """(topic, partition, owner) of what stayed."""
+        return tuple(sorted(set(self.before) & set(self.after)))
+
+
+class Totals(msgspec.Struct, frozen=True, gc=False):
+    """What the broker itself has counted, in messages, since the session began.
+
+    `delivered` counts every handing over, `redelivered` those of them that were not the first to that group or queue.
+    """
+
+    published: int = 0
+    delivered: int = 0
+    acknowledged: int = 0
+    redelivered: int = 0
+    dead_lettered: int = 0
+    redriven: int = 0
+    rejected: int = 0
+    dropped: int = 0
+    expired: int = 0
+    evicted: int = 0
+    purged: int = 0
+    rebalances: int = 0
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """Everything at `time_ns`, after the first `events` events of the session."""
+
+    time_ns: int
+    events: int
+    topics: tuple[TopicView, ...] = ()
+    groups: tuple[GroupView, ...] = ()
+    queues: tuple[QueueView, ...] = ()
+    actors: tuple[ActorView, ...] = ()
+    rebalances: tuple[RebalanceView, ...] = ()
+    totals: Totals = Totals()

@@ -1,0 +1,65 @@
+"""Timers that are asked for and fire as calls, in the order of (time, creation)."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+
+Action = Callable[[int], object]
+
+
+class Timer:
+    """One pending call; `cancel` it when it is no longer wanted."""
+
+    __slots__ = ("action", "deadline_ns", "order")
+
+    def __init__(self, deadline_ns: int, order: int, action: Action) -> None:
+        self.deadline_ns = deadline_ns
+        self.order = order
+        self.action: Action | None = action
+
+    def __lt__(self, other: Timer) -> bool:
+        return (self.deadline_ns, self.order) < (other.deadline_ns, other.order)
+
+    def cancel(self) -> None:
+        """It will not fire."""
+        self.action = None
+
+
+class Timers:
+    """A heap of deadlines. It has no clock: `fire_next` is called by whoever drives time."""
+
+    def __init__(self) -> None:
+        self._heap: list[Timer] = []
+        self._order = 0
+
+    def at(self, deadline_ns: int, action: Action) -> Timer:
+        """Call `action(deadline_ns)` when time reaches `deadline_ns`."""
+        timer = Timer(deadline_ns, self._order, action)
+        self._order += 1
+        heapq.heappush(self._heap, timer)
+        return timer
+
+    def next_deadline_ns(self) -> int | None:
+        """The earliest pending deadline, or None."""
+        heap = self._heap
+        while heap and heap[0].action is None:
+            heapq.heappop(heap)
+        return heap[0].deadline_ns if heap else None
+
+    def fire_next(self, now_ns: int) -> int | None:
+        """Fire the earliest timer that is due at `now_ns`; the deadline it had, or None where nothing is due.
+
+        The action gets its own deadline as the time, so that work done late still happens at the right moment.
+        """
+        deadline_ns = self.next_deadline_ns()
+        if deadline_ns is None or deadline_ns > now_ns:
+            return None
+        timer = heapq.heappop(self._heap)
+        action, timer.action = timer.action, None
+        if action is not None:
+            action(deadline_ns)
+        return deadline_ns
+
+    def __len__(self) -> int:
+        return sum(timer.action is not None for timer in self._heap)
