@@ -1,0 +1,68 @@
+"""Icons: drawings of 24 x 24 units in `resources/icons`, tinted with a theme colour, crisp at any scale."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
+from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+
+import resources
+from widgets.theme_palette import Theme
+
+ICON_FOLDER = Path(resources.__file__).parent / "icons"
+# Device pixels kept for each icon: 14 to 32 units at the usual screen scales.
+PIXEL_SIZES = (14, 16, 18, 20, 24, 28, 32, 36, 40, 48, 64)
+
+
+@lru_cache(maxsize=1)
+def icon_names() -> tuple[str, ...]:
+    """The names that `icon` knows, sorted."""
+    return tuple(sorted(path.stem for path in ICON_FOLDER.glob("*.svg")))
+
+
+@lru_cache(maxsize=512)
+def _renderer(name: str, colour: str) -> QSvgRenderer:
+    path = ICON_FOLDER / f"{name}.svg"
+    if not path.is_file():
+        raise KeyError(f"There is no icon named {name!r}; the icons are the files in resources/icons.")
+    drawing = path.read_text(encoding="utf-8").replace("currentColor", colour)
+    return QSvgRenderer(QByteArray(drawing.encode()))
+
+
+@lru_cache(maxsize=2048)
+def icon_pixmap(name: str, colour: str, size: int, scale: float = 1.0) -> QPixmap:
+    """A square picture of `size` units at `scale` device pixels a unit. KeyError for an unknown name."""
+    pixels = max(1, round(size * scale))
+    pixmap = QPixmap(QSize(pixels, pixels))
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    _renderer(name, colour).render(painter, QRectF(0, 0, pixels, pixels))
+    painter.end()
+    pixmap.setDevicePixelRatio(scale)
+    return pixmap
+
+
+def paint_icon(painter: QPainter, name: str, colour: str, where: QRectF) -> None:
+    """Draw the icon as a shape, sharp under any zoom of the painter."""
+    _renderer(name, colour).render(painter, where)
+
+
+@lru_cache(maxsize=512)
+def icon(name: str, theme: Theme, token: str = "text", checked_token: str = "") -> QIcon:
+    """The icon in a colour token of the theme, greyed where disabled, `checked_token` on a checked button.
+
+    KeyError for an unknown icon or token.
+    """
+    result = QIcon()
+    tints = [(QIcon.Mode.Normal, QIcon.State.Off, theme.colour(token))]
+    tints.append((QIcon.Mode.Disabled, QIcon.State.Off, theme.disabled))
+    if checked_token:
+        tints.append((QIcon.Mode.Normal, QIcon.State.On, theme.colour(checked_token)))
+    for mode, state, colour in tints:
+        for pixels in PIXEL_SIZES:
+            result.addPixmap(icon_pixmap(name, colour, pixels), mode, state)
+    return result

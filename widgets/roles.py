@@ -1,0 +1,43 @@
+"""Item roles that the models give and the delegates draw."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from PySide6.QtCore import Qt
+
+
+class Role(IntEnum):
+    """What a model answers for a cell beside Qt's own roles; None where a cell has none.
+
+    `index.data(Role.STATE)` works as it stands: the members are plain integers from `Qt.UserRole` on.
+    """
+
+    STATE = Qt.ItemDataRole.UserRole + 1
+    """str: a state word of `theme_states`, drawn as colour, icon and word."""
+    FRACTION = Qt.ItemDataRole.UserRole + 2
+    """float 0..1: how full a bar is."""
+    HUE = Qt.ItemDataRole.UserRole + 3
+    """int: the owner's index into `Theme.owner_hues`."""
+    BADGE = Qt.ItemDataRole.UserRole + 4
+    """str: the owner's letter, one or two characters."""
+    TREND = Qt.ItemDataRole.UserRole + 5
+    """str: "rising", "falling" or "steady"."""
+    COUNTDOWN = Qt.ItemDataRole.UserRole + 6
+    """float 0..1: the share of a lease that is left."""
+    SORT = Qt.ItemDataRole.UserRole + 7
+    """int, float or str: what the column sorts by; a column keeps to one type."""
+    TOOLTIP = Qt.ItemDataRole.UserRole + 8
+    """str: plain text for the tool tip; the view escapes it."""
+    KEY = Qt.ItemDataRole.UserRole + 9
+    """str or tuple: the identity of the row, the same for as long as it lives."""
+    LIMIT = Qt.ItemDataRole.UserRole + 10
+    """float 0..1: where a bar carries a mark, as the limit of a gauge."""
+    SERIES = Qt.ItemDataRole.UserRole + 11
+    """tuple[float, ...]: the latest values, oldest first, for a sparkline."""
+    NUMERIC = Qt.ItemDataRole.UserRole + 12
+    """bool: digits, set flush right in the fixed-width face."""
+    WARN = Qt.ItemDataRole.UserRole + 13
+    """str: a colour token of `Theme` for the text of the cell, "" for the usual one."""
+    WHY_DISABLED = Qt.ItemDataRole.UserRole + 14
+    """str: why the row cannot be acted on, "" where it can."""

@@ -1,0 +1,139 @@
+"""The look of the program: `LIGHT` and `DARK`, the style of every state word, and `apply_theme`."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import lru_cache
+from pathlib import Path
+from string import Template
+
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
+from PySide6.QtWidgets import QApplication
+
+import resources
+from widgets.theme_colour import contrast, ink_on, mix
+from widgets.theme_palette import COLOUR_TOKENS, DARK, LIGHT, OWNER_HUES, Theme
+from widgets.theme_states import STATE_STYLES, StateStyle, state_style
+
+__all__ = [
+    "COLOUR_TOKENS",
+    "DARK",
+    "LIGHT",
+    "MONO_FAMILY",
+    "OWNER_HUES",
+    "STATE_STYLES",
+    "THEMES",
+    "UI_FAMILY",
+    "StateStyle",
+    "Theme",
+    "apply_theme",
+    "contrast",
+    "current_theme",
+    "ink_on",
+    "mix",
+    "mono_font",
+    "qcolour",
+    "state_style",
+    "style_sheet",
+    "ui_font",
+]
+
+RESOURCE_FOLDER = Path(resources.__file__).parent
+UI_FAMILY = "Inter"
+MONO_FAMILY = "JetBrains Mono"
+BASE_PIXELS = 13
+THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
+
+_PALETTE_ROLES = (
+    (QPalette.ColorRole.Window, "window"),
+    (QPalette.ColorRole.WindowText, "text"),
+    (QPalette.ColorRole.Base, "surface"),
+    (QPalette.ColorRole.AlternateBase, "sunken"),
+    (QPalette.ColorRole.Text, "text"),
+    (QPalette.ColorRole.Button, "surface"),
+    (QPalette.ColorRole.ButtonText, "text"),
+    (QPalette.ColorRole.ToolTipBase, "raised"),
+    (QPalette.ColorRole.ToolTipText, "text"),
+    (QPalette.ColorRole.PlaceholderText, "muted"),
+    (QPalette.ColorRole.Highlight, "accent_fill"),
+    (QPalette.ColorRole.HighlightedText, "on_accent"),
+    (QPalette.ColorRole.Link, "accent"),
+    (QPalette.ColorRole.LinkVisited, "accent"),
+    (QPalette.ColorRole.Light, "surface"),
+    (QPalette.ColorRole.Midlight, "hover"),
+    (QPalette.ColorRole.Mid, "border"),
+    (QPalette.ColorRole.Dark, "border_strong"),
+    (QPalette.ColorRole.Shadow, "border_strong"),
+    (QPalette.ColorRole.BrightText, "failure"),
+)
+
+
+@lru_cache(maxsize=1024)
+def qcolour(colour: str, alpha: int = 255) -> QColor:
+    """A shared QColor for "#RRGGBB"; `alpha` 0..255. Do not change it in place."""
+    result = QColor(colour)
+    result.setAlpha(alpha)
+    return result
+
+
+@lru_cache(maxsize=1)
+def _load_fonts() -> frozenset[str]:
+    """Load the fonts that ship with the program, once; the families that Qt found in them."""
+    families: set[str] = set()
+    for path in sorted((RESOURCE_FOLDER / "fonts").glob("*.[ot]tf")):
+        handle = QFontDatabase.addApplicationFont(str(path))
+        families.update(QFontDatabase.applicationFontFamilies(handle))
+    return frozenset(families)
+
+
+def ui_font(pixels: int = BASE_PIXELS, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
+    """The face of the window, `pixels` high; the system's own where the shipped one did not load."""
+    font = QFont(UI_FAMILY) if UI_FAMILY in _load_fonts() else QFont()
+    font.setPixelSize(pixels)
+    font.setWeight(weight)
+    font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+    return font
+
+
+def mono_font(pixels: int = BASE_PIXELS - 1, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
+    """The fixed-width face for payloads, keys and offsets."""
+    loaded = MONO_FAMILY in _load_fonts()
+    font = QFont(MONO_FAMILY) if loaded else QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font.setPixelSize(pixels)
+    font.setWeight(weight)
+    return font
+
+
+@lru_cache(maxsize=4)
+def style_sheet(theme: Theme) -> str:
+    """The one style sheet of the program, its tokens filled in."""
+    text = (RESOURCE_FOLDER / "themes" / "workbench.qss").read_text(encoding="utf-8")
+    values = {field.name: getattr(theme, field.name) for field in fields(theme) if field.name != "owner_hues"}
+    return Template(text).substitute(values, controls=(RESOURCE_FOLDER / "icons" / "controls").as_posix())
+
+
+def _palette(theme: Theme) -> QPalette:
+    palette = QPalette()
+    for role, token in _PALETTE_ROLES:
+        palette.setColor(role, qcolour(theme.colour(token)))
+    greyed = qcolour(theme.disabled)
+    for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText):
+        palette.setColor(QPalette.ColorGroup.Disabled, role, greyed)
+    return palette
+
+
+def apply_theme(app: QApplication, theme: Theme) -> None:
+    """Give the whole program the fonts, palette and style sheet of `theme`; call again to change it."""
+    if app.style().objectName().lower() != "fusion":
+        app.setStyle("Fusion")
+    app.setFont(ui_font())
+    app.setPalette(_palette(theme))
+    app.setStyleSheet(style_sheet(theme))
+    app.setProperty("brokerscopeTheme", theme.name)
+
+
+def current_theme() -> Theme:
+    """The theme last applied to the running application, light where none was."""
+    app = QApplication.instance()
+    name = app.property("brokerscopeTheme") if app is not None else None
+    return THEMES.get(str(name), LIGHT)

@@ -1,0 +1,66 @@
+"""How each state word looks: a colour, an icon and the word, together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class StateStyle(NamedTuple):
+    """A colour token of `Theme` (its soft fill is `token + "_soft"`), an icon name, and the word to show."""
+
+    token: str
+    icon: str
+    word: str
+
+
+STATE_STYLES: dict[str, StateStyle] = {
+    style.word.lower(): style
+    for style in (
+        # groups
+        StateStyle("stable", "stable", "Stable"),
+        StateStyle("rebalancing", "rebalancing", "Preparing rebalance"),
+        StateStyle("rebalancing", "rebalancing", "Completing rebalance"),
+        StateStyle("rebalancing", "rebalancing", "Rebalancing"),
+        StateStyle("idle", "empty", "Empty"),
+        StateStyle("failure", "dead", "Dead"),
+        # actors
+        StateStyle("idle", "idle", "Idle"),
+        StateStyle("stable", "running", "Running"),
+        StateStyle("active", "processing", "Processing"),
+        StateStyle("idle", "waiting", "Waiting"),
+        StateStyle("failure", "blocked", "Blocked"),
+        StateStyle("rebalancing", "joining", "Joining"),
+        StateStyle("idle", "paused", "Paused"),
+        StateStyle("failure", "crashed", "Crashed"),
+        StateStyle("idle", "stopped", "Stopped"),
+        # lag
+        StateStyle("lag_up", "lag-up", "Rising"),
+        StateStyle("lag_down", "lag-down", "Falling"),
+        StateStyle("idle", "steady", "Steady"),
+        # gates
+        StateStyle("stable", "stable", "Open"),
+        StateStyle("rebalancing", "waiting", "Limited"),
+        StateStyle("failure", "blocked", "Full"),
+        # messages
+        StateStyle("idle", "layers", "Ready"),
+        StateStyle("idle", "waiting", "Delayed"),
+        StateStyle("active", "processing", "In flight"),
+        StateStyle("rebalancing", "warning", "Expiring"),
+        StateStyle("failure", "dead-letter", "Dead letter"),
+        StateStyle("stable", "redrive", "Redriven"),
+        # what the window shows
+        StateStyle("stable", "running", "Live"),
+        StateStyle("replay", "clock", "Replay"),
+        StateStyle("branch", "branch", "Branch"),
+        # jobs
+        StateStyle("stable", "stable", "Done"),
+        StateStyle("failure", "crashed", "Failed"),
+        StateStyle("idle", "stopped", "Cancelled"),
+    )
+}
+
+
+def state_style(word: str) -> StateStyle:
+    """The style of a state word in any case; an unknown word is shown as it is, in the neutral colour."""
+    style = STATE_STYLES.get(word.strip().lower())
+    return style if style is not None else StateStyle("idle", "info", word)
