@@ -1,0 +1,224 @@
+"""Make this checkout ready to run: system libraries, virtual environment, Python packages.
+
+Standard library only, because it runs before anything is installed. A second call with nothing changed
+reads two small files and returns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import fcntl
+import hashlib
+import importlib.util
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+STAMP = VENV / ".brokerscope-installed"
+INPUTS = (ROOT / "pyproject.toml", ROOT / ".ci" / "constraints.txt")
+
+# Library that Qt asks for by name -> the Debian package that holds it (read off Qt's own files with objdump).
+QT_LIBRARIES = {
+    "libEGL.so.1": "libegl1",
+    "libGL.so.1": "libgl1",
+    "libX11.so.6": "libx11-6",
+    "libxkbcommon.so.0": "libxkbcommon0",
+    "libdbus-1.so.3": "libdbus-1-3",
+    "libfontconfig.so.1": "libfontconfig1",
+    "libfreetype.so.6": "libfreetype6",
+    "libglib-2.0.so.0": "libglib2.0-0",
+    "libgthread-2.0.so.0": "libglib2.0-0",
+    "libzstd.so.1": "libzstd1",
+    "libstdc++.so.6": "libstdc++6",
+}
+X11_LIBRARIES = {
+    "libX11-xcb.so.1": "libx11-xcb1",
+    "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
+    "libxcb.so.1": "libxcb1",
+    "libxcb-cursor.so.0": "libxcb-cursor0",
+    "libxcb-glx.so.0": "libxcb-glx0",
+    "libxcb-icccm.so.4": "libxcb-icccm4",
+    "libxcb-image.so.0": "libxcb-image0",
+    "libxcb-keysyms.so.1": "libxcb-keysyms1",
+    "libxcb-randr.so.0": "libxcb-randr0",
+    "libxcb-render.so.0": "libxcb-render0",
+    "libxcb-render-util.so.0": "libxcb-render-util0",
+    "libxcb-shape.so.0": "libxcb-shape0",
+    "libxcb-shm.so.0": "libxcb-shm0",
+    "libxcb-sync.so.1": "libxcb-sync1",
+    "libxcb-util.so.1": "libxcb-util1",
+    "libxcb-xfixes.so.0": "libxcb-xfixes0",
+    "libxcb-xkb.so.1": "libxcb-xkb1",
+}
+WAYLAND_LIBRARIES = {
+    "libwayland-client.so.0": "libwayland-client0",
+    "libwayland-cursor.so.0": "libwayland-cursor0",
+    "libwayland-egl.so.1": "libwayland-egl1",
+}
+NO_DISPLAY = (
+    "There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set): go on without a window by\n"
+    "    make setup && .venv/bin/python main.py run first-session --speed max"
+)
+
+
+class SetupError(Exception):
+    """What stands in the way, and the one command that removes it."""
+
+
+def has_display(system: str, environ: Mapping[str, str]) -> bool:
+    """Whether a window can open; only Linux needs to be asked, and a chosen Qt platform is believed."""
+    names = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    return system != "Linux" or any(environ.get(name) for name in names)
+
+
+def libraries_needed(system: str, environ: Mapping[str, str], window: bool) -> dict[str, str]:
+    """Shared libraries that must load, each with its Debian package; more of them for a real window."""
+    if system != "Linux":
+        return {}
+    needed = dict(QT_LIBRARIES)
+    if window and environ.get("DISPLAY"):
+        needed |= X11_LIBRARIES
+    if window and environ.get("WAYLAND_DISPLAY"):
+        needed |= WAYLAND_LIBRARIES
+    return needed
+
+
+def loads(library: str) -> bool:
+    """Whether the dynamic linker finds the library."""
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
+
+def missing(needed: Mapping[str, str], found: Callable[[str], bool] = loads) -> dict[str, str]:
+    """The part of ``needed`` that does not load."""
+    return {library: package for library, package in needed.items() if not found(library)}
+
+
+def install_command(packages: Iterable[str], prefix: str = "sudo ") -> str:
+    """The one shell line that installs Debian packages; each once, sorted."""
+    names = " ".join(sorted(set(packages)))
+    return f"{prefix}apt-get update && {prefix}apt-get install -y --no-install-recommends {names}"
+
+
+def root_prefix() -> str | None:
+    """What to put before a command that needs root: nothing, ``sudo -n``, or None where we may not."""
+    if os.geteuid() == 0:
+        return ""
+    sudo = shutil.which("sudo")
+    if sudo and subprocess.run([sudo, "-n", "true"], capture_output=True, check=False).returncode == 0:
+        return "sudo -n "
+    return None
+
+
+def install_system(lacking: Mapping[str, str]) -> None:
+    """Install what ``lacking`` names (what is missing -> Debian package), or say how to.
+
+    Raises:
+        SetupError: this is no Debian, we may not install, or apt-get failed.
+    """
+    if not lacking:
+        return
+    what = ", ".join(sorted(lacking))
+    if shutil.which("apt-get") is None:
+        raise SetupError(f"Missing on this system: {what}. Install the packages that hold them.")
+    prefix = root_prefix()
+    if prefix is None:
+        raise SetupError(
+            f"Missing on this system: {what}. Install them by\n    {install_command(lacking.values())}"
+        )
+    command = install_command(lacking.values(), prefix)
+    print(f"Installing {what}", flush=True)
+    environ = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    if subprocess.run(["sh", "-c", command], env=environ, stdout=subprocess.DEVNULL, check=False).returncode:
+        raise SetupError(f"Could not install {what}. The command was\n    {command}")
+
+
+def stamp_for(place: str, contents: Iterable[bytes]) -> str:
+    """Two lines: where and by which Python the environment is made, and a hash of what it is made from."""
+    digest = hashlib.sha256()
+    for content in contents:
+        digest.update(hashlib.sha256(content).digest())
+    return f"{place}\n{digest.hexdigest()}\n"
+
+
+def step_needed(wanted: str, present: str | None, python_works: bool) -> str | None:
+    """``"create"`` the environment, ``"update"`` its packages, or None when it is as wanted.
+
+    No stamp means that an install was interrupted: half-unpacked packages look complete to pip, so the
+    environment is made anew.
+    """
+    if present is None or not python_works or present.splitlines()[:1] != wanted.splitlines()[:1]:
+        return "create"
+    return None if present == wanted else "update"
+
+
+def run(command: list[str], failure: str) -> None:
+    """Run a command whose output the user should see; its failure becomes a SetupError."""
+    if subprocess.run(command, cwd=ROOT, check=False).returncode:
+        raise SetupError(f"{failure} The command was\n    {shlex.join(command)}")
+
+
+def install_packages() -> None:
+    """Bring .venv to what pyproject.toml and the constraints ask for."""
+    place = f"{platform.python_version()} {VENV}"
+    wanted = stamp_for(place, (path.read_bytes() for path in INPUTS))
+    present = STAMP.read_text() if STAMP.exists() else None
+    python = VENV / "bin" / "python"
+    step = step_needed(wanted, present, python.exists())
+    if step is None:
+        return
+    STAMP.unlink(missing_ok=True)
+    print("Installing the Python packages into .venv (about 1 GB, a few minutes the first time)", flush=True)
+    if step == "create":
+        run([sys.executable, "-m", "venv", "--clear", str(VENV)], "Could not make .venv.")
+    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    install += ["-c", str(INPUTS[1]), "-e", f"{ROOT}[dev]"]
+    run(install, "Could not install the Python packages; is the network there? Calling make again goes on.")
+    unfinished = STAMP.with_suffix(".new")
+    unfinished.write_text(wanted)
+    unfinished.replace(STAMP)
+
+
+def prepare(window: bool) -> None:
+    """Everything, in order; ``window`` asks for what a real window needs too.
+
+    Raises:
+        SetupError: something is missing that we may not or could not install.
+    """
+    system = platform.system()
+    if window and not has_display(system, os.environ):
+        raise SetupError(NO_DISPLAY)
+    lacking = missing(libraries_needed(system, os.environ, window))
+    if importlib.util.find_spec("ensurepip") is None:  # Debian splits it off, and venv needs it
+        lacking["Python's venv"] = f"python3.{sys.version_info.minor}-venv"
+    lock = os.open(ROOT / ".ci", os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)  # two terminals calling make at once take turns
+    install_system(lacking)
+    install_packages()
+
+
+def main() -> int:
+    """Command line; the exit code is 0 when everything is there."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--window", action="store_true", help="also what a real window needs")
+    try:
+        prepare(parser.parse_args().window)
+    except SetupError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

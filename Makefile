@@ -1,0 +1,46 @@
+# `make run` opens the workbench, `make test` runs the tests, `make check` runs what CI runs.
+# Each first installs what is missing; a second call starts at once.
+
+PYTHON := $(shell for p in python3.11 python3 python3.12 python3.13; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV_PYTHON := .venv/bin/python
+
+.PHONY: help setup run test check bench soak format clean
+
+help:
+	@echo "make run | test | check | bench | soak | format | clean"
+
+setup: python
+	@$(PYTHON) -I .ci/bootstrap.py
+
+run: python
+	@$(PYTHON) -I .ci/bootstrap.py --window
+	@$(VENV_PYTHON) main.py
+
+test: setup
+	$(VENV_PYTHON) -m pytest
+
+check: setup
+	$(VENV_PYTHON) -m ruff format --check
+	$(VENV_PYTHON) -m ruff check
+	$(VENV_PYTHON) -m mypy
+	.venv/bin/lint-imports
+	$(VENV_PYTHON) -m pytest
+
+bench: setup
+	$(VENV_PYTHON) -m pytest -m bench -s
+
+soak: setup
+	$(VENV_PYTHON) -m pytest -m soak -s
+
+format: setup
+	$(VENV_PYTHON) -m ruff format
+	$(VENV_PYTHON) -m ruff check --fix
+
+clean:
+	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: python
+python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: sudo apt-get install -y python3" >&2; exit 1; }
