@@ -1,0 +1,16 @@
+"""Files that the program ships: fonts, icons, themes, scenarios, templates, sample data, help."""
+
+from importlib.resources import files
+from pathlib import Path
+
+
+def path(*parts: str) -> Path:
+    """The path of a shipped file or folder: ``path("fonts", "Inter-Regular.otf")``.
+
+    Raises:
+        FileNotFoundError: nothing of that name is shipped.
+    """
+    found = Path(str(files(__name__).joinpath(*parts)))
+    if not found.exists():
+        raise FileNotFoundError(f"not shipped: {'/'.join(parts)}")
+    return found
