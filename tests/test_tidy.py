@@ -1,0 +1,155 @@
+"""The rules of the house that no linter knows."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QTimer
+
+ROOT = Path(__file__).parent.parent
+LINES_MAX = 400
+ROOMS = {"app", "broker_core", "widgets", "resources", "tests", "spark_reports"}
+FILES_ON_TOP = {"main.py", "pyproject.toml", "README.md", "LICENSE", "Makefile", "CHANGELOG.md", ".gitignore"}
+
+# Written in pieces, so that this file does not find itself.
+UNFINISHED = re.compile("|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "NotImplemented" + "Error"]))
+FOREIGN = re.compile(
+    "|".join(
+        [
+            "/" + r"work/(?:main|shared|\.)",
+            "/opt/" + "(?:pypi|wheels)",
+            "(?:files|test)\\.python" + "hosted",
+            "pypi\\." + "org",
+            "registry\\." + "npmjs",
+            "deb\\." + "debian\\.org",
+            "--(?:extra-)?" + "index-url",
+        ]
+    )
+)
+
+
+def kept_files() -> list[Path]:
+    """What git tracks or would track; elsewhere than in a clone, what is there."""
+    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listed = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a git clone")
+    return [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def python_files(*below: str) -> list[Path]:
+    inside = [ROOT / name for name in below] or [ROOT]
+    return [
+        path
+        for path in kept_files()
+        if path.suffix == ".py" and any(path.is_relative_to(one) for one in inside)
+    ]
+
+
+def places(paths: list[Path], pattern: re.Pattern[str]) -> list[str]:
+    """``file:line`` of every match; binary files are passed over."""
+    found = []
+    for path in paths:
+        try:
+            lines = path.read_text("utf-8").splitlines()
+        except UnicodeDecodeError:
+            continue
+        hits = (number for number, line in enumerate(lines, 1) if pattern.search(line))
+        found += [f"{path.relative_to(ROOT)}:{number}" for number in hits]
+    return found
+
+
+def test_the_top_level_holds_only_what_it_should():
+    tops = {path.relative_to(ROOT).parts[0] for path in kept_files()}
+    assert tops <= ROOMS | FILES_ON_TOP | {".ci"}
+
+
+def test_files_are_short():
+    lengths = {str(path.relative_to(ROOT)): len(path.read_bytes().splitlines()) for path in python_files()}
+    assert {name: length for name, length in lengths.items() if length > LINES_MAX} == {}
+
+
+def test_files_are_named_after_the_noun_in_them():
+    vague = {"utils.py", "util.py", "helpers.py", "misc.py", "common.py"}
+    assert [str(path) for path in python_files() if path.name in vague] == []
+
+
+def test_nothing_is_left_unfinished():
+    assert places(python_files(), UNFINISHED) == []
+
+
+def test_nothing_names_the_place_it_was_made_in():
+    assert places(kept_files(), FOREIGN) == []
+
+
+def test_the_core_prints_nothing():
+    assert places(python_files("broker_core"), re.compile(r"^\s*print\(")) == []
+
+
+Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def public_definitions(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, Definition]]:
+    """Classes, functions and methods with a public name, at any depth of classes."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, Definition):
+            continue
+        if child.name.startswith("_") or is_overload(child):
+            continue
+        yield prefix + child.name, child
+        if isinstance(child, ast.ClassDef):
+            yield from public_definitions(child, f"{prefix}{child.name}.")
+
+
+def is_overload(node: Definition) -> bool:
+    return any(isinstance(mark, ast.Name) and mark.id == "overload" for mark in node.decorator_list)
+
+
+def test_everything_public_in_the_core_says_what_it_is():
+    """A method may leave it to the port that it fills: another class's documented method of its name."""
+    documented, silent = set(), []
+    for path in python_files("broker_core"):
+        for name, node in public_definitions(ast.parse(path.read_text("utf-8"))):
+            owner, _, last = name.rpartition(".")
+            if ast.get_docstring(node) is not None:
+                documented.add(last)
+            else:
+                silent.append((last if owner else "", f"{path.relative_to(ROOT)}:{node.lineno} {name}"))
+    assert [place for method, place in silent if method not in documented] == []
+
+
+def canonical(name: str) -> str:
+    """A distribution's name as PEP 503 compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_every_dependency_is_pinned():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    asked = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    pins = (ROOT / ".ci" / "constraints.txt").read_text().splitlines()
+    assert [line for line in pins if not re.fullmatch(r"[A-Za-z0-9_.-]+==[^\s=]+", line)] == []
+    pinned = {canonical(line.partition("==")[0]) for line in pins}
+    names = {canonical(re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0]) for line in asked}
+    assert names - pinned == set()
+
+
+@pytest.mark.usefixtures("qapp")
+def test_qt_does_not_steal_references():
+    """PySide6 6.12.0 drops a reference to None, True or False with each void or bool call on Python 3.11."""
+    timer = QTimer()
+    calls = 500
+    before = [sys.getrefcount(one) for one in (None, True, False)]
+    for _ in range(calls):
+        timer.stop()
+        timer.setSingleShot(True)
+        timer.isSingleShot()
+        timer.setSingleShot(False)
+        timer.isSingleShot()
+        timer.isActive()
+    after = [sys.getrefcount(one) for one in (None, True, False)]
+    assert all(new > old - calls // 2 for old, new in zip(before, after, strict=True)), (before, after)
