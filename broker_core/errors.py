@@ -36,6 +36,7 @@ class ErrorCode(enum.Enum):
     STORAGE_ERROR = (56, "The disk refused", False)
     NON_EMPTY_GROUP = (68, "The group still has members", False)
     GROUP_ID_NOT_FOUND = (69, "There is no such group", False)
+    GROUP_MAX_SIZE_REACHED = (81, "The group has as many members as are allowed", False)
     FENCED_INSTANCE_ID = (82, "Another member uses the same group instance id", False)
     INVALID_RECORD = (87, "The message was refused by the topic's schema", False)
     THROTTLED = (89, "The limit is reached; try again later", True)
@@ -46,6 +47,8 @@ class ErrorCode(enum.Enum):
     CLOSED = (1004, "It is closed", False)
     DIRECTORY_IN_USE = (1005, "The data directory is opened by another process", False)
     DAMAGED = (1006, "What is stored is damaged", False)
+    NOT_A_SESSION = (1007, "This is not a session folder", False)
+    UNKNOWN_SESSION_VERSION = (1008, "The session has a format that this program does not know", False)
 
 
 class BrokerError(Exception):

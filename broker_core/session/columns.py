@@ -1,0 +1,43 @@
+"""Events as columns, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from broker_core.events import MESSAGE_KINDS, Event, EventKind
+from broker_core.session.schema import EVENT_SCHEMA
+
+_MESSAGE_KINDS = frozenset(kind.value for kind in MESSAGE_KINDS)
+_KINDS = {kind.value: kind for kind in EventKind}
+_KIND = EVENT_SCHEMA.get_field_index("kind")
+_DETAIL = EVENT_SCHEMA.get_field_index("detail")
+_encoder = msgspec.json.Encoder(enc_hook=str)
+
+
+def is_message(event: Event) -> bool:
+    """True where the event belongs into the messages folder, False for control."""
+    return event.kind._value_ in _MESSAGE_KINDS  # hash of an enum member is slow, of its value fast
+
+
+def batch_of(events: Sequence[Event]) -> pa.RecordBatch:
+    """One record batch with a row an event. Raises pa.ArrowException where a field has the wrong type."""
+    columns: list[Sequence[Any]] = list(zip(*map(msgspec.structs.astuple, events), strict=True))
+    columns[_DETAIL] = [
+        None if detail is None else _encoder.encode(detail).decode() for detail in columns[_DETAIL]
+    ]
+    arrays = [pa.array(values, field.type) for values, field in zip(columns, EVENT_SCHEMA, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=EVENT_SCHEMA)
+
+
+def events_of(batch: pa.RecordBatch) -> Iterator[Event]:
+    """The events of a record batch, in its order. Raises KeyError for a kind that this program does not know."""
+    columns = [column.to_pylist() for column in batch.columns]
+    for row in zip(*columns, strict=True):
+        fields = list(row)
+        fields[_KIND] = _KINDS[fields[_KIND]]
+        fields[_DETAIL] = fields[_DETAIL] and msgspec.json.decode(fields[_DETAIL])
+        yield Event(*fields)

@@ -1,0 +1,84 @@
+"""A session that is happening: a simulation, and the recording of it, in one folder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from broker_core.files import DiskFiles, FileSystem, MemoryFiles
+from broker_core.lab.scenario import Scenario
+from broker_core.lab.simulation import Simulation
+from broker_core.session.metadata import FINISHED, STOPPED
+from broker_core.session.recorder import Recorder
+
+BROKER_FOLDER = "broker"  # the data directory of the session's broker, beside the recording
+OFFSETS_FILE = "offsets.sqlite"
+
+
+class LiveSession:
+    """Everything that belongs to one run. `folder` is None where nothing is recorded."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        scenario_text: str,
+        *,
+        folder: Path | None,
+        find_file: Callable[[str], Path],
+        seed: int | None = None,
+    ) -> None:
+        """Set up and start at session time 0. Raises `BrokerError` where the folder cannot be used."""
+        self.folder = folder
+        self.recorder: Recorder | None = None
+        self._closed = False
+        seed = scenario.seed if seed is None else seed
+        files: FileSystem = MemoryFiles()
+        offsets_path = ":memory:"
+        if folder is not None:
+            self.recorder = Recorder(
+                folder, scenario_name=scenario.title, scenario_text=scenario_text, seed=seed
+            )
+            if scenario.durability == "file":
+                files = DiskFiles(folder / BROKER_FOLDER)
+                offsets_path = str(folder / BROKER_FOLDER / OFFSETS_FILE)
+        self.simulation = Simulation(
+            scenario,
+            files=files,
+            offsets_path=offsets_path,
+            find_file=find_file,
+            seed=seed,
+            epoch_ms=time.time_ns() // 1_000_000,
+        )
+        if self.recorder is not None:
+            self.simulation.events.attach(self.recorder)
+            self.simulation.on_action(self.recorder.action)
+        self.simulation.start()
+
+    def summary(self) -> dict[str, int]:
+        """The broker's own totals, with the number of events."""
+        totals: dict[str, int] = msgspec.to_builtins(self.simulation.totals())
+        return {**totals, "events": self.simulation.events.count}
+
+    def close(self, *, finished: bool) -> None:
+        """End the session and its recording; `finished` where the scenario came to its end. The second call
+        does nothing.
+
+        Raises the `BrokerError` of a recording that failed.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        simulation = self.simulation
+        simulation.end()
+        try:
+            simulation.close()
+        finally:
+            if self.recorder is not None:
+                self.recorder.close(
+                    FINISHED if finished else STOPPED,
+                    totals=msgspec.to_builtins(simulation.totals()),
+                    time_ns=simulation.loop.now_ns,
+                )

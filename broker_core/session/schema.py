@@ -1,0 +1,104 @@
+"""The columns and file names of a session folder. Needs pyarrow and nothing else of the core: Spark's side
+imports it too.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+FORMAT: Final = "brokerscope-session"
+FORMAT_VERSION: Final = 1
+
+SESSION_FILE: Final = "session.json"
+SCENARIO_FILE: Final = "scenario.yaml"
+ACTIONS_FILE: Final = "actions.jsonl"
+MESSAGES: Final = "messages"
+CONTROL: Final = "control"
+TAIL: Final = "tail"
+FOLDERS: Final = (MESSAGES, CONTROL)
+
+SEGMENT_EVENTS: Final = 250_000  # smaller files cost Spark twice the time and the scrubber fifteen times
+ROW_GROUP_EVENTS: Final = 62_500  # what a seek has to decode at most
+
+#: One schema for both folders: the fields of `broker_core.events.Event`, `detail` as JSON text.
+EVENT_SCHEMA: Final = pa.schema(
+    [
+        pa.field("seq", pa.int64(), nullable=False),
+        pa.field("time_ns", pa.int64(), nullable=False),
+        pa.field("kind", pa.string(), nullable=False),
+        pa.field("topic", pa.string(), nullable=False),
+        pa.field("partition", pa.int32()),
+        pa.field("offset", pa.int64()),
+        pa.field("count", pa.int64(), nullable=False),
+        pa.field("size_bytes", pa.int64(), nullable=False),
+        pa.field("client", pa.string(), nullable=False),
+        pa.field("group", pa.string(), nullable=False),
+        pa.field("generation", pa.int32()),
+        pa.field("attempt", pa.int32()),
+        pa.field("published_ns", pa.int64()),
+        pa.field("key", pa.binary()),
+        pa.field("cause", pa.string(), nullable=False),
+        pa.field("to_topic", pa.string(), nullable=False),
+        pa.field("to_partition", pa.int32()),
+        pa.field("to_offset", pa.int64()),
+        pa.field("detail", pa.string()),
+    ],
+    metadata={b"brokerscope.format_version": str(FORMAT_VERSION).encode()},
+)
+
+_DELTA = ("seq", "time_ns", "offset", "published_ns", "size_bytes", "to_offset")
+
+
+def parquet_writer(path: Path) -> pq.ParquetWriter:
+    """A writer of one sealed segment at `path`. Raises OSError."""
+    return pq.ParquetWriter(
+        path,
+        EVENT_SCHEMA,
+        compression="zstd",
+        use_dictionary=[name for name in EVENT_SCHEMA.names if name not in _DELTA and name != "detail"],
+        column_encoding=dict.fromkeys(_DELTA, "DELTA_BINARY_PACKED"),
+    )
+
+
+def part_name(number: int) -> str:
+    """The file name of sealed segment `number`."""
+    return f"part-{number:05d}.parquet"
+
+
+def part_number(path: Path) -> int:
+    """The number in the file name of a sealed segment or of a tail stream."""
+    return int(path.stem.rpartition("-")[2])
+
+
+def parts(session: Path, folder: str) -> list[Path]:
+    """The sealed segments of `folder` (messages or control), in order."""
+    return sorted((session / folder).glob("part-*.parquet"))
+
+
+def tail_name(folder: str, number: int) -> str:
+    """The file name of the stream that becomes sealed segment `number` of `folder`."""
+    return f"{folder}-{number:05d}.arrow"
+
+
+def tails(session: Path, folder: str) -> list[Path]:
+    """The streams of `folder` that are not sealed yet, in order. One whose sealed segment is there is
+    superseded.
+    """
+    sealed = {part_number(path) for path in parts(session, folder)}
+    streams = sorted((session / TAIL).glob(f"{folder}-*.arrow"))
+    return [path for path in streams if part_number(path) not in sealed]
+
+
+def part_problem(path: Path) -> str | None:
+    """Why a sealed segment cannot be read, as one sentence, or None. Reads its footer only."""
+    try:
+        schema = pq.read_schema(path)
+    except (OSError, pa.ArrowException):
+        return f"{path.parent.name}/{path.name} is truncated or damaged; its events are missing."
+    if not schema.equals(EVENT_SCHEMA):
+        return f"{path.parent.name}/{path.name} has unknown columns; its events are missing."
+    return None

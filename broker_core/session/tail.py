@@ -1,0 +1,118 @@
+"""The unsealed end of a session: Arrow streams that survive a kill, turned into Parquet once they are long
+enough.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from broker_core.session import schema
+
+_OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
+
+
+class Tail:
+    """The stream of one folder (messages or control) that is written now. Every method may raise OSError."""
+
+    def __init__(self, session: Path, folder: str) -> None:
+        self._session = session
+        self._folder = folder
+        self._number = 0
+        self._events = 0
+        self._file: pa.OSFile | None = None
+        self._stream: pa.ipc.RecordBatchStreamWriter | None = None
+
+    @property
+    def _path(self) -> Path:
+        return self._session / schema.TAIL / schema.tail_name(self._folder, self._number)
+
+    def append(self, batch: pa.RecordBatch) -> None:
+        """Write `batch` so that a killed process has it on disk; seal where the segment is full."""
+        if self._stream is None:
+            self._file = pa.OSFile(str(self._path), "wb")
+            self._stream = pa.ipc.new_stream(self._file, schema.EVENT_SCHEMA, options=_OPTIONS)
+        self._stream.write_batch(batch)
+        self._events += batch.num_rows
+        if self._events >= schema.SEGMENT_EVENTS:
+            self.seal()
+
+    def seal(self) -> None:
+        """Make the stream a Parquet segment; nothing where it is empty."""
+        if self._stream is None or self._file is None:
+            return
+        self._stream.close()
+        self._file.close()
+        self._stream = self._file = None
+        seal_stream(self._session, self._folder, self._path)
+        self._number += 1
+        self._events = 0
+
+    def abandon(self) -> None:
+        """Close the file and leave it as it is."""
+        if self._file is not None:
+            self._file.close()
+            self._stream = self._file = None
+
+
+def stream_batches(path: Path) -> Iterator[pa.RecordBatch]:
+    """The batches of one stream, as far as they are whole. Raises EOFError after the last whole one where the
+    rest is torn.
+    """
+    with pa.memory_map(str(path)) as file:
+        try:
+            reader = pa.ipc.open_stream(file)
+            if not reader.schema.equals(schema.EVENT_SCHEMA):
+                raise EOFError(path.name)
+        except (OSError, pa.ArrowException):
+            raise EOFError(path.name) from None
+        while True:
+            try:
+                batch = reader.read_next_batch()
+                batch.validate()
+            except StopIteration:
+                return
+            except (OSError, pa.ArrowException):
+                raise EOFError(path.name) from None
+            yield batch
+
+
+def seal_stream(session: Path, folder: str, path: Path) -> bool:
+    """Turn the stream at `path` into its Parquet segment and remove it. False where its end was torn. Raises
+    OSError.
+
+    The segment appears under its name only when it is whole on disk; until then the stream stays.
+    """
+    partial = session / schema.TAIL / (path.stem + ".parquet.partial")
+    whole = True
+    rows: list[pa.RecordBatch] = []
+    written = 0
+    with schema.parquet_writer(partial) as writer:
+
+        def flush() -> None:
+            nonlocal written
+            table = pa.Table.from_batches(rows, schema.EVENT_SCHEMA)
+            writer.write_table(table, row_group_size=max(table.num_rows, 1))
+            written += table.num_rows
+            rows.clear()
+
+        try:
+            for batch in stream_batches(path):
+                rows.append(batch)
+                if sum(piece.num_rows for piece in rows) >= schema.ROW_GROUP_EVENTS:
+                    flush()
+        except EOFError:
+            whole = False
+        if rows:
+            flush()
+    if written:
+        with partial.open("rb+") as file:
+            os.fsync(file.fileno())
+        partial.replace(session / folder / schema.part_name(schema.part_number(path)))
+    else:
+        partial.unlink()
+    path.unlink()
+    return whole
