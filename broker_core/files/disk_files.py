@@ -1,0 +1,230 @@
+"""Files on a disk, with a bounded number of open descriptors and every short write noticed."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import pathlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files.port import AppendFile, Data, FileLock, parts_of
+
+MAX_OPEN_DESCRIPTORS = 256  # a process usually has 1,024; thousands of partitions share these
+
+_sync_data: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
+_ADVICE = {
+    errno.ENOSPC: "the disk is full; free some space and try again",
+    errno.EDQUOT: "the disk quota is used up; free some space and try again",
+    errno.EFBIG: "the file may not grow further",
+    errno.ENOENT: "it is missing",
+    errno.EACCES: "permission is denied",
+    errno.EROFS: "the file system is read-only",
+    errno.EIO: "the device reports an error",
+}
+
+
+def storage_error(path: str, error: OSError) -> BrokerError:
+    """The error of the machine as one sentence about `path`."""
+    reason = _ADVICE.get(error.errno or 0) or error.strerror or str(error)
+    return BrokerError(ErrorCode.STORAGE_ERROR, f"{path!r}: {reason}")
+
+
+@contextlib.contextmanager
+def _about(path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise storage_error(path, error) from error
+
+
+class _DiskAppendFile:
+    def __init__(self, files: DiskFiles, path: str, size: int) -> None:
+        self._files = files
+        self._path = path
+        self.size = size
+        self._tail_unsure = False
+
+    def append(self, data: Data) -> int:
+        position = self.size
+        try:
+            descriptor = self._files.descriptor(self._path)
+            if self._tail_unsure:
+                os.ftruncate(descriptor, position)
+                self._tail_unsure = False
+            # At an explicit position, so that what a failed write left behind is overwritten.
+            written = os.pwrite(descriptor, data, position)
+            if written != len(data):
+                self._write_rest(descriptor, memoryview(data), written)
+        except OSError as error:
+            self._tail_unsure = True
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._files.descriptor(self._path), position)
+                self._tail_unsure = False
+            raise storage_error(self._path, error) from error
+        self.size = position + len(data)
+        return position
+
+    def _write_rest(self, descriptor: int, data: memoryview, written: int) -> None:
+        while written < len(data):
+            step = os.pwrite(descriptor, data[written:], self.size + written)
+            if step == 0:
+                raise OSError(errno.ENOSPC, "nothing was written")
+            written += step
+
+    def begin_sync(self) -> Callable[[], None]:
+        with _about(self._path):
+            descriptor = os.dup(self._files.descriptor(self._path))
+
+        def sync() -> None:
+            try:
+                with _about(self._path):
+                    _sync_data(descriptor)
+            finally:
+                os.close(descriptor)
+
+        return sync
+
+    def close(self) -> None:
+        self._files.forget(self._path)
+
+
+class _DiskLock:
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor: int | None = descriptor
+
+    def release(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)  # the lock goes with the descriptor
+            self._descriptor = None
+
+
+class DiskFiles:
+    """Files below `root`, which is created where it is missing."""
+
+    def __init__(self, root: pathlib.Path | str) -> None:
+        self.root = pathlib.Path(root)
+        with _about(str(self.root)):
+            self.root.mkdir(parents=True, exist_ok=True)
+        self._descriptors: OrderedDict[str, int] = OrderedDict()
+
+    def _at(self, path: str) -> pathlib.Path:
+        return self.root.joinpath(*parts_of(path))
+
+    def descriptor(self, path: str, *, create: bool = False) -> int:
+        """An open descriptor of the file; the one longest unused is closed where too many are open."""
+        descriptor = self._descriptors.get(path)
+        if descriptor is not None:
+            self._descriptors.move_to_end(path)
+            return descriptor
+        flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0)
+        descriptor = os.open(self._at(path), flags, 0o644)
+        self._descriptors[path] = descriptor
+        if len(self._descriptors) > MAX_OPEN_DESCRIPTORS:
+            os.close(self._descriptors.popitem(last=False)[1])
+        return descriptor
+
+    def forget(self, path: str) -> None:
+        """Close the file's descriptor where it has one."""
+        descriptor = self._descriptors.pop(path, None)
+        if descriptor is not None:
+            os.close(descriptor)
+
+    def open_append(self, path: str) -> AppendFile:
+        with _about(path):
+            return _DiskAppendFile(self, path, os.fstat(self.descriptor(path, create=True)).st_size)
+
+    def read(self, path: str, offset: int, length: int) -> bytes:
+        with _about(path):
+            descriptor = self.descriptor(path)
+            data = os.pread(descriptor, length, offset)
+            while len(data) < length:
+                more = os.pread(descriptor, length - len(data), offset + len(data))
+                if not more:
+                    break
+                data += more
+            return data
+
+    def write_whole(self, path: str, data: Data, *, durable: bool) -> None:
+        temporary = f"{path}.tmp"
+        with _about(path):
+            descriptor = os.open(
+                self._at(temporary), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644
+            )
+            try:
+                written = 0
+                view = memoryview(data)
+                while written < len(view):
+                    written += os.write(descriptor, view[written:])
+                if durable:
+                    os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        self.rename(temporary, path)
+        if durable:
+            self.fsync_dir(path.rpartition("/")[0])
+
+    def size(self, path: str) -> int:
+        with _about(path):
+            return self._at(path).stat().st_size
+
+    def exists(self, path: str) -> bool:
+        return self._at(path).exists()
+
+    def listdir(self, path: str) -> list[str]:
+        with _about(path):
+            try:
+                return sorted(os.listdir(self._at(path)))
+            except FileNotFoundError:
+                return []
+
+    def makedirs(self, path: str) -> None:
+        with _about(path):
+            self._at(path).mkdir(parents=True, exist_ok=True)
+
+    def remove(self, path: str) -> None:
+        self.forget(path)
+        target = self._at(path)
+        with _about(path), contextlib.suppress(FileNotFoundError):
+            if target.is_dir():
+                target.rmdir()
+            else:
+                target.unlink()
+
+    def rename(self, old: str, new: str) -> None:
+        self.forget(old)
+        self.forget(new)
+        with _about(new):
+            os.replace(self._at(old), self._at(new))
+
+    def truncate(self, path: str, size: int) -> None:
+        with _about(path):
+            os.ftruncate(self.descriptor(path), size)
+
+    def fsync_dir(self, path: str) -> None:
+        with _about(path):
+            descriptor = os.open(self._at(path), os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def lock(self, path: str) -> FileLock:
+        with _about(path):
+            descriptor = os.open(self._at(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(descriptor)
+            raise BrokerError(
+                ErrorCode.DIRECTORY_IN_USE, f"{str(self.root)!r}; close that one first"
+            ) from error
+        return _DiskLock(descriptor)
+
+    def close(self) -> None:
+        for path in list(self._descriptors):
+            self.forget(path)

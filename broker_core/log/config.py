@@ -1,0 +1,57 @@
+"""How a partition log stores, keeps and cleans what it holds."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.limits import INDEX_INTERVAL_BYTES, MAX_MESSAGE_BYTES, SEGMENT_BYTES
+
+Durability = Literal["memory", "file", "fsync"]
+Cleanup = Literal["delete", "compact"]
+
+_DAY_MS = 86_400_000
+
+
+class LogConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings of one partition log; None is "no limit".
+
+    `durability`: `memory` dies with the process, `file` survives it, `fsync` survives a power cut once `sync` has returned.
+    A segment is rolled at `segment_bytes` or when its first batch is `segment_ms` old. `retention_*` apply where `cleanup`
+    is `delete`, and remove whole segments. `tombstone_ms` is how long compaction keeps a deleted key's last message.
+    """
+
+    durability: Durability = "memory"
+    segment_bytes: int = SEGMENT_BYTES
+    segment_ms: int | None = 7 * _DAY_MS
+    index_interval_bytes: int = INDEX_INTERVAL_BYTES
+    max_message_bytes: int = MAX_MESSAGE_BYTES
+    cleanup: Cleanup = "delete"
+    retention_ms: int | None = None
+    retention_bytes: int | None = None
+    tombstone_ms: int = _DAY_MS
+
+    def __post_init__(self) -> None:
+        for name, least in _LEAST.items():
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise BrokerError(ErrorCode.INVALID_CONFIG, f"{name} is {value}; it must be at least {least}")
+        if self.durability not in ("memory", "file", "fsync"):
+            raise BrokerError(
+                ErrorCode.INVALID_CONFIG, f"durability {self.durability!r} must be memory, file or fsync"
+            )
+        if self.cleanup not in ("delete", "compact"):
+            raise BrokerError(ErrorCode.INVALID_CONFIG, f"cleanup {self.cleanup!r} must be delete or compact")
+
+
+_LEAST = {
+    "segment_bytes": 1,
+    "segment_ms": 1,
+    "index_interval_bytes": 1,
+    "max_message_bytes": 1,
+    "retention_ms": 0,
+    "retention_bytes": 0,
+    "tombstone_ms": 0,
+}

@@ -1,0 +1,50 @@
+"""Which partition a message goes to. The same key lands on the same partition in every run and every process."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Literal
+
+from aiokafka.partitioner import murmur2
+
+from broker_core.errors import BrokerError, ErrorCode
+
+PartitionerKind = Literal["crc32", "murmur2"]
+STICKY_MESSAGES = 16  # messages without a key that stay together, so that they share a batch
+
+
+def crc32_partition(key: bytes, partitions: int) -> int:
+    """CRC-32 of the key modulo `partitions`: librdkafka's `consistent` partitioner."""
+    return zlib.crc32(key) % partitions
+
+
+def murmur2_partition(key: bytes, partitions: int) -> int:
+    """Positive murmur2 of the key modulo `partitions`: the Java clients' default partitioner."""
+    return int(murmur2(key) & 0x7FFFFFFF) % partitions
+
+
+_OF_KEY = {"crc32": crc32_partition, "murmur2": murmur2_partition}
+
+
+class Partitioner:
+    """Chooses partitions: by hash for a key; for none, `sticky_messages` to one partition, then the next in turn."""
+
+    def __init__(self, kind: PartitionerKind = "crc32", *, sticky_messages: int = STICKY_MESSAGES) -> None:
+        if kind not in _OF_KEY:
+            raise BrokerError(ErrorCode.INVALID_CONFIG, f"partitioner {kind!r} must be one of crc32, murmur2")
+        if sticky_messages < 1:
+            raise BrokerError(
+                ErrorCode.INVALID_CONFIG, f"sticky_messages {sticky_messages} must be at least 1"
+            )
+        self.kind = kind
+        self._of_key = _OF_KEY[kind]
+        self._sticky_messages = sticky_messages
+        self._keyless = 0
+
+    def choose(self, key: bytes | None, partitions: int) -> int:
+        """The partition, 0 to `partitions` - 1, for a message with this key."""
+        if key is not None:
+            return self._of_key(key, partitions)
+        turn = self._keyless // self._sticky_messages
+        self._keyless += 1
+        return turn % partitions

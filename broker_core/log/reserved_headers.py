@@ -1,0 +1,53 @@
+"""The record headers in which the log keeps what Kafka's record format has no field for.
+
+`brokerscope.ttl_ms` and `brokerscope.priority` hold decimal digits. A message that carries neither has neither header.
+"""
+
+from __future__ import annotations
+
+from broker_core.clock import NS_PER_MS
+from broker_core.messages import Headers, Message, StoredMessage
+
+TTL_HEADER = "brokerscope.ttl_ms"
+PRIORITY_HEADER = "brokerscope.priority"
+RESERVED = frozenset({TTL_HEADER, PRIORITY_HEADER})
+
+
+def reserved_headers(message: Message) -> Headers:
+    """The reserved headers that stand for `message.ttl_ms` and `message.priority`."""
+    headers: Headers = ()
+    if message.ttl_ms is not None:
+        headers += ((TTL_HEADER, b"%d" % message.ttl_ms),)
+    if message.priority:
+        headers += ((PRIORITY_HEADER, b"%d" % message.priority),)
+    return headers
+
+
+def _number(headers: Headers, name: str) -> int | None:
+    # The last one counts: the log's own come after those of the message.
+    for key, value in reversed(headers):
+        if key == name and value is not None and value.isdigit():
+            return int(value)
+    return None
+
+
+def ttl_ms(stored: StoredMessage) -> int | None:
+    """Milliseconds that the message lives after publishing; None for ever."""
+    return _number(stored.headers, TTL_HEADER) if stored.headers else None
+
+
+def priority(stored: StoredMessage) -> int:
+    """The message's priority; 0 is the most urgent."""
+    return (_number(stored.headers, PRIORITY_HEADER) or 0) if stored.headers else 0
+
+
+def expires_ns(stored: StoredMessage) -> int | None:
+    """The session time from which the message has expired; None for never."""
+    lifetime_ms = ttl_ms(stored)
+    return None if lifetime_ms is None else stored.published_ns + lifetime_ms * NS_PER_MS
+
+
+def message_of(stored: StoredMessage) -> Message:
+    """The message as its producer handed it over: to publish it again, elsewhere or with changes."""
+    headers = tuple(header for header in stored.headers if header[0] not in RESERVED)
+    return Message(stored.value, stored.key, headers, ttl_ms(stored), priority(stored))

@@ -1,0 +1,61 @@
+"""A topic: its partitions, and which one a message goes to."""
+
+from __future__ import annotations
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files import FileSystem
+from broker_core.limits import MAX_PARTITIONS
+from broker_core.log.config import LogConfig
+from broker_core.log.partition_log import PartitionLog
+from broker_core.log.partitioners import Partitioner
+from broker_core.names import check_name
+
+
+class TopicLog:
+    """The partitions of one topic, each in its own directory `<name>-<partition>` below the root."""
+
+    def __init__(
+        self,
+        files: FileSystem,
+        name: str,
+        partitions: int,
+        *,
+        config: LogConfig,
+        epoch_ms: int,
+        partitioner: Partitioner | None = None,
+    ) -> None:
+        self.name = check_name(name)
+        self.config = config
+        self.partitions: list[PartitionLog] = []
+        self.partitioner = partitioner or Partitioner()
+        self._files = files
+        self._epoch_ms = epoch_ms
+        self.add_partitions(partitions)
+
+    def add_partitions(self, count: int) -> None:
+        """`count` more partitions. Keys may land elsewhere from now on. Raises INVALID_PARTITIONS."""
+        total = len(self.partitions) + count
+        if count < 1 or total > MAX_PARTITIONS:
+            raise BrokerError(
+                ErrorCode.INVALID_PARTITIONS, f"{total} for topic {self.name!r}; 1 to {MAX_PARTITIONS} are"
+            )
+        for partition in range(len(self.partitions), total):
+            self.partitions.append(
+                PartitionLog(
+                    self._files,
+                    f"{self.name}-{partition}",
+                    self.name,
+                    partition,
+                    config=self.config,
+                    epoch_ms=self._epoch_ms,
+                )
+            )
+
+    def partition_for(self, key: bytes | None) -> int:
+        """The partition that the next message with this key goes to."""
+        return self.partitioner.choose(key, len(self.partitions))
+
+    def close(self) -> None:
+        """Close every partition."""
+        for log in self.partitions:
+            log.close()
