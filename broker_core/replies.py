@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
 
 class Reply(Generic[T]):
-    """Settled once, with a value or an error; callbacks run at that moment, in the order they were added."""
+    """Settled once, with a value or an error; callbacks run at that moment, in the order they were added.
+
+    It can be awaited by a task of `engine.loop.Loop`.
+    """
 
     __slots__ = ("_callbacks", "_error", "_value", "done")
 
@@ -54,6 +57,11 @@ class Reply(Generic[T]):
             callback(self)
         else:
             self._callbacks.append(callback)
+
+    def __await__(self) -> Generator[Reply[T], None, T]:
+        if not self.done:
+            yield self
+        return self.result()
 
     @property
     def error(self) -> Exception | None:

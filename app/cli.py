@@ -1,0 +1,170 @@
+"""The command line: the window, a run without one, a report, a picture."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from app.places import FIRST_SCENARIO, find_scenario
+from broker_core.errors import BrokerError
+from broker_core.lab.arrivals import ArrivalError
+from broker_core.lab.scenario import ScenarioError
+
+EXIT_ERROR = 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code. What went wrong is one sentence on standard error."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    parser, run = (_COMMANDS[arguments.pop(0)] if arguments and arguments[0] in _COMMANDS else _WINDOW)()
+    options = parser.parse_args(arguments)
+    try:
+        return run(options)
+    except (ScenarioError, ArrivalError, BrokerError) as error:
+        print(f"brokerscope: {error}", file=sys.stderr)
+    except OSError as error:
+        print(f"brokerscope: {error.strerror or error}: {error.filename or ''}".rstrip(": "), file=sys.stderr)
+    return EXIT_ERROR
+
+
+Command = tuple[argparse.ArgumentParser, Callable[[argparse.Namespace], int]]
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
+    return value
+
+
+def _speed(text: str) -> float | None:
+    return None if text == "max" else _positive(text)
+
+
+def _not_negative(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds")
+    return value
+
+
+def _size(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d{3,5})x(\d{3,5})", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text} is not a size such as 1600x1000")
+    return int(found[1]), int(found[2])
+
+
+def _scenario_argument(parser: argparse.ArgumentParser, **more: Any) -> None:
+    parser.add_argument(
+        "scenario", metavar="SCENARIO", help="a YAML file, or the name of a scenario that comes with it", **more
+    )
+
+
+def _window_command() -> Command:
+    parser = argparse.ArgumentParser(
+        prog="brokerscope",
+        description="Open the workbench on a scenario.",
+        epilog="Other commands: run (without a window), report (of a recorded session), shot (a picture of the window); "
+        "each has --help.",
+    )
+    _scenario_argument(parser, nargs="?", default=FIRST_SCENARIO)
+    parser.add_argument("--seed", type=int, help="seed of the random numbers (default: the scenario's)")
+    parser.add_argument("--theme", choices=("system", "light", "dark"), default="system")
+
+    def run(options: argparse.Namespace) -> int:
+        path = find_scenario(options.scenario)
+        try:
+            from app.workbench import open_window  # Qt is loaded by the commands that draw, and no other
+        except ImportError as error:
+            print(
+                f"brokerscope: the window cannot open, for Qt does not load ({error}); install what it names (make run does "
+                f"on Debian), or go on without a window: brokerscope run {options.scenario}",
+                file=sys.stderr,
+            )
+            return EXIT_ERROR
+        return open_window(path, seed=options.seed, theme=options.theme)
+
+    return parser, run
+
+
+def _run_command() -> Command:
+    parser = argparse.ArgumentParser(
+        prog="brokerscope run",
+        description="Run a scenario without a window and record it. The last line of standard output is a JSON summary.",
+    )
+    _scenario_argument(parser)
+    parser.add_argument("--until", type=_not_negative, metavar="SECONDS", help="session time at which to stop, inclusive")
+    parser.add_argument("--seed", type=int, metavar="N", help="seed of the random numbers (default: the scenario's)")
+    parser.add_argument(
+        "--speed", type=_speed, default=None, metavar="X", help="session seconds per second, or max (default: max)"
+    )
+    parser.add_argument("--session", type=Path, metavar="DIR", help="folder for the recording (default: a new one)")
+
+    def run(options: argparse.Namespace) -> int:
+        from app.headless import run_headless
+
+        summary = run_headless(
+            find_scenario(options.scenario),
+            until_s=options.until,
+            seed=options.seed,
+            speed=options.speed,
+            folder=options.session,
+        )
+        print(json.dumps(summary))
+        return 0
+
+    return parser, run
+
+
+def _report_command() -> Command:
+    parser = argparse.ArgumentParser(
+        prog="brokerscope report", description="Make the report of a recorded session with Spark."
+    )
+    parser.add_argument("session", type=Path, metavar="DIR", help="the folder of a recorded session")
+    parser.add_argument("--out", type=Path, required=True, metavar="OUT", help="folder for report.html and tables/")
+    parser.add_argument("--master", default="local[*]", metavar="URL", help="any Spark master (default: local[*])")
+
+    def run(options: argparse.Namespace) -> int:
+        from app.report_command import make_report
+
+        return make_report(options.session, options.out, options.master)
+
+    return parser, run
+
+
+def _shot_command() -> Command:
+    parser = argparse.ArgumentParser(
+        prog="brokerscope shot", description="Draw the window as it is at a session time, without a display."
+    )
+    _scenario_argument(parser)
+    parser.add_argument("--at", type=_not_negative, required=True, metavar="SECONDS", help="session time")
+    parser.add_argument("--size", type=_size, default=(1600, 1000), metavar="WxH", help="default: 1600x1000")
+    parser.add_argument("--theme", choices=("light", "dark"), default="light")
+    parser.add_argument("--seed", type=int, metavar="N", help="seed of the random numbers (default: the scenario's)")
+    parser.add_argument("out", type=Path, metavar="OUT.png")
+
+    def run(options: argparse.Namespace) -> int:
+        from app.shot import draw
+
+        draw(
+            find_scenario(options.scenario),
+            at_s=options.at,
+            size=options.size,
+            theme=options.theme,
+            seed=options.seed,
+            out=options.out,
+        )
+        return 0
+
+    return parser, run
+
+
+_WINDOW = _window_command
+_COMMANDS: dict[str, Callable[[], Command]] = {"run": _run_command, "report": _report_command, "shot": _shot_command}

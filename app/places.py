@@ -1,0 +1,69 @@
+"""Where things are: shipped scenarios and data, the user's sessions and reports."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from pathlib import Path
+
+import platformdirs
+
+import resources
+from broker_core.lab.scenario import ScenarioError
+
+APP_NAME = "brokerscope"
+FIRST_SCENARIO = "first-session"
+SCENARIO_SUFFIXES = (".yaml", ".yml")
+
+
+def shipped_scenarios() -> list[Path]:
+    """The scenarios that come with the program, by name."""
+    return sorted(resources.path("scenarios").glob("*.yaml"))
+
+
+def find_scenario(name: str) -> Path:
+    """A file, or the name of a shipped scenario. Raises `ScenarioError` that lists what there is."""
+    path = Path(name)
+    if path.is_file():
+        return path
+    for shipped in shipped_scenarios():
+        if name in {shipped.stem, shipped.name}:
+            return shipped
+    known = ", ".join(shipped.stem for shipped in shipped_scenarios())
+    what = "is a folder" if path.is_dir() else "is neither a file nor a scenario that comes with the program"
+    raise ScenarioError(f"{name} {what}; give a YAML file or one of: {known}.")
+
+
+class DataFiles:
+    """Finds the files that a scenario names: beside the scenario first, then among the shipped sample data."""
+
+    def __init__(self, scenario: Path) -> None:
+        self._folder = scenario.resolve().parent
+
+    def __call__(self, name: str) -> Path:
+        """The path of `name`. Raises `ScenarioError`."""
+        candidates = [self._folder / name]
+        if Path(name).name == name:
+            candidates.append(resources.path("sample_data") / name)
+        for candidate in candidates:
+            if candidate.is_file():
+                return candidate
+        raise ScenarioError(f"The file {name} that the scenario reads is neither in {self._folder} nor among the sample data.")
+
+
+def sessions_folder() -> Path:
+    """Where sessions are kept unless somebody says otherwise."""
+    return Path(platformdirs.user_data_dir(APP_NAME)) / "sessions"
+
+
+def new_session_folder(scenario: Path, parent: Path | None = None) -> Path:
+    """A folder that is not there yet, named after the scenario and the wall time, in `sessions_folder` or `parent`."""
+    parent = sessions_folder() if parent is None else parent
+    stamp = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", scenario.stem)[:60] or "session"
+    folder = parent / f"{stamp}-{name}"
+    number = 2
+    while folder.exists():
+        folder = parent / f"{stamp}-{name}-{number}"
+        number += 1
+    return folder

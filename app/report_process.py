@@ -1,0 +1,84 @@
+"""Starts the report's Spark job as a process of its own and hands on its progress."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Progress = Callable[[dict[str, Any]], object]
+CANCEL_TIMEOUT_S = 10.0
+
+
+class ReportError(Exception):
+    """The report was not made; one sentence says why."""
+
+
+class ReportProcess:
+    """One run of the job. `run` blocks until it ends; `cancel` may come from any thread."""
+
+    def __init__(self, session: Path, out: Path, *, master: str = "local[*]") -> None:
+        self._arguments = [
+            *(sys.executable, "-m", "spark_reports.job"),
+            *(str(session), "--out", str(out), "--master", master, "--progress", "json"),
+        ]
+        self._process: subprocess.Popen[str] | None = None
+        self._cancelled = False
+
+    def run(self, progress: Progress) -> Path:
+        """The path of the finished page. Raises `ReportError`."""
+        # The job's standard error goes to a file: a pipe that nobody reads would stop it.
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
+            self._process = process = subprocess.Popen(
+                self._arguments,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                cwd=Path(__file__).resolve().parents[1],
+            )
+            if self._cancelled:
+                self.cancel()
+            last = self._follow(process, progress)
+            code = process.wait()
+            log.seek(0)
+            tail = log.read()[-2_000:].strip()
+        if self._cancelled:
+            raise ReportError("The report was cancelled; nothing was written.")
+        if code == 0 and "report" in last:
+            return Path(last["report"])
+        if "error" in last:
+            raise ReportError(str(last["error"]))
+        reason = tail.splitlines()[-1] if tail else f"exit code {code}"
+        raise ReportError(f"The report job ended before it was done: {reason}")
+
+    @staticmethod
+    def _follow(process: subprocess.Popen[str], progress: Progress) -> dict[str, Any]:
+        last: dict[str, Any] = {}
+        assert process.stdout is not None
+        for line in process.stdout:
+            try:
+                said = json.loads(line)
+            except json.JSONDecodeError:
+                continue
+            if isinstance(said, dict):
+                last = said
+                if "fraction" in said:
+                    progress(said)
+        return last
+
+    def cancel(self) -> None:
+        """Stop the job; it leaves nothing half-written."""
+        self._cancelled = True
+        process = self._process
+        if process is None or process.poll() is not None:
+            return
+        process.terminate()
+        try:
+            process.wait(CANCEL_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()

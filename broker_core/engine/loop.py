@@ -1,0 +1,149 @@
+"""An event loop without a clock: tasks, timers, and a time that its driver moves forward.
+
+What is ready runs first in, first out, before the next timer; timers fire in the order of (time, creation). With the same
+tasks it therefore does the same things in the same order, however fast it is driven.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from broker_core.clock import ns_from_s
+from broker_core.replies import Reply
+from broker_core.timers import Timers
+
+T = TypeVar("T")
+
+
+class TaskCancelledError(Exception):
+    """Thrown into a task that is cancelled; a task lets it pass after tidying up."""
+
+
+class Task:
+    """A coroutine that the loop runs; `finished` is settled with what it returns or raises."""
+
+    __slots__ = ("_coroutine", "_loop", "_waiting_for", "finished", "name")
+
+    def __init__(self, loop: Loop, coroutine: Coroutine[Reply[Any], None, Any], name: str) -> None:
+        self._loop = loop
+        self._coroutine = coroutine
+        self._waiting_for: Reply[Any] | None = None
+        self.name = name
+        self.finished: Reply[Any] = Reply()
+
+    def cancel(self) -> None:
+        """Throw `TaskCancelledError` into it at the next turn; nothing happens where it has finished."""
+        if not self.finished.done:
+            self._waiting_for = None
+            self._loop.call_soon(self._throw)
+
+    def _throw(self) -> None:
+        if not self.finished.done:
+            self._run(lambda: self._coroutine.throw(TaskCancelledError()))
+
+    def _resume(self, reply: Reply[Any]) -> None:
+        # A reply that comes after a cancel is no longer waited for.
+        if reply is self._waiting_for:
+            self._loop.call_soon(self.start)
+
+    def start(self) -> None:
+        """Run it to its next wait."""
+        if not self.finished.done:
+            self._run(lambda: self._coroutine.send(None))
+
+    def _run(self, advance: Callable[[], Reply[Any]]) -> None:
+        try:
+            awaited = advance()
+        except StopIteration as stop:
+            self.finished.resolve(stop.value)
+        except TaskCancelledError:
+            self.finished.resolve(None)
+        except Exception as error:
+            self.finished.fail(error)
+            self._loop.failed(self, error)
+        else:
+            self._waiting_for = awaited
+            awaited.then(self._resume)
+
+
+class Loop:
+    """Runs tasks in session time. `now_ns` only moves in `run_next`, or by `advance_to`."""
+
+    def __init__(self) -> None:
+        self.now_ns = 0
+        self.timers = Timers()
+        self._ready: deque[Callable[[], object]] = deque()
+        self.failures: list[tuple[Task, Exception]] = []
+
+    def call_soon(self, action: Callable[[], object]) -> None:
+        """Run `action` at the present time, after what is ready already."""
+        self._ready.append(action)
+
+    def spawn(self, coroutine: Coroutine[Reply[Any], None, Any], name: str) -> Task:
+        """Start a task; it runs at the present time, after what is ready already."""
+        task = Task(self, coroutine, name)
+        self.call_soon(task.start)
+        return task
+
+    def failed(self, task: Task, error: Exception) -> None:
+        """A task ended with an error that nobody caught; the driver raises it."""
+        self.failures.append((task, error))
+
+    def wait_ns(self, delay_ns: int) -> Reply[None]:
+        """A reply that comes after `delay_ns`."""
+        reply: Reply[None] = Reply()
+        self.timers.at(self.now_ns + max(0, delay_ns), lambda _at: reply.resolve(None))
+        return reply
+
+    def sleep(self, seconds: float) -> Reply[None]:
+        """A reply that comes after `seconds`."""
+        return self.wait_ns(ns_from_s(seconds))
+
+    def wait_until_ns(self, deadline_ns: int) -> Reply[None]:
+        """A reply that comes at `deadline_ns`, at once where that has passed."""
+        return self.wait_ns(deadline_ns - self.now_ns)
+
+    def next_ns(self) -> int | None:
+        """When something happens next: now where something is ready, None where nothing ever will."""
+        return self.now_ns if self._ready else self.timers.next_deadline_ns()
+
+    def run_next(self, until_ns: int) -> bool:
+        """Run one ready action, or else move to the next timer and fire it; False where nothing is due by `until_ns`.
+
+        Raises what a task raised and did not catch.
+        """
+        if self._ready:
+            self._ready.popleft()()
+        else:
+            deadline_ns = self.timers.next_deadline_ns()
+            if deadline_ns is None or deadline_ns > until_ns:
+                return False
+            self.now_ns = max(self.now_ns, deadline_ns)
+            self.timers.fire_next(deadline_ns)
+        if self.failures:
+            raise self.failures.pop(0)[1]
+        return True
+
+    def advance_to(self, time_ns: int) -> None:
+        """Move the time forward when nothing is due before `time_ns`."""
+        self.now_ns = max(self.now_ns, time_ns)
+
+    def run_until(self, until_ns: int) -> None:
+        """Run everything that is due up to and including `until_ns`; the time is `until_ns` afterwards."""
+        while self.run_next(until_ns):
+            pass
+        self.advance_to(until_ns)
+
+
+async def first_of(*replies: Reply[Any]) -> Reply[Any]:
+    """Wait until one of `replies` is there and return it; of several, the first in the order of the arguments.
+
+    The others stay pending and lose nothing.
+    """
+    settled: Reply[None] = Reply()
+    for reply in replies:
+        reply.then(lambda _reply: settled.resolve(None))
+    await settled
+    return next(reply for reply in replies if reply.done)

@@ -1,0 +1,242 @@
+"""The engine thread: runs a simulation in session time, in work slots between the frames of a window.
+
+Under one interpreter lock a broker that runs freely leaves a window a few frames a second, so the two take turns: the window
+draws, then grants a slot; the engine works until the slot's budget is spent, leaves a snapshot, and waits for the next.
+"""
+
+from __future__ import annotations
+
+import enum
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+from broker_core.clock import NS_PER_S, s_from_ns
+from broker_core.engine.loop import Loop
+from broker_core.events import EventStream
+from broker_core.snapshots import Snapshot
+
+T = TypeVar("T")
+
+# A window that grants nothing for this long is busy elsewhere (a native dialog): the broker goes on without it.
+GRANT_TIMEOUT_S = 0.25
+UNGRANTED_SLOT_S = 0.02
+# Looking at the clock costs as much as a small step of the broker.
+STEPS_PER_CLOCK_LOOK = 8
+# A debt above this is forgiven, else a stall would be followed by a burst that nobody asked for.
+MAX_DEBT_S = 0.5
+
+
+class Mode(enum.StrEnum):
+    """What the engine is doing."""
+
+    PAUSED = "paused"
+    RUNNING = "running"
+    EXPRESS = "express"
+    FINISHED = "finished"
+    FAILED = "failed"
+
+
+class Driven(Protocol):
+    """What an engine drives."""
+
+    loop: Loop
+    events: EventStream
+
+    def snapshot(self) -> Snapshot:
+        """The state at the loop's present time."""
+
+
+class EngineStatus(msgspec.Struct, frozen=True):
+    """How the engine is doing; `late_s` is how far session time lags behind the speed that was asked for."""
+
+    mode: Mode
+    speed: float
+    time_ns: int
+    late_s: float
+    busy_fraction: float
+    error: str
+
+
+class Engine:
+    """Owns the thread. Every public method may be called from any thread and returns at once."""
+
+    def __init__(self, driven: Driven, *, until_ns: int | None = None, shared: bool = True) -> None:
+        """`shared`: work only in slots that `grant` gives; otherwise the thread works whenever there is something to do."""
+        self._driven = driven
+        self._until_ns = until_ns
+        self._shared = shared
+        self._mode = Mode.PAUSED
+        self._speed = 1.0
+        self._error = ""
+        self._late_s = 0.0
+        self._busy_fraction = 0.0
+        self._anchor: tuple[float, int] = (0.0, 0)
+        self._steps = 0
+        self._inbox: deque[Callable[[], None]] = deque()
+        self._wake = threading.Condition()
+        self._budget_s = 0.0
+        self._closing = False
+        self.latest = driven.snapshot()
+        self._thread = threading.Thread(target=self._work, name="engine", daemon=True)
+        self._thread.start()
+
+    # -- what a window calls
+
+    def grant(self, budget_s: float) -> None:
+        """Give the engine one slot of `budget_s` seconds of wall time."""
+        with self._wake:
+            self._budget_s = budget_s
+            self._wake.notify()
+
+    def post(self, command: Callable[[], T]) -> Future[T]:
+        """Run `command` in the engine's thread between two steps; the future gets its result or its error."""
+        future: Future[T] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(command())
+            except Exception as error:
+                future.set_exception(error)
+
+        with self._wake:
+            self._inbox.append(run)
+            self._wake.notify()
+        return future
+
+    def run(self, speed: float = 1.0) -> None:
+        """Let session time pass at `speed` seconds for each second of wall time."""
+        if speed <= 0:
+            raise ValueError(f"The speed must be above 0, not {speed}.")
+
+        def start() -> None:
+            self._speed = speed
+            self._set_mode(Mode.RUNNING)
+
+        self.post(start)
+
+    def express(self) -> None:
+        """Let session time pass as fast as the machine goes."""
+        self.post(lambda: self._set_mode(Mode.EXPRESS))
+
+    def pause(self) -> None:
+        """Stop session time."""
+        self.post(lambda: self._set_mode(Mode.PAUSED))
+
+    def step(self) -> None:
+        """Pause, and go on to the next event."""
+
+        def step() -> None:
+            self._set_mode(Mode.PAUSED)
+            self._steps += 1
+
+        self.post(step)
+
+    def close(self) -> None:
+        """End the thread; what was posted before is still done."""
+        with self._wake:
+            self._closing = True
+            self._wake.notify()
+        self._thread.join()
+
+    @property
+    def status(self) -> EngineStatus:
+        """What the engine does right now."""
+        return EngineStatus(
+            self._mode, self._speed, self._driven.loop.now_ns, self._late_s, self._busy_fraction, self._error
+        )
+
+    # -- the thread
+
+    def _set_mode(self, mode: Mode) -> None:
+        if self._mode in {Mode.FAILED, Mode.FINISHED}:
+            return
+        self._mode = mode
+        self._anchor = (time.perf_counter(), self._driven.loop.now_ns)
+
+    def _work(self) -> None:
+        slept_from = time.perf_counter()
+        while True:
+            with self._wake:
+                if not self._ready_locked():
+                    self._wake.wait(GRANT_TIMEOUT_S if self._shared else self._idle_s())
+                if self._closing and not self._inbox:
+                    return
+                granted = self._budget_s > 0
+                budget_s, self._budget_s = self._budget_s or UNGRANTED_SLOT_S, 0.0
+            started = time.perf_counter()
+            self._slot(started + budget_s)
+            ended = time.perf_counter()
+            if granted or not self._shared:
+                self._busy_fraction += 0.1 * ((ended - started) / max(ended - slept_from, 1e-9) - self._busy_fraction)
+            slept_from = ended
+
+    def _ready_locked(self) -> bool:
+        return bool(self._budget_s > 0 or self._inbox or self._closing or (not self._shared and self._idle_s() == 0))
+
+    def _idle_s(self) -> float:
+        """How long an unshared engine may sleep."""
+        if self._mode is Mode.EXPRESS:
+            return 0.0
+        next_ns = self._driven.loop.next_ns()
+        if self._mode is not Mode.RUNNING or next_ns is None:
+            return GRANT_TIMEOUT_S
+        wall_s, session_ns = self._anchor
+        return max(0.0, wall_s + s_from_ns(next_ns - session_ns) / self._speed - time.perf_counter())
+
+    def _slot(self, end_s: float) -> None:
+        try:
+            while self._inbox:
+                self._inbox.popleft()()
+            if self._steps:
+                self._steps -= 1
+                self._step()
+            elif self._mode in {Mode.RUNNING, Mode.EXPRESS}:
+                self._advance(end_s)
+            self.latest = self._driven.snapshot()
+        except Exception as error:
+            self._mode = Mode.FAILED
+            self._error = f"The session stopped at {s_from_ns(self._driven.loop.now_ns):.3f} s: {error}"
+
+    def _limit_ns(self, time_ns: int) -> int:
+        return time_ns if self._until_ns is None else min(time_ns, self._until_ns)
+
+    def _advance(self, end_s: float) -> None:
+        loop = self._driven.loop
+        if self._mode is Mode.EXPRESS:
+            target_ns = self._limit_ns(loop.now_ns + 3_600 * NS_PER_S)
+        else:
+            wall_s, session_ns = self._anchor
+            target_ns = self._limit_ns(session_ns + round((time.perf_counter() - wall_s) * self._speed * NS_PER_S))
+        while True:
+            for _ in range(STEPS_PER_CLOCK_LOOK):
+                if not loop.run_next(target_ns):
+                    loop.advance_to(target_ns if self._mode is Mode.RUNNING else loop.now_ns)
+                    self._late_s = 0.0
+                    self._finish_if_over(target_ns)
+                    return
+            if time.perf_counter() >= end_s:
+                break
+        self._late_s = s_from_ns(max(0, target_ns - loop.now_ns)) if self._mode is Mode.RUNNING else 0.0
+        if self._late_s / self._speed > MAX_DEBT_S:
+            self._anchor = (time.perf_counter(), loop.now_ns)
+
+    def _finish_if_over(self, target_ns: int) -> None:
+        over = self._driven.loop.next_ns() is None if self._until_ns is None else target_ns >= self._until_ns
+        if over:
+            self._driven.loop.advance_to(self._until_ns or 0)
+            self._mode = Mode.FINISHED
+
+    def _step(self) -> None:
+        loop, events = self._driven.loop, self._driven.events
+        before = events.count
+        limit_ns = self._limit_ns(loop.now_ns + 3_600 * NS_PER_S)
+        while events.count == before:
+            if not loop.run_next(limit_ns):
+                self._finish_if_over(limit_ns)
+                return

@@ -1,0 +1,197 @@
+"""What groups read: fetches that wait for messages, and what was handed to whom.
+
+A fetch that finds nothing is parked with a deadline and served when one of its partitions grows. The first handing over of an
+offset to a group is attempt 1; any later one is a redelivery and counted as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from broker_core.events import EventKind, EventStream
+from broker_core.messages import Run, StoredMessage
+from broker_core.replies import Reply
+from broker_core.timers import Timer, Timers
+
+TopicPartition = tuple[str, int]
+FetchReply = Reply[list[StoredMessage]]
+
+
+class ReadableLog(Protocol):
+    """What is read of a partition's log."""
+
+    @property
+    def start_offset(self) -> int:
+        """The first offset that is still there."""
+
+    @property
+    def end_offset(self) -> int:
+        """The offset that the next message gets."""
+
+    def read(self, offset: int, *, max_messages: int) -> list[StoredMessage]:
+        """Messages from `offset` on."""
+
+    def runs(self, offset: int, end_offset: int) -> list[Run]:
+        """The messages in between by time of publishing."""
+
+
+class _Waiting:
+    """A parked fetch."""
+
+    __slots__ = ("client", "group", "max_messages", "positions", "timer")
+
+    def __init__(
+        self, group: str, client: str, positions: Mapping[TopicPartition, int], max_messages: int, timer: Timer
+    ) -> None:
+        self.group = group
+        self.client = client
+        self.positions = positions
+        self.max_messages = max_messages
+        self.timer = timer
+
+
+class Fetches:
+    """All fetches of all groups. Counts are in messages."""
+
+    def __init__(self, events: EventStream, timers: Timers, log: Callable[[str, int], ReadableLog]) -> None:
+        self._events = events
+        self._timers = timers
+        self._log = log
+        self._waiting: dict[FetchReply, _Waiting] = {}
+        self._waiting_for: dict[TopicPartition, dict[FetchReply, None]] = {}
+        self._positions: dict[tuple[str, str, int], int] = {}
+        self._delivered_end: dict[tuple[str, str, int], int] = {}
+        self._starts: dict[tuple[str, str, int], int] = {}
+        self._turn: dict[str, int] = {}
+        self.delivered = 0
+        self.redelivered = 0
+        self.acknowledged = 0
+
+    def begin(self, group: str, topic: str, partition: int, offset: int) -> None:
+        """The group reads the partition from `offset` on, as after an assignment or a seek."""
+        key = (group, topic, partition)
+        self._positions[key] = offset
+        self._starts.setdefault(key, offset)
+
+    def position(self, group: str, topic: str, partition: int) -> int | None:
+        """The offset that the group's owner reads next; None where nobody ever read."""
+        return self._positions.get((group, topic, partition))
+
+    def start(self, group: str, topic: str, partition: int) -> int | None:
+        """Where the group began to read; None where it never did."""
+        return self._starts.get((group, topic, partition))
+
+    def fetch(
+        self,
+        now_ns: int,
+        group: str,
+        client: str,
+        positions: Mapping[TopicPartition, int],
+        *,
+        max_messages: int,
+        deadline_ns: int,
+    ) -> FetchReply:
+        """Messages from `positions` on, settled at once where there are any, else when some come, or with [] at the deadline.
+
+        Partitions take turns in being read first, so that a busy one starves no other.
+        """
+        messages = self._read(now_ns, group, client, positions, max_messages)
+        if messages or deadline_ns <= now_ns:
+            return Reply.of(messages)
+        reply: FetchReply = Reply()
+        timer = self._timers.at(deadline_ns, lambda _at: self._end(reply, []))
+        self._waiting[reply] = _Waiting(group, client, dict(positions), max_messages, timer)
+        for topic_partition in positions:
+            self._waiting_for.setdefault(topic_partition, {})[reply] = None
+        return reply
+
+    def cancel(self, reply: FetchReply) -> None:
+        """A parked fetch is no longer wanted; nothing is handed over by it any more."""
+        self._end(reply, [])
+
+    def appended(self, now_ns: int, topic: str, partition: int) -> None:
+        """The partition has grown: serve who waits for it, first come first."""
+        for reply in list(self._waiting_for.get((topic, partition), ())):
+            waiting = self._waiting.get(reply)
+            if waiting is None or reply.done:
+                self._end(reply, [])
+                continue
+            messages = self._read(now_ns, waiting.group, waiting.client, waiting.positions, waiting.max_messages)
+            if messages:
+                self._end(reply, messages)
+
+    def committed(self, now_ns: int, group: str, client: str, topic: str, partition: int, old: int, new: int) -> None:
+        """The group's committed offset went from `old` to `new`: what lies between is acknowledged."""
+        for run in self._log(topic, partition).runs(old, new):
+            self.acknowledged += run.count
+            self._events.emit(
+                now_ns,
+                EventKind.ACKNOWLEDGED,
+                topic=topic,
+                partition=partition,
+                offset=run.offset,
+                count=run.count,
+                size_bytes=run.size_bytes,
+                client=client,
+                group=group,
+                published_ns=run.published_ns,
+            )
+
+    def _end(self, reply: FetchReply, messages: list[StoredMessage]) -> None:
+        waiting = self._waiting.pop(reply, None)
+        if waiting is None:
+            return
+        waiting.timer.cancel()
+        for topic_partition in waiting.positions:
+            self._waiting_for[topic_partition].pop(reply, None)
+        reply.resolve(messages)
+
+    def _read(
+        self, now_ns: int, group: str, client: str, positions: Mapping[TopicPartition, int], max_messages: int
+    ) -> list[StoredMessage]:
+        owned = list(positions)
+        turn = self._turn.get(client, 0) % len(owned) if owned else 0
+        messages: list[StoredMessage] = []
+        for topic, partition in owned[turn:] + owned[:turn]:
+            room = max_messages - len(messages)
+            if room <= 0:
+                break
+            log = self._log(topic, partition)
+            offset = max(positions[topic, partition], log.start_offset)
+            if offset >= log.end_offset:
+                continue
+            read = log.read(offset, max_messages=room)
+            if read:
+                messages.extend(read)
+                self._turn[client] = owned.index((topic, partition)) + 1
+                self._hand_over(now_ns, group, client, log, read)
+        return messages
+
+    def _hand_over(self, now_ns: int, group: str, client: str, log: ReadableLog, read: list[StoredMessage]) -> None:
+        first, last = read[0], read[-1]
+        key = (group, first.topic, first.partition)
+        end_offset = last.offset + 1
+        known_end = self._delivered_end.get(key, 0)
+        self._positions[key] = end_offset
+        self._delivered_end[key] = max(known_end, end_offset)
+        # An offset that was handed over before is a redelivery, up to where the group had got.
+        boundary = min(max(known_end, first.offset), end_offset)
+        for start, end, attempt in ((first.offset, boundary, 2), (boundary, end_offset, 1)):
+            for run in log.runs(start, end) if start < end else ():
+                self.delivered += run.count
+                if attempt > 1:
+                    self.redelivered += run.count
+                self._events.emit(
+                    now_ns,
+                    EventKind.DELIVERED,
+                    topic=first.topic,
+                    partition=first.partition,
+                    offset=run.offset,
+                    count=run.count,
+                    size_bytes=run.size_bytes,
+                    client=client,
+                    group=group,
+                    attempt=attempt,
+                    published_ns=run.published_ns,
+                )

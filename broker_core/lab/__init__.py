@@ -1,0 +1,1 @@
+"""The lab: scenarios of producers, consumers and workers that run against a broker in session time."""
