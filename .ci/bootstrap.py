@@ -182,7 +182,8 @@ def install_packages() -> None:
     print("Installing the Python packages into .venv (about 1 GB, a few minutes the first time)", flush=True)
     if step == "create":
         run([sys.executable, "-m", "venv", "--clear", str(VENV)], "Could not make .venv.")
-    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    install = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
+    install += [] if sys.stdout.isatty() else ["--quiet"]  # a person wants to see that it goes on
     install += ["-c", str(INPUTS[1]), "-e", f"{ROOT}[dev]"]
     run(install, "Could not install the Python packages; is the network there? Calling make again goes on.")
     unfinished = STAMP.with_suffix(".new")

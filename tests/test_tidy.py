@@ -1,11 +1,13 @@
 """The rules of the house that no linter knows."""
 
 import ast
+import os
 import re
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,13 +35,16 @@ FOREIGN = re.compile(
 )
 
 
+@cache
 def kept_files() -> list[Path]:
-    """What git tracks or would track; elsewhere than in a clone, what is there."""
-    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    listed = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=False)
-    if listed.returncode:
-        pytest.skip("not a git clone")
-    return [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+    """Every file but what .gitignore names; read without git, which a user's machine may lack."""
+    ignored = [".git", *(line.rstrip("/") for line in (ROOT / ".gitignore").read_text().splitlines())]
+    found = []
+    for folder, folders, files in os.walk(ROOT):
+        for names in (folders, files):
+            names[:] = [name for name in names if not any(fnmatch(name, pattern) for pattern in ignored)]
+        found += [Path(folder, name) for name in files]
+    return sorted(found)
 
 
 def python_files(*below: str) -> list[Path]:
