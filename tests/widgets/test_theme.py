@@ -141,7 +141,7 @@ def test_an_unknown_state_word_is_shown_as_it_is_in_the_neutral_colour() -> None
     assert state_style("Quantum <b>") == ("idle", "info", "Quantum <b>")
 
 
-def test_unknown_tokens_and_icons_are_refused() -> None:
+def test_unknown_tokens_and_icons_are_refused(qapp: QApplication) -> None:
     with pytest.raises(KeyError):
         LIGHT.colour("owner_hues")
     with pytest.raises(KeyError):
