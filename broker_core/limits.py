@@ -10,3 +10,5 @@ MAX_COMMIT_METADATA_BYTES = 4_096  # Kafka's default of offset.metadata.max.byte
 MAX_MEMBERS = 100_000  # per group; joins are coalesced, so the state is the only cost
 SEGMENT_BYTES = 64 * 1_048_576  # rolled at this size; one segment is recovered at a time
 INDEX_INTERVAL_BYTES = 4_096  # Kafka's: one sparse index entry per this many log bytes
+MAX_GROUP_METADATA_BYTES = 1_048_576  # a subscription or an assignment: 10,000 partitions take 40 kB
+MAX_ASSIGNORS = 32  # that one member may offer; Kafka ships four

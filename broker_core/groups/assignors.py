@@ -1,0 +1,86 @@
+"""Assignors: who gets which partition. Pure, and the same for the same input whatever the hash seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.protocol import Subscription, TopicPartition, decode_members, encode_assignment
+
+Members = Mapping[str, Subscription]
+Partitions = Mapping[str, int]
+Plan = dict[str, list[TopicPartition]]
+
+
+def assign(name: str, members: Members, partitions: Partitions) -> Plan:
+    """A list of (topic, partition) for every member, sorted, by the assignor `name`.
+
+    `members` maps member ids to what they subscribed to, `partitions` topics to their number of partitions;
+    topics that it lacks are skipped. Members take turns in the order of (instance id or else member id).
+    Raises `BrokerError` (INCONSISTENT_GROUP_PROTOCOL) for an unknown name.
+    """
+    assignor = ASSIGNORS.get(ALIASES.get(name, name))
+    if assignor is None:
+        raise BrokerError(
+            ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+            f"there is no assignor {name!r}; there are {', '.join(ASSIGNORS)}",
+        )
+    plan = assignor(in_order(members), partitions)
+    for owned in plan.values():
+        owned.sort()
+    return plan
+
+
+def lead(
+    protocol: str, members: Iterable[tuple[str, str, bytes]], partitions_of: Callable[[str], int]
+) -> dict[str, bytes]:
+    """What a leader sends in its sync: assignment bytes by member id, from its `JoinResult.members`."""
+    subscriptions = decode_members(members)
+    topics = sorted({topic for subscription in subscriptions.values() for topic in subscription.topics})
+    plan = assign(protocol, subscriptions, {topic: partitions_of(topic) for topic in topics})
+    return {member_id: encode_assignment(owned) for member_id, owned in plan.items()}
+
+
+def in_order(members: Members) -> Members:
+    """`members` in the order that assignors follow; static members keep their place across restarts."""
+    return dict(sorted(members.items(), key=lambda item: (item[1].instance_id or item[0], item[0])))
+
+
+def assign_range(members: Members, partitions: Partitions) -> Plan:
+    """Per topic, a run of neighbours for each; the first members get one more where it does not divide."""
+    plan: Plan = {member_id: [] for member_id in members}
+    readers: dict[str, list[str]] = {}
+    for member_id, subscription in members.items():
+        for topic in dict.fromkeys(subscription.topics):
+            readers.setdefault(topic, []).append(member_id)
+    for topic in sorted(readers):
+        each, more = divmod(partitions.get(topic, 0), len(readers[topic]))
+        first = 0
+        for place, member_id in enumerate(readers[topic]):
+            last = first + each + (place < more)
+            plan[member_id].extend((topic, partition) for partition in range(first, last))
+            first = last
+    return plan
+
+
+def assign_round_robin(members: Members, partitions: Partitions) -> Plan:
+    """All partitions of all topics in order, one to each subscriber in turn."""
+    plan: Plan = {member_id: [] for member_id in members}
+    wanted = {member_id: frozenset(subscription.topics) for member_id, subscription in members.items()}
+    ids = list(members)
+    turn = 0
+    for topic in sorted(frozenset().union(*wanted.values())) if wanted else ():
+        for partition in range(partitions.get(topic, 0)):
+            while topic not in wanted[ids[turn % len(ids)]]:
+                turn += 1
+            plan[ids[turn % len(ids)]].append((topic, partition))
+            turn += 1
+    return plan
+
+
+ASSIGNORS: Mapping[str, Callable[[Members, Partitions], Plan]] = {
+    "range": assign_range,
+    "round-robin": assign_round_robin,
+}
+# Kafka's clients write it in one word.
+ALIASES: Mapping[str, str] = {"roundrobin": "round-robin"}

@@ -1,0 +1,334 @@
+"""The group coordinator: the table of groups, and every call that members and admins make."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventStream
+from broker_core.groups.config import GroupConfig
+from broker_core.groups.group import Group
+from broker_core.groups.history import RebalanceHistory
+from broker_core.groups.joining import Joining, JoinRequest
+from broker_core.groups.members import JoinResult, Member, SyncResult
+from broker_core.groups.offsets import OffsetAndMetadata, OffsetStore
+from broker_core.groups.protocol import TopicPartition
+from broker_core.groups.rebalancing import Rebalancer, rebalancing
+from broker_core.groups.states import GroupState
+from broker_core.limits import MAX_COMMIT_METADATA_BYTES
+from broker_core.names import check_name
+from broker_core.replies import Reply
+from broker_core.snapshots import GroupView, OffsetView, RebalanceView
+from broker_core.timers import Timers
+
+Advance = tuple[str, int, int | None, int]
+
+
+class GroupCoordinator:
+    """Who reads what, after the classic protocol of Kafka (KIP-62, 134, 345, 429, 800).
+
+    `end_offset(topic, partition)` and `partitions_of(topic)` ask the log; either may raise
+    UNKNOWN_TOPIC_OR_PARTITION.
+    `positions(group, topic, partition)` is what the owner reads next, `published_ns(topic, partition,
+    offset)` the time of a stored message: both only for views, None where not known.
+    """
+
+    def __init__(
+        self,
+        events: EventStream,
+        timers: Timers,
+        offsets: OffsetStore,
+        *,
+        end_offset: Callable[[str, int], int],
+        partitions_of: Callable[[str], int],
+        config: GroupConfig | None = None,
+        positions: Callable[[str, str, int], int | None] = lambda group, topic, partition: None,
+        published_ns: Callable[[str, int, int], int | None] = lambda topic, partition, offset: None,
+    ) -> None:
+        self.config = config or GroupConfig()
+        self.offsets = offsets
+        self._end_offset = end_offset
+        self._partitions_of = partitions_of
+        self._positions = positions
+        self._published_ns = published_ns
+        self._history = RebalanceHistory(self.config.rebalances_kept)
+        self._rebalancer = Rebalancer(events, timers, offsets, self._history, self.config, self._count)
+        self._joining = Joining(events, timers, self.config, self._rebalancer, self._missed)
+        self._groups: dict[str, Group] = {}
+        for name in offsets.groups():
+            numbers = offsets.numbers(name)
+            self._groups[name] = Group(name, numbers.generation, numbers.members)
+
+    @property
+    def rebalances(self) -> deque[RebalanceView]:
+        """The last rebalances of all groups, newest last; a running one has no `ended_ns`."""
+        return self._history.views
+
+    @property
+    def rebalances_started(self) -> int:
+        """How many rebalances there have been."""
+        return self._history.started
+
+    # What members call.
+
+    def join(
+        self,
+        now_ns: int,
+        group: str,
+        *,
+        client_id: str,
+        member_id: str = "",
+        instance_id: str = "",
+        session_timeout_ms: int,
+        rebalance_timeout_ms: int,
+        protocol_type: str,
+        protocols: Sequence[tuple[str, bytes]],
+        cause: str = "",
+        max_poll_interval_ms: int = 0,
+    ) -> Reply[JoinResult]:
+        """Become a member, or rejoin as `member_id`; answered when the next generation begins.
+
+        `cause` is the human sentence that the rebalance shows; without it there is one that fits.
+        `max_poll_interval_ms` 0 leaves the polls unwatched, else `polled` must be called. The reply fails
+        with INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT, INVALID_REQUEST, INCONSISTENT_GROUP_PROTOCOL,
+        UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID or GROUP_MAX_SIZE_REACHED. It never raises.
+        """
+        reply: Reply[JoinResult] = Reply()
+        try:
+            request = JoinRequest(
+                client_id,
+                member_id,
+                instance_id,
+                session_timeout_ms,
+                rebalance_timeout_ms,
+                max_poll_interval_ms,
+                protocol_type,
+                dict(protocols),
+                cause,
+            )
+            self._joining.check(request)
+            # A member of a group that is not there is unknown; only newcomers found one.
+            found = self._member_group(group, member_id) if member_id else self._found(now_ns, group)
+            self._joining.join(found, now_ns, request, reply)
+        except BrokerError as error:
+            reply.fail(error)
+            return reply
+        self._rebalancer.proceed(found, now_ns)
+        found.settle()
+        return reply
+
+    def sync(
+        self, now_ns: int, group: str, member_id: str, generation: int, assignments: Mapping[str, bytes]
+    ) -> Reply[SyncResult]:
+        """Ask for one's assignment; the leader brings everybody's, by member id.
+
+        The reply fails with UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS,
+        and INVALID_REQUEST for a leader whose assignment makes no sense. It never raises.
+        """
+        reply: Reply[SyncResult] = Reply()
+        try:
+            found = self._member_group(group, member_id)
+            member = found.current(member_id, generation)
+            if found.state is GroupState.PREPARING:
+                raise rebalancing(found)
+            found.park_sync(member, reply)
+            if found.state is GroupState.STABLE:
+                self._rebalancer.answer_sync(found, now_ns, member)
+            elif member_id == found.leader:
+                try:
+                    self._rebalancer.distribute(found, now_ns, assignments)
+                except BrokerError as error:
+                    found.fail_waiting(member, error)
+                    found.unsynced.add(member_id)
+        except BrokerError as error:
+            reply.fail(error)
+            return reply
+        found.settle()
+        return reply
+
+    def heartbeat(self, now_ns: int, group: str, member_id: str, generation: int) -> None:
+        """A sign of life.
+
+        Raises UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, or, where it must rejoin,
+        REBALANCE_IN_PROGRESS.
+        """
+        found = self._member_group(group, member_id)
+        found.current(member_id, generation).heard(now_ns)
+        if found.state is GroupState.PREPARING:
+            raise rebalancing(found)
+
+    def polled(self, now_ns: int, group: str, member_id: str) -> None:
+        """The member asked for messages: it is not stuck. Raises UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID."""
+        self._member_group(group, member_id).find(member_id).polled(now_ns)
+
+    def leave(self, now_ns: int, group: str, member_id: str, cause: str = "") -> None:
+        """The member goes, a static one too. Raises UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID."""
+        found = self._member_group(group, member_id)
+        member = found.find(member_id)
+        self._missed(found, now_ns, member, cause or f"{member.client} left")
+
+    def commit(
+        self,
+        now_ns: int,
+        group: str,
+        member_id: str,
+        generation: int,
+        offsets: Mapping[TopicPartition, int | OffsetAndMetadata],
+    ) -> list[Advance]:
+        """Remember that everything below each offset is done; all of it or, on an error, nothing.
+
+        An offset below the committed one is left out: only a reset goes backwards. Returns (topic, partition,
+        old or None, new) of what advanced. A generation below 0 is an admin's, allowed while the group is
+        Empty. Raises UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS between
+        the announcement of a generation and its assignment, NON_EMPTY_GROUP, OFFSET_OUT_OF_RANGE beyond the
+        end of the log, OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION.
+        """
+        if generation < 0:
+            if self.state(group) not in (GroupState.EMPTY, GroupState.DEAD):
+                raise BrokerError(
+                    ErrorCode.NON_EMPTY_GROUP, f"{group} has members, which commit; stop them first"
+                )
+        else:
+            found = self._member_group(group, member_id)
+            found.current(member_id, generation).heard(now_ns)
+            if found.state is GroupState.COMPLETING:
+                raise rebalancing(found)
+        advances: list[Advance] = []
+        values: list[OffsetAndMetadata] = []
+        for (topic, partition), given in offsets.items():
+            value = OffsetAndMetadata(given) if isinstance(given, int) else given
+            self._check_commit(topic, partition, value)
+            old = self.committed(group, topic, partition)
+            if old is None or value.offset > old:
+                advances.append((topic, partition, old, value.offset))
+                values.append(value)
+        self._found(now_ns, group)
+        for (topic, partition, _, _), value in zip(advances, values, strict=True):
+            self.offsets.commit(group, topic, partition, value.offset, value.metadata, value.leader_epoch)
+        return advances
+
+    # What admins call.
+
+    def committed(self, group: str, topic: str, partition: int) -> int | None:
+        """The offset that the group reads next, or None."""
+        value = self.offsets.fetch(group, topic, partition)
+        return None if value is None else value.offset
+
+    def delete(self, now_ns: int, group: str) -> None:
+        """Forget an Empty group and its offsets. Raises GROUP_ID_NOT_FOUND or NON_EMPTY_GROUP."""
+        found = self._existing(group)
+        if found.state is not GroupState.EMPTY:
+            raise BrokerError(ErrorCode.NON_EMPTY_GROUP, f"{group} has {len(found.members)}; stop them first")
+        self._rebalancer.move(found, now_ns, GroupState.DEAD)
+        del self._groups[group]
+        self.offsets.delete_group(group)
+
+    def topic_changed(self, now_ns: int, topic: str) -> None:
+        """A topic was created, deleted or got more partitions: groups that want it rebalance."""
+        count = self._count(topic)
+        if count == 0:
+            self.offsets.delete_topic(topic)
+        for group in list(self._groups.values()):
+            known = group.topics.get(topic, count)
+            if known == count:
+                continue
+            group.topics[topic] = count
+            what = "was deleted" if count == 0 else "got more partitions" if known else "was created"
+            self._rebalancer.begin(group, now_ns, f"topic {topic} {what}")
+            self._rebalancer.proceed(group, now_ns)
+            group.settle()
+
+    def state(self, group: str) -> GroupState:
+        """The group's state; Dead for one that is not there."""
+        found = self._groups.get(group)
+        return GroupState.DEAD if found is None else found.state
+
+    def groups(self) -> list[str]:
+        """Names, sorted."""
+        return sorted(self._groups)
+
+    def view(self, now_ns: int, group: str) -> GroupView:
+        """The group as the panels show it. Raises GROUP_ID_NOT_FOUND."""
+        found = self._existing(group)
+        owners = {(topic, number): client for topic, number, client in found.owned()}
+        wanted = {topic for member in found.members.values() for topic in member.subscription.topics}
+        topics = sorted(wanted | {topic for topic, _ in self.offsets.fetch_all(group)})
+        return GroupView(
+            name=group,
+            state=str(found.state),
+            generation=found.generation,
+            assignor=found.protocol,
+            leader=found.members[found.leader].client if found.leader else "",
+            topics=tuple(sorted(wanted)),
+            members=tuple(member.view() for member in found.members.values()),
+            offsets=tuple(
+                self._offset_view(now_ns, group, topic, number, owners.get((topic, number), ""))
+                for topic in topics
+                for number in range(self._count(topic))
+            ),
+            state_since_ns=found.state_since_ns,
+        )
+
+    def views(self, now_ns: int) -> tuple[GroupView, ...]:
+        """All groups, by name."""
+        return tuple(self.view(now_ns, group) for group in self.groups())
+
+    # Inside.
+
+    def _offset_view(self, now_ns: int, group: str, topic: str, partition: int, owner: str) -> OffsetView:
+        end, committed = self._end_offset(topic, partition), self.committed(group, topic, partition)
+        lag = lag_ns = None
+        if committed is not None:
+            lag = max(0, end - committed)
+            oldest_ns = self._published_ns(topic, partition, committed) if lag else now_ns
+            lag_ns = None if oldest_ns is None else max(0, now_ns - oldest_ns)
+        position = self._positions(group, topic, partition) if owner else None
+        return OffsetView(topic, partition, owner, position, committed, end, lag, lag_ns)
+
+    def _check_commit(self, topic: str, partition: int, value: OffsetAndMetadata) -> None:
+        if not 0 <= value.offset <= self._end_offset(topic, partition):
+            raise BrokerError(
+                ErrorCode.OFFSET_OUT_OF_RANGE, f"{topic}-{partition} has no offset {value.offset} to commit"
+            )
+        if len(value.metadata.encode()) > MAX_COMMIT_METADATA_BYTES:
+            raise BrokerError(
+                ErrorCode.OFFSET_METADATA_TOO_LARGE,
+                f"{topic}-{partition}: at most {MAX_COMMIT_METADATA_BYTES} bytes are allowed",
+            )
+
+    def _missed(self, group: Group, now_ns: int, member: Member, cause: str) -> None:
+        self._rebalancer.expel(group, now_ns, member, cause)
+        self._rebalancer.proceed(group, now_ns)
+        group.settle()
+
+    def _count(self, topic: str) -> int:
+        try:
+            return self._partitions_of(topic)
+        except BrokerError as error:
+            if error.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                raise
+            return 0
+
+    def _found(self, now_ns: int, name: str) -> Group:
+        group = self._groups.get(name)
+        if group is None:
+            try:
+                check_name(name, "group")
+            except BrokerError as error:
+                raise BrokerError(ErrorCode.INVALID_GROUP_ID, error.about) from None
+            group = self._groups[name] = Group(name)
+            group.state_since_ns = now_ns
+        return group
+
+    def _existing(self, name: str) -> Group:
+        group = self._groups.get(name)
+        if group is None:
+            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"{name!r}")
+        return group
+
+    def _member_group(self, name: str, member_id: str) -> Group:
+        group = self._groups.get(name)
+        if group is None:
+            raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"{member_id!r}: there is no group {name!r}")
+        return group

@@ -1,0 +1,236 @@
+"""One group: its members, its generation and its state; what may be asked of it, not when to rebalance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.history import Causes, Owned
+from broker_core.groups.members import JoinResult, Member, SyncResult, read_subscription
+from broker_core.groups.states import VALID_PREVIOUS, GroupState
+from broker_core.replies import Reply
+from broker_core.snapshots import RebalanceView
+from broker_core.timers import Timer
+
+_FENCED_KEPT = 1_000  # ids of replaced static members; older ones are merely unknown
+COOPERATIVE = frozenset({"cooperative-sticky"})
+
+
+class Group:
+    """The table of members, and the counters that keep every question about it O(1)."""
+
+    def __init__(self, name: str, generation: int = 0, members_seen: int = 0) -> None:
+        self.name = name
+        self.state = GroupState.EMPTY
+        self.state_since_ns = 0
+        self.generation = generation
+        self.protocol_type = ""
+        self.protocol = ""
+        self.leader = ""
+        self.members: dict[str, Member] = {}
+        self.static: dict[str, str] = {}
+        self.fenced: dict[str, str] = {}
+        self.joining: set[str] = set()
+        self.unsynced: set[str] = set()
+        self.topics: dict[str, int] = {}
+        self.members_seen = members_seen
+        self.causes = Causes()
+        self.rebalance: RebalanceView | None = None
+        self.timer: Timer | None = None
+        self.initial_until_ns: int | None = None
+        self.initial_joins = 0
+        self._support: Counter[str] = Counter()
+        self._outbox: list[tuple[Reply[Any], object, BrokerError | None]] = []
+
+    # State.
+
+    def move_to(self, state: GroupState, now_ns: int) -> GroupState:
+        """Enter `state`; the one before. AssertionError where the table forbids it: a fault of ours."""
+        old = self.state
+        assert old in VALID_PREVIOUS[state], f"group {self.name}: {old} cannot be followed by {state}"
+        self.state, self.state_since_ns = state, now_ns
+        return old
+
+    def set_timer(self, timer: Timer | None) -> None:
+        """The group has one timer at a time: the initial delay, the joins' deadline or the syncs'."""
+        if self.timer is not None:
+            self.timer.cancel()
+        self.timer = timer
+
+    # Members.
+
+    def new_member_id(self, client: str) -> str:
+        """An id that this group never had: the client's with a number."""
+        self.members_seen += 1
+        return f"{client}-{self.members_seen}"
+
+    def add(self, member: Member, protocol_type: str, protocols: Mapping[str, bytes]) -> None:
+        """Take in a new member."""
+        if not self.members:
+            self.protocol_type = protocol_type
+        self.members[member.member_id] = member
+        if member.instance_id:
+            self.static[member.instance_id] = member.member_id
+        self.offer(member, protocols)
+
+    def offer(self, member: Member, protocols: Mapping[str, bytes]) -> None:
+        """Take over what a member says it can do and wants."""
+        self._support.subtract(member.protocols.keys())
+        member.offer(self.protocol_type, protocols)
+        self._support.update(member.protocols.keys())
+
+    def replace(self, member: Member, member_id: str) -> None:
+        """A static member came back: it gets a new id, the old one is fenced."""
+        old_id = member.member_id
+        del self.members[old_id]
+        member.member_id = member_id
+        self.members[member_id] = member
+        self.static[member.instance_id] = member_id
+        for ids in (self.joining, self.unsynced):
+            if old_id in ids:
+                ids.remove(old_id)
+                ids.add(member_id)
+        if self.leader == old_id:
+            self.leader = member_id
+        self.fenced[old_id] = member.instance_id
+        if len(self.fenced) > _FENCED_KEPT:
+            del self.fenced[next(iter(self.fenced))]
+
+    def remove(self, member: Member, error: BrokerError) -> None:
+        """Take a member out; whatever it waits for fails with `error`."""
+        member.unwatch()
+        del self.members[member.member_id]
+        if member.instance_id:
+            del self.static[member.instance_id]
+        self._support.subtract(member.protocols.keys())
+        self.fail_waiting(member, error)
+        self.joining.discard(member.member_id)
+        self.unsynced.discard(member.member_id)
+        if self.leader == member.member_id:
+            self.leader = ""
+
+    def find(self, member_id: str) -> Member:
+        """The member. Raises FENCED_INSTANCE_ID for one that was replaced, else UNKNOWN_MEMBER_ID."""
+        member = self.members.get(member_id)
+        if member is not None:
+            return member
+        if member_id in self.fenced:
+            raise BrokerError(
+                ErrorCode.FENCED_INSTANCE_ID,
+                f"{member_id} of group {self.name} was replaced by a newer {self.fenced[member_id]}",
+            )
+        raise BrokerError(
+            ErrorCode.UNKNOWN_MEMBER_ID,
+            f"{member_id!r} is not in group {self.name}; join again without a member id",
+        )
+
+    def current(self, member_id: str, generation: int) -> Member:
+        """The member, if it is in the current generation. Raises as `find`, and ILLEGAL_GENERATION."""
+        member = self.find(member_id)
+        if generation != self.generation:
+            raise BrokerError(
+                ErrorCode.ILLEGAL_GENERATION,
+                f"{member_id} says {generation}, group {self.name} is in generation {self.generation}",
+            )
+        return member
+
+    # Assignors.
+
+    def accepts(self, protocol_type: str, protocols: Iterable[str], member: Member | None = None) -> bool:
+        """True where everybody else supports one of `protocols`."""
+        others = len(self.members) - (member is not None)
+        if others == 0:
+            return True
+        mine = member.protocols if member is not None else {}
+        return protocol_type == self.protocol_type and any(
+            self._support[name] - (name in mine) == others for name in protocols
+        )
+
+    def elect_protocol(self) -> str:
+        """The assignor that all support and most prefer; the first by name where votes are equal."""
+        common = {name for name, count in self._support.items() if count == len(self.members)}
+        votes = Counter(
+            next(name for name in member.protocols if name in common) for member in self.members.values()
+        )
+        return max(sorted(votes), key=votes.__getitem__)
+
+    def subscribe(self) -> frozenset[str]:
+        """Read every member's subscription in the elected protocol; all their topics."""
+        for member in self.members.values():
+            member.subscription = read_subscription(
+                self.protocol_type, member.protocols[self.protocol], member.instance_id
+            )
+        return frozenset(topic for member in self.members.values() for topic in member.subscription.topics)
+
+    @property
+    def cooperative(self) -> bool:
+        """True where members keep reading what does not move."""
+        return self.protocol in COOPERATIVE
+
+    def owned(self) -> Owned:
+        """(topic, partition, client) of everything that is owned, sorted."""
+        return tuple(
+            sorted(
+                (topic, number, member.client)
+                for member in self.members.values()
+                for topic, number in member.owned
+            )
+        )
+
+    def max_rebalance_timeout_ns(self) -> int:
+        """How long the slowest member may take to rejoin or to sync."""
+        return max((member.rebalance_timeout_ns for member in self.members.values()), default=0)
+
+    # Answers.
+
+    def park(self, member: Member, reply: Reply[JoinResult]) -> None:
+        """The member waits for the next generation; an older join of its own gives way."""
+        self.fail_waiting(
+            member,
+            BrokerError(ErrorCode.REBALANCE_IN_PROGRESS, f"{member.member_id} has joined {self.name} again"),
+        )
+        member.join = reply
+        self.joining.add(member.member_id)
+
+    def park_sync(self, member: Member, reply: Reply[SyncResult]) -> None:
+        """The member waits for its assignment; an older sync of its own gives way."""
+        self.fail_waiting(
+            member,
+            BrokerError(ErrorCode.REBALANCE_IN_PROGRESS, f"{member.member_id} has asked {self.name} again"),
+        )
+        member.sync = reply
+        self.unsynced.discard(member.member_id)
+
+    def join_result(self, member: Member) -> JoinResult:
+        """The member's place in the current generation."""
+        everybody = (
+            tuple(
+                (other.member_id, other.instance_id, other.protocols[self.protocol])
+                for other in self.members.values()
+            )
+            if member.member_id == self.leader
+            else ()
+        )
+        return JoinResult(member.member_id, self.generation, self.protocol, self.leader, everybody)
+
+    def fail_waiting(self, member: Member, error: BrokerError) -> None:
+        """Whatever the member waits for fails."""
+        for reply in (member.join, member.sync):
+            if reply is not None:
+                self._outbox.append((reply, None, error))
+        member.join = member.sync = None
+
+    def answer(self, reply: Reply[Any], value: object) -> None:
+        """Settle `reply` once the call that is going on has left the group in order."""
+        self._outbox.append((reply, value, None))
+
+    def settle(self) -> None:
+        """Settle what was answered; callbacks may call the coordinator again."""
+        outbox, self._outbox = self._outbox, []
+        for reply, value, error in outbox:
+            if error is not None:
+                reply.fail(error)
+            else:
+                reply.resolve(value)

@@ -1,0 +1,210 @@
+"""How a join is answered: who is new, who is back, and whether that takes a rebalance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventKind, EventStream
+from broker_core.groups.config import GroupConfig
+from broker_core.groups.group import Group
+from broker_core.groups.members import JoinResult, Member, read_subscription
+from broker_core.groups.protocol import Subscription
+from broker_core.groups.rebalancing import Rebalancer
+from broker_core.groups.states import GroupState
+from broker_core.limits import MAX_ASSIGNORS, MAX_GROUP_METADATA_BYTES
+from broker_core.replies import Reply
+from broker_core.timers import Timers
+
+
+class JoinRequest(msgspec.Struct, frozen=True):
+    """What a member sends. `protocols` maps assignors, the preferred first, to its metadata for each."""
+
+    client_id: str
+    member_id: str
+    instance_id: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    max_poll_interval_ms: int
+    protocol_type: str
+    protocols: Mapping[str, bytes]
+    cause: str
+
+
+class Joining:
+    """Joins, by the state of the group:
+
+    | who                              | Empty          | Preparing | Completing       | Stable           |
+    |----------------------------------|----------------|-----------|------------------|------------------|
+    | a new member                     | initial delay  | waits     | rebalance        | rebalance        |
+    | a member, with the same metadata | -              | waits     | same generation  | same generation  |
+    | a member, with other metadata    | -              | waits     | rebalance        | rebalance        |
+    | the leader                       | -              | waits     | as above         | rebalance        |
+    | a static member with no id       | -              | waits     | rebalance        | same generation,
+    unless its topics changed |
+    """
+
+    def __init__(
+        self,
+        events: EventStream,
+        timers: Timers,
+        config: GroupConfig,
+        rebalancer: Rebalancer,
+        missed: Callable[[Group, int, Member, str], object],
+    ) -> None:
+        self._events = events
+        self._timers = timers
+        self._config = config
+        self._rebalancer = rebalancer
+        self._missed = missed
+
+    def check(self, request: JoinRequest) -> None:
+        """Raise what is wrong with a request whatever the group: INVALID_SESSION_TIMEOUT, INVALID_REQUEST or
+        INCONSISTENT_GROUP_PROTOCOL."""
+        low, high = self._config.min_session_timeout_ms, self._config.max_session_timeout_ms
+        if not low <= request.session_timeout_ms <= high:
+            raise BrokerError(
+                ErrorCode.INVALID_SESSION_TIMEOUT,
+                f"{request.client_id} asks for {request.session_timeout_ms} ms; {low} to {high} are allowed",
+            )
+        if request.rebalance_timeout_ms <= 0 or request.max_poll_interval_ms < 0:
+            raise BrokerError(
+                ErrorCode.INVALID_REQUEST, f"the timeouts of {request.client_id} must be positive"
+            )
+        if not request.protocol_type or not 0 < len(request.protocols) <= MAX_ASSIGNORS:
+            raise BrokerError(
+                ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+                f"{request.client_id} must offer 1 to {MAX_ASSIGNORS} assignors",
+            )
+        if any(len(metadata) > MAX_GROUP_METADATA_BYTES for metadata in request.protocols.values()):
+            raise BrokerError(
+                ErrorCode.INVALID_REQUEST,
+                f"the metadata of {request.client_id} is longer than {MAX_GROUP_METADATA_BYTES} bytes",
+            )
+
+    def join(self, group: Group, now_ns: int, request: JoinRequest, reply: Reply[JoinResult]) -> None:
+        """Answer `reply` in the group, or park it."""
+        member_id = group.static.get(request.instance_id, "") if request.instance_id else ""
+        if member_id and request.member_id and request.member_id != member_id:
+            raise BrokerError(
+                ErrorCode.FENCED_INSTANCE_ID,
+                f"{request.instance_id} of group {group.name} is now {member_id}",
+            )
+        if request.member_id:
+            self._rejoin(group, now_ns, group.find(request.member_id), request, reply)
+        elif member_id:
+            self._come_back(group, now_ns, group.members[member_id], request, reply)
+        else:
+            self._enter(group, now_ns, request, reply)
+
+    def _enter(self, group: Group, now_ns: int, request: JoinRequest, reply: Reply[JoinResult]) -> None:
+        if len(group.members) >= self._config.max_members:
+            raise BrokerError(
+                ErrorCode.GROUP_MAX_SIZE_REACHED, f"group {group.name} has {len(group.members)} members"
+            )
+        self._must_fit(group, request, None)
+        member = Member(
+            group.new_member_id(request.client_id), request.client_id, request.instance_id, now_ns
+        )
+        group.add(member, request.protocol_type, request.protocols)
+        self._watch(group, now_ns, member, request)
+        group.park(member, reply)
+        cause = request.cause or f"{member.client} joined"
+        self._say(group, now_ns, member, cause, "")
+        self._rebalancer.begin(group, now_ns, cause)
+
+    def _rejoin(
+        self, group: Group, now_ns: int, member: Member, request: JoinRequest, reply: Reply[JoinResult]
+    ) -> None:
+        self._must_fit(group, request, member)
+        member.heard(now_ns)
+        member.polled(now_ns)
+        same = dict(request.protocols) == member.protocols
+        settled = group.state is GroupState.COMPLETING or (
+            group.state is GroupState.STABLE and member.member_id != group.leader
+        )
+        if same and settled:
+            group.answer(reply, group.join_result(member))
+            return
+        old = member.subscription
+        group.offer(member, request.protocols)
+        self._watch(group, now_ns, member, request)
+        group.park(member, reply)
+        if group.state is not GroupState.PREPARING or set(old.topics) != set(member.subscription.topics):
+            self._rebalancer.begin(group, now_ns, request.cause or _why(member, old))
+
+    def _come_back(
+        self, group: Group, now_ns: int, member: Member, request: JoinRequest, reply: Reply[JoinResult]
+    ) -> None:
+        self._must_fit(group, request, member)
+        old, old_id = member.subscription, member.member_id
+        group.fail_waiting(
+            member,
+            BrokerError(
+                ErrorCode.FENCED_INSTANCE_ID, f"{old_id} of group {group.name} was replaced by a newer one"
+            ),
+        )
+        group.replace(member, group.new_member_id(request.client_id))
+        member.client, member.joined_ns = request.client_id, now_ns
+        group.offer(member, request.protocols)
+        self._watch(group, now_ns, member, request)
+        self._say(group, now_ns, member, f"{member.client} came back as {member.instance_id}", old_id)
+        if group.state is GroupState.STABLE and group.elect_protocol() == group.protocol:
+            member.subscription = read_subscription(
+                group.protocol_type, member.protocols[group.protocol], member.instance_id
+            )
+            if set(member.subscription.topics) == set(old.topics):
+                group.answer(reply, group.join_result(member))
+                return
+        group.park(member, reply)
+        if group.state is not GroupState.PREPARING:
+            changed = set(member.subscription.topics) != set(old.topics)
+            why = _why(member, old) if changed else f"{member.client} came back during a rebalance"
+            self._rebalancer.begin(group, now_ns, request.cause or why)
+
+    def _must_fit(self, group: Group, request: JoinRequest, member: Member | None) -> None:
+        if not group.accepts(request.protocol_type, request.protocols, member):
+            raise BrokerError(
+                ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+                f"{request.client_id} offers {', '.join(request.protocols)} ({request.protocol_type}), "
+                f"which not all of group {group.name} support",
+            )
+
+    def _watch(self, group: Group, now_ns: int, member: Member, request: JoinRequest) -> None:
+        member.rebalance_timeout_ns = request.rebalance_timeout_ms * NS_PER_MS
+        member.watch(
+            self._timers,
+            now_ns,
+            request.session_timeout_ms,
+            request.max_poll_interval_ms,
+            lambda at_ns, late, sentence: self._missed(group, at_ns, late, sentence),
+        )
+
+    def _say(self, group: Group, now_ns: int, member: Member, cause: str, replaces: str) -> None:
+        self._events.emit(
+            now_ns,
+            EventKind.MEMBER_JOINED,
+            group=group.name,
+            client=member.client,
+            generation=group.generation,
+            cause=cause,
+            detail={
+                "member_id": member.member_id,
+                "instance_id": member.instance_id,
+                "topics": list(member.subscription.topics),
+                "replaces": replaces,
+            },
+        )
+
+
+def _why(member: Member, old: Subscription) -> str:
+    new = member.subscription
+    if set(new.topics) != set(old.topics):
+        return f"{member.client} changed its subscription"
+    given_back = len(set(old.owned) - set(new.owned))
+    if given_back:
+        return f"{member.client} gave back {given_back} partition{'s' if given_back > 1 else ''}"
+    return f"{member.client} asked for a rebalance"

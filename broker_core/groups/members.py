@@ -1,0 +1,196 @@
+"""A member of a group, and the deadlines that it must keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError
+from broker_core.groups.protocol import Subscription, TopicPartition, decode_subscription
+from broker_core.replies import Reply
+from broker_core.snapshots import MemberView
+from broker_core.timers import Timer, Timers
+
+CONSUMER = "consumer"  # the protocol type whose bytes can be read
+
+
+class JoinResult(msgspec.Struct, frozen=True):
+    """A member's place in the new generation.
+
+    `members` holds (member id, instance id, metadata) of everybody where the member is the leader, else
+    nothing.
+    """
+
+    member_id: str
+    generation: int
+    protocol: str
+    leader: str
+    members: tuple[tuple[str, str, bytes], ...] = ()
+
+
+class SyncResult(msgspec.Struct, frozen=True, gc=False):
+    """What the leader gave the member: opaque bytes, empty for nothing."""
+
+    assignment: bytes
+    generation: int
+    protocol: str
+
+
+class Deadline:
+    """Calls `missed` when nothing was heard for `timeout_ns`, unless `excused` says that this is no fault.
+
+    It has one timer, armed again only when it fires: a sign of life costs an assignment, not a heap entry.
+    """
+
+    __slots__ = ("_excused", "_missed", "_timer", "_timers", "heard_ns", "timeout_ns")
+
+    def __init__(
+        self,
+        timers: Timers,
+        now_ns: int,
+        timeout_ns: int,
+        *,
+        excused: Callable[[], bool],
+        missed: Callable[[int], object],
+    ) -> None:
+        self.heard_ns = now_ns
+        self.timeout_ns = timeout_ns
+        self._excused = excused
+        self._missed = missed
+        self._timers = timers
+        self._timer: Timer = timers.at(now_ns + timeout_ns, self._fire)
+
+    def _fire(self, now_ns: int) -> None:
+        if self._excused():
+            self.heard_ns = now_ns
+        due_ns = self.heard_ns + self.timeout_ns
+        if due_ns > now_ns:
+            self._timer = self._timers.at(due_ns, self._fire)
+        else:
+            self._missed(now_ns)
+
+    def cancel(self) -> None:
+        """Nobody needs to keep it any more."""
+        self._timer.cancel()
+
+
+class Member:
+    """What the coordinator knows of one member. It owns `owned` in its group's current generation."""
+
+    __slots__ = (
+        "assignment",
+        "client",
+        "instance_id",
+        "join",
+        "joined_ns",
+        "member_id",
+        "owned",
+        "owned_since_ns",
+        "poll",
+        "protocols",
+        "rebalance_timeout_ns",
+        "session",
+        "subscription",
+        "sync",
+    )
+
+    def __init__(self, member_id: str, client: str, instance_id: str, now_ns: int) -> None:
+        self.member_id = member_id
+        self.client = client
+        self.instance_id = instance_id
+        self.joined_ns = now_ns
+        self.protocols: dict[str, bytes] = {}
+        self.subscription = Subscription(())
+        self.rebalance_timeout_ns = 0
+        self.session: Deadline | None = None
+        self.poll: Deadline | None = None
+        self.join: Reply[JoinResult] | None = None
+        self.sync: Reply[SyncResult] | None = None
+        self.assignment = b""
+        self.owned: tuple[TopicPartition, ...] = ()
+        self.owned_since_ns: int | None = None
+
+    @property
+    def waiting(self) -> bool:
+        """True while an answer is parked: it cannot be dead, it is us who keep it waiting."""
+        return self.join is not None or self.sync is not None
+
+    def heard(self, now_ns: int) -> None:
+        """It gave a sign of life."""
+        if self.session is not None:
+            self.session.heard_ns = now_ns
+
+    def polled(self, now_ns: int) -> None:
+        """It asked for messages."""
+        if self.poll is not None:
+            self.poll.heard_ns = now_ns
+
+    def watch(
+        self,
+        timers: Timers,
+        now_ns: int,
+        session_timeout_ms: int,
+        max_poll_interval_ms: int,
+        missed: Callable[[int, Member, str], object],
+    ) -> None:
+        """Arm its deadlines; `missed(now_ns, member, sentence)` is called when one passes.
+
+        A `max_poll_interval_ms` of 0 is no limit.
+        """
+        self.unwatch()
+        self.session = Deadline(
+            timers,
+            now_ns,
+            session_timeout_ms * NS_PER_MS,
+            excused=lambda: self.waiting,
+            missed=lambda at_ns: missed(
+                at_ns, self, f"{self.client} missed its heartbeats for {session_timeout_ms / 1000:.1f} s"
+            ),
+        )
+        if max_poll_interval_ms:
+            self.poll = Deadline(
+                timers,
+                now_ns,
+                max_poll_interval_ms * NS_PER_MS,
+                excused=lambda: self.waiting,
+                missed=lambda at_ns: missed(
+                    at_ns, self, f"{self.client} did not poll for {max_poll_interval_ms / 1000:.1f} s"
+                ),
+            )
+
+    def unwatch(self) -> None:
+        """Drop its deadlines."""
+        for deadline in (self.session, self.poll):
+            if deadline is not None:
+                deadline.cancel()
+        self.session = self.poll = None
+
+    def offer(self, protocol_type: str, protocols: Mapping[str, bytes]) -> None:
+        """Take over what it says it can do and wants."""
+        self.protocols = dict(protocols)
+        self.subscription = read_subscription(protocol_type, next(iter(protocols.values())), self.instance_id)
+
+    def view(self) -> MemberView:
+        """As the panels show it."""
+        return MemberView(
+            client=self.client,
+            member_id=self.member_id,
+            instance_id=self.instance_id,
+            topics=self.subscription.topics,
+            partitions=self.owned,
+            joined_ns=self.joined_ns,
+            last_heartbeat_ns=self.session.heard_ns if self.session is not None else self.joined_ns,
+            owned_since_ns=self.owned_since_ns,
+        )
+
+
+def read_subscription(protocol_type: str, metadata: bytes, instance_id: str = "") -> Subscription:
+    """What a member wants; nothing, for other protocol types and for bytes that make no sense."""
+    if protocol_type != CONSUMER:
+        return Subscription((), instance_id=instance_id)
+    try:
+        return decode_subscription(metadata, instance_id)
+    except BrokerError:
+        return Subscription((), instance_id=instance_id)

@@ -1,0 +1,272 @@
+"""A rebalance from its cause to its end: revoke, wait for joins, wait for the leader, assign."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+
+from broker_core.clock import NS_PER_MS, s_from_ns
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventKind, EventStream
+from broker_core.groups.config import GroupConfig
+from broker_core.groups.group import Group
+from broker_core.groups.history import Causes, RebalanceHistory
+from broker_core.groups.members import CONSUMER, Member, SyncResult
+from broker_core.groups.offsets import OffsetStore
+from broker_core.groups.protocol import TopicPartition, decode_assignment
+from broker_core.groups.states import GroupState
+from broker_core.timers import Timers
+
+
+class Rebalancer:
+    """Moves groups through their states; replies are parked, and callers end with `group.settle()`."""
+
+    def __init__(
+        self,
+        events: EventStream,
+        timers: Timers,
+        offsets: OffsetStore,
+        history: RebalanceHistory,
+        config: GroupConfig,
+        partitions_of: Callable[[str], int],
+    ) -> None:
+        self._events = events
+        self._timers = timers
+        self._offsets = offsets
+        self._history = history
+        self._initial_delay_ns = config.initial_rebalance_delay_ms * NS_PER_MS
+        self._partitions_of = partitions_of
+
+    def begin(self, group: Group, now_ns: int, cause: str) -> None:
+        """Start a rebalance, or add a cause to the running one; in an eager group all lose everything."""
+        if group.rebalance is None:
+            group.causes = Causes()
+            group.causes.add(cause)
+            before = group.owned()
+            group.rebalance = self._history.start(group.name, cause, now_ns, group.generation, before)
+            detail = {"before": [list(owned) for owned in before]}
+            self._emit(group, now_ns, EventKind.REBALANCE_STARTED, cause=cause, detail=detail)
+        else:
+            group.causes.add(cause)
+            group.rebalance = self._history.another_cause(group.rebalance, str(group.causes))
+        if group.state is GroupState.PREPARING:
+            return
+        for member in group.members.values():
+            if member.sync is not None:
+                group.fail_waiting(member, rebalancing(group))
+        group.unsynced.clear()
+        old = self.move(group, now_ns, GroupState.PREPARING)
+        if not group.cooperative:
+            for member in group.members.values():
+                self._revoke(group, now_ns, member, member.owned)
+        if old is GroupState.EMPTY:
+            group.initial_until_ns = now_ns + group.max_rebalance_timeout_ns()
+            self._await_more(group, now_ns)
+        else:
+            self._await_joins(group, now_ns)
+
+    def expel(self, group: Group, now_ns: int, member: Member, cause: str) -> None:
+        """Take a member out and rebalance what it leaves behind."""
+        self._emit(
+            group,
+            now_ns,
+            EventKind.MEMBER_LEFT,
+            client=member.client,
+            cause=cause,
+            detail={"member_id": member.member_id, "instance_id": member.instance_id},
+        )
+        self.begin(group, now_ns, cause)
+        self._revoke(group, now_ns, member, member.owned)
+        group.remove(
+            member,
+            BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"{member.member_id} left group {group.name}: {cause}"),
+        )
+
+    def proceed(self, group: Group, now_ns: int) -> None:
+        """Announce the next generation where nobody is waited for any more."""
+        if group.state is not GroupState.PREPARING:
+            return
+        everybody = group.initial_until_ns is None and len(group.joining) == len(group.members)
+        if everybody or not group.members:
+            self._announce(group, now_ns)
+
+    def distribute(self, group: Group, now_ns: int, assignments: Mapping[str, bytes]) -> None:
+        """The leader has spoken: revoke what moves, then assign, then answer everybody.
+
+        Raises `BrokerError` (INVALID_REQUEST) and changes nothing where a partition would get two owners.
+        """
+        plan = self._read(group, assignments)
+        for member in group.members.values():
+            self._revoke(group, now_ns, member, set(member.owned) - set(plan[member.member_id]))
+        for member in group.members.values():
+            member.assignment = assignments.get(member.member_id, b"")
+            self._assign(group, now_ns, member, plan[member.member_id])
+        self.move(group, now_ns, GroupState.STABLE)
+        self._complete(group, now_ns)
+        for member in group.members.values():
+            self.answer_sync(group, now_ns, member)
+
+    def answer_sync(self, group: Group, now_ns: int, member: Member) -> None:
+        """Give a member that waits for it its assignment."""
+        if member.sync is None:
+            return
+        group.answer(member.sync, SyncResult(member.assignment, group.generation, group.protocol))
+        member.sync = None
+        member.heard(now_ns)
+        member.polled(now_ns)
+        if not group.unsynced:
+            group.set_timer(None)
+
+    def move(self, group: Group, now_ns: int, state: GroupState) -> GroupState:
+        """Enter a state and say so; the one before."""
+        old = group.move_to(state, now_ns)
+        self._emit(group, now_ns, EventKind.GROUP_STATE, cause=str(state), detail={"from": str(old)})
+        return old
+
+    # Waiting.
+
+    def _await_more(self, group: Group, now_ns: int) -> None:
+        """An empty group waits for a whole delay without a join, at most for the rebalance timeout."""
+        assert group.initial_until_ns is not None
+        group.initial_joins = group.members_seen
+        deadline_ns = min(now_ns + self._initial_delay_ns, group.initial_until_ns)
+        group.set_timer(self._timers.at(deadline_ns, partial(self._initial_delay_over, group)))
+
+    def _initial_delay_over(self, group: Group, now_ns: int) -> None:
+        assert group.initial_until_ns is not None
+        if group.members_seen > group.initial_joins and now_ns < group.initial_until_ns:
+            self._await_more(group, now_ns)
+            return
+        self._announce(group, now_ns)
+        group.settle()
+
+    def _await_joins(self, group: Group, now_ns: int) -> None:
+        deadline_ns = now_ns + group.max_rebalance_timeout_ns()
+        group.set_timer(self._timers.at(deadline_ns, partial(self._joins_overdue, group)))
+
+    def _joins_overdue(self, group: Group, now_ns: int) -> None:
+        limit_s = s_from_ns(group.max_rebalance_timeout_ns())
+        # Static members are given their whole session to come back.
+        for member in [each for each in group.members.values() if each.join is None and not each.instance_id]:
+            self.expel(group, now_ns, member, f"{member.client} did not rejoin within {limit_s:.1f} s")
+        if group.members and not group.joining:
+            self._await_joins(group, now_ns)
+        else:
+            self._announce(group, now_ns)
+        group.settle()
+
+    def _syncs_overdue(self, group: Group, now_ns: int) -> None:
+        for member in [each for each in group.members.values() if each.member_id in group.unsynced]:
+            limit_s = s_from_ns(member.rebalance_timeout_ns)
+            self.expel(group, now_ns, member, f"{member.client} did not sync within {limit_s:.1f} s")
+        self.proceed(group, now_ns)
+        group.settle()
+
+    # Steps.
+
+    def _announce(self, group: Group, now_ns: int) -> None:
+        """The next generation begins: Empty without members, else the leader is asked for an assignment."""
+        group.set_timer(None)
+        group.initial_until_ns = None
+        group.generation += 1
+        self._offsets.set_numbers(group.name, group.generation, group.members_seen)
+        if not group.members:
+            group.protocol = group.protocol_type = group.leader = ""
+            group.topics = {}
+            self.move(group, now_ns, GroupState.EMPTY)
+            self._complete(group, now_ns)
+            return
+        group.protocol = group.elect_protocol()
+        group.topics = {topic: self._partitions_of(topic) for topic in sorted(group.subscribe())}
+        present = [member for member in group.members.values() if member.join is not None]
+        if group.leader not in group.joining:
+            group.leader = present[0].member_id
+        self.move(group, now_ns, GroupState.COMPLETING)
+        group.unsynced, group.joining = group.joining, set()
+        deadline_ns = now_ns + group.max_rebalance_timeout_ns()
+        group.set_timer(self._timers.at(deadline_ns, partial(self._syncs_overdue, group)))
+        for member in present:
+            assert member.join is not None
+            group.answer(member.join, group.join_result(member))
+            member.join = None
+            member.heard(now_ns)
+            member.polled(now_ns)
+
+    def _complete(self, group: Group, now_ns: int) -> None:
+        assert group.rebalance is not None
+        after = group.owned()
+        done = self._history.complete(group.rebalance, now_ns, group.generation, after)
+        group.rebalance = None
+        self._emit(
+            group,
+            now_ns,
+            EventKind.REBALANCE_COMPLETED,
+            cause=done.cause,
+            detail={
+                "before": [list(owned) for owned in done.before],
+                "after": [list(owned) for owned in after],
+                "started_ns": done.started_ns,
+            },
+        )
+
+    def _read(self, group: Group, assignments: Mapping[str, bytes]) -> dict[str, tuple[TopicPartition, ...]]:
+        plan: dict[str, tuple[TopicPartition, ...]] = {}
+        owner: dict[TopicPartition, str] = {}
+        for member_id in group.members:
+            plan[member_id] = self._partitions(group, assignments.get(member_id, b""))
+            for partition in plan[member_id]:
+                if owner.setdefault(partition, member_id) != member_id:
+                    raise BrokerError(
+                        ErrorCode.INVALID_REQUEST,
+                        f"the leader of group {group.name} gave {partition[0]}-{partition[1]} to both "
+                        f"{owner[partition]} and {member_id}",
+                    )
+        return plan
+
+    def _partitions(self, group: Group, assignment: bytes) -> tuple[TopicPartition, ...]:
+        return decode_assignment(assignment).partitions if group.protocol_type == CONSUMER else ()
+
+    def _revoke(self, group: Group, now_ns: int, member: Member, gone: Iterable[TopicPartition]) -> None:
+        lost = sorted(gone)
+        if not lost:
+            return
+        member.owned = tuple(sorted(set(member.owned) - set(lost)))
+        self._ownership(group, now_ns, EventKind.PARTITIONS_REVOKED, member, lost)
+
+    def _assign(self, group: Group, now_ns: int, member: Member, plan: tuple[TopicPartition, ...]) -> None:
+        gained = sorted(set(plan) - set(member.owned))
+        member.owned = plan
+        if gained:
+            self._ownership(group, now_ns, EventKind.PARTITIONS_ASSIGNED, member, gained)
+
+    def _ownership(
+        self, group: Group, now_ns: int, kind: EventKind, member: Member, partitions: list[TopicPartition]
+    ) -> None:
+        member.owned_since_ns = now_ns if member.owned else None
+        detail = {"partitions": [list(partition) for partition in partitions], "member_id": member.member_id}
+        self._emit(group, now_ns, kind, client=member.client, cause=str(group.causes), detail=detail)
+
+    def _emit(
+        self,
+        group: Group,
+        now_ns: int,
+        kind: EventKind,
+        *,
+        client: str = "",
+        cause: str = "",
+        detail: Mapping[str, object] | None = None,
+    ) -> None:
+        self._events.emit(
+            now_ns,
+            kind,
+            group=group.name,
+            client=client,
+            generation=group.generation,
+            cause=cause,
+            detail=detail,
+        )
+
+
+def rebalancing(group: Group) -> BrokerError:
+    """What a member is told that has to join again."""
+    return BrokerError(ErrorCode.REBALANCE_IN_PROGRESS, f"group {group.name}: {group.causes}")
