@@ -1,0 +1,1 @@
+"""The canvas: producers, topics, groups, queues and what flows between them, live."""

@@ -1,0 +1,229 @@
+"""What the canvas shows, as plain frozen values: no Qt, no broker.
+
+Names are data and are drawn as plain text. Ids are stable strings: "producer:feed", "topic:commits",
+"lane:commits/3", "group:indexers", "consumer:indexer-1", "queue:builds", "worker:builder-1", "workers:builds",
+"dlq:builds" and "bench". Rates are messages a second of session time, offsets counts of messages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+BENCH_ID = "bench"
+NEW_GROUP = "*"
+"""The target of `ghostRequested` for a drop on an empty spot; no group can have this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneGroup:
+    """Where one group stands in one partition.
+
+    `committed` and `lag` are None for "n/a"; `owner` is "" where nobody owns it; `hue` and `badge` are the
+    owner's; `revoked` while a rebalance has taken the partition from its owner.
+    """
+
+    group: str
+    committed: int | None = None
+    lag: int | None = None
+    owner: str = ""
+    hue: int = 0
+    badge: str = ""
+    revoked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A partition. `groups` holds every group that reads the topic, in the same order in each lane."""
+
+    partition: int
+    start_offset: int = 0
+    end_offset: int = 0
+    groups: tuple[LaneGroup, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TopicBox:
+    """A topic. `gate` is a state word for its backpressure (Open, Limited, Full), "" where it has no limit."""
+
+    name: str
+    lanes: tuple[Lane, ...] = ()
+    rate_per_s: float = 0.0
+    gate: str = ""
+    detail: str = ""
+
+    @property
+    def id(self) -> str:
+        return f"topic:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerCard:
+    """A producer and its state word."""
+
+    name: str
+    state: str = "running"
+    rate_per_s: float = 0.0
+    detail: str = ""
+
+    @property
+    def id(self) -> str:
+        return f"producer:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerCard:
+    """A consumer in a group or on the bench. `note` replaces the count of partitions on the card where given."""
+
+    name: str
+    state: str = "running"
+    hue: int = 0
+    badge: str = ""
+    partitions: int = 0
+    rate_per_s: float = 0.0
+    note: str = ""
+    detail: str = ""
+
+    @property
+    def id(self) -> str:
+        return f"consumer:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerCard:
+    """A consumer of a queue; `note` says in a few words what it is doing."""
+
+    name: str
+    state: str = "running"
+    hue: int = 0
+    badge: str = ""
+    rate_per_s: float = 0.0
+    note: str = ""
+    detail: str = ""
+
+    @property
+    def id(self) -> str:
+        return f"worker:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupBox:
+    """A consumer group. `lag` is the sum over its partitions, None for "n/a"; `trend` rising, falling or steady."""
+
+    name: str
+    state: str = "Stable"
+    generation: int = 0
+    lag: int | None = None
+    trend: str = "steady"
+    members: tuple[ConsumerCard, ...] = ()
+    detail: str = ""
+
+    @property
+    def id(self) -> str:
+        return f"group:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseRing:
+    """A message in flight: `left` is the share 0..1 of its lease that is left, `hue` its holder's."""
+
+    key: str
+    left: float
+    hue: int = 0
+    attempt: int = 1
+    holder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueBox:
+    """A queue, its leases (the most urgent first; the counts are whole), its dead letters and its workers."""
+
+    name: str
+    ready: int = 0
+    delayed: int = 0
+    in_flight: int = 0
+    dead: int = 0
+    leases: tuple[LeaseRing, ...] = ()
+    workers: tuple[WorkerCard, ...] = ()
+    rate_per_s: float = 0.0
+    gate: str = ""
+    detail: str = ""
+
+    @property
+    def id(self) -> str:
+        return f"queue:{self.name}"
+
+    @property
+    def workers_id(self) -> str:
+        return f"workers:{self.name}"
+
+    @property
+    def dead_letters_id(self) -> str:
+        return f"dlq:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A flow between two ids. `kind` is publish, consume, queue or dead-letter; `reason` says why it is blocked.
+
+    Links run between neighbouring columns (producers, topics and queues, groups and workers) or from a queue
+    to its dead letters; any other pair is not drawn.
+    """
+
+    source: str
+    target: str
+    kind: str = "publish"
+    rate_per_s: float = 0.0
+    blocked: bool = False
+    reason: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.source, self.target, self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class CanvasView:
+    """All of it. `running` while session time moves; `notice` replaces the sentence of the empty canvas."""
+
+    producers: tuple[ProducerCard, ...] = ()
+    topics: tuple[TopicBox, ...] = ()
+    groups: tuple[GroupBox, ...] = ()
+    bench: tuple[ConsumerCard, ...] = ()
+    queues: tuple[QueueBox, ...] = ()
+    links: tuple[Link, ...] = ()
+    running: bool = False
+    notice: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.producers or self.topics or self.groups or self.bench or self.queues)
+
+
+@dataclass(frozen=True, slots=True)
+class GhostMove:
+    """A partition that a drop would hand from one owner to another; "" for nobody."""
+
+    topic: str
+    partition: int
+    group: str
+    before: str = ""
+    before_hue: int = 0
+    before_badge: str = ""
+    after: str = ""
+    after_hue: int = 0
+    after_badge: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ghost:
+    """The assignment that a drop would give: what moves, how many partitions stay, a sentence if needed."""
+
+    title: str
+    moves: tuple[GhostMove, ...] = ()
+    kept: int = 0
+    note: str = ""
+
+
+def lane_id(topic: str, partition: int) -> str:
+    """The id of a partition of a topic."""
+    return f"lane:{topic}/{partition}"
