@@ -134,3 +134,249 @@ class Broker:
     def partition_count(self, topic: str) -> int:
         """How many partitions `topic` has. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         return len(self._topic(topic).log.partitions)
+
+    # -- publishing
+
+    def publish(self, now_ns: int, name: str, message: Message, *, client: str) -> Reply[Published | None]:
+        """Append `message` to a topic or queue; where it landed, or None where the flow policy dropped it.
+
+        The reply may wait for room. It fails with THROTTLED where the message is refused or no room came in time. Raises
+        UNKNOWN_TOPIC_OR_PARTITION, and MESSAGE_TOO_LARGE where the topic takes no message of this size.
+        """
+        topic = self._topic(name)
+        reply: Reply[Published | None] = Reply()
+
+        def admit(admitted_ns: int) -> None:
+            reply.resolve(self._append(admitted_ns, name, topic, message, client))
+
+        if topic.gate is None:
+            admit(now_ns)
+        else:
+            offer = topic.gate.offer(now_ns, client, 1, _size_bytes(message), admit)
+            offer.then(lambda settled: _refuse(reply, settled))
+        return reply
+
+    def _append(self, now_ns: int, name: str, topic: _Topic, message: Message, client: str) -> Published:
+        queue = self._queues.get(name)
+        partition = queue.level_of(message) if queue else topic.log.partition_for(message.key)
+        appended = topic.log.partitions[partition].append_batch(now_ns, (message,))
+        topic.published += appended.count
+        topic.published_bytes += appended.size_bytes
+        self._events.emit(
+            now_ns,
+            EventKind.PUBLISHED,
+            topic=name,
+            partition=partition,
+            offset=appended.base_offset,
+            count=appended.count,
+            size_bytes=_size_bytes(message),
+            client=client,
+            published_ns=now_ns,
+            key=message.key,
+        )
+        self._grown(now_ns, name, partition)
+        return Published(name, partition, appended.base_offset)
+
+    def _grown(self, now_ns: int, name: str, partition: int) -> None:
+        queue = self._queues.get(name)
+        if queue is not None:
+            queue.appended(now_ns)
+        self.fetches.appended(now_ns, name, partition)
+
+    # -- groups
+
+    def join(self, now_ns: int, group: str, **request: Any) -> Reply[JoinResult]:
+        """See `GroupCoordinator.join`."""
+        return self.groups.join(now_ns, group, **request)
+
+    def sync(
+        self, now_ns: int, group: str, member_id: str, generation: int, assignments: Mapping[str, bytes]
+    ) -> Reply[SyncResult]:
+        """See `GroupCoordinator.sync`."""
+        return self.groups.sync(now_ns, group, member_id, generation, assignments)
+
+    def heartbeat(self, now_ns: int, group: str, member_id: str, generation: int) -> None:
+        """See `GroupCoordinator.heartbeat`."""
+        self.groups.heartbeat(now_ns, group, member_id, generation)
+
+    def leave(self, now_ns: int, group: str, member_id: str, cause: str) -> None:
+        """See `GroupCoordinator.leave`."""
+        self.groups.leave(now_ns, group, member_id, cause)
+
+    def starting_offset(self, group: str, topic: str, partition: int, reset: Literal["earliest", "latest"]) -> int:
+        """Where a member that was assigned the partition begins to read: the committed offset, or as `reset` says."""
+        log = self._partition(topic, partition)
+        offset = self.groups.committed(group, topic, partition)
+        if offset is None:
+            offset = log.start_offset if reset == "earliest" else log.end_offset
+        self.fetches.begin(group, topic, partition, offset)
+        return offset
+
+    def fetch(
+        self,
+        now_ns: int,
+        group: str,
+        client: str,
+        positions: Mapping[TopicPartition, int],
+        *,
+        max_messages: int,
+        deadline_ns: int,
+    ) -> FetchReply:
+        """See `Fetches.fetch`."""
+        return self.fetches.fetch(
+            now_ns, group, client, positions, max_messages=max_messages, deadline_ns=deadline_ns
+        )
+
+    def cancel_fetch(self, reply: FetchReply) -> None:
+        """A parked fetch is no longer wanted."""
+        self.fetches.cancel(reply)
+
+    def commit(
+        self, now_ns: int, group: str, client: str, member_id: str, generation: int, offsets: Mapping[TopicPartition, int]
+    ) -> None:
+        """Commit for a member and say what that acknowledges; errors as in `GroupCoordinator.commit`."""
+        for topic, partition, old, new in self.groups.commit(now_ns, group, member_id, generation, offsets):
+            if old is None:
+                old = self.fetches.start(group, topic, partition) or 0
+            self.fetches.committed(now_ns, group, client, topic, partition, old, new)
+            self._make_room(now_ns, topic)
+
+    # -- queues
+
+    def take(
+        self, now_ns: int, queue: str, holder: str, *, max_messages: int = 1, deadline_ns: int | None = None
+    ) -> Reply[list[Lease]]:
+        """See `Queue.take`."""
+        return self._queue(queue).take(now_ns, holder, max_messages=max_messages, deadline_ns=deadline_ns)
+
+    def ack(self, now_ns: int, lease: Lease) -> None:
+        """The holder has finished with the message. Raises INVALID_LEASE where it holds it no longer."""
+        self._queue(lease.queue).ack(now_ns, lease.partition, lease.offset, lease.holder)
+
+    def nack(self, now_ns: int, lease: Lease, cause: str, *, requeue: bool = True) -> None:
+        """The holder has failed: the message is tried again, or dead-lettered. Raises INVALID_LEASE."""
+        self._queue(lease.queue).nack(now_ns, lease.partition, lease.offset, lease.holder, cause, requeue=requeue)
+
+    def redrive(self, now_ns: int, queue: str, offsets: Sequence[int], *, client: str) -> int:
+        """Append dead letters of `queue` to where they came from, then take them out of the bin; how many there were.
+
+        A redrive passes the gate by: the messages were admitted once.
+        """
+        found = self._queue(queue)
+
+        def append(message: Message) -> tuple[str, int, int]:
+            partition = found.level_of(message)
+            log = self._topic(queue).log.partitions[partition]
+            return queue, partition, log.append_batch(now_ns, (message,)).base_offset
+
+        redriven = found.dead_letters.redrive(now_ns, offsets, append=append, client=client)
+        found.appended(now_ns)
+        return len(redriven)
+
+    # -- what is seen
+
+    def totals(self) -> Totals:
+        """Counted where it happens, not from the event stream, so that the two can be compared."""
+        queues = self._queues.values()
+        gates = [topic.gate for topic in self._topics.values() if topic.gate is not None]
+        fetches = self.fetches
+        return Totals(
+            published=sum(topic.published for topic in self._topics.values()),
+            delivered=fetches.delivered + sum(queue.delivered for queue in queues),
+            acknowledged=fetches.acknowledged + sum(queue.acknowledged for queue in queues),
+            redelivered=fetches.redelivered + sum(queue.redelivered for queue in queues),
+            dead_lettered=sum(queue.dead_lettered for queue in queues),
+            redriven=sum(queue.redriven for queue in queues),
+            rejected=sum(gate.rejected for gate in gates),
+            dropped=sum(gate.dropped for gate in gates),
+            evicted=sum(gate.evicted for gate in gates),
+            purged=sum(queue.purged for queue in queues),
+            rebalances=self.groups.rebalances_started,
+        )
+
+    def views(
+        self, now_ns: int, *, max_leases: int, max_dead_letters: int
+    ) -> tuple[tuple[TopicView, ...], tuple[GroupView, ...], tuple[QueueView, ...]]:
+        """Topics, groups and queues; bins are not listed as topics, nor are the logs of queues."""
+        hidden = set(self._queues) | {queue.dead_letters.topic for queue in self._queues.values()}
+        topics = tuple(self._topic_view(now_ns, name) for name in self._topics if name not in hidden)
+        queues = tuple(
+            self._queue_view(now_ns, name, max_leases, max_dead_letters) for name in self._queues
+        )
+        return topics, self.groups.views(now_ns), queues
+
+    def rebalances(self) -> tuple[RebalanceView, ...]:
+        """The last rebalances of all groups, oldest first."""
+        return tuple(self.groups.rebalances)
+
+    def _topic_view(self, now_ns: int, name: str) -> TopicView:
+        topic = self._topics[name]
+        partitions = tuple(
+            PartitionView(number, log.start_offset, log.end_offset, log.size_bytes)
+            for number, log in enumerate(topic.log.partitions)
+        )
+        gate = None if topic.gate is None else topic.gate.view(now_ns)
+        return TopicView(name, partitions, topic.published, topic.published_bytes, gate)
+
+    def _queue_view(self, now_ns: int, name: str, max_leases: int, max_dead_letters: int) -> QueueView:
+        view = self._queues[name].view(now_ns, max_leases, max_dead_letters)
+        gate = self._topics[name].gate
+        return view if gate is None else msgspec.structs.replace(view, gate=gate.view(now_ns))
+
+    # -- inside
+
+    def _depth(self, name: str) -> tuple[int, int, str]:
+        """Messages and bytes that the slowest reader of `name` has not finished with, and who that is."""
+        queue = self._queues.get(name)
+        if queue is not None:
+            return queue.ready + queue.delayed + queue.in_flight, queue.waiting_bytes, name
+        deepest = (0, 0, "")
+        logs = self._topics[name].log.partitions
+        for group in self.groups.readers(name):
+            messages = size_bytes = 0
+            for number, log in enumerate(logs):
+                committed = self.groups.committed(group, name, number)
+                start = self.fetches.start(group, name, number) if committed is None else committed
+                if start is not None:
+                    messages += log.end_offset - start
+                    size_bytes += log.bytes_between(start, log.end_offset)
+            deepest = max(deepest, (messages, size_bytes, group))
+        return deepest
+
+    def _make_room(self, now_ns: int, name: str) -> None:
+        gate = self._topic(name).gate
+        if gate is not None:
+            gate.room(now_ns)
+
+    def _topic(self, name: str) -> _Topic:
+        topic = self._topics.get(name)
+        if topic is None:
+            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
+        return topic
+
+    def _partition(self, name: str, partition: int) -> PartitionLog:
+        partitions = self._topic(name).log.partitions
+        if not 0 <= partition < len(partitions):
+            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{name}/{partition}")
+        return partitions[partition]
+
+    def _queue(self, name: str) -> Queue:
+        queue = self._queues.get(name)
+        if queue is None:
+            raise BrokerError(ErrorCode.UNKNOWN_QUEUE, name)
+        return queue
+
+    def flush(self) -> None:
+        """Make the offsets that were committed so far durable, in one SQLite commit."""
+        self._offsets.flush()
+
+    def close(self) -> None:
+        """Write what is pending and give back every file."""
+        self._offsets.flush()
+        self._offsets.close()
+        for topic in self._topics.values():
+            topic.log.close()
+
+
+def _size_bytes(message: Message) -> int:
+    return len(message.key or b"") + len(message.value or b"")

@@ -66,3 +66,10 @@ class BrokerError(Exception):
     def retriable(self) -> bool:
         """True where the same call may succeed later."""
         return self.code.retriable
+
+
+class ConfigError(BrokerError, ValueError):
+    """A setting is not allowed (INVALID_CONFIG). A ValueError too, so that a decoder can name the place of the setting."""
+
+    def __init__(self, about: str) -> None:
+        super().__init__(ErrorCode.INVALID_CONFIG, about)

@@ -1,0 +1,117 @@
+"""The engine thread: modes, slots, commands, errors. It runs on the wall clock, so each wait has a deadline."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from broker_core.clock import NS_PER_MS, NS_PER_S
+from broker_core.engine.loop import Loop
+from broker_core.engine.runner import Engine, Mode
+from broker_core.events import EventKind, EventStream
+from broker_core.snapshots import Snapshot
+
+
+class Ticking:
+    """An event every millisecond of session time."""
+
+    def __init__(self) -> None:
+        self.loop = Loop()
+        self.events = EventStream()
+        self.fail_at: int | None = None
+        self.loop.spawn(self._tick(), "ticking")
+
+    async def _tick(self) -> None:
+        while True:
+            await self.loop.wait_ns(NS_PER_MS)
+            if self.events.count == self.fail_at:
+                raise RuntimeError("the tick broke")
+            self.events.emit(self.loop.now_ns, EventKind.FAULT)
+
+    def snapshot(self) -> Snapshot:
+        return Snapshot(self.loop.now_ns, self.events.count)
+
+
+@pytest.fixture
+def ticking() -> Ticking:
+    return Ticking()
+
+
+@pytest.fixture
+def engine(ticking: Ticking) -> Iterator[Engine]:
+    engine = Engine(ticking, until_ns=2 * NS_PER_S)
+    yield engine
+    engine.close()
+
+
+def eventually(condition: Callable[[], bool], engine: Engine) -> None:
+    deadline_s = time.perf_counter() + 10
+    while not condition():
+        assert time.perf_counter() < deadline_s, engine.status
+        engine.grant(0.005)
+        time.sleep(0.001)
+
+
+def test_it_begins_paused_and_steps_one_event_at_a_time(engine: Engine) -> None:
+    for wanted in (1, 2, 3):
+        engine.step()
+        eventually(lambda wanted=wanted: engine.latest.events == wanted, engine)
+        assert engine.latest.time_ns == wanted * NS_PER_MS
+    assert engine.status.mode is Mode.PAUSED
+
+
+def test_express_runs_to_the_end_and_stays_there(engine: Engine) -> None:
+    engine.express()
+    eventually(lambda: engine.status.mode is Mode.FINISHED, engine)
+    assert engine.latest.time_ns == 2 * NS_PER_S
+    assert engine.latest.events == 2_000
+    engine.run()
+    engine.post(lambda: None).result(10)
+    assert engine.status.mode is Mode.FINISHED
+
+
+def test_session_time_follows_the_speed(engine: Engine) -> None:
+    started_s = time.perf_counter()
+    engine.run(speed=4.0)
+    eventually(lambda: engine.latest.time_ns >= NS_PER_S, engine)
+    # Never faster than asked; how much slower is the machine's affair.
+    assert time.perf_counter() - started_s >= 0.25
+    engine.pause()
+    eventually(lambda: engine.status.mode is Mode.PAUSED, engine)
+    stopped_ns = engine.status.time_ns
+    engine.post(lambda: None).result(10)
+    assert engine.status.time_ns == stopped_ns
+
+
+def test_a_command_runs_in_the_engine_and_its_error_comes_back(engine: Engine, ticking: Ticking) -> None:
+    assert engine.post(lambda: ticking.loop.now_ns).result(10) == 0
+
+    def wrong() -> None:
+        raise ValueError("not now")
+
+    with pytest.raises(ValueError, match="not now"):
+        engine.post(wrong).result(10)
+    assert engine.status.mode is Mode.PAUSED
+
+
+def test_an_error_of_the_simulation_is_told_and_the_thread_lives_on(engine: Engine, ticking: Ticking) -> None:
+    ticking.fail_at = 5
+    engine.express()
+    eventually(lambda: engine.status.mode is Mode.FAILED, engine)
+    assert engine.status.error == "The session stopped at 0.006 s: the tick broke"
+    assert engine.post(lambda: "alive").result(10) == "alive"
+
+
+def test_it_goes_on_when_the_window_grants_nothing(engine: Engine) -> None:
+    engine.express()
+    deadline_s = time.perf_counter() + 10
+    while engine.status.mode is not Mode.FINISHED:
+        assert time.perf_counter() < deadline_s
+        time.sleep(0.01)
+
+
+def test_a_speed_must_be_above_zero(engine: Engine) -> None:
+    with pytest.raises(ValueError, match="above 0"):
+        engine.run(speed=0)

@@ -1,0 +1,97 @@
+"""Scenarios: typed, checked, with errors that name the line."""
+
+from pathlib import Path
+
+import pytest
+
+from broker_core.lab.scenario import ScenarioError, load_scenario, parse_scenario
+
+GOOD = """\
+title: Small
+about: One of each.
+until_s: 10
+topics:
+  - name: orders
+    partitions: 2
+queues:
+  - name: jobs
+groups:
+  - name: readers
+    topics: [orders]
+producers:
+  - name: shop
+    to: orders
+    arrivals: {kind: rate, per_s: 5}
+consumers:
+  - name: reader
+    count: 2
+    group: readers
+workers:
+  - name: worker
+    queue: jobs
+    failures:
+      - {cause: broken, rate: 0.5}
+"""
+
+
+def test_a_good_scenario_is_read_into_types() -> None:
+    scenario = parse_scenario(GOOD)
+    assert scenario.topics[0].partitions == 2
+    assert scenario.consumers[0].group == "readers"
+    assert scenario.workers[0].failures[0].kind == "nack"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("partitions: 2", "partitons: 2", 6, "'partitons' is not known here; did you mean 'partitions'"),
+        ("partitions: 2", "partitions: two", 6, "Expected `int`, got `str`"),
+        ("partitions: 2", "partitions: 0", 6, "between 1 and"),
+        ("topics: [orders]", "topics: [order]", 11, "no topic 'order'; the scenario has orders"),
+        ("to: orders", "to: nowhere", 14, "no topic or queue 'nowhere'"),
+        ("group: readers", "group: writers", 19, "no group 'writers'"),
+        ("queue: jobs", "queue: job", 22, "no queue 'job'"),
+        ("name: jobs", "name: orders", 8, "'orders' is taken already"),
+        ("name: worker", "name: shop", 21, None),
+        ("name: orders", "name: ../orders", 5, "letters, digits"),
+        ("per_s: 5", "per_s: 0", 15, "per_s must be above 0"),
+        ("rate: 0.5", "rate: 5", 24, "between 0 and 1"),
+        ("until_s: 10", "until_s: 0", 3, "until_s must lie"),
+        ("until_s: 10\n", "", 1, "missing required field `until_s`"),
+        ("kind: rate", "kind: magic", 15, "magic"),
+    ],
+)
+def test_an_error_names_the_line(old: str, new: str, line: int, words: str | None) -> None:
+    text = GOOD.replace(old, new, 1)
+    assert text != GOOD
+    if words is None:
+        # worker-1 and shop are different names: nothing is wrong.
+        assert parse_scenario(text)
+        return
+    with pytest.raises(ScenarioError, match=words) as caught:
+        parse_scenario(text, "small.yaml")
+    assert str(caught.value).startswith(f"small.yaml, line {line}: "), str(caught.value)
+
+
+def test_a_bad_flow_or_queue_setting_names_its_line() -> None:
+    text = GOOD.replace("  - name: jobs\n", "  - name: jobs\n    config:\n      max_attempts: 0\n")
+    with pytest.raises(ScenarioError, match=r"line \d+: .*max_attempts"):
+        parse_scenario(text)
+    text = GOOD.replace("partitions: 2", "flow: {policy: hope}")
+    with pytest.raises(ScenarioError, match="line 6: "):
+        parse_scenario(text)
+
+
+def test_a_file_that_is_not_there_or_not_text_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="cannot be read"):
+        load_scenario(tmp_path / "none.yaml")
+    binary = tmp_path / "binary.yaml"
+    binary.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ScenarioError, match="cannot be read"):
+        load_scenario(binary)
+
+
+@pytest.mark.parametrize("text", ["", "just words", "- a\n- b\n", "7"])
+def test_something_else_than_a_scenario_is_refused(text: str) -> None:
+    with pytest.raises(ScenarioError, match="line 1: "):
+        parse_scenario(text)
