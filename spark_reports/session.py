@@ -1,0 +1,121 @@
+"""A recorded session as Spark sees it: two tables of events and what `session.json` says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from broker_core.session import schema
+from spark_reports.errors import ReportError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_SQL_TYPES = {"int64": "BIGINT", "int32": "INT", "string": "STRING", "binary": "BINARY"}
+
+#: The columns of both tables, as Spark writes them.
+EVENTS_SCHEMA = ", ".join(f"`{column.name}` {_SQL_TYPES[str(column.type)]}" for column in schema.EVENT_SCHEMA)
+
+#: 1, 2 and 5 times a power of ten: widths that a reader can name.
+_WIDTHS_NS = [step * 10**power for power in range(18) for step in (1, 2, 5)]
+MAX_BUCKETS = 240
+
+
+@dataclass(frozen=True)
+class SessionInfo:
+    """What is known before an event is read. `problems` are sentences; `parts` the files to read, or the
+    folders.
+    """
+
+    location: str
+    metadata: dict[str, Any]
+    problems: tuple[str, ...] = ()
+    parts: dict[str, list[str]] = field(default_factory=dict)
+
+
+def is_remote(location: str) -> bool:
+    """True for a URL such as s3a://... or hdfs://..., False for a folder of this machine."""
+    return "://" in location and not location.startswith("file:")
+
+
+def inspect(location: str) -> SessionInfo:
+    """Look at a session folder of this machine without Spark, so that what is wrong is said before Java
+    starts.
+
+    Raises `ReportError`: not a session, an unknown version, still recording, or not sealed.
+    """
+    folder = Path(location)
+    if not folder.is_dir():
+        raise ReportError(f"There is no session at {location}: the folder does not exist.")
+    try:
+        text = (folder / schema.SESSION_FILE).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise ReportError(f"{location} is not a session: it has no readable {schema.SESSION_FILE}.") from None
+    metadata = parse_metadata(location, text)
+    if any(schema.tails(folder, name) for name in schema.FOLDERS):
+        raise ReportError(
+            f"The session {location} is still being recorded, or was never closed: stop it, or open "
+            f"it once to repair it."
+        )
+    problems = []
+    parts: dict[str, list[str]] = {}
+    for name in schema.FOLDERS:
+        parts[name] = []
+        for path in schema.parts(folder, name):
+            problem = schema.part_problem(path)
+            if problem is None:
+                parts[name].append(path.resolve().as_uri())
+            else:
+                problems.append(problem)
+    ended = metadata.get("ended")
+    if ended == "crashed":
+        problems.append("The program died while recording; at most the last second was lost.")
+    if ended == "failed":
+        problems.append(f"The recording failed before the end. {metadata.get('error', '')}".strip())
+    return SessionInfo(location, metadata, tuple(problems), parts)
+
+
+def inspect_remote(spark: SparkSession, location: str) -> SessionInfo:
+    """The same for a session on any path that Spark reads; truncated files are found only while reading."""
+    from pyspark.errors import PySparkException
+
+    try:
+        rows = spark.read.text(f"{location.rstrip('/')}/{schema.SESSION_FILE}", wholetext=True).collect()
+    except PySparkException as error:
+        raise ReportError(
+            f"There is no session at {location} ({str(error).splitlines()[0][:200]})."
+        ) from None
+    parts = {name: [f"{location.rstrip('/')}/{name}"] for name in schema.FOLDERS}
+    return SessionInfo(location, parse_metadata(location, rows[0].value), (), parts)
+
+
+def parse_metadata(location: str, text: str) -> dict[str, Any]:
+    """`session.json` as a dict. Raises `ReportError` where it is of another kind or version."""
+    try:
+        metadata = json.loads(text)
+    except ValueError:
+        raise ReportError(f"{location} is not a session: its {schema.SESSION_FILE} cannot be read.") from None
+    if not isinstance(metadata, dict) or metadata.get("format") != schema.FORMAT:
+        raise ReportError(f"{location} is not a session: its {schema.SESSION_FILE} describes something else.")
+    version = metadata.get("format_version")
+    if version != schema.FORMAT_VERSION:
+        raise ReportError(
+            f"The session {location} has format version {str(version)[:40]}, "
+            f"and this program reads {schema.FORMAT_VERSION}: update Brokerscope."
+        )
+    return metadata
+
+
+def read_events(spark: SparkSession, info: SessionInfo, folder: str) -> DataFrame:
+    """The table of `folder` (messages or control), without the parts that are known to be damaged."""
+    files = info.parts.get(folder, [])
+    if not files:
+        return spark.createDataFrame([], EVENTS_SCHEMA)
+    return spark.read.schema(EVENTS_SCHEMA).parquet(*files)
+
+
+def bucket_width_ns(duration_ns: int) -> int:
+    """The width that cuts `duration_ns` into 96 to 240 buckets, as 1, 2 or 5 times a power of ten."""
+    return next(width for width in _WIDTHS_NS if -(-max(duration_ns, 1) // width) <= MAX_BUCKETS)
