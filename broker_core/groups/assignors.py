@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.groups.protocol import Subscription, TopicPartition, decode_members, encode_assignment
-
-Members = Mapping[str, Subscription]
-Partitions = Mapping[str, int]
-Plan = dict[str, list[TopicPartition]]
+from broker_core.groups.protocol import decode_members, encode_assignment
+from broker_core.groups.sticky import Members, Partitions, Plan, assign_cooperative, assign_sticky
 
 
 def assign(name: str, members: Members, partitions: Partitions) -> Plan:
@@ -81,6 +78,8 @@ def assign_round_robin(members: Members, partitions: Partitions) -> Plan:
 ASSIGNORS: Mapping[str, Callable[[Members, Partitions], Plan]] = {
     "range": assign_range,
     "round-robin": assign_round_robin,
+    "sticky": assign_sticky,
+    "cooperative-sticky": assign_cooperative,
 }
 # Kafka's clients write it in one word.
 ALIASES: Mapping[str, str] = {"roundrobin": "round-robin"}

@@ -6,23 +6,24 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import EventStream
+from broker_core.events import EventKind, EventStream
+from broker_core.groups.commits import Advance, Commits
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.group import Group
 from broker_core.groups.history import RebalanceHistory
 from broker_core.groups.joining import Joining, JoinRequest
 from broker_core.groups.members import JoinResult, Member, SyncResult
+from broker_core.groups.offset_reset import Change
 from broker_core.groups.offsets import OffsetAndMetadata, OffsetStore
 from broker_core.groups.protocol import TopicPartition
 from broker_core.groups.rebalancing import Rebalancer, rebalancing
 from broker_core.groups.states import GroupState
-from broker_core.limits import MAX_COMMIT_METADATA_BYTES
 from broker_core.names import check_name
 from broker_core.replies import Reply
-from broker_core.snapshots import GroupView, OffsetView, RebalanceView
+from broker_core.snapshots import GroupView, RebalanceView
 from broker_core.timers import Timers
 
-Advance = tuple[str, int, int | None, int]
+__all__ = ["Advance", "GroupCoordinator", "JoinResult", "SyncResult"]
 
 
 class GroupCoordinator:
@@ -48,10 +49,9 @@ class GroupCoordinator:
     ) -> None:
         self.config = config or GroupConfig()
         self.offsets = offsets
-        self._end_offset = end_offset
+        self._events = events
         self._partitions_of = partitions_of
-        self._positions = positions
-        self._published_ns = published_ns
+        self._commits = Commits(offsets, end_offset, positions, published_ns)
         self._history = RebalanceHistory(self.config.rebalances_kept)
         self._rebalancer = Rebalancer(events, timers, offsets, self._history, self.config, self._count)
         self._joining = Joining(events, timers, self.config, self._rebalancer, self._missed)
@@ -186,41 +186,39 @@ class GroupCoordinator:
         """
         if generation < 0:
             if self.state(group) not in (GroupState.EMPTY, GroupState.DEAD):
-                raise BrokerError(
-                    ErrorCode.NON_EMPTY_GROUP, f"{group} has members, which commit; stop them first"
-                )
+                raise BrokerError(ErrorCode.NON_EMPTY_GROUP, f"{group} has members, which commit; stop them first")
         else:
             found = self._member_group(group, member_id)
             found.current(member_id, generation).heard(now_ns)
             if found.state is GroupState.COMPLETING:
                 raise rebalancing(found)
-        advances: list[Advance] = []
-        values: list[OffsetAndMetadata] = []
-        for (topic, partition), given in offsets.items():
-            value = OffsetAndMetadata(given) if isinstance(given, int) else given
-            self._check_commit(topic, partition, value)
-            old = self.committed(group, topic, partition)
-            if old is None or value.offset > old:
-                advances.append((topic, partition, old, value.offset))
-                values.append(value)
+        advances = self._commits.advance(group, offsets)
         self._found(now_ns, group)
-        for (topic, partition, _, _), value in zip(advances, values, strict=True):
-            self.offsets.commit(group, topic, partition, value.offset, value.metadata, value.leader_epoch)
         return advances
 
     # What admins call.
 
     def committed(self, group: str, topic: str, partition: int) -> int | None:
         """The offset that the group reads next, or None."""
-        value = self.offsets.fetch(group, topic, partition)
-        return None if value is None else value.offset
+        return self._commits.committed(group, topic, partition)
+
+    def reset(self, now_ns: int, group: str, changes: Sequence[Change], cause: str) -> None:
+        """Set committed offsets as `offset_reset.preview` said; `cause` is the sentence that the event
+        carries.
+
+        Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, OFFSET_OUT_OF_RANGE, UNKNOWN_TOPIC_OR_PARTITION; then
+        nothing changes.
+        """
+        self._must_be_empty(group)
+        self._commits.reset(group, changes)
+        rows = [[each.topic, each.partition, each.from_offset, each.to_offset] for each in changes]
+        self._events.emit(
+            now_ns, EventKind.OFFSETS_RESET, group=group, count=len(rows), cause=cause, detail={"changes": rows}
+        )
 
     def delete(self, now_ns: int, group: str) -> None:
         """Forget an Empty group and its offsets. Raises GROUP_ID_NOT_FOUND or NON_EMPTY_GROUP."""
-        found = self._existing(group)
-        if found.state is not GroupState.EMPTY:
-            raise BrokerError(ErrorCode.NON_EMPTY_GROUP, f"{group} has {len(found.members)}; stop them first")
-        self._rebalancer.move(found, now_ns, GroupState.DEAD)
+        self._rebalancer.move(self._must_be_empty(group), now_ns, GroupState.DEAD)
         del self._groups[group]
         self.offsets.delete_group(group)
 
@@ -248,6 +246,11 @@ class GroupCoordinator:
         """Names, sorted."""
         return sorted(self._groups)
 
+    def readers(self, topic: str) -> list[str]:
+        """Groups with members that want `topic`, or with a committed offset in it; in the order of their birth."""
+        committed = self.offsets.groups_of(topic)
+        return [name for name, group in self._groups.items() if topic in group.topics or name in committed]
+
     def view(self, now_ns: int, group: str) -> GroupView:
         """The group as the panels show it. Raises GROUP_ID_NOT_FOUND."""
         found = self._existing(group)
@@ -263,7 +266,7 @@ class GroupCoordinator:
             topics=tuple(sorted(wanted)),
             members=tuple(member.view() for member in found.members.values()),
             offsets=tuple(
-                self._offset_view(now_ns, group, topic, number, owners.get((topic, number), ""))
+                self._commits.view(now_ns, group, topic, number, owners.get((topic, number), ""))
                 for topic in topics
                 for number in range(self._count(topic))
             ),
@@ -275,27 +278,6 @@ class GroupCoordinator:
         return tuple(self.view(now_ns, group) for group in self.groups())
 
     # Inside.
-
-    def _offset_view(self, now_ns: int, group: str, topic: str, partition: int, owner: str) -> OffsetView:
-        end, committed = self._end_offset(topic, partition), self.committed(group, topic, partition)
-        lag = lag_ns = None
-        if committed is not None:
-            lag = max(0, end - committed)
-            oldest_ns = self._published_ns(topic, partition, committed) if lag else now_ns
-            lag_ns = None if oldest_ns is None else max(0, now_ns - oldest_ns)
-        position = self._positions(group, topic, partition) if owner else None
-        return OffsetView(topic, partition, owner, position, committed, end, lag, lag_ns)
-
-    def _check_commit(self, topic: str, partition: int, value: OffsetAndMetadata) -> None:
-        if not 0 <= value.offset <= self._end_offset(topic, partition):
-            raise BrokerError(
-                ErrorCode.OFFSET_OUT_OF_RANGE, f"{topic}-{partition} has no offset {value.offset} to commit"
-            )
-        if len(value.metadata.encode()) > MAX_COMMIT_METADATA_BYTES:
-            raise BrokerError(
-                ErrorCode.OFFSET_METADATA_TOO_LARGE,
-                f"{topic}-{partition}: at most {MAX_COMMIT_METADATA_BYTES} bytes are allowed",
-            )
 
     def _missed(self, group: Group, now_ns: int, member: Member, cause: str) -> None:
         self._rebalancer.expel(group, now_ns, member, cause)
@@ -325,6 +307,12 @@ class GroupCoordinator:
         group = self._groups.get(name)
         if group is None:
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"{name!r}")
+        return group
+
+    def _must_be_empty(self, name: str) -> Group:
+        group = self._existing(name)
+        if group.state is not GroupState.EMPTY:
+            raise BrokerError(ErrorCode.NON_EMPTY_GROUP, f"{name} has {len(group.members)}; stop them first")
         return group
 
     def _member_group(self, name: str, member_id: str) -> Group:

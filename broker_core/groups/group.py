@@ -151,9 +151,7 @@ class Group:
     def elect_protocol(self) -> str:
         """The assignor that all support and most prefer; the first by name where votes are equal."""
         common = {name for name, count in self._support.items() if count == len(self.members)}
-        votes = Counter(
-            next(name for name in member.protocols if name in common) for member in self.members.values()
-        )
+        votes = Counter(next(name for name in member.protocols if name in common) for member in self.members.values())
         return max(sorted(votes), key=votes.__getitem__)
 
     def subscribe(self) -> frozenset[str]:
@@ -172,11 +170,7 @@ class Group:
     def owned(self) -> Owned:
         """(topic, partition, client) of everything that is owned, sorted."""
         return tuple(
-            sorted(
-                (topic, number, member.client)
-                for member in self.members.values()
-                for topic, number in member.owned
-            )
+            sorted((topic, number, member.client) for member in self.members.values() for topic, number in member.owned)
         )
 
     def max_rebalance_timeout_ns(self) -> int:
@@ -207,8 +201,7 @@ class Group:
         """The member's place in the current generation."""
         everybody = (
             tuple(
-                (other.member_id, other.instance_id, other.protocols[self.protocol])
-                for other in self.members.values()
+                (other.member_id, other.instance_id, other.protocols[self.protocol]) for other in self.members.values()
             )
             if member.member_id == self.leader
             else ()

@@ -71,9 +71,7 @@ class Joining:
                 f"{request.client_id} asks for {request.session_timeout_ms} ms; {low} to {high} are allowed",
             )
         if request.rebalance_timeout_ms <= 0 or request.max_poll_interval_ms < 0:
-            raise BrokerError(
-                ErrorCode.INVALID_REQUEST, f"the timeouts of {request.client_id} must be positive"
-            )
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"the timeouts of {request.client_id} must be positive")
         if not request.protocol_type or not 0 < len(request.protocols) <= MAX_ASSIGNORS:
             raise BrokerError(
                 ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
@@ -102,13 +100,9 @@ class Joining:
 
     def _enter(self, group: Group, now_ns: int, request: JoinRequest, reply: Reply[JoinResult]) -> None:
         if len(group.members) >= self._config.max_members:
-            raise BrokerError(
-                ErrorCode.GROUP_MAX_SIZE_REACHED, f"group {group.name} has {len(group.members)} members"
-            )
+            raise BrokerError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"group {group.name} has {len(group.members)} members")
         self._must_fit(group, request, None)
-        member = Member(
-            group.new_member_id(request.client_id), request.client_id, request.instance_id, now_ns
-        )
+        member = Member(group.new_member_id(request.client_id), request.client_id, request.instance_id, now_ns)
         group.add(member, request.protocol_type, request.protocols)
         self._watch(group, now_ns, member, request)
         group.park(member, reply)
@@ -143,9 +137,7 @@ class Joining:
         old, old_id = member.subscription, member.member_id
         group.fail_waiting(
             member,
-            BrokerError(
-                ErrorCode.FENCED_INSTANCE_ID, f"{old_id} of group {group.name} was replaced by a newer one"
-            ),
+            BrokerError(ErrorCode.FENCED_INSTANCE_ID, f"{old_id} of group {group.name} was replaced by a newer one"),
         )
         group.replace(member, group.new_member_id(request.client_id))
         member.client, member.joined_ns = request.client_id, now_ns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -50,6 +50,7 @@ class OffsetStore:
         self._path = str(path)
         self._durable = durable
         self._offsets: dict[str, dict[TopicPartition, OffsetAndMetadata]] = {}
+        self._readers: dict[str, dict[str, int]] = {}
         self._numbers: dict[str, GroupNumbers] = {}
         self._changed: dict[tuple[str, str, int], OffsetAndMetadata | None] = {}
         self._changed_numbers: dict[str, GroupNumbers | None] = {}
@@ -69,7 +70,7 @@ class OffsetStore:
     ) -> None:
         """Set the committed offset of one partition, forwards or backwards."""
         value = OffsetAndMetadata(offset, metadata, leader_epoch)
-        self._offsets.setdefault(group, {})[topic, partition] = value
+        self._put(group, topic, partition, value)
         self._changed[group, topic, partition] = value
 
     def fetch(self, group: str, topic: str, partition: int) -> OffsetAndMetadata | None:
@@ -85,10 +86,25 @@ class OffsetStore:
         """Groups that have committed something or had members, sorted."""
         return sorted(self._offsets.keys() | self._numbers.keys())
 
+    def groups_of(self, topic: str) -> Collection[str]:
+        """Groups that have committed something in `topic`; a live view."""
+        return self._readers.get(topic, {}).keys()
+
+    def _put(self, group: str, topic: str, partition: int, value: OffsetAndMetadata) -> None:
+        committed = self._offsets.setdefault(group, {})
+        if (topic, partition) not in committed:
+            partitions = self._readers.setdefault(topic, {})
+            partitions[group] = partitions.get(group, 0) + 1
+        committed[topic, partition] = value
+
     def delete(self, group: str, topic: str, partition: int) -> None:
         """Forget one committed offset."""
         if self._offsets.get(group, {}).pop((topic, partition), None) is not None:
             self._changed[group, topic, partition] = None
+            partitions = self._readers[topic]
+            partitions[group] -= 1
+            if not partitions[group]:
+                del partitions[group]
 
     def delete_topic(self, topic: str) -> None:
         """Forget what any group has committed for `topic`."""
@@ -169,17 +185,14 @@ class OffsetStore:
 
     def _rows(self) -> Iterator[tuple[object, ...]]:
         yield from self._connection.execute(
-            'SELECT grp, topic, partition, "offset", metadata, leader_epoch FROM offsets '
-            "ORDER BY grp, topic, partition"
+            'SELECT grp, topic, partition, "offset", metadata, leader_epoch FROM offsets ORDER BY grp, topic, partition'
         )
         yield from self._connection.execute("SELECT grp, generation, members FROM groups ORDER BY grp")
 
     def _take(self, row: tuple[object, ...]) -> None:
         match row:
             case (str(group), str(topic), int(partition), int(offset), str(metadata), int(epoch)):
-                self._offsets.setdefault(group, {})[topic, partition] = OffsetAndMetadata(
-                    offset, metadata, epoch
-                )
+                self._put(group, topic, partition, OffsetAndMetadata(offset, metadata, epoch))
             case (str(group), int(generation), int(members)):
                 self._numbers[group] = GroupNumbers(generation, members)
             case _:
@@ -239,6 +252,7 @@ class OffsetStore:
     def _rebuild(self) -> None:
         """Put the damaged file aside and save every row that can still be read."""
         self._offsets.clear()
+        self._readers.clear()
         self._numbers.clear()
         aside = self._quarantine()
         try:
@@ -253,9 +267,7 @@ class OffsetStore:
         saved = sum(len(committed) for committed in self._offsets.values())
         self._change_everything()
         self._write()
-        self.damage = (
-            f"{self._path} was damaged: it is kept as {aside}; {saved} committed offsets were saved from it"
-        )
+        self.damage = f"{self._path} was damaged: it is kept as {aside}; {saved} committed offsets were saved from it"
 
 
 class _Damage(sqlite3.DatabaseError):

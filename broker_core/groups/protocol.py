@@ -176,9 +176,7 @@ class _Reader:
         for _ in range(self.count(6)):
             topic = self.string()
             number = self.count(4)
-            found.extend(
-                (topic, partition) for partition in struct.unpack(f">{number}i", self._take(4 * number))
-            )
+            found.extend((topic, partition) for partition in struct.unpack(f">{number}i", self._take(4 * number)))
         return tuple(sorted(found))
 
 

@@ -1,0 +1,85 @@
+"""How far groups have come: commits that are checked, resets that are applied, lag that is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.offset_reset import Change
+from broker_core.groups.offsets import OffsetAndMetadata, OffsetStore
+from broker_core.groups.protocol import TopicPartition
+from broker_core.limits import MAX_COMMIT_METADATA_BYTES
+from broker_core.snapshots import OffsetView
+
+Advance = tuple[str, int, int | None, int]
+
+
+class Commits:
+    """The rules of committed offsets. Who may commit is not its business."""
+
+    def __init__(
+        self,
+        offsets: OffsetStore,
+        end_offset: Callable[[str, int], int],
+        positions: Callable[[str, str, int], int | None],
+        published_ns: Callable[[str, int, int], int | None],
+    ) -> None:
+        self._offsets = offsets
+        self._end_offset = end_offset
+        self._positions = positions
+        self._published_ns = published_ns
+
+    def advance(self, group: str, offsets: Mapping[TopicPartition, int | OffsetAndMetadata]) -> list[Advance]:
+        """Take all of `offsets` or, on an error, none; (topic, partition, old or None, new) of what advanced.
+
+        What lies below the committed offset is left out. Raises OFFSET_OUT_OF_RANGE,
+        OFFSET_METADATA_TOO_LARGE.
+        """
+        advances: list[Advance] = []
+        values: list[OffsetAndMetadata] = []
+        for (topic, partition), given in offsets.items():
+            value = OffsetAndMetadata(given) if isinstance(given, int) else given
+            self._check(topic, partition, value)
+            old = self.committed(group, topic, partition)
+            if old is None or value.offset > old:
+                advances.append((topic, partition, old, value.offset))
+                values.append(value)
+        for (topic, partition, _, _), value in zip(advances, values, strict=True):
+            self._offsets.commit(group, topic, partition, value.offset, value.metadata, value.leader_epoch)
+        return advances
+
+    def reset(self, group: str, changes: Iterable[Change]) -> None:
+        """Set offsets, backwards too; all of them or, on an error, none. Raises OFFSET_OUT_OF_RANGE."""
+        wanted = list(changes)
+        for change in wanted:
+            self._check(change.topic, change.partition, OffsetAndMetadata(change.to_offset))
+        for change in wanted:
+            self._offsets.commit(group, change.topic, change.partition, change.to_offset)
+
+    def committed(self, group: str, topic: str, partition: int) -> int | None:
+        """The offset that the group reads next, or None."""
+        value = self._offsets.fetch(group, topic, partition)
+        return None if value is None else value.offset
+
+    def view(self, now_ns: int, group: str, topic: str, partition: int, owner: str) -> OffsetView:
+        """Where the group stands in one partition; `owner` "" for nobody."""
+        end, committed = self._end_offset(topic, partition), self.committed(group, topic, partition)
+        lag = lag_ns = None
+        if committed is not None:
+            lag = max(0, end - committed)
+            oldest_ns = self._published_ns(topic, partition, committed) if lag else now_ns
+            lag_ns = None if oldest_ns is None else max(0, now_ns - oldest_ns)
+        position = self._positions(group, topic, partition) if owner else None
+        return OffsetView(topic, partition, owner, position, committed, end, lag, lag_ns)
+
+    def _check(self, topic: str, partition: int, value: OffsetAndMetadata) -> None:
+        end = self._end_offset(topic, partition)
+        if not 0 <= value.offset <= end:
+            raise BrokerError(
+                ErrorCode.OFFSET_OUT_OF_RANGE, f"{topic}-{partition} ends at {end}, {value.offset} cannot be committed"
+            )
+        if len(value.metadata.encode()) > MAX_COMMIT_METADATA_BYTES:
+            raise BrokerError(
+                ErrorCode.OFFSET_METADATA_TOO_LARGE,
+                f"{topic}-{partition}: at most {MAX_COMMIT_METADATA_BYTES} bytes are allowed",
+            )

@@ -1,0 +1,102 @@
+"""Where to read from: the forms that a reset of committed offsets and a seek of a live position share. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal, Protocol
+
+import msgspec
+
+from broker_core.groups.protocol import TopicPartition
+
+Form = Literal["earliest", "latest", "offset", "timestamp", "shift-by", "group"]
+
+
+class Target(msgspec.Struct, frozen=True):
+    """Where to go. `offset` is for that form and, as a difference, for shift-by; `timestamp_ms` is Unix time.
+
+    A place outside the log is moved to its nearer end. A timestamp goes to the first message that is not
+    older, or to the end. `group` takes over what another group has committed.
+    """
+
+    form: Form
+    offset: int = 0
+    timestamp_ms: int = 0
+    group: str = ""
+
+
+class Change(msgspec.Struct, frozen=True, gc=False):
+    """What a reset does to one partition. `from_offset` and `change` are None where nothing was committed."""
+
+    topic: str
+    partition: int
+    from_offset: int | None
+    to_offset: int
+    change: int | None
+
+
+class Bounds(Protocol):
+    """What the log knows of a partition."""
+
+    def start_offset(self, topic: str, partition: int) -> int:
+        """The first offset that is still there."""
+
+    def end_offset(self, topic: str, partition: int) -> int:
+        """The offset after the last one."""
+
+    def offset_at(self, topic: str, partition: int, timestamp_ms: int) -> int | None:
+        """The first offset whose message is not older, None where all are."""
+
+
+Committed = Callable[[str, str, int], int | None]
+
+
+def resolve(
+    target: Target, topic: str, partition: int, bounds: Bounds, here: int | None, committed: Committed
+) -> int | None:
+    """The offset that `target` means in one partition, from `here`; None where it means none.
+
+    `here` is the committed offset or the position; `committed(group, topic, partition)` asks for another
+    group's. A shift needs somewhere to shift from, and a copy something to copy.
+    """
+    start, end = bounds.start_offset(topic, partition), bounds.end_offset(topic, partition)
+    match target.form:
+        case "earliest":
+            wanted: int | None = start
+        case "latest":
+            wanted = end
+        case "offset":
+            wanted = target.offset
+        case "timestamp":
+            found = bounds.offset_at(topic, partition, target.timestamp_ms)
+            wanted = end if found is None else found
+        case "shift-by":
+            wanted = None if here is None else here + target.offset
+        case "group":
+            wanted = committed(target.group, topic, partition)
+    return None if wanted is None else min(max(wanted, start), end)
+
+
+def preview(
+    group: str, target: Target, partitions: Iterable[TopicPartition], bounds: Bounds, committed: Committed
+) -> list[Change]:
+    """What the reset would change, by (topic, partition); partitions for which `target` means nothing are left out."""
+    changes: list[Change] = []
+    for topic, partition in sorted(partitions):
+        old = committed(group, topic, partition)
+        new = resolve(target, topic, partition, bounds, old, committed)
+        if new is not None:
+            changes.append(Change(topic, partition, old, new, None if old is None else new - old))
+    return changes
+
+
+def sentence(target: Target) -> str:
+    """`target` in words, for the event and the button."""
+    return {
+        "earliest": "to the earliest message",
+        "latest": "to the end",
+        "offset": f"to offset {target.offset}",
+        "timestamp": f"to the Unix time {target.timestamp_ms / 1000:.3f} s",
+        "shift-by": f"by {target.offset:+d}",
+        "group": f"to where {target.group} is",
+    }[target.form]

@@ -1,0 +1,146 @@
+"""Sticky assignment (KIP-54): as even as can be, and as little moved as that allows; and its cooperative form
+(KIP-429).
+
+Members say what they own in their subscription (`owned`, `generation`), eager ones too.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping
+
+from broker_core.groups.protocol import Subscription, TopicPartition
+
+Members = Mapping[str, Subscription]
+Partitions = Mapping[str, int]
+Plan = dict[str, list[TopicPartition]]
+
+
+def assign_sticky(members: Members, partitions: Partitions) -> Plan:
+    """Everybody keeps what it owns as long as nobody who could take it has at least two fewer."""
+    return _Balance(members, partitions, claims(members, partitions)).plan()
+
+
+def assign_cooperative(members: Members, partitions: Partitions) -> Plan:
+    """The sticky plan, without what somebody else still owns: its owner gives it up first, and rejoins."""
+    claimed = claims(members, partitions)
+    plan = _Balance(members, partitions, claimed).plan()
+    return {
+        member_id: [each for each in owned if all(one == member_id for one in claimed.get(each, ()))]
+        for member_id, owned in plan.items()
+    }
+
+
+def claims(members: Members, partitions: Partitions) -> dict[TopicPartition, list[str]]:
+    """Who says that it owns a partition, by the newest generation of those who say so; partitions that are
+    gone, or no longer wanted by their owner, are nobody's."""
+    newest: dict[TopicPartition, int] = {}
+    claimed: dict[TopicPartition, list[str]] = {}
+    for member_id, subscription in members.items():
+        wanted = frozenset(subscription.topics)
+        for each in subscription.owned:
+            if each[0] not in wanted or not 0 <= each[1] < partitions.get(each[0], 0):
+                continue
+            known = newest.get(each, subscription.generation)
+            if subscription.generation > known or each not in claimed:
+                claimed[each] = [member_id]
+                newest[each] = subscription.generation
+            elif subscription.generation == known:
+                claimed[each].append(member_id)
+    return claimed
+
+
+class _Balance:
+    """Partitions of topics with the same readers are alike, so they share one heap of (count, place) of the readers."""
+
+    def __init__(self, members: Members, partitions: Partitions, claimed: Mapping[TopicPartition, list[str]]) -> None:
+        self._ids = list(members)
+        self._owned: list[list[TopicPartition]] = [[] for _ in self._ids]
+        self._kept: dict[TopicPartition, int] = {}
+        self._class_of: dict[str, int] = {}
+        self._heaps: list[list[tuple[int, int]]] = []
+        self._classes: list[list[int]] = [[] for _ in self._ids]  # of each member
+        self._sort_readers(members)
+        places = {member_id: place for place, member_id in enumerate(self._ids)}
+        free: list[TopicPartition] = []
+        for topic in sorted(self._class_of):
+            for number in range(partitions.get(topic, 0)):
+                owners = claimed.get((topic, number), [])
+                if len(owners) == 1:
+                    place = self._kept[topic, number] = places[owners[0]]
+                    self._owned[place].append((topic, number))
+                else:
+                    free.append((topic, number))
+        for place in range(len(self._ids)):
+            self._counted(place)
+        # Those with the fewest readers first: the others can still make up for them.
+        free.sort(key=lambda each: len(self._readers[self._class_of[each[0]]]))
+        for each in free:
+            _, place = self._least(self._class_of[each[0]])
+            self._owned[place].append(each)
+            self._counted(place)
+        self._level()
+
+    def plan(self) -> Plan:
+        """The result by member id."""
+        return dict(zip(self._ids, self._owned, strict=True))
+
+    def _sort_readers(self, members: Members) -> None:
+        readers: dict[str, list[int]] = {}
+        for place, subscription in enumerate(members.values()):
+            for topic in dict.fromkeys(subscription.topics):
+                readers.setdefault(topic, []).append(place)
+        classes: dict[tuple[int, ...], int] = {}
+        for topic in sorted(readers):
+            self._class_of[topic] = classes.setdefault(tuple(readers[topic]), len(classes))
+        self._readers = list(classes)
+        self._heaps = [[] for _ in classes]
+        for number, places in enumerate(self._readers):
+            for place in places:
+                self._classes[place].append(number)
+
+    def _counted(self, place: int) -> None:
+        """The member's count has changed: its old entries in the heaps no longer match and are dropped when met."""
+        for number in self._classes[place]:
+            heapq.heappush(self._heaps[number], (len(self._owned[place]), place))
+
+    def _least(self, number: int) -> tuple[int, int]:
+        """(count, place) of the reader with the fewest."""
+        heap = self._heaps[number]
+        while len(self._owned[heap[0][1]]) != heap[0][0]:
+            heapq.heappop(heap)
+        return heap[0]
+
+    def _level(self) -> None:
+        """Move one partition at a time from who has most to who may take it and has least.
+
+        Each move makes the sum of squares smaller, so it ends.
+        """
+        moved = True
+        while moved:
+            moved = False
+            most = [(-len(owned), place) for place, owned in enumerate(self._owned)]
+            heapq.heapify(most)
+            while most:
+                count, place = heapq.heappop(most)
+                if -count != len(self._owned[place]) or not self._give(place):
+                    continue
+                moved = True
+                heapq.heappush(most, (-len(self._owned[place]), place))
+
+    def _give(self, place: int) -> bool:
+        owned = self._owned[place]
+        if not owned:
+            return False
+        numbers = sorted({self._class_of[topic] for topic, _ in owned})
+        (count, taker), number = min((self._least(number), number) for number in numbers)
+        if count + 1 >= len(owned):
+            return False
+        alike = [each for each in owned if self._class_of[each[0]] == number]
+        # Rather what it did not have before: nothing is lost by moving that.
+        given = max(alike, key=lambda each: (self._kept.get(each) != place, each))
+        owned.remove(given)
+        self._owned[taker].append(given)
+        self._counted(place)
+        self._counted(taker)
+        return True
