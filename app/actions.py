@@ -1,0 +1,238 @@
+"""Every command of the workbench, in one registry.
+
+Menus, the toolbar, context menus, shortcuts and the Ctrl+P palette are all made from it. A command without a handler is
+known but shown nowhere, so a menu holds only what works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QAction, QIcon, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QTextEdit,
+    QWidget,
+)
+
+from widgets.palette import PaletteEntry
+
+Handler = Callable[[], object]
+Reason = Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a command is called and which key it has.
+
+    `shortcut` is in Qt's portable form, "" for none; `icon` is a name from `widgets.icons`; `hint` is one sentence.
+    """
+
+    id: str
+    title: str
+    category: str
+    shortcut: str = ""
+    icon: str = ""
+    hint: str = ""
+    checkable: bool = False
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("restart", "Start again", "Session", "Ctrl+R", "restart", "The same scenario with the same seed."),
+    Command("pause", "Pause", "Session", "Space", "pause", "Stops the session clock.", checkable=True),
+    Command("step", "Step", "Session", "F4", "step", "Runs to the next event, then pauses."),
+    Command("run", "Run", "Session", "F5", "play", "Runs at the chosen speed.", checkable=True),
+    Command("fast", "Fast", "Session", "F6", "fast", "Ten times the chosen speed.", checkable=True),
+    Command("express", "Express", "Session", "F7", "express", "As fast as it goes.", checkable=True),
+    Command("stop", "Stop", "Session", "F8", "stop", "Ends the session and seals its recording."),
+    Command("open_scenario", "Open scenario...", "File", "Ctrl+O", "folder", "Opens a scenario file."),
+    Command("export_report", "Export report...", "File", "Ctrl+E", "report", "Makes a report of the recorded session."),
+    Command("open_session_folder", "Show session folder", "File", "", "folder", "Opens the folder of the recording."),
+    Command("quit", "Quit", "File", "Ctrl+Q", "", "Seals the recording and closes the window."),
+    Command("move_consumer", "Move to group...", "Consumer", "Ctrl+M", "move", "Moves the selected consumer."),
+    Command("bench_consumer", "Send to the bench", "Consumer", "Ctrl+Shift+B", "bench", "Leaves its group."),
+    Command("redrive_selected", "Redrive selected", "Dead letters", "Ctrl+D", "redrive", "Back to their origin."),
+    Command("redrive_all", "Redrive all", "Dead letters", "Ctrl+Shift+D", "redrive", "All that are listed."),
+    Command("filter", "Filter", "View", "Ctrl+F", "filter", "Goes to the filter of the open panel."),
+    Command("palette", "Find a command...", "View", "Ctrl+P", "command", "All commands, by name."),
+    Command("show_assignments", "Assignments", "View", "Ctrl+1", "assignments", "Who owns which partition."),
+    Command("show_offsets", "Offsets", "View", "Ctrl+2", "offsets", "How far each group has come."),
+    Command("show_in_flight", "In flight", "View", "Ctrl+3", "clock", "Messages under a lease."),
+    Command("show_dead_letters", "Dead letters", "View", "Ctrl+4", "dead-letter", "Messages that were given up on."),
+    Command("show_backpressure", "Backpressure", "View", "Ctrl+5", "backpressure", "What holds producers back."),
+    Command("show_jobs", "Jobs", "View", "Ctrl+6", "layers", "Long work, with progress."),
+    Command("toggle_right", "Right side", "View", "Ctrl+Alt+R", "", "Rebalances and inspector.", checkable=True),
+    Command("toggle_bottom", "Panels", "View", "Ctrl+Alt+B", "", "The tabs at the bottom.", checkable=True),
+    Command("zoom_in", "Zoom in", "View", "Ctrl++", "zoom-in", "Canvas."),
+    Command("zoom_out", "Zoom out", "View", "Ctrl+-", "zoom-out", "Canvas."),
+    Command("zoom_fit", "Fit to window", "View", "Ctrl+0", "fit", "Canvas."),
+    Command("theme", "Light or dark", "View", "Ctrl+T", "moon", "Switches the theme."),
+)
+
+
+MENUS = ("File", "Session", "Consumer", "Dead letters", "View")
+
+
+def _nothing_against() -> str:
+    return ""
+
+
+class ActionRegistry(QObject):
+    """The commands as QActions, one each, with a handler and a reason where one is disabled.
+
+    `triggered(id)` comes after the handler of a command has run; `changed` when handlers or reasons change.
+    """
+
+    triggered = Signal(str)
+    changed = Signal()
+
+    def __init__(self, commands: Iterable[Command] = COMMANDS, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._commands = {command.id: command for command in commands}
+        self._handlers: dict[str, Handler] = {}
+        self._reasons: dict[str, Reason] = {}
+        self._actions: dict[str, QAction] = {command.id: self._make(command) for command in self._commands.values()}
+
+    def _make(self, command: Command) -> QAction:
+        action = QAction(command.title, self)
+        action.setObjectName(command.id)
+        action.setCheckable(command.checkable)
+        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+        if command.shortcut:
+            action.setShortcut(QKeySequence(command.shortcut))
+        action.setEnabled(False)
+        action.setVisible(False)
+        action.triggered.connect(lambda _checked=False, name=command.id: self._run(name))
+        self._describe(command, action, "")
+        return action
+
+    def bind(self, command_id: str, handler: Handler, reason: Reason = _nothing_against) -> None:
+        """Give a command its handler. `reason` returns "" where it can run, else the sentence that says why not.
+
+        KeyError for an unknown id.
+        """
+        self._handlers[self._commands[command_id].id] = handler
+        self._reasons[command_id] = reason
+        self._actions[command_id].setVisible(True)
+        self.refresh(command_id)
+        self.changed.emit()
+
+    def refresh(self, *command_ids: str) -> None:
+        """Ask the reasons again, of all commands where none is named. Cheap: nothing is touched that stays the same."""
+        for command_id in command_ids or tuple(self._handlers):
+            why = self._reasons[command_id]()
+            action = self._actions[command_id]
+            if action.isEnabled() != (not why) or action.data() != why:
+                action.setData(why)
+                action.setEnabled(not why)
+                self._describe(self._commands[command_id], action, why)
+
+    def _describe(self, command: Command, action: QAction, why: str) -> None:
+        key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        head = f"{command.title.rstrip('.')} ({key})" if key else command.title.rstrip(".")
+        lines = [head, f"Not now: {why}" if why else command.hint]
+        action.setToolTip("\n".join(line for line in lines if line))
+        action.setStatusTip(why or command.hint)
+
+    def action(self, command_id: str) -> QAction:
+        """The QAction of a command; KeyError for an unknown id."""
+        return self._actions[command_id]
+
+    def actions(self) -> Mapping[str, QAction]:
+        """All QActions by id, those without a handler included (they are invisible)."""
+        return self._actions
+
+    def commands(self) -> tuple[Command, ...]:
+        """All commands that have a handler, in the order of the table."""
+        return tuple(command for command in self._commands.values() if command.id in self._handlers)
+
+    def reason(self, command_id: str) -> str:
+        """Why a command cannot run now; "" where it can."""
+        if command_id not in self._handlers:
+            return "Nothing handles this command."
+        return self._reasons[command_id]()
+
+    def set_checked(self, command_id: str, checked: bool) -> None:
+        """Show a checkable command as on or off without running it."""
+        action = self._actions[command_id]
+        if action.isChecked() != checked:
+            action.setChecked(checked)
+
+    def set_icons(self, icon_for: Callable[[str], QIcon]) -> None:
+        """Dress the actions; call it again after a change of theme."""
+        for command in self._commands.values():
+            if command.icon:
+                self._actions[command.id].setIcon(icon_for(command.icon))
+
+    def trigger(self, command_id: str) -> bool:
+        """Run a command as its menu entry would; False where it is disabled."""
+        self.refresh(*((command_id,) if command_id in self._handlers else ()))
+        action = self._actions[command_id]
+        if not action.isEnabled():
+            return False
+        action.trigger()
+        return True
+
+    def _run(self, command_id: str) -> None:
+        self._handlers[command_id]()
+        self.triggered.emit(command_id)
+
+    def entries(self) -> list[PaletteEntry]:
+        """The palette's list: every command with a handler, except the palette itself."""
+        self.refresh()
+        return [
+            PaletteEntry(
+                id=command.id,
+                title=command.title,
+                category=command.category,
+                shortcut=self._actions[command.id].shortcut().toString(QKeySequence.SequenceFormat.NativeText),
+                reason=str(self._actions[command.id].data() or ""),
+                icon=self._actions[command.id].icon(),
+            )
+            for command in self.commands()
+            if command.id != "palette"
+        ]
+
+    def menus(self) -> list[tuple[str, list[QAction | None]]]:
+        """(title, actions) for the menu bar, in the order of the table; only commands with a handler."""
+        found: dict[str, list[QAction | None]] = {title: [] for title in MENUS}
+        for command in self.commands():
+            found.setdefault(command.category, []).append(self._actions[command.id])
+        return [(title, actions) for title, actions in found.items() if actions]
+
+    def install(self, window: QWidget) -> None:
+        """Make the shortcuts work in `window`, and keep unmodified keys for the text field that has the focus."""
+        window.addActions(list(self._actions.values()))
+        app = QApplication.instance()
+        if app is not None:
+            app.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Unmodified keys do nothing while a text field has focus; Space presses the button that has it."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and belongs_to_focus(event):
+            event.accept()
+            return True
+        return super().eventFilter(watched, event)
+
+
+_MODIFIERS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
+_TEXT_FIELDS = (QLineEdit, QAbstractSpinBox, QTextEdit, QPlainTextEdit)
+
+
+def belongs_to_focus(event: QKeyEvent) -> bool:
+    """True for a key press that the focused widget must have before any shortcut."""
+    focus = QApplication.focusWidget()
+    if focus is None or event.modifiers() & _MODIFIERS:
+        return False
+    if isinstance(focus, _TEXT_FIELDS):
+        return not (isinstance(focus, QLineEdit | QTextEdit | QPlainTextEdit) and focus.isReadOnly())
+    if isinstance(focus, QComboBox) and focus.isEditable():
+        return True
+    return event.key() == Qt.Key.Key_Space and isinstance(focus, QAbstractButton | QComboBox)

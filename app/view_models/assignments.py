@@ -1,0 +1,103 @@
+"""Who owns each partition in each group, and since when."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject
+
+from app.view_models.formats import Times, session_time
+from app.view_models.owners import Owners
+from app.view_models.table import Column, TableModel
+from broker_core.snapshots import GroupView, Snapshot
+from widgets.roles import Role
+
+NOBODY = "nobody"
+NO_GROUP = "no group"
+
+
+class AssignmentRow(NamedTuple):
+    """One partition in one group; `owner` and `group` are "" where there is none."""
+
+    group: str
+    topic: str
+    partition: int
+    owner: str
+    since_ns: int | None
+    state: str
+
+
+class AssignmentsModel(TableModel[AssignmentRow]):
+    """Partition by group: owner, since when, and the state of the group."""
+
+    def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
+        self._since: dict[tuple[str, str, int], tuple[str, int | None]] = {}
+        columns = (
+            Column[AssignmentRow]("Topic", lambda row: row.topic),
+            Column[AssignmentRow]("Partition", lambda row: str(row.partition), lambda row: row.partition, numeric=True),
+            Column[AssignmentRow]("Group", lambda row: row.group or NO_GROUP),
+            Column[AssignmentRow](
+                "Owner",
+                lambda row: row.owner or NOBODY,
+                roles={
+                    Role.HUE: lambda row: owners.hue(row.owner) if row.owner else None,
+                    Role.BADGE: lambda row: owners.letter(row.owner) or None,
+                },
+            ),
+            Column[AssignmentRow](
+                "Since (session time)",
+                lambda row: "" if row.since_ns is None else session_time(row.since_ns),
+                lambda row: -1 if row.since_ns is None else row.since_ns,
+                numeric=True,
+                hint=lambda row: times.hint(row.since_ns),
+                about="When the owner got this partition; wall time on hover.",
+            ),
+            Column[AssignmentRow](
+                "State",
+                lambda row: row.state,
+                roles={Role.STATE: lambda row: row.state},
+                about="The state of the group.",
+            ),
+        )
+        super().__init__(columns, key=lambda row: row[:3], parent=parent)
+
+    def restart(self) -> None:
+        """Forget since when partitions are owned: another session begins."""
+        self._since.clear()
+
+    def set_snapshot(self, snapshot: Snapshot) -> None:
+        """Show the assignments of a snapshot."""
+        rows: list[AssignmentRow] = []
+        read: set[str] = set()
+        for group in snapshot.groups:
+            read.update(group.topics)
+            rows.extend(self._of_group(group, snapshot))
+        for topic in snapshot.topics:
+            if topic.name not in read:
+                rows.extend(
+                    AssignmentRow("", topic.name, part.partition, "", None, "Unread") for part in topic.partitions
+                )
+        self.set_rows(tuple(sorted(rows, key=lambda row: (row.topic, row.partition, row.group))))
+
+    def _of_group(self, group: GroupView, snapshot: Snapshot) -> list[AssignmentRow]:
+        owned = {
+            place: (member.client, member.owned_since_ns) for member in group.members for place in member.partitions
+        }
+        places = {(offset.topic, offset.partition) for offset in group.offsets} | owned.keys()
+        for topic in snapshot.topics:
+            if topic.name in group.topics:
+                places |= {(topic.name, part.partition) for part in topic.partitions}
+        rows = []
+        for topic_name, partition in places:
+            owner, assigned_ns = owned.get((topic_name, partition), ("", None))
+            since_ns = self._owned_since((group.name, topic_name, partition), owner, assigned_ns, snapshot.time_ns)
+            rows.append(AssignmentRow(group.name, topic_name, partition, owner, since_ns, group.state))
+        return rows
+
+    def _owned_since(self, place: tuple[str, str, int], owner: str, assigned_ns: int | None, now_ns: int) -> int | None:
+        """A partition that its owner keeps through a rebalance keeps its time as well."""
+        known = self._since.get(place)
+        if known is not None and known[0] == owner and (known[1] is None or known[1] <= now_ns):
+            return known[1]
+        self._since[place] = (owner, assigned_ns)
+        return assigned_ns

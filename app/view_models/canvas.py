@@ -1,0 +1,236 @@
+"""The canvas's picture of a snapshot."""
+
+from __future__ import annotations
+
+from app.view_models.formats import count
+from app.view_models.gauges import gate_state
+from app.view_models.offsets import LagTrend
+from app.view_models.owners import Owners
+from app.view_models.rates import Rates
+from broker_core.snapshots import ActorView, GateView, GroupView, OffsetView, QueueView, Snapshot, TopicView
+from widgets.canvas.view import (
+    CanvasView,
+    ConsumerCard,
+    GroupBox,
+    Lane,
+    LaneGroup,
+    LeaseRing,
+    Link,
+    ProducerCard,
+    QueueBox,
+    TopicBox,
+    WorkerCard,
+)
+
+RINGS_MAX = 24
+REBALANCING = frozenset({"Preparing rebalance", "Completing rebalance"})
+
+
+class CanvasModel:
+    """Snapshots in, pictures out; remembers counters, so that rates and trends can be said."""
+
+    def __init__(self, owners: Owners) -> None:
+        self._owners = owners
+        self._rates = Rates()
+        self._trends: dict[str, LagTrend] = {}
+        self._now_ns = -1
+
+    def view(self, snapshot: Snapshot, running: bool = True) -> CanvasView:
+        """The picture of a snapshot; `running` while session time moves."""
+        self._owners.meet_all(snapshot)
+        self._now_ns = snapshot.time_ns
+        actors = {actor.name: actor for actor in snapshot.actors}
+        readers = [actor for actor in snapshot.actors if actor.role == "consumer"]
+        queue_names = {queue.name for queue in snapshot.queues}
+        seated = {member.client for group in snapshot.groups for member in group.members}
+        bench = [actor for actor in readers if not actor.target and actor.name not in seated]
+        topics = tuple(
+            self._topic(topic, snapshot.groups) for topic in snapshot.topics if topic.name not in queue_names
+        )
+        groups = tuple(self._group(group, actors, readers) for group in snapshot.groups)
+        queues = tuple(self._queue(queue, snapshot.actors) for queue in snapshot.queues)
+        producers = tuple(self._producer(actor) for actor in snapshot.actors if actor.role == "producer")
+        return CanvasView(
+            producers=producers,
+            topics=topics,
+            groups=groups,
+            bench=tuple(self._consumer(actor.name, actor, 0) for actor in bench),
+            queues=queues,
+            links=self._links(snapshot, queue_names),
+            running=running,
+        )
+
+    def _rate(self, name: str, counter: int) -> float:
+        return self._rates.meet(name, self._now_ns, counter)
+
+    def _producer(self, actor: ActorView) -> ProducerCard:
+        return ProducerCard(
+            actor.name,
+            actor.state,
+            self._rate(f"actor {actor.name}", actor.processed),
+            detail=f"{actor.processed:,} published to {actor.target}",
+        )
+
+    def _topic(self, topic: TopicView, groups: tuple[GroupView, ...]) -> TopicBox:
+        standing = {
+            (group.name, at.partition): (group, at)
+            for group in groups
+            for at in group.offsets
+            if at.topic == topic.name
+        }
+        names = [
+            group.name
+            for group in groups
+            if topic.name in group.topics or any(at.topic == topic.name for at in group.offsets)
+        ]
+        lanes = tuple(
+            Lane(
+                part.partition,
+                part.start_offset,
+                part.end_offset,
+                tuple(self._standing(name, standing.get((name, part.partition))) for name in names),
+            )
+            for part in topic.partitions
+        )
+        return TopicBox(
+            topic.name,
+            lanes,
+            self._rate(f"topic {topic.name}", topic.published),
+            gate_state(topic.gate),
+            detail=f"{topic.published:,} messages" + _gate_detail(topic.gate),
+        )
+
+    def _standing(self, group_name: str, found: tuple[GroupView, OffsetView] | None) -> LaneGroup:
+        if found is None:
+            return LaneGroup(group_name)
+        group, at = found
+        return LaneGroup(
+            group_name,
+            at.committed,
+            at.lag,
+            at.owner,
+            max(0, self._owners.hue(at.owner)),
+            self._owners.letter(at.owner),
+            revoked=not at.owner and group.state in REBALANCING,
+        )
+
+    def _group(self, group: GroupView, actors: dict[str, ActorView], readers: list[ActorView]) -> GroupBox:
+        counts = {member.client: len(member.partitions) for member in group.members}
+        # An actor that is on its way into the group is shown there before the coordinator knows it.
+        names = [actor.name for actor in readers if actor.target == group.name or actor.name in counts]
+        names += [name for name in counts if name not in actors]
+        lags = [at.lag for at in group.offsets if at.lag is not None]
+        lag = sum(lags) if lags else None
+        trend = self._trends.setdefault(group.name, LagTrend()).meet(self._now_ns, lag)
+        return GroupBox(
+            group.name,
+            group.state,
+            group.generation,
+            lag,
+            trend,
+            tuple(self._consumer(name, actors.get(name), counts.get(name, 0)) for name in names),
+            detail=f"{group.assignor} assignor, reads {', '.join(group.topics) or 'nothing'}",
+        )
+
+    def _consumer(self, name: str, actor: ActorView | None, partitions: int) -> ConsumerCard:
+        processed = actor.processed if actor is not None else 0
+        return ConsumerCard(
+            name,
+            actor.state if actor is not None else "running",
+            max(0, self._owners.hue(name)),
+            self._owners.letter(name),
+            partitions,
+            self._rate(f"actor {name}", processed),
+            detail=f"{processed:,} processed"
+            + (f", {actor.failed:,} failed" if actor is not None and actor.failed else ""),
+        )
+
+    def _queue(self, queue: QueueView, actors: tuple[ActorView, ...]) -> QueueBox:
+        held: dict[str, list[int]] = {}
+        for lease in queue.leases:
+            held.setdefault(lease.holder, []).append(lease.offset)
+        urgent = sorted(queue.leases, key=lambda lease: lease.deadline_ns)[:RINGS_MAX]
+        workers = tuple(
+            WorkerCard(
+                actor.name,
+                actor.state,
+                max(0, self._owners.hue(actor.name)),
+                self._owners.letter(actor.name),
+                self._rate(f"actor {actor.name}", actor.processed),
+                note=_holding(held.get(actor.name, [])),
+                detail=f"{actor.processed:,} processed, {actor.failed:,} failed",
+            )
+            for actor in actors
+            if actor.role == "worker" and actor.target == queue.name
+        )
+        return QueueBox(
+            queue.name,
+            queue.ready,
+            queue.delayed,
+            queue.in_flight,
+            queue.dead,
+            tuple(
+                LeaseRing(
+                    f"{queue.name}/{lease.partition}/{lease.offset}",
+                    self._left(lease.acquired_ns, lease.deadline_ns),
+                    max(0, self._owners.hue(lease.holder)),
+                    lease.attempt,
+                    lease.holder,
+                )
+                for lease in urgent
+            ),
+            workers,
+            self._rate(f"queue {queue.name}", queue.acknowledged),
+            gate_state(queue.gate),
+            detail=f"{queue.acknowledged:,} acknowledged, {queue.redelivered:,} redelivered" + _gate_detail(queue.gate),
+        )
+
+    def _left(self, acquired_ns: int, deadline_ns: int) -> float:
+        whole = deadline_ns - acquired_ns
+        # Hundredths are enough for a ring, and let an unchanged ring be recognised.
+        return round(min(1.0, max(0.0, (deadline_ns - self._now_ns) / whole)), 2) if whole > 0 else 0.0
+
+    def _links(self, snapshot: Snapshot, queue_names: set[str]) -> tuple[Link, ...]:
+        links = [
+            self._publish_link(actor, snapshot, queue_names) for actor in snapshot.actors if actor.role == "producer"
+        ]
+        for group in snapshot.groups:
+            for name in group.topics:
+                ends = sum(at.committed or 0 for at in group.offsets if at.topic == name)
+                rate = self._rate(f"link {group.name} {name}", ends)
+                if name in queue_names:
+                    continue
+                stopped = group.state in REBALANCING
+                reason = f"{group.name} is rebalancing" if stopped else ""
+                links.append(Link(f"topic:{name}", f"group:{group.name}", "consume", rate, stopped, reason))
+        for queue in snapshot.queues:
+            taken = self._rate(f"queue {queue.name}", queue.acknowledged)
+            links.append(Link(f"queue:{queue.name}", f"workers:{queue.name}", "queue", taken))
+            died = self._rate(f"dead {queue.name}", queue.dead_lettered)
+            links.append(Link(f"queue:{queue.name}", f"dlq:{queue.name}", "dead-letter", died))
+        return tuple(links)
+
+    def _publish_link(self, actor: ActorView, snapshot: Snapshot, queue_names: set[str]) -> Link:
+        into = "queue" if actor.target in queue_names else "topic"
+        gates = [one.gate for one in (*snapshot.topics, *snapshot.queues) if one.name == actor.target]
+        blocked = actor.state == "blocked" or any(
+            gate and any(name == actor.name for name, _ in gate.blocked) for gate in gates
+        )
+        slowest = next((gate.slowest for gate in gates if gate is not None and gate.slowest), "")
+        reason = f"{actor.target} is full" + (f": {slowest} is behind" if slowest else "")
+        rate = self._rate(f"actor {actor.name}", actor.processed)
+        return Link(
+            f"producer:{actor.name}", f"{into}:{actor.target}", "publish", rate, blocked, reason if blocked else ""
+        )
+
+
+def _holding(offsets: list[int]) -> str:
+    if not offsets:
+        return ""
+    return f"holds {offsets[0]:,}" if len(offsets) == 1 else f"holds {len(offsets):,}"
+
+
+def _gate_detail(gate: GateView | None) -> str:
+    if gate is None or not gate.limit:
+        return ""
+    return f", depth {count(gate.depth)} of {count(gate.limit)}"

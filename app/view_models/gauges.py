@@ -1,0 +1,61 @@
+"""Gates of topics and queues as gauges."""
+
+from __future__ import annotations
+
+from app.view_models.formats import count, duration, rate
+from broker_core.snapshots import GateView, Snapshot
+from widgets.panels.backpressure import GaugeFacts
+
+NEARLY_FULL = 0.8
+_POLICIES = {
+    "block": "blocks producers",
+    "reject": "rejects when full",
+    "drop_newest": "drops the newest",
+    "drop_oldest": "drops the oldest",
+}
+_ORDER = {"Full": 0, "Limited": 1, "Open": 2}
+
+
+def gate_state(gate: GateView | None) -> str:
+    """Full while somebody waits or the limit is reached, Limited when nearly so or without tokens, else Open; "" for None."""
+    if gate is None:
+        return ""
+    share = _share(gate)
+    if gate.blocked or (share is not None and share >= 1.0):
+        return "Full"
+    if (share is not None and share >= NEARLY_FULL) or (gate.tokens is not None and gate.tokens < 1):
+        return "Limited"
+    return "Open"
+
+
+def _share(gate: GateView) -> float | None:
+    return None if not gate.limit else gate.depth / gate.limit
+
+
+def gauge_facts(gate: GateView, kind: str, now_ns: int) -> GaugeFacts:
+    """One gate as texts."""
+    rates = "No rate limit"
+    if gate.rate_limit_per_s is not None:
+        tokens = "" if gate.tokens is None else f" · {max(0.0, gate.tokens):,.0f} tokens left"
+        rates = f"At most {rate(gate.rate_limit_per_s)} messages/s{tokens}"
+    return GaugeFacts(
+        target=gate.target,
+        kind=kind,
+        state=gate_state(gate),
+        depth=f"{gate.depth:,} of {gate.limit:,}" if gate.limit else f"{gate.depth:,}, no limit",
+        share=_share(gate),
+        policy=_POLICIES.get(gate.policy, gate.policy),
+        rate=rates,
+        slowest=f"Slowest reader: {gate.slowest}" if gate.slowest else "No reader is behind",
+        blocked=tuple(f"{name} for {duration(now_ns - since_ns)}" for name, since_ns in gate.blocked),
+        rejected=count(gate.rejected),
+        dropped=count(gate.dropped),
+        blocked_total=duration(gate.blocked_ns_total),
+    )
+
+
+def gauges(snapshot: Snapshot) -> tuple[GaugeFacts, ...]:
+    """Every gate of a snapshot, those that hold somebody back first."""
+    gates = [(topic.gate, "topic") for topic in snapshot.topics] + [(queue.gate, "queue") for queue in snapshot.queues]
+    facts = [gauge_facts(gate, kind, snapshot.time_ns) for gate, kind in gates if gate is not None]
+    return tuple(sorted(facts, key=lambda one: (_ORDER[one.state], one.kind, one.target)))

@@ -1,0 +1,92 @@
+"""Messages under a lease: who holds them, and for how long yet."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from app.view_models.formats import Times, plain_text, session_time
+from app.view_models.owners import Owners
+from app.view_models.table import Column, TableModel
+from broker_core.snapshots import LeaseView, Snapshot
+from widgets.roles import Role
+
+KEY_CHARS = 40
+
+
+class InFlightModel(TableModel[LeaseView]):
+    """Leases, the one that runs out first on top. Time left is drawn from the clock, so a lease that stays costs nothing."""
+
+    def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
+        self._now_ns = 0
+        self.whole = 0
+
+        def key_text(row: LeaseView) -> str:
+            return "" if row.key is None else plain_text(row.key, KEY_CHARS)
+
+        columns = (
+            Column[LeaseView]("Queue", lambda row: row.queue),
+            Column[LeaseView](
+                "Priority",
+                lambda row: str(row.partition),
+                lambda row: row.partition,
+                numeric=True,
+                about="0 is the most urgent.",
+            ),
+            Column[LeaseView]("Offset", lambda row: f"{row.offset:,}", lambda row: row.offset, numeric=True),
+            Column[LeaseView]("Key", key_text, hint=lambda row: "" if row.key is None else plain_text(row.key, 400)),
+            Column[LeaseView](
+                "Holder",
+                lambda row: row.holder,
+                roles={
+                    Role.HUE: lambda row: owners.hue(row.holder) if row.holder else None,
+                    Role.BADGE: lambda row: owners.letter(row.holder) or None,
+                },
+            ),
+            Column[LeaseView](
+                "Attempt",
+                lambda row: f"{row.attempt} of {row.max_attempts}",
+                lambda row: row.attempt,
+                numeric=True,
+                roles={Role.WARN: lambda row: "failure" if row.attempt >= row.max_attempts > 1 else ""},
+                about="Deliveries of this message so far; after the last one it goes to the dead letters.",
+            ),
+            Column[LeaseView](
+                "Acquired (session time)",
+                lambda row: session_time(row.acquired_ns),
+                lambda row: row.acquired_ns,
+                numeric=True,
+                hint=lambda row: times.hint(row.acquired_ns),
+            ),
+            Column[LeaseView](
+                "Time left (s)",
+                self._left_text,
+                lambda row: row.deadline_ns,
+                numeric=True,
+                hint=lambda row: f"Until {times.hint(row.deadline_ns)[:1].lower()}{times.hint(row.deadline_ns)[1:]}",
+                roles={Role.COUNTDOWN: self._left_share},
+                about="Until the lease expires and the message is delivered again.",
+                live=True,
+            ),
+        )
+        super().__init__(columns, key=lambda row: (row.queue, row.partition, row.offset), parent=parent)
+
+    def _left_ns(self, row: LeaseView) -> int:
+        return max(0, row.deadline_ns - self._now_ns)
+
+    def _left_text(self, row: LeaseView) -> str:
+        return f"{self._left_ns(row) / 1e9:.1f}"
+
+    def _left_share(self, row: LeaseView) -> float:
+        whole_ns = row.deadline_ns - row.acquired_ns
+        return min(1.0, self._left_ns(row) / whole_ns) if whole_ns > 0 else 0.0
+
+    def set_snapshot(self, snapshot: Snapshot) -> None:
+        """Show the leases of a snapshot; `whole` counts those in flight, listed or not."""
+        moved = snapshot.time_ns != self._now_ns
+        self._now_ns = snapshot.time_ns
+        self.whole = sum(queue.in_flight for queue in snapshot.queues)
+        leases = [lease for queue in snapshot.queues for lease in queue.leases]
+        leases.sort(key=lambda lease: (lease.deadline_ns, lease.queue, lease.partition, lease.offset))
+        self.set_rows(tuple(leases))
+        if moved:
+            self.touch_live()

@@ -1,0 +1,250 @@
+"""The facts of the thing that is selected on the canvas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.view_models.formats import NOT_APPLICABLE, byte_size, count, duration, rate, session_time
+from app.view_models.gauges import gate_state, gauge_facts
+from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
+from widgets.panels.inspector import InspectorFacts
+
+Facts = tuple[tuple[str, str], ...]
+Section = tuple[str, Facts]
+
+
+def inspector_facts(snapshot: Snapshot, selected: str) -> InspectorFacts | None:
+    """Facts of the thing with an id of the canvas ("consumer:indexer-1"); None where it is not there (any more)."""
+    kind, _, name = selected.partition(":")
+    if selected == "bench":
+        return _bench(snapshot)
+    maker = _MAKERS.get(kind)
+    return maker(snapshot, name) if maker is not None else None
+
+
+def _actor(snapshot: Snapshot, name: str) -> ActorView | None:
+    return next((actor for actor in snapshot.actors if actor.name == name), None)
+
+
+def _work(actor: ActorView, verb: str, now_ns: int) -> Facts:
+    return (
+        (verb, f"{count(actor.processed)} messages"),
+        ("Failed", f"{count(actor.failed)} messages"),
+        ("Rate", f"{rate(actor.rate_per_s)} messages/s"),
+        ("In this state", f"{duration(now_ns - actor.since_ns)}, since {session_time(actor.since_ns)}"),
+    )
+
+
+def _gate(gate: GateView | None, kind: str, now_ns: int) -> tuple[Section, ...]:
+    if gate is None:
+        return ()
+    facts = gauge_facts(gate, kind, now_ns)
+    rows = [
+        ("State", facts.state),
+        ("Depth", facts.depth),
+        ("When full", facts.policy),
+        ("Rate limit", facts.rate),
+        ("Slowest", gate.slowest or "nobody is behind"),
+        ("Rejected", f"{facts.rejected} messages"),
+        ("Dropped", f"{facts.dropped} messages"),
+        ("Blocked", f"{facts.blocked_total} in all"),
+    ]
+    rows += [("Waiting", sentence) for sentence in facts.blocked[:8]]
+    return (("Backpressure", tuple(rows)),)
+
+
+def _producer(snapshot: Snapshot, name: str) -> InspectorFacts | None:
+    actor = _actor(snapshot, name)
+    if actor is None:
+        return None
+    gates = [one.gate for one in (*snapshot.topics, *snapshot.queues) if one.name == actor.target]
+    waits = [
+        (
+            "Blocked",
+            f"{duration(snapshot.time_ns - since_ns)} by {gate.target}; slowest reader: {gate.slowest or 'nobody'}",
+        )
+        for gate in gates
+        if gate is not None
+        for blocked, since_ns in gate.blocked
+        if blocked == name
+    ]
+    rows = (("Publishes to", actor.target or "nothing"), *waits, *_work(actor, "Published", snapshot.time_ns))
+    return InspectorFacts("Producer", name, actor.state, (("", rows),))
+
+
+def _consumer(snapshot: Snapshot, name: str) -> InspectorFacts | None:
+    actor = _actor(snapshot, name)
+    seats = [(group, member) for group in snapshot.groups for member in group.members if member.client == name]
+    if actor is None and not seats:
+        return None
+    sections: list[Section] = []
+    if actor is not None:
+        sections.append(
+            ("", (("Group", actor.target or "none, on the bench"), *_work(actor, "Processed", snapshot.time_ns)))
+        )
+    for group, member in seats:
+        owned = ", ".join(f"{topic}/{partition}" for topic, partition in member.partitions) or "none"
+        since = NOT_APPLICABLE if member.owned_since_ns is None else session_time(member.owned_since_ns)
+        lags = [at.lag for at in group.offsets if at.owner == name and at.lag is not None]
+        sections.append(
+            (
+                f"Member of {group.name}",
+                (
+                    ("Partitions", owned),
+                    ("Since", since),
+                    ("Lag", f"{sum(lags):,} messages" if lags else NOT_APPLICABLE),
+                    ("Joined", session_time(member.joined_ns)),
+                    ("Heartbeat", f"{duration(snapshot.time_ns - member.last_heartbeat_ns)} ago"),
+                    ("Member id", member.member_id),
+                ),
+            )
+        )
+    return InspectorFacts("Consumer", name, actor.state if actor is not None else "", tuple(sections))
+
+
+def _worker(snapshot: Snapshot, name: str) -> InspectorFacts | None:
+    actor = _actor(snapshot, name)
+    if actor is None:
+        return None
+    held = [lease for queue in snapshot.queues for lease in queue.leases if lease.holder == name]
+    holds = tuple(
+        (
+            f"{lease.queue} {lease.offset:,}",
+            f"attempt {lease.attempt} of {lease.max_attempts}, {duration(lease.deadline_ns - snapshot.time_ns)} left",
+        )
+        for lease in held[:12]
+    )
+    sections: list[Section] = [("", (("Queue", actor.target or "none"), *_work(actor, "Processed", snapshot.time_ns)))]
+    if holds:
+        sections.append(("Holds", holds))
+    return InspectorFacts("Worker", name, actor.state, tuple(sections))
+
+
+def _topic(snapshot: Snapshot, name: str) -> InspectorFacts | None:
+    topic = next((one for one in snapshot.topics if one.name == name), None)
+    if topic is None:
+        return None
+    readers = ", ".join(group.name for group in snapshot.groups if name in group.topics) or "no group"
+    rows = (
+        ("Partitions", str(len(topic.partitions))),
+        ("Published", f"{count(topic.published)} messages, {byte_size(topic.published_bytes)}"),
+        ("Stored", byte_size(sum(part.size_bytes for part in topic.partitions))),
+        ("Read by", readers),
+    )
+    sections = (("", rows), *_gate(topic.gate, "topic", snapshot.time_ns))
+    return InspectorFacts("Topic", name, gate_state(topic.gate), sections)
+
+
+def _lane(snapshot: Snapshot, name: str) -> InspectorFacts | None:
+    topic_name, _, number = name.rpartition("/")
+    parts = [
+        part
+        for topic in snapshot.topics
+        if topic.name == topic_name
+        for part in topic.partitions
+        if str(part.partition) == number
+    ]
+    if not parts:
+        return None
+    part = parts[0]
+    sections: list[Section] = [
+        (
+            "",
+            (
+                ("Offsets", f"{part.start_offset:,} to {part.end_offset:,}"),
+                ("Stored", f"{part.end_offset - part.start_offset:,} messages, {byte_size(part.size_bytes)}"),
+            ),
+        )
+    ]
+    for group in snapshot.groups:
+        for at in group.offsets:
+            if (at.topic, str(at.partition)) == (topic_name, number):
+                lag = NOT_APPLICABLE if at.lag is None else f"{at.lag:,} messages"
+                if at.lag_ns:
+                    lag += f", {duration(at.lag_ns)} behind"
+                sections.append(
+                    (
+                        f"In {group.name}",
+                        (
+                            ("Owner", at.owner or "nobody"),
+                            ("Position", count(at.position)),
+                            ("Committed", count(at.committed)),
+                            ("Lag", lag),
+                        ),
+                    )
+                )
+    return InspectorFacts("Partition", name, "", tuple(sections))
+
+
+def _group(snapshot: Snapshot, name: str) -> InspectorFacts | None:
+    group = next((one for one in snapshot.groups if one.name == name), None)
+    if group is None:
+        return None
+    return InspectorFacts("Group", name, group.state, (("", _group_rows(group, snapshot.time_ns)), _members(group)))
+
+
+def _group_rows(group: GroupView, now_ns: int) -> Facts:
+    lags = [at.lag for at in group.offsets if at.lag is not None]
+    return (
+        ("Generation", str(group.generation)),
+        ("In this state", f"{duration(now_ns - group.state_since_ns)}, since {session_time(group.state_since_ns)}"),
+        ("Assignor", group.assignor),
+        ("Leader", group.leader or "none"),
+        ("Reads", ", ".join(group.topics) or "nothing"),
+        ("Lag", f"{sum(lags):,} messages" if lags else NOT_APPLICABLE),
+    )
+
+
+def _members(group: GroupView) -> Section:
+    rows = tuple(
+        (member.client, f"{len(member.partitions)} partition{'' if len(member.partitions) == 1 else 's'}")
+        for member in group.members[:50]
+    )
+    return (f"Members ({len(group.members)})", rows)
+
+
+def _queue(snapshot: Snapshot, name: str) -> InspectorFacts | None:
+    queue = next((one for one in snapshot.queues if one.name == name), None)
+    if queue is None:
+        return None
+    now = (
+        ("Ready", f"{queue.ready:,} messages"),
+        ("Delayed", f"{queue.delayed:,} messages"),
+        ("In flight", f"{queue.in_flight:,} messages"),
+        ("Dead letters", f"{queue.dead:,} messages"),
+    )
+    so_far = (
+        ("Acknowledged", f"{queue.acknowledged:,} messages"),
+        ("Redelivered", f"{queue.redelivered:,} times"),
+        ("Dead-lettered", f"{queue.dead_lettered:,} messages"),
+        ("Redriven", f"{queue.redriven:,} messages"),
+    )
+    rules = (
+        ("Lease", f"{queue.lease_ms:,} ms"),
+        ("Attempts", f"at most {queue.max_attempts}"),
+        ("Priorities", str(queue.priorities)),
+        ("Takers waiting", str(queue.waiting_takers)),
+    )
+    sections = (("Now", now), ("So far", so_far), ("Rules", rules), *_gate(queue.gate, "queue", snapshot.time_ns))
+    return InspectorFacts("Queue", name, gate_state(queue.gate), sections)
+
+
+def _bench(snapshot: Snapshot) -> InspectorFacts:
+    names = [actor.name for actor in snapshot.actors if actor.role == "consumer" and not actor.target]
+    rows = tuple((name, "idle") for name in names) or (
+        ("", "Nobody sits here. Drag a consumer here to take it out of its group."),
+    )
+    return InspectorFacts("Bench", "Bench", "", (("Consumers", rows),))
+
+
+_MAKERS: dict[str, Callable[[Snapshot, str], InspectorFacts | None]] = {
+    "producer": _producer,
+    "consumer": _consumer,
+    "worker": _worker,
+    "topic": _topic,
+    "lane": _lane,
+    "group": _group,
+    "queue": _queue,
+    "dlq": _queue,
+    "workers": _queue,
+}

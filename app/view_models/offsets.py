@@ -1,0 +1,156 @@
+"""How far each group has come in each partition, and whether it is falling behind."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject
+
+from app.view_models.formats import NOT_APPLICABLE, count
+from app.view_models.owners import Owners
+from app.view_models.table import Column, TableModel
+from broker_core.snapshots import Snapshot
+from widgets.roles import Role
+
+TREND_WINDOW_NS = 2_000_000_000
+_SAMPLE_NS = 200_000_000
+RISING, FALLING, STEADY = "rising", "falling", "steady"
+_WARN = {RISING: "lag_up", FALLING: "lag_down"}
+
+
+class OffsetRow(NamedTuple):
+    """One partition as one group sees it; offsets in messages, `lag_ms` in milliseconds, None for "n/a"."""
+
+    group: str
+    topic: str
+    partition: int
+    owner: str
+    start: int | None
+    end: int
+    position: int | None
+    committed: int | None
+    lag: int | None
+    lag_ms: int | None
+    trend: str
+
+
+class LagTrend:
+    """Compares a lag with what it was about two seconds before."""
+
+    def __init__(self) -> None:
+        self._samples: deque[tuple[int, int]] = deque()
+        self._word = STEADY
+
+    def meet(self, time_ns: int, lag: int | None) -> str:
+        """The trend after one more look; steady without a lag, and where it moved by less than a tenth or two messages."""
+        samples = self._samples
+        if lag is None or (samples and time_ns < samples[-1][0]):
+            samples.clear()
+            self._word = STEADY
+        if lag is None:
+            return STEADY
+        if samples and time_ns - samples[-1][0] < _SAMPLE_NS:
+            return self._word
+        samples.append((time_ns, lag))
+        while samples[0][0] < time_ns - TREND_WINDOW_NS and len(samples) > 2:
+            samples.popleft()
+        before = samples[0][1]
+        if abs(lag - before) <= max(2, before // 10):
+            self._word = STEADY
+        else:
+            self._word = RISING if lag > before else FALLING
+        return self._word
+
+
+class OffsetsModel(TableModel[OffsetRow]):
+    """Group by partition: start, end, position, committed, lag in messages and seconds, trend."""
+
+    def __init__(self, owners: Owners, parent: QObject | None = None) -> None:
+        self._trends: dict[tuple[str, str, int], LagTrend] = {}
+
+        def number(title: str, field: str, about: str) -> Column[OffsetRow]:
+            def value(row: OffsetRow) -> int | None:
+                found: int | None = getattr(row, field)
+                return found
+
+            def sort(row: OffsetRow) -> int:
+                found = value(row)
+                return -1 if found is None else found
+
+            return Column(title, lambda row: count(value(row)), sort, numeric=True, about=about)
+
+        columns = (
+            Column[OffsetRow]("Group", lambda row: row.group),
+            Column[OffsetRow]("Topic", lambda row: row.topic),
+            Column[OffsetRow]("Partition", lambda row: str(row.partition), lambda row: row.partition, numeric=True),
+            Column[OffsetRow](
+                "Owner",
+                lambda row: row.owner or "nobody",
+                roles={
+                    Role.HUE: lambda row: owners.hue(row.owner) if row.owner else None,
+                    Role.BADGE: lambda row: owners.letter(row.owner) or None,
+                },
+            ),
+            number("Start", "start", "Offset of the first message that is still stored."),
+            number("End", "end", "Offset that the next message will get."),
+            number("Position", "position", "Offset that the owner reads next."),
+            number(
+                "Committed", "committed", "Offset from which a new owner would go on; n/a where nothing is committed."
+            ),
+            Column[OffsetRow](
+                "Lag (messages)",
+                lambda row: count(row.lag),
+                lambda row: -1 if row.lag is None else row.lag,
+                numeric=True,
+                roles={Role.WARN: lambda row: _WARN.get(row.trend, "") if row.lag else ""},
+                about="End offset less committed offset; n/a where nothing is committed.",
+            ),
+            Column[OffsetRow](
+                "Lag (s)",
+                lambda row: NOT_APPLICABLE if row.lag_ms is None else f"{row.lag_ms / 1000:,.1f}",
+                lambda row: -1 if row.lag_ms is None else row.lag_ms,
+                numeric=True,
+                about="Age of the oldest message that is not committed.",
+            ),
+            Column[OffsetRow](
+                "Trend",
+                lambda row: row.trend.capitalize() if row.lag is not None else NOT_APPLICABLE,
+                roles={
+                    Role.STATE: lambda row: row.trend.capitalize() if row.lag is not None else None,
+                    Role.TREND: lambda row: row.trend,
+                },
+                about="The lag of now against that of two seconds ago.",
+            ),
+        )
+        super().__init__(columns, key=lambda row: row[:3], parent=parent)
+
+    def restart(self) -> None:
+        """Forget trends: another session begins."""
+        self._trends.clear()
+
+    def set_snapshot(self, snapshot: Snapshot) -> None:
+        """Show the offsets of a snapshot."""
+        starts = {
+            (topic.name, part.partition): part.start_offset for topic in snapshot.topics for part in topic.partitions
+        }
+        rows = []
+        for group in snapshot.groups:
+            for at in group.offsets:
+                place = (group.name, at.topic, at.partition)
+                trend = self._trends.setdefault(place, LagTrend()).meet(snapshot.time_ns, at.lag)
+                rows.append(
+                    OffsetRow(
+                        *place,
+                        owner=at.owner,
+                        start=starts.get((at.topic, at.partition)),
+                        end=at.end_offset,
+                        position=at.position,
+                        committed=at.committed,
+                        lag=at.lag,
+                        # Tenths of a second are shown: finer steps would only redraw the cell.
+                        lag_ms=None if at.lag_ns is None else at.lag_ns // 100_000_000 * 100,
+                        trend=trend,
+                    )
+                )
+        self.set_rows(tuple(sorted(rows)))

@@ -1,0 +1,266 @@
+"""A table model over immutable rows that tells its view only what has changed.
+
+Rows are any immutable values (structs of the snapshot, tuples); each has a key that lives as long as what it stands
+for. Sorting and filtering happen here and not in a proxy, because a proxy asks Python for every comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+
+from app.view_models.row_changes import common_prefix, row_changes
+from widgets.roles import Role
+
+Row = TypeVar("Row")
+Index = QModelIndex | QPersistentModelIndex
+_MAX_CELL_SIGNALS = 48
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+@dataclass(frozen=True)
+class Column(Generic[Row]):
+    """One column: its title (with the unit), the text of a cell, and what else the delegates ask for.
+
+    `sort` gives values of one type, the text where it is None. `live` marks a column that changes with the clock alone.
+    """
+
+    title: str
+    text: Callable[[Row], str]
+    sort: Callable[[Row], Any] | None = None
+    numeric: bool = False
+    hint: Callable[[Row], str] | None = None
+    roles: Mapping[int, Callable[[Row], object]] = field(default_factory=dict)
+    about: str = ""
+    live: bool = False
+
+
+class TableModel(QAbstractTableModel, Generic[Row]):
+    """Rows under declared columns. `counted(shown, total)` comes when either count changes."""
+
+    counted = Signal(int, int)
+
+    def __init__(
+        self,
+        columns: Sequence[Column[Row]],
+        key: Callable[[Row], Hashable],
+        haystack: Callable[[Row], str] | None = None,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.columns = tuple(columns)
+        self._key = key
+        self._haystack = haystack or self._all_texts
+        self._source: Sequence[Row] = ()
+        self._shown: list[Row] = []
+        self._words: tuple[str, ...] = ()
+        self._only: Callable[[Row], bool] | None = None
+        self._found: dict[Hashable, tuple[Row, str]] = {}
+        self._sort_by: int | None = None
+        self._sort_down = False
+        self._counts = (0, 0)
+        self._getters: list[dict[int, Callable[[Row], object]]] = [self._getters_of(c) for c in self.columns]
+
+    def _getters_of(self, column: Column[Row]) -> dict[int, Callable[[Row], object]]:
+        getters: dict[int, Callable[[Row], object]] = {int(role): get for role, get in column.roles.items()}
+        getters[int(Qt.ItemDataRole.DisplayRole)] = column.text
+        getters[int(Role.SORT)] = column.sort or column.text
+        getters[int(Role.KEY)] = self._key
+        if column.hint is not None:
+            getters[int(Role.TOOLTIP)] = column.hint
+        return getters
+
+    # -- what Qt asks ---------------------------------------------------------------------------------------------
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """Rows that are shown."""
+        return 0 if parent.isValid() else len(self._shown)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """Declared columns."""
+        return 0 if parent.isValid() else len(self.columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The cell's value for a role of Qt or of `widgets.roles`."""
+        if not index.isValid():
+            return None
+        place = index.column()
+        getter = self._getters[place].get(role)
+        if getter is not None:
+            return getter(self._shown[index.row()])
+        if role == Role.NUMERIC:
+            return self.columns[place].numeric
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _RIGHT if self.columns[place].numeric else _LEFT
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Titles, their alignment and what the column means."""
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
+            return None
+        column = self.columns[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return column.title
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _RIGHT if column.numeric else _LEFT
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return column.about or None
+        return column.numeric if role == Role.NUMERIC else None
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column from now on; -1 for the order in which the rows are given."""
+        self._sort_by = column if 0 <= column < len(self.columns) else None
+        self._sort_down = order == Qt.SortOrder.DescendingOrder
+        self._show(self._arranged())
+
+    # -- what the owner of the model does ---------------------------------------------------------------------------
+
+    def set_rows(self, rows: Sequence[Row]) -> None:
+        """Show `rows` (not to be changed afterwards). Costs next to nothing where they are the same as before."""
+        if rows is self._source or rows == self._source:
+            return
+        self._source = rows
+        self._show(self._arranged())
+
+    def set_filter(self, text: str) -> None:
+        """Show only rows that hold every word of `text`, in any case."""
+        words = tuple(text.casefold().split())
+        if words != self._words:
+            self._words = words
+            self._show(self._arranged())
+
+    def set_only(self, wanted: Callable[[Row], bool] | None) -> None:
+        """Show only rows that `wanted` accepts, beside the filter; None for all."""
+        self._only = wanted
+        self._show(self._arranged())
+
+    def touch_live(self) -> None:
+        """The clock moved: columns marked as live are drawn again."""
+        if not self._shown:
+            return
+        for place, column in enumerate(self.columns):
+            if column.live:
+                self.dataChanged.emit(self.index(0, place), self.index(len(self._shown) - 1, place))
+
+    @property
+    def total(self) -> int:
+        """Rows that were given, shown or not."""
+        return len(self._source)
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """All rows that were given, in their own order."""
+        return self._source
+
+    def row_at(self, place: int) -> Row:
+        """The row that is shown at a place."""
+        return self._shown[place]
+
+    def keys(self, first: int = 0, last: int | None = None) -> list[Hashable]:
+        """Keys of the rows shown from `first` to `last`, both included; to the end where it is None."""
+        return [self._key(row) for row in self._shown[first : None if last is None else last + 1]]
+
+    def place_of(self, key: Hashable) -> int:
+        """Where the row with `key` is shown; -1 where it is not."""
+        return next((place for place, row in enumerate(self._shown) if self._key(row) == key), -1)
+
+    # -- inside -----------------------------------------------------------------------------------------------------
+
+    def _all_texts(self, row: Row) -> str:
+        return "\n".join(column.text(row) for column in self.columns)
+
+    def _matches(self, row: Row) -> bool:
+        key = self._key(row)
+        known = self._found.get(key)
+        if known is None or (known[0] is not row and known[0] != row):
+            known = self._found[key] = (row, self._haystack(row).casefold())
+        return all(word in known[1] for word in self._words)
+
+    def _arranged(self) -> list[Row]:
+        rows = list(self._source)
+        if self._only is not None:
+            rows = [row for row in rows if self._only(row)]
+        if self._words:
+            if len(self._found) > 2 * len(self._source) + 1000:
+                self._found.clear()
+            rows = [row for row in rows if self._matches(row)]
+        else:
+            self._found.clear()
+        if self._sort_by is not None:
+            column = self.columns[self._sort_by]
+            rows.sort(key=column.sort or column.text, reverse=self._sort_down)
+        return rows
+
+    def _show(self, new: list[Row]) -> None:
+        old = self._shown
+        first = common_prefix(old, new)
+        if first < max(len(old), len(new)):
+            self._change(old, new, first)
+        counts = (len(new), len(self._source))
+        if counts != self._counts:
+            self._counts = counts
+            self.counted.emit(*counts)
+
+    def _change(self, old: list[Row], new: list[Row], first: int) -> None:
+        key = self._key
+        # Rows that were only appended or cut off at the end need no keys.
+        old_keys = [key(row) for row in old[first:]] if first < len(old) else []
+        new_keys = [key(row) for row in new[first:]] if first < len(new) else []
+        changes = row_changes(old_keys, new_keys, first)
+        if changes.moved:
+            self._rearrange(old, old_keys, new, new_keys, first)
+            return
+        for start, end in changes.removals:
+            self.beginRemoveRows(QModelIndex(), start, end)
+            del self._shown[start : end + 1]
+            self.endRemoveRows()
+        for start, end in changes.insertions:
+            self.beginInsertRows(QModelIndex(), start, end)
+            self._shown[start:start] = new[start : end + 1]
+            self.endInsertRows()
+        before, self._shown = self._shown, new
+        changed = [
+            place for place in range(first, len(new)) if before[place] is not new[place] and before[place] != new[place]
+        ]
+        if changed:
+            self._tell_cells(before, new, changed)
+
+    def _rearrange(
+        self, old: list[Row], old_keys: list[Hashable], new: list[Row], new_keys: list[Hashable], first: int
+    ) -> None:
+        self.layoutAboutToBeChanged.emit()
+        held = self.persistentIndexList()
+        self._shown = new
+        places = {key: place for place, key in enumerate(new_keys, first)} if held else {}
+        moved = []
+        for index in held:
+            place = index.row() if index.row() < first else places.get(old_keys[index.row() - first], -1)
+            moved.append(self.index(place, index.column()) if place >= 0 else QModelIndex())
+        if held:
+            self.changePersistentIndexList(held, moved)
+        self.layoutChanged.emit()
+
+    def _tell_cells(self, before: list[Row], after: list[Row], changed: list[int]) -> None:
+        """One signal for each run of changed cells in a row; one for all where the runs are many."""
+        last_column = len(self.columns) - 1
+        if len(changed) > _MAX_CELL_SIGNALS:
+            self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], last_column))
+            return
+        runs: list[tuple[int, int, int]] = []
+        for place in changed:
+            one, other = before[place], after[place]
+            for column, getters in enumerate(self._getters):
+                if any(get(one) != get(other) for get in getters.values()):
+                    if runs and runs[-1][0] == place and runs[-1][2] == column - 1:
+                        runs[-1] = (place, runs[-1][1], column)
+                    else:
+                        runs.append((place, column, column))
+        if len(runs) > _MAX_CELL_SIGNALS:
+            runs = []
+            self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], last_column))
+        for place, left, right in runs:
+            self.dataChanged.emit(self.index(place, left), self.index(place, right))

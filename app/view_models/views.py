@@ -1,0 +1,176 @@
+"""All view models of a window together: made once, connected to its panels, and fed with snapshots.
+
+views = Views()
+parts = views.make_parts(canvas)
+window = MainWindow(parts, registry.actions(), registry.menus(), settings)
+views.attach(window)
+views.refresh(snapshot)     # as often as the window draws; only what is visible is brought up to date
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from app.view_models.assignments import AssignmentsModel
+from app.view_models.canvas import CanvasModel
+from app.view_models.dead_letters import DeadLettersModel
+from app.view_models.formats import Times, session_time
+from app.view_models.gauges import gauges
+from app.view_models.in_flight import InFlightModel
+from app.view_models.inspector import inspector_facts
+from app.view_models.offsets import OffsetsModel
+from app.view_models.owners import Owners
+from app.view_models.rebalances import RebalanceCards
+from app.view_models.status import StatusModel
+from app.view_models.table import TableModel
+from app.view_models.timeline import TimelineModel
+from broker_core.snapshots import Snapshot
+from widgets.main_window import MainWindow, Parts
+from widgets.panels.assignments import AssignmentsPanel
+from widgets.panels.backpressure import BackpressurePanel
+from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.panels.in_flight import InFlightPanel
+from widgets.panels.inspector import InspectorPanel
+from widgets.panels.jobs import JobFacts, JobsPanel
+from widgets.panels.offsets import OffsetsPanel
+from widgets.panels.rebalances import RebalancesPanel
+from widgets.panels.table_panel import TablePanel
+
+
+class Views(QObject):
+    """The view models. `selected` is the id of the thing on the canvas whose facts the inspector shows, "" for nothing."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.owners = Owners()
+        self.times = Times()
+        self.assignments = AssignmentsModel(self.owners, self.times, self)
+        self.offsets = OffsetsModel(self.owners, self)
+        self.in_flight = InFlightModel(self.owners, self.times, self)
+        self.dead_letters = DeadLettersModel(self.times, self)
+        self.rebalances = RebalanceCards(self.owners, self.times)
+        self.canvas = CanvasModel(self.owners)
+        self.timeline = TimelineModel()
+        self.status = StatusModel()
+        self.selected = ""
+        self.running = True
+        self.snapshot: Snapshot | None = None
+        self._window: MainWindow | None = None
+
+    def make_parts(self, canvas: QWidget) -> Parts:
+        """The panels over these models."""
+        return Parts(
+            canvas=canvas,
+            assignments=AssignmentsPanel(self.assignments),
+            offsets=OffsetsPanel(self.offsets),
+            in_flight=InFlightPanel(self.in_flight),
+            dead_letters=DeadLettersPanel(self.dead_letters),
+            backpressure=BackpressurePanel(),
+            jobs=JobsPanel(),
+            rebalances=RebalancesPanel(),
+            inspector=InspectorPanel(),
+        )
+
+    def attach(self, window: MainWindow) -> None:
+        """Connect filters, causes, details, jobs and tabs of a window made with `make_parts`."""
+        self._window = window
+        parts = window.parts
+        tables: tuple[tuple[TablePanel, TableModel[Any]], ...] = (
+            (parts.assignments, self.assignments),
+            (parts.offsets, self.offsets),
+            (parts.in_flight, self.in_flight),
+            (parts.dead_letters, self.dead_letters),
+        )
+        for panel, model in tables:
+            panel.filterChanged.connect(model.set_filter)
+            model.counted.connect(lambda _shown, total, at=panel: at.set_total(total))
+        self.dead_letters.causes_changed.connect(parts.dead_letters.set_causes)
+        parts.dead_letters.causeChosen.connect(self.dead_letters.set_cause)
+        parts.dead_letters.currentChanged.connect(self._show_letter)
+        window.tabShown.connect(lambda _name: self._show_tab())
+
+    def select(self, selected: str) -> None:
+        """Show the facts of a thing on the canvas; "" for nothing."""
+        self.selected = selected
+        self._show_selected()
+
+    def restart(self) -> None:
+        """Another session begins: forget rates, trends and the timeline. Hues and letters stay."""
+        self.timeline.restart()
+        self.status = _like(self.status)
+        self.canvas = CanvasModel(self.owners)
+        self.assignments.restart()
+        self.offsets.restart()
+
+    def refresh(self, snapshot: Snapshot, *, panels: bool = True) -> None:
+        """Show a snapshot: canvas and clock always; with `panels`, whatever else is visible."""
+        window = self._window
+        self.snapshot = snapshot
+        self.owners.meet_all(snapshot)
+        if window is None:
+            return
+        window.toolbar.set_clock(session_time(snapshot.time_ns), self.times.wall(snapshot.time_ns))
+        canvas: Any = window.parts.canvas
+        canvas.set_view(self.canvas.view(snapshot, self.running))
+        if not panels:
+            return
+        window.timeline.set_facts(self.timeline.meet(snapshot))
+        window.status.set_facts(self.status.meet(snapshot))
+        window.set_tab_count("dead_letters", sum(queue.dead for queue in snapshot.queues))
+        window.set_tab_count("in_flight", sum(queue.in_flight for queue in snapshot.queues))
+        if window.right.isVisible():
+            window.parts.rebalances.set_rebalances(self.rebalances.of(snapshot))
+            self._show_selected()
+        self._show_tab()
+
+    def _show_selected(self) -> None:
+        if self._window is None or self.snapshot is None:
+            return
+        facts = inspector_facts(self.snapshot, self.selected) if self.selected else None
+        self._window.parts.inspector.set_facts(facts)
+
+    def _show_tab(self) -> None:
+        """Bring the panel in front up to date; the others wait until they are."""
+        window, snapshot = self._window, self.snapshot
+        if window is None or snapshot is None or not window.tabs.isVisible():
+            return
+        parts, tab = window.parts, window.shown_tab()
+        if tab == "assignments":
+            self.assignments.set_snapshot(snapshot)
+        elif tab == "offsets":
+            self.offsets.set_snapshot(snapshot)
+        elif tab == "in_flight":
+            self.in_flight.set_snapshot(snapshot)
+            parts.in_flight.set_note(_overfull(self.in_flight.total, self.in_flight.whole, "leases"))
+        elif tab == "dead_letters":
+            self.dead_letters.set_snapshot(snapshot)
+            whole = self.dead_letters.whole
+            parts.dead_letters.set_note(_overfull(self.dead_letters.total, whole, "dead letters"))
+        elif tab == "backpressure":
+            parts.backpressure.set_gauges(gauges(snapshot))
+
+    def _show_letter(self, key: Hashable) -> None:
+        if self._window is not None:
+            self._window.parts.dead_letters.set_details(None if key is None else self.dead_letters.facts(key))
+
+    def show_jobs(self, jobs: Sequence[JobFacts]) -> None:
+        """Show jobs, the newest first."""
+        if self._window is not None:
+            self._window.parts.jobs.set_jobs(jobs)
+            self._window.set_tab_count("jobs", sum(1 for job in jobs if job.state in ("Waiting", "Running")))
+
+
+def _overfull(listed: int, whole: int, what: str) -> str:
+    if whole <= listed:
+        return ""
+    return f"{listed:,} of {whole:,} {what} are listed; every count is of all."
+
+
+def _like(status: StatusModel) -> StatusModel:
+    fresh = StatusModel()
+    fresh.seed, fresh.recording_bytes, fresh.frame_ms = status.seed, status.recording_bytes, status.frame_ms
+    return fresh

@@ -1,0 +1,233 @@
+"""The card that a rebalance leaves behind: cause, generation, what moved, what stayed, and how long nobody read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from widgets.facts import plain_label, set_plain_tip
+from widgets.icons import icon_pixmap
+from widgets.panels.cell_painter import draw_badge, tabular_font
+from widgets.theme import Theme, current_theme, qcolour, state_style
+
+MOVE_HEIGHT = 22
+MOVES_SHOWN = 6
+ROWS_MAX = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """An owner as a chip: name, hue, letter; name "" for nobody."""
+
+    name: str = ""
+    hue: int = -1
+    letter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One partition: who had it, who has it now. The same party twice is one that stayed."""
+
+    place: str
+    old: Party
+    new: Party
+
+
+@dataclass(frozen=True, slots=True)
+class RebalanceFacts:
+    """A rebalance as texts. `state` is a state word; `pause` a length of time with its unit, growing while it runs."""
+
+    key: tuple[str, int]
+    group: str
+    cause: str
+    state: str
+    generation: str
+    started: str
+    started_hint: str
+    pause: str
+    running: bool
+    moved: tuple[Move, ...]
+    kept: tuple[Move, ...]
+
+
+class MoveTable(QWidget):
+    """The before and after of a card, drawn: partition, old owner, arrow, new owner."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._moves: tuple[Move, ...] = ()
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def set_moves(self, moves: tuple[Move, ...]) -> None:
+        """Show these rows, at most `ROWS_MAX`."""
+        moves = moves[:ROWS_MAX]
+        if moves != self._moves:
+            self._moves = moves
+            self.setAccessibleDescription("; ".join(_said(move) for move in moves[:20]))
+            self.updateGeometry()
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        """One line a row."""
+        return QSize(240, MOVE_HEIGHT * len(self._moves))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Rows that are seen."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme = current_theme()
+        first = max(0, event.rect().top() // MOVE_HEIGHT)
+        last = min(len(self._moves), event.rect().bottom() // MOVE_HEIGHT + 1)
+        place_width = min(self.width() * 0.38, 130.0)
+        half = (self.width() - place_width - 22) / 2
+        for row in range(first, last):
+            move, top = self._moves[row], row * MOVE_HEIGHT
+            _elided(painter, QRectF(0, top, place_width - 6, MOVE_HEIGHT), move.place, theme.muted)
+            x = place_width
+            if move.old == move.new:
+                _draw_party(painter, QRectF(x, top, self.width() - x, MOVE_HEIGHT), move.new, theme)
+                continue
+            _draw_party(painter, QRectF(x, top, half, MOVE_HEIGHT), move.old, theme)
+            _arrow(painter, x + half + 4, top + MOVE_HEIGHT / 2, theme)
+            _draw_party(painter, QRectF(x + half + 22, top, half, MOVE_HEIGHT), move.new, theme)
+        painter.end()
+
+
+def _said(move: Move) -> str:
+    old, new = move.old.name or "nobody", move.new.name or "nobody"
+    return f"{move.place} stays with {new}" if move.old == move.new else f"{move.place} from {old} to {new}"
+
+
+def _elided(painter: QPainter, where: QRectF, text: str, colour: str) -> None:
+    font = tabular_font(12)
+    painter.setFont(font)
+    painter.setPen(qcolour(colour))
+    cut = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideMiddle, where.width())
+    painter.drawText(where, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), cut)
+
+
+def _draw_party(painter: QPainter, where: QRectF, party: Party, theme: Theme) -> None:
+    if not party.name:
+        _elided(painter, where, "nobody", theme.muted)
+        return
+    width = 16.0 if len(party.letter) < 2 else 22.0
+    draw_badge(painter, QRectF(where.x(), where.center().y() - 8, width, 16), party.hue, party.letter, theme)
+    _elided(painter, where.adjusted(width + 5, 0, 0, 0), party.name, theme.text)
+
+
+def _arrow(painter: QPainter, x: float, y: float, theme: Theme) -> None:
+    painter.setPen(qcolour(theme.muted))
+    painter.drawLine(int(x), int(y), int(x + 10), int(y))
+    painter.drawLine(int(x + 7), int(y - 3), int(x + 10), int(y))
+    painter.drawLine(int(x + 7), int(y + 3), int(x + 10), int(y))
+
+
+class RebalanceCard(QFrame):
+    """One rebalance. `chosen(key)` on a click; the arrow shows all rows, those that stayed included."""
+
+    chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "card")
+        self._facts: RebalanceFacts | None = None
+        self._icon = QLabel(self)
+        self._state = plain_label("", "", self)
+        self._group = plain_label("", "heading", self)
+        self._generation = plain_label("", "muted", self)
+        self._cause = plain_label("", "", self)
+        self._cause.setWordWrap(True)
+        self._figures = plain_label("", "muted", self)
+        self._figures.setFont(tabular_font(12))
+        self._figures.setWordWrap(True)
+        self._moved = MoveTable(self)
+        self._kept = MoveTable(self)
+        self._stays = plain_label("Stays", "section", self)
+        self.more = QToolButton(self)
+        self.more.setCheckable(True)
+        self.more.toggled.connect(lambda _on: self._show_rows())
+        head = QHBoxLayout()
+        head.setSpacing(6)
+        head.addWidget(self._icon)
+        head.addWidget(self._group)
+        head.addStretch(1)
+        head.addWidget(self._generation)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 8, 12, 8)
+        column.setSpacing(4)
+        column.addLayout(head)
+        column.addWidget(self._cause)
+        column.addWidget(self._figures)
+        column.addWidget(self._moved)
+        column.addWidget(self._stays)
+        column.addWidget(self._kept)
+        column.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
+        for label in (self._group, self._cause):
+            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+            label.setMinimumWidth(40)
+        head.setStretchFactor(self._group, 8)
+
+    @property
+    def facts(self) -> RebalanceFacts | None:
+        """What the card shows."""
+        return self._facts
+
+    def set_facts(self, facts: RebalanceFacts) -> None:
+        """Show a rebalance; a part that is the same is left alone."""
+        if facts == self._facts:
+            return
+        self._facts = facts
+        self._group.setText(facts.group)
+        self._generation.setText(f"Generation {facts.generation}")
+        self._cause.setText(facts.cause)
+        state = f"{facts.state}, nobody reads for" if facts.running else "pause"
+        self._figures.setText(
+            f"{facts.started} · {len(facts.moved)} moved · {len(facts.kept)} kept · {state} {facts.pause}"
+        )
+        set_plain_tip(self._figures, facts.started_hint)
+        self._dress()
+        self._show_rows()
+
+    def _dress(self) -> None:
+        if self._facts is None:
+            return
+        style, theme = state_style(self._facts.state), current_theme()
+        self._icon.setPixmap(icon_pixmap(style.icon, theme.colour(style.token), 16, self.devicePixelRatioF()))
+        self._icon.setToolTip(style.word)
+
+    def _show_rows(self) -> None:
+        facts = self._facts
+        if facts is None:
+            return
+        opened = self.more.isChecked()
+        self._moved.set_moves(facts.moved if opened else facts.moved[:MOVES_SHOWN])
+        self._moved.setVisible(bool(facts.moved))
+        self._kept.set_moves(facts.kept if opened else ())
+        self._kept.setVisible(opened and bool(facts.kept))
+        self._stays.setVisible(opened and bool(facts.kept))
+        hidden = len(facts.kept) + max(0, len(facts.moved) - MOVES_SHOWN)
+        self.more.setVisible(hidden > 0)
+        self.more.setText(
+            "Show less"
+            if opened
+            else f"Show {hidden:,} more"
+            if len(facts.moved) > MOVES_SHOWN
+            else f"Show the {hidden:,} that stayed"
+            if hidden != 1
+            else "Show the one that stayed"
+        )
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click chooses the card."""
+        if self._facts is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.chosen.emit(self._facts.key)
+        super().mousePressEvent(event)
+
+    def changeEvent(self, event: object) -> None:
+        """Another theme, another icon."""
+        super().changeEvent(event)  # type: ignore[arg-type]
+        if hasattr(self, "_icon"):
+            self._dress()

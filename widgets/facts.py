@@ -1,0 +1,70 @@
+"""Label and value pairs, as plain text; what has not changed is left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+
+from widgets.panels.cell_painter import as_plain, tabular_font
+
+
+def plain_label(text: str = "", role: str = "", parent: QWidget | None = None) -> QLabel:
+    """A label that shows data as it is: never as markup. `role` is one of the style sheet."""
+    label = QLabel(parent)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setText(text)
+    if role:
+        label.setProperty("role", role)
+    return label
+
+
+def set_plain_tip(widget: QWidget, text: str) -> None:
+    """A tool tip that shows data as it is."""
+    tip = as_plain(text)
+    if widget.toolTip() != tip:
+        widget.setToolTip(tip)
+
+
+class FactsGrid(QWidget):
+    """Two columns: labels in grey, values that can be selected and wrap."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(12)
+        self._grid.setVerticalSpacing(4)
+        self._grid.setColumnStretch(1, 1)
+        self._rows: list[tuple[QLabel, QLabel]] = []
+
+    def set_facts(self, facts: Sequence[tuple[str, str]]) -> None:
+        """Show (label, value) pairs."""
+        while len(self._rows) < len(facts):
+            self._add_row()
+        for place, (name, value) in enumerate(self._rows):
+            shown = place < len(facts)
+            if name.isVisibleTo(self) != shown:
+                name.setVisible(shown)
+                value.setVisible(shown)
+            if shown:
+                for label, text in zip((name, value), facts[place], strict=True):
+                    if label.text() != text:
+                        label.setText(text)
+
+    def facts(self) -> list[tuple[str, str]]:
+        """What is shown."""
+        return [(name.text(), value.text()) for name, value in self._rows if name.isVisibleTo(self)]
+
+    def _add_row(self) -> None:
+        name, value = plain_label(role="muted", parent=self), plain_label(parent=self)
+        name.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        value.setWordWrap(True)
+        value.setFont(tabular_font())
+        value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        value.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        row = len(self._rows)
+        self._grid.addWidget(name, row, 0)
+        self._grid.addWidget(value, row, 1)
+        self._rows.append((name, value))

@@ -1,0 +1,226 @@
+"""The window: toolbar, canvas, right side, timeline, tabs and status bar, composed of the parts that it is given.
+
+What wires it connects these:
+
+- `MainWindow.closing()` before the window closes, after its layout was saved
+- `MainWindow.tabShown(name)` when another tab is in front; only the visible panel needs to be kept up to date
+- `Toolbar.speedChosen(factor)`
+- canvas: its own signals
+- `DeadLettersPanel.redriveRequested(keys)`, `.causeChosen(cause or None)`, `.currentChanged(key or None)` answered with `.set_details`
+- every panel with a filter: `.filterChanged(text)` to the `set_filter` of its model
+- every table panel: `.contextMenuRequested(key, global_pos)`, `.opened(key)`, `.currentChanged(key)`, `.selectionChanged(count)`
+- `JobsPanel.cancelRequested(id)`, `.openRequested(id)`
+- `RebalancesPanel.chosen(key)`, `BackpressurePanel.chosen(target)`
+
+and calls these:
+
+- `Toolbar.set_scenario`, `.set_clock`, `.set_badge`, `.set_recording`, `.set_speed`
+- `StatusBar.set_facts`, `.say`; `Timeline.set_facts`; `InspectorPanel.set_facts`
+- `RebalancesPanel.set_rebalances`, `BackpressurePanel.set_gauges`, `JobsPanel.set_jobs`, `DeadLettersPanel.set_causes`
+- `MainWindow.show_tab(name)`, `.focus_filter()`, `.toggle_right(on)`, `.toggle_bottom(on)`, `.set_menus(menus)`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QByteArray, QSettings, Qt, Signal
+from PySide6.QtGui import QAction, QCloseEvent
+from PySide6.QtWidgets import QMainWindow, QMenu, QSplitter, QTabWidget, QVBoxLayout, QWidget
+
+from widgets.panels.assignments import AssignmentsPanel
+from widgets.panels.backpressure import BackpressurePanel
+from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.panels.in_flight import InFlightPanel
+from widgets.panels.inspector import InspectorPanel
+from widgets.panels.jobs import JobsPanel
+from widgets.panels.offsets import OffsetsPanel
+from widgets.panels.panel import Panel
+from widgets.panels.rebalances import RebalancesPanel
+from widgets.status_bar import StatusBar
+from widgets.timeline import Timeline
+from widgets.toolbar import Toolbar
+
+LAYOUT_VERSION = 1
+LEAST_SIZE = (960, 640)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The panels of the window."""
+
+    canvas: QWidget
+    assignments: AssignmentsPanel
+    offsets: OffsetsPanel
+    in_flight: InFlightPanel
+    dead_letters: DeadLettersPanel
+    backpressure: BackpressurePanel
+    jobs: JobsPanel
+    rebalances: RebalancesPanel
+    inspector: InspectorPanel
+
+
+class MainWindow(QMainWindow):
+    """The composed window. `menus` holds (title, actions); None among the actions is a line.
+
+    With `settings`, size and layout are restored when it is made and saved when it closes.
+    """
+
+    closing = Signal()
+    tabShown = Signal(str)
+
+    def __init__(
+        self,
+        parts: Parts,
+        actions: Mapping[str, QAction],
+        menus: Sequence[tuple[str, Sequence[QAction | None]]] = (),
+        settings: QSettings | None = None,
+    ) -> None:
+        super().__init__()
+        self.setObjectName("workbench")
+        self.setWindowTitle("Brokerscope")
+        self.setMinimumSize(*LEAST_SIZE)
+        self.parts = parts
+        self._settings = settings
+        self.toolbar = Toolbar(actions, self)
+        self.addToolBar(self.toolbar)
+        self.status = StatusBar(self)
+        self.setStatusBar(self.status)
+        self.timeline = Timeline(self)
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        self.tabs.setUsesScrollButtons(True)
+        self._named: dict[str, Panel] = {
+            "assignments": parts.assignments,
+            "offsets": parts.offsets,
+            "in_flight": parts.in_flight,
+            "dead_letters": parts.dead_letters,
+            "backpressure": parts.backpressure,
+            "jobs": parts.jobs,
+        }
+        for panel in self._named.values():
+            self.tabs.addTab(panel, panel.title)
+        self.tabs.currentChanged.connect(lambda _place: self.tabShown.emit(self.shown_tab()))
+        self._compose()
+        self.set_menus(menus)
+        self.resize(1280, 800)
+        self.restore()
+
+    def _compose(self) -> None:
+        self.right = QSplitter(Qt.Orientation.Vertical)
+        self.right.addWidget(self.parts.inspector)
+        self.right.addWidget(self.parts.rebalances)
+        self.right.setMinimumWidth(240)
+        self.top = QSplitter(Qt.Orientation.Horizontal)
+        self.top.addWidget(self.parts.canvas)
+        self.top.addWidget(self.right)
+        self.top.setStretchFactor(0, 1)
+        upper = QWidget(self)
+        column = QVBoxLayout(upper)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.top, 1)
+        column.addWidget(self.timeline)
+        self.whole = QSplitter(Qt.Orientation.Vertical, self)
+        self.whole.addWidget(upper)
+        self.whole.addWidget(self.tabs)
+        self.whole.setStretchFactor(0, 3)
+        self.whole.setStretchFactor(1, 2)
+        for split in (self.whole, self.top, self.right):
+            split.setChildrenCollapsible(False)
+        self.tabs.setMinimumHeight(150)
+        self.parts.canvas.setMinimumSize(320, 160)
+        self.setCentralWidget(self.whole)
+        self.top.setSizes([960, 320])
+        self.whole.setSizes([470, 260])
+        self.right.setSizes([200, 260])
+
+    def set_menus(self, menus: Sequence[tuple[str, Sequence[QAction | None]]]) -> None:
+        """Build the menu bar anew."""
+        bar = self.menuBar()
+        bar.clear()
+        for title, entries in menus:
+            menu = bar.addMenu(title)
+            menu.setToolTipsVisible(True)
+            fill_menu(menu, entries)
+
+    def show_tab(self, name: str) -> None:
+        """Bring a tab to the front, and the tabs back where they are hidden; KeyError for an unknown name."""
+        self.toggle_bottom(True)
+        self.tabs.setCurrentWidget(self._named[name])
+
+    def shown_tab(self) -> str:
+        """The name of the tab in front."""
+        current = self.tabs.currentWidget()
+        return next((name for name, panel in self._named.items() if panel is current), "")
+
+    def panel(self, name: str) -> Panel:
+        """A panel by the name of its tab."""
+        return self._named[name]
+
+    def set_tab_count(self, name: str, number: int) -> None:
+        """A count behind the title of a tab, 0 for none: so that a hidden panel says that it has something."""
+        place = self.tabs.indexOf(self._named[name])
+        text = f"{self._named[name].title}  {number:,}" if number else self._named[name].title
+        if self.tabs.tabText(place) != text:
+            self.tabs.setTabText(place, text)
+
+    def focus_filter(self) -> bool:
+        """Put the cursor into the filter of the panel in front."""
+        return self._named[self.shown_tab()].focus_filter() if self.tabs.isVisible() else False
+
+    def toggle_right(self, on: bool) -> None:
+        """Show or hide inspector and rebalances."""
+        self.right.setVisible(on)
+
+    def toggle_bottom(self, on: bool) -> None:
+        """Show or hide the tabs."""
+        self.tabs.setVisible(on)
+
+    def save(self) -> None:
+        """Write size and layout to the settings."""
+        if self._settings is None:
+            return
+        store = self._settings
+        store.setValue("window/version", LAYOUT_VERSION)
+        store.setValue("window/geometry", self.saveGeometry())
+        for name, split in self._splits().items():
+            store.setValue(f"window/{name}", split.saveState())
+        store.setValue("window/tab", self.shown_tab())
+        store.sync()
+
+    def restore(self) -> bool:
+        """Take size and layout from the settings; False where there are none that fit."""
+        store = self._settings
+        if store is None or str(store.value("window/version", "")) != str(LAYOUT_VERSION):
+            return False
+        geometry = store.value("window/geometry")
+        if isinstance(geometry, QByteArray):
+            self.restoreGeometry(geometry)
+        for name, split in self._splits().items():
+            state = store.value(f"window/{name}")
+            if isinstance(state, QByteArray):
+                split.restoreState(state)
+        tab = str(store.value("window/tab", ""))
+        if tab in self._named:
+            self.tabs.setCurrentWidget(self._named[tab])
+        return True
+
+    def _splits(self) -> dict[str, QSplitter]:
+        return {"whole": self.whole, "top": self.top, "right": self.right}
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Keep the layout, then tell who wired the window."""
+        self.save()
+        self.closing.emit()
+        super().closeEvent(event)
+
+
+def fill_menu(menu: QMenu, entries: Sequence[QAction | None]) -> None:
+    """Actions into a menu; None is a line, and lines do not double."""
+    for entry in entries:
+        if entry is not None:
+            menu.addAction(entry)
+        elif menu.actions() and not menu.actions()[-1].isSeparator():
+            menu.addSeparator()

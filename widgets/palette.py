@@ -1,0 +1,185 @@
+"""The command palette (Ctrl+P): every command by name, run from the keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QIcon, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QDialog,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from widgets.facts import plain_label
+from widgets.panels.cell_painter import Index
+from widgets.theme import Theme, current_theme, qcolour, ui_font
+
+_ENTRY = Qt.ItemDataRole.UserRole
+_WIDTH, _ROW = 560, 40
+_VCENTRE = Qt.AlignmentFlag.AlignVCenter
+
+
+@dataclass(frozen=True, slots=True)
+class PaletteEntry:
+    """A command as the palette shows it; `reason` says why it cannot run now, "" where it can."""
+
+    id: str
+    title: str
+    category: str
+    shortcut: str = ""
+    reason: str = ""
+    icon: QIcon = field(default_factory=QIcon, compare=False)
+
+
+def matching(entries: Sequence[PaletteEntry], text: str) -> list[PaletteEntry]:
+    """Entries that hold every word of `text`; those whose title begins with it first, those that can run before others."""
+    words = text.casefold().split()
+
+    def rank(entry: PaletteEntry) -> tuple[bool, bool]:
+        return not entry.title.casefold().startswith(" ".join(words)), bool(entry.reason)
+
+    found = [one for one in entries if all(word in f"{one.category} {one.title}".casefold() for word in words)]
+    return sorted(found, key=rank) if words else found
+
+
+class _EntryDelegate(QStyledItemDelegate):
+    """Icon, title and category on the left, shortcut or reason on the right."""
+
+    def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
+        return QSize(_WIDTH - 40, _ROW)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        entry: PaletteEntry = index.data(_ENTRY)
+        theme = current_theme()
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        rect = QRectF(option.rect).adjusted(4, 1, -4, -1)
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(qcolour(theme.accent_soft))
+            painter.drawRoundedRect(rect, 5, 5)
+        self._draw(painter, rect.adjusted(10, 0, -10, 0), entry, theme)
+        painter.restore()
+
+    @staticmethod
+    def _draw(painter: QPainter, rect: QRectF, entry: PaletteEntry, theme: Theme) -> None:
+        mode = QIcon.Mode.Disabled if entry.reason else QIcon.Mode.Normal
+        entry.icon.paint(painter, int(rect.x()), int(rect.center().y() - 9), 18, 18, Qt.AlignmentFlag.AlignCenter, mode)
+        title_font, small = ui_font(13), ui_font(12)
+        title_width = QFontMetricsF(title_font).horizontalAdvance(entry.title)
+        left = rect.adjusted(30, 0, 0, 0)
+        painter.setFont(title_font)
+        painter.setPen(qcolour(theme.disabled if entry.reason else theme.text))
+        painter.drawText(left, int(_VCENTRE | Qt.AlignmentFlag.AlignLeft), entry.title)
+        painter.setFont(small)
+        painter.setPen(qcolour(theme.muted))
+        painter.drawText(
+            left.adjusted(title_width + 10, 0, 0, 0), int(_VCENTRE | Qt.AlignmentFlag.AlignLeft), entry.category
+        )
+        metrics = QFontMetricsF(small)
+        used = title_width + metrics.horizontalAdvance(entry.category) + 30
+        room = max(0.0, left.width() - used)
+        right = metrics.elidedText(entry.reason or entry.shortcut, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(left, int(_VCENTRE | Qt.AlignmentFlag.AlignRight), right)
+
+
+class CommandPalette(QDialog):
+    """A field and a list. Enter runs: `chosen(id)`; a disabled command stays open and says why."""
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setObjectName("palette")
+        self.setWindowTitle("Commands")
+        self._entries: list[PaletteEntry] = []
+        self.field = QLineEdit(self)
+        self.field.setPlaceholderText("Type the name of a command")
+        self.field.setAccessibleName("Command")
+        self.list = QListWidget(self)
+        self.list.setItemDelegate(_EntryDelegate(self.list))
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setUniformItemSizes(True)
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.reason = plain_label("", "muted", self)
+        self.reason.setWordWrap(True)
+        self.reason.setContentsMargins(8, 2, 8, 4)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 8, 8, 8)
+        column.setSpacing(6)
+        column.addWidget(self.field)
+        column.addWidget(self.list, 1)
+        column.addWidget(self.reason)
+        self.field.textChanged.connect(self._show)
+        self.field.installEventFilter(self)
+        self.list.itemClicked.connect(lambda _item: self._run())
+        self.list.currentItemChanged.connect(lambda *_items: self._show_reason())
+
+    def show_entries(self, entries: Sequence[PaletteEntry]) -> None:
+        """Open over the parent with these commands."""
+        self._entries = list(entries)
+        self.field.clear()
+        self._show("")
+        parent = self.parentWidget()
+        if parent is not None:
+            height = min(12 * _ROW, parent.height() - 120) + 60
+            self.resize(min(_WIDTH, parent.width() - 80), height)
+            self.move(
+                parent.mapToGlobal(parent.rect().topLeft()).x() + (parent.width() - self.width()) // 2,
+                parent.mapToGlobal(parent.rect().topLeft()).y() + 60,
+            )
+        self.show()
+        self.field.setFocus()
+
+    def shown(self) -> list[PaletteEntry]:
+        """The commands that are listed."""
+        return [self.list.item(place).data(_ENTRY) for place in range(self.list.count())]
+
+    def _show(self, text: str) -> None:
+        self.list.clear()
+        for entry in matching(self._entries, text):
+            item = QListWidgetItem(self.list)
+            item.setData(_ENTRY, entry)
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{entry.title}, {entry.category}")
+        self.list.setCurrentRow(0)
+        self._show_reason()
+
+    def _current(self) -> PaletteEntry | None:
+        item = self.list.currentItem()
+        return item.data(_ENTRY) if item is not None else None
+
+    def _show_reason(self) -> None:
+        entry = self._current()
+        if entry is None:
+            self.reason.setText("No command has this name.")
+        else:
+            self.reason.setText(f"Not now: {entry.reason}" if entry.reason else "Enter runs it, Escape closes.")
+
+    def _run(self) -> None:
+        entry = self._current()
+        if entry is not None and not entry.reason:
+            self.close()
+            self.chosen.emit(entry.id)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The field keeps the focus; up, down and Enter go to the list."""
+        if watched is self.field and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            steps = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, Qt.Key.Key_PageUp: -8}
+            step = steps.get(Qt.Key(event.key()))
+            if step is not None:
+                row = min(self.list.count() - 1, max(0, self.list.currentRow() + step))
+                self.list.setCurrentRow(row)
+                return True
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self._run()
+                return True
+        return super().eventFilter(watched, event)

@@ -1,0 +1,242 @@
+"""What holds producers back: a gauge for each topic or queue with a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QWidget
+
+from widgets.facts import set_plain_tip
+from widgets.icons import icon_pixmap
+from widgets.panels.cell_painter import draw_bar, tabular_font
+from widgets.panels.panel import Panel
+from widgets.theme import Theme, current_theme, qcolour, state_style, ui_font
+
+GAUGE_WIDTH = 300
+GAUGE_HEIGHT = 158
+GAUGES_MAX = 60
+
+
+@dataclass(frozen=True, slots=True)
+class GaugeFacts:
+    """A gate as texts. `share` is depth over limit (0..1), None where the depth has no limit; `blocked` are sentences."""
+
+    target: str
+    kind: str
+    state: str
+    depth: str
+    share: float | None
+    policy: str
+    rate: str
+    slowest: str
+    blocked: tuple[str, ...]
+    rejected: str
+    dropped: str
+    blocked_total: str
+
+
+class Gauge(QWidget):
+    """One gauge, drawn: name and state, depth against limit, who waits and for what, what was refused."""
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._facts: GaugeFacts | None = None
+        self.setMinimumSize(GAUGE_WIDTH - 30, GAUGE_HEIGHT)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    @property
+    def facts(self) -> GaugeFacts | None:
+        """What is shown."""
+        return self._facts
+
+    def sizeHint(self) -> QSize:
+        """Its least size."""
+        return QSize(GAUGE_WIDTH, GAUGE_HEIGHT)
+
+    def set_facts(self, facts: GaugeFacts) -> None:
+        """Show a gate; nothing is drawn where nothing changed."""
+        if facts != self._facts:
+            self._facts = facts
+            waiting = "\n".join(facts.blocked) or "No producer waits."
+            set_plain_tip(self, f"{facts.target}\n{waiting}")
+            self.setAccessibleName(f"{facts.target}: {facts.state}, depth {facts.depth}")
+            self.update()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click chooses it."""
+        if self._facts is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.chosen.emit(self._facts.target)
+        super().mousePressEvent(event)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """The card, from the top down."""
+        if self._facts is None:
+            return
+        theme, facts = current_theme(), self._facts
+        style = state_style(facts.state)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(qcolour(theme.colour(style.token) if facts.state == "Full" else theme.border), 1))
+        painter.setBrush(qcolour(theme.surface))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+        self._draw_head(painter, facts, theme)
+        inner = QRectF(12, 0, self.width() - 24, 0)
+        colour = theme.colour(style.token)
+        share = facts.share
+        if share is not None:
+            draw_bar(painter, QRectF(inner.x(), 62, inner.width(), 8), share, colour, theme)
+        self._line(painter, 36, facts.depth, theme.text, 15, QFont.Weight.DemiBold)
+        self._line(painter, 36, facts.policy, theme.muted, 12, right=True, width=0.55)
+        self._line(painter, 74, self._waiting(facts), theme.colour("failure") if facts.blocked else theme.muted)
+        self._line(painter, 93, facts.slowest, theme.muted)
+        self._line(painter, 112, facts.rate, theme.muted)
+        refused = f"Rejected {facts.rejected} · dropped {facts.dropped} · blocked {facts.blocked_total} in all"
+        self._line(painter, 131, refused, theme.muted)
+        painter.end()
+
+    @staticmethod
+    def _waiting(facts: GaugeFacts) -> str:
+        if not facts.blocked:
+            return "No producer waits"
+        more = f", and {len(facts.blocked) - 2:,} more" if len(facts.blocked) > 2 else ""
+        return f"Blocked: {', '.join(facts.blocked[:2])}{more}"
+
+    def _draw_head(self, painter: QPainter, facts: GaugeFacts, theme: Theme) -> None:
+        style = state_style(facts.state)
+        colour = theme.colour(style.token)
+        font = ui_font(12, QFont.Weight.DemiBold)
+        width = QFontMetricsF(font).horizontalAdvance(style.word)
+        x = self.width() - 12 - width
+        painter.setFont(font)
+        painter.setPen(qcolour(colour))
+        painter.drawText(QRectF(x, 10, width + 2, 20), int(Qt.AlignmentFlag.AlignVCenter), style.word)
+        scale = self.devicePixelRatioF()
+        painter.drawPixmap(round(x - 20), 12, icon_pixmap(style.icon, colour, 16, scale))
+        name_font = ui_font(13, QFont.Weight.DemiBold)
+        painter.setFont(name_font)
+        painter.setPen(qcolour(theme.text))
+        room = x - 20 - 12 - 8
+        metrics = QFontMetricsF(name_font)
+        name = metrics.elidedText(facts.target, Qt.TextElideMode.ElideMiddle, room)
+        painter.drawText(QRectF(12, 10, room, 20), int(Qt.AlignmentFlag.AlignVCenter), name)
+        used = metrics.horizontalAdvance(name) + 8
+        painter.setFont(ui_font(12))
+        painter.setPen(qcolour(theme.muted))
+        if room - used > 40:
+            painter.drawText(QRectF(12 + used, 10, room - used, 20), int(Qt.AlignmentFlag.AlignVCenter), facts.kind)
+
+    def _line(
+        self,
+        painter: QPainter,
+        top: float,
+        text: str,
+        colour: str,
+        pixels: int = 12,
+        weight: QFont.Weight = QFont.Weight.Normal,
+        *,
+        right: bool = False,
+        width: float = 1.0,
+    ) -> None:
+        font = tabular_font(pixels, weight)
+        painter.setFont(font)
+        painter.setPen(qcolour(colour))
+        room = (self.width() - 24) * width
+        where = QRectF(self.width() - 12 - room if right else 12, top, room, 20)
+        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+        cut = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(where, int(side | Qt.AlignmentFlag.AlignVCenter), cut)
+
+
+class BackpressurePanel(Panel):
+    """Gauges, as many in a row as fit. `chosen(target)` on a click on one."""
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "Backpressure",
+            "backpressure",
+            (
+                "Nothing limits the producers.",
+                "A topic or queue with a depth or rate limit appears here as a gauge. Give one `limit` in its scenario.",
+            ),
+            filter_hint="Filter by topic or queue",
+            parent=parent,
+        )
+        self._all: tuple[GaugeFacts, ...] = ()
+        self._gauges: list[Gauge] = []
+        self._across = 0
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._inner = QWidget(area)
+        self._grid = QGridLayout(self._inner)
+        self._grid.setContentsMargins(12, 4, 12, 12)
+        self._grid.setSpacing(8)
+        self._grid.setAlignment(Qt.AlignmentFlag.AlignTop)
+        area.setWidget(self._inner)
+        self.stack.addWidget(area)
+        self.filterChanged.connect(lambda _text: self._show())
+        self.set_count("0")
+
+    def set_gauges(self, gauges: Sequence[GaugeFacts]) -> None:
+        """Show gates, those that hold somebody back first."""
+        gauges = tuple(gauges)
+        if gauges != self._all:
+            self._all = gauges
+            self._show()
+
+    def _show(self) -> None:
+        words = self.filter_text.casefold().split()
+        found = [one for one in self._all if all(word in one.target.casefold() for word in words)]
+        shown = found[:GAUGES_MAX]
+        changed = len(shown) != len(self._gauges)
+        while len(self._gauges) < len(shown):
+            gauge = Gauge(self._inner)
+            gauge.chosen.connect(self.chosen)
+            self._gauges.append(gauge)
+        while len(self._gauges) > len(shown):
+            self._gauges.pop().deleteLater()
+        for gauge, facts in zip(self._gauges, shown, strict=True):
+            gauge.set_facts(facts)
+        if changed:
+            self._across = 0
+            self._lay_out()
+        total = len(self._all)
+        self.set_count(f"{len(found):,}" if len(found) == total else f"{len(found):,} of {total:,}")
+        self.set_note(
+            f"The first {GAUGES_MAX} of {len(found):,} are shown; filter to see others."
+            if len(found) > GAUGES_MAX
+            else ""
+        )
+        self.show_body(bool(shown))
+
+    def gauges(self) -> list[Gauge]:
+        """The gauges, in the order in which they are shown."""
+        return list(self._gauges)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """As many in a row as fit."""
+        super().resizeEvent(event)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        across = max(1, (self.width() - 24) // GAUGE_WIDTH)
+        if across == self._across:
+            return
+        self._across = across
+        for gauge in self._gauges:
+            self._grid.removeWidget(gauge)
+        for column in range(self._grid.columnCount()):
+            self._grid.setColumnStretch(column, 0)
+        for place, gauge in enumerate(self._gauges):
+            self._grid.addWidget(gauge, place // across, place % across)
+            gauge.show()
+        for column in range(across):
+            self._grid.setColumnStretch(column, 1)

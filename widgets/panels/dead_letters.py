@@ -1,0 +1,159 @@
+"""Dead letters: grouped by cause, selected, read, and redriven to where they came from."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QAbstractItemModel, Qt, Signal
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPushButton, QSplitter, QWidget
+
+from widgets.facts import set_plain_tip
+from widgets.panels.letter_details import LetterDetails, LetterFacts
+from widgets.panels.table_panel import ColumnLook, TablePanel
+
+LOOKS = (
+    ColumnLook("number", 140),
+    ColumnLook("text", 130, 2),
+    ColumnLook("mono", 100, 1),
+    ColumnLook("mono", 160, 4),
+    ColumnLook("text", 110, 1),
+    ColumnLook("number", 72),
+    ColumnLook("number", 78),
+    ColumnLook("number", 88),
+    ColumnLook("number", 80),
+)
+_CAUSE = Qt.ItemDataRole.UserRole
+
+
+class DeadLettersPanel(TablePanel):
+    """Columns: died, cause, key, payload, origin, offset, attempts, age, redrives.
+
+    `redriveRequested(keys)` with the rows' keys; `causeChosen(cause)` with None for all causes. `currentChanged(key)` is answered
+    with `set_details`.
+    """
+
+    redriveRequested = Signal(list)
+    causeChosen = Signal(object)
+
+    def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
+        self.details = LetterDetails()
+        self.causes = QListWidget()
+        self._split = QSplitter(Qt.Orientation.Horizontal)
+        self._forbidden = ""
+        self._why_selected = ""
+        self._why_all = ""
+        self.redrive_selected_button = QPushButton("Redrive selected")
+        self.redrive_all_button = QPushButton("Redrive all")
+        super().__init__(
+            model,
+            LOOKS,
+            "Dead letters",
+            "dead-letter",
+            (
+                "No message was given up on.",
+                "A message lands here after its last attempt, with its history. Queues whose workers fail, or whose "
+                "leases expire, fill this panel.",
+            ),
+            filter_hint="Filter by cause, key, payload or origin",
+            multiple=True,
+            parent=parent,
+        )
+        for button in (self.redrive_selected_button, self.redrive_all_button):
+            self.title_row.addWidget(button)
+        self.redrive_selected_button.setProperty("role", "primary")
+        self.redrive_selected_button.clicked.connect(self.redrive_selected)
+        self.redrive_all_button.clicked.connect(self.redrive_all)
+        self.causes.currentItemChanged.connect(self._on_cause)
+        self.selectionChanged.connect(lambda _count: self._show_actions())
+        self.set_causes([])
+        self._show_actions()
+
+    def body(self) -> QWidget:
+        """Causes, table and details, side by side."""
+        self.causes.setAccessibleName("Causes")
+        self.causes.setMinimumWidth(110)
+        self.causes.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.causes.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for part, stretch in ((self.causes, 0), (self.table, 1), (self.details, 0)):
+            self._split.addWidget(part)
+            self._split.setStretchFactor(self._split.count() - 1, stretch)
+        self._split.setChildrenCollapsible(True)
+        self._split.setSizes([190, 900, 340])
+        self.table.setMinimumWidth(260)
+        return self._split
+
+    def set_causes(self, causes: list[tuple[str, int]]) -> None:
+        """The causes with their counts, the most frequent first; the chosen one stays chosen."""
+        chosen = self.chosen_cause
+        total = sum(number for _cause, number in causes)
+        wanted = [(None, f"All causes ({total:,})"), *((cause, f"{cause} ({number:,})") for cause, number in causes)]
+        self.causes.blockSignals(True)
+        while self.causes.count() > len(wanted):
+            self.causes.takeItem(self.causes.count() - 1)
+        while self.causes.count() < len(wanted):
+            self.causes.addItem(QListWidgetItem())
+        current = 0
+        for place, (cause, text) in enumerate(wanted):
+            item = self.causes.item(place)
+            item.setText(text.replace("\n", " "))
+            item.setData(_CAUSE, cause)
+            if cause is not None and cause == chosen:
+                current = place
+        self.causes.setCurrentRow(current)
+        self.causes.blockSignals(False)
+        if chosen is not None and current == 0:
+            self.causeChosen.emit(None)
+
+    @property
+    def chosen_cause(self) -> str | None:
+        """The cause that is shown alone; None for all."""
+        item = self.causes.currentItem()
+        cause: str | None = item.data(_CAUSE) if item is not None else None
+        return cause
+
+    def _on_cause(self, item: QListWidgetItem | None, _old: QListWidgetItem | None) -> None:
+        self.causeChosen.emit(item.data(_CAUSE) if item is not None else None)
+
+    def set_details(self, facts: LetterFacts | None) -> None:
+        """What the details pane shows."""
+        self.details.set_facts(facts)
+
+    def forbid_redrive(self, reason: str) -> None:
+        """Disable both redrives for a reason of the session (it has ended, it is a replay); "" allows them."""
+        self._forbidden = reason
+        self._show_actions()
+
+    def why_not_selected(self) -> str:
+        """Why the selected ones cannot be redriven; "" where they can."""
+        return self._why_selected
+
+    def why_not_all(self) -> str:
+        """Why none can be redriven; "" where they can."""
+        return self._why_all
+
+    def _on_rows(self, *_what: object) -> None:
+        super()._on_rows(*_what)
+        self._show_actions()
+
+    def _show_actions(self) -> None:
+        chosen, shown = self.selected_count(), self.model.rowCount()
+        empty = "" if shown else "There are no dead letters." if not self.filter_text else "The filter matches none."
+        self._why_all = self._forbidden or empty
+        self._why_selected = self._why_all or (
+            "" if chosen else "Select dead letters first: click one, or Ctrl+A for all."
+        )
+        one, every = self.redrive_selected_button, self.redrive_all_button
+        one.setText(f"Redrive selected ({chosen:,})")
+        every.setText(f"Redrive all ({shown:,})")
+        one.setEnabled(not self._why_selected)
+        every.setEnabled(not self._why_all)
+        set_plain_tip(one, self._why_selected or "Back to their origin, then out of this list (Ctrl+D).")
+        set_plain_tip(every, self._why_all or "All that are listed, back to their origin (Ctrl+Shift+D).")
+
+    def redrive_selected(self) -> None:
+        """Ask for the selected ones."""
+        if not self._why_selected:
+            self.redriveRequested.emit(self.selected_keys())
+
+    def redrive_all(self) -> None:
+        """Ask for all that the filter leaves."""
+        if not self._why_all:
+            self.redriveRequested.emit(self.shown_keys())

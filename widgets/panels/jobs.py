@@ -1,0 +1,154 @@
+"""Long work: what runs, how far it is, what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from widgets.facts import plain_label, set_plain_tip
+from widgets.icons import icon_pixmap
+from widgets.panels.panel import Panel
+from widgets.theme import current_theme, state_style
+
+
+@dataclass(frozen=True, slots=True)
+class JobFacts:
+    """A job. `state` is Waiting, Running, Done, Failed or Cancelled; `progress` 0..1, None where it is not known.
+
+    `result` names what the open button opens ("" for nothing to open), `cancellable` says whether it can be stopped.
+    """
+
+    id: str
+    title: str
+    state: str
+    message: str = ""
+    progress: float | None = None
+    result: str = ""
+    cancellable: bool = False
+
+
+class JobRow(QFrame):
+    """One job: state, title, progress, message, buttons."""
+
+    cancelRequested = Signal(str)
+    openRequested = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "card")
+        self._facts: JobFacts | None = None
+        self._icon = QLabel(self)
+        self._title = plain_label("", "heading", self)
+        self._state = plain_label("", "muted", self)
+        self._message = plain_label("", "muted", self)
+        self._message.setWordWrap(True)
+        self._message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.bar = QProgressBar(self)
+        self.bar.setTextVisible(True)
+        self.cancel_button = QPushButton("Cancel", self)
+        self.open_button = QPushButton("Open", self)
+        self.open_button.setProperty("role", "primary")
+        self.cancel_button.clicked.connect(lambda: self._facts and self.cancelRequested.emit(self._facts.id))
+        self.open_button.clicked.connect(lambda: self._facts and self.openRequested.emit(self._facts.id))
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self._icon)
+        head.addWidget(self._title)
+        head.addWidget(self._state)
+        head.addStretch(1)
+        head.addWidget(self.cancel_button)
+        head.addWidget(self.open_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 8, 12, 8)
+        column.setSpacing(6)
+        column.addLayout(head)
+        column.addWidget(self.bar)
+        column.addWidget(self._message)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+
+    def set_facts(self, facts: JobFacts) -> None:
+        """Show a job."""
+        if facts == self._facts:
+            return
+        self._facts = facts
+        style, theme = state_style(facts.state), current_theme()
+        self._icon.setPixmap(icon_pixmap(style.icon, theme.colour(style.token), 16, self.devicePixelRatioF()))
+        self._title.setText(facts.title)
+        self._state.setText(style.word)
+        self._message.setText(facts.message)
+        self._message.setVisible(bool(facts.message))
+        active = facts.state in ("Running", "Waiting")
+        self.bar.setVisible(active)
+        self.bar.setRange(0, 0 if facts.progress is None and active else 1000)
+        if facts.progress is not None:
+            self.bar.setValue(round(facts.progress * 1000))
+        self.cancel_button.setVisible(active)
+        self.cancel_button.setEnabled(facts.cancellable)
+        self.cancel_button.setToolTip(
+            "Stops it; nothing that is recorded is lost." if facts.cancellable else "It is ending."
+        )
+        self.open_button.setVisible(facts.state == "Done" and bool(facts.result))
+        set_plain_tip(self.open_button, f"Opens {facts.result}" if facts.result else "")
+
+
+class JobsPanel(Panel):
+    """Jobs, the newest first. `cancelRequested(id)`, `openRequested(id)`."""
+
+    cancelRequested = Signal(str)
+    openRequested = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "Jobs",
+            "layers",
+            (
+                "No long work was started.",
+                "A report that is being made appears here with its progress: Export report... (Ctrl+E).",
+            ),
+            parent=parent,
+        )
+        self._rows: list[JobRow] = []
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        inner = QWidget(area)
+        self._column = QVBoxLayout(inner)
+        self._column.setContentsMargins(12, 4, 12, 12)
+        self._column.setSpacing(8)
+        self._column.addStretch(1)
+        area.setWidget(inner)
+        self.stack.addWidget(area)
+        self.set_jobs(())
+
+    def set_jobs(self, jobs: Sequence[JobFacts]) -> None:
+        """Show jobs, the newest first."""
+        while len(self._rows) < len(jobs):
+            row = JobRow(self)
+            row.cancelRequested.connect(self.cancelRequested)
+            row.openRequested.connect(self.openRequested)
+            self._column.insertWidget(len(self._rows), row)
+            self._rows.append(row)
+        while len(self._rows) > len(jobs):
+            self._rows.pop().deleteLater()
+        for row, facts in zip(self._rows, jobs, strict=True):
+            row.set_facts(facts)
+        active = sum(1 for job in jobs if job.state in ("Running", "Waiting"))
+        self.set_count(f"{len(jobs):,}, {active:,} running" if active else f"{len(jobs):,}")
+        self.show_body(bool(jobs))
+
+    def rows(self) -> list[JobRow]:
+        """The jobs as they are shown."""
+        return list(self._rows)

@@ -1,0 +1,176 @@
+"""What every panel has: a title with a count, a filter, an empty state that says how to fill it, and a note when overfull."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSizePolicy,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from widgets.facts import plain_label
+from widgets.icons import icon_pixmap
+from widgets.theme import current_theme
+
+FILTER_DELAY_MS = 120
+
+
+class EmptyState(QWidget):
+    """An icon, a sentence that says what would be here, and one that says how to make it happen."""
+
+    def __init__(self, icon_name: str, sentence: str, how: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._icon_name = icon_name
+        self._icon = QLabel(self)
+        self._icon.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._sentence = plain_label(sentence, "heading", self)
+        self._how = plain_label(how, "muted", self)
+        self.button = QPushButton("Clear the filter", self)
+        self.button.hide()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 8, 24, 8)
+        column.setSpacing(6)
+        column.addStretch(1)
+        for label in (self._icon, self._sentence, self._how):
+            label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            label.setWordWrap(True)
+            column.addWidget(label)
+        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(2)
+
+    def say(self, sentence: str, how: str) -> None:
+        """Other sentences."""
+        self._sentence.setText(sentence)
+        self._how.setText(how)
+
+    def text(self) -> str:
+        """Both sentences."""
+        return f"{self._sentence.text()} {self._how.text()}".strip()
+
+    def showEvent(self, event: object) -> None:
+        """The icon in the colour of the theme of now."""
+        scale = self.devicePixelRatioF()
+        self._icon.setPixmap(icon_pixmap(self._icon_name, current_theme().disabled, 28, scale))
+        super().showEvent(event)  # type: ignore[arg-type]
+
+
+class Panel(QWidget):
+    """The frame of a panel. `filterChanged(text)` comes a moment after the last key."""
+
+    filterChanged = Signal(str)
+
+    def __init__(
+        self,
+        title: str,
+        icon_name: str,
+        empty: tuple[str, str],
+        filter_hint: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.title = title
+        self._empty_words = empty
+        self._filter_text = ""
+        self._title = plain_label(title, "heading", self)
+        self.count_label = plain_label("", "muted", self)
+        self.title_row = QHBoxLayout()
+        self.title_row.setContentsMargins(12, 6, 8, 6)
+        self.title_row.setSpacing(8)
+        self.title_row.addWidget(self._title)
+        self.title_row.addWidget(self.count_label)
+        self.title_row.addStretch(1)
+        self.filter_field: QLineEdit | None = None
+        if filter_hint:
+            self._add_filter(filter_hint)
+        self.empty_state = EmptyState(icon_name, *empty, self)
+        self.empty_state.button.clicked.connect(self.clear_filter)
+        self.note = plain_label("", "muted", self)
+        self.note.setContentsMargins(12, 4, 12, 4)
+        self.note.setWordWrap(True)
+        self.note.hide()
+        self.stack = QStackedLayout()
+        self.stack.addWidget(self.empty_state)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(self.title_row)
+        column.addLayout(self.stack, 1)
+        column.addWidget(self.note)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
+
+    def _add_filter(self, hint: str) -> None:
+        field = QLineEdit(self)
+        field.setPlaceholderText(hint)
+        field.setClearButtonEnabled(True)
+        field.setMinimumWidth(120)
+        field.setMaximumWidth(260)
+        field.setAccessibleName(f"Filter {self.title}")
+        field.setToolTip("Shows rows that hold every word. Escape clears it.")
+        self._delay = QTimer(self)
+        self._delay.setSingleShot(True)
+        self._delay.setInterval(FILTER_DELAY_MS)
+        self._delay.timeout.connect(self._tell_filter)
+        field.textChanged.connect(lambda _text: self._delay.start())
+        field.returnPressed.connect(self._tell_filter)
+        escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), field)
+        escape.setContext(Qt.ShortcutContext.WidgetShortcut)
+        escape.activated.connect(self.clear_filter)
+        self.filter_field = field
+        self.title_row.addWidget(field, 2)
+
+    def _tell_filter(self) -> None:
+        text = self.filter_field.text() if self.filter_field is not None else ""
+        self._delay.stop()
+        if text != self._filter_text:
+            self._filter_text = text
+            self.filterChanged.emit(text)
+
+    @property
+    def filter_text(self) -> str:
+        """The filter that is in force."""
+        return self._filter_text
+
+    def clear_filter(self) -> None:
+        """Show everything again."""
+        if self.filter_field is not None:
+            self.filter_field.clear()
+            self._tell_filter()
+
+    def focus_filter(self) -> bool:
+        """Put the cursor into the filter; False where there is none."""
+        if self.filter_field is None:
+            return False
+        self.filter_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.filter_field.selectAll()
+        return True
+
+    def set_count(self, text: str) -> None:
+        """The count behind the title."""
+        if self.count_label.text() != text:
+            self.count_label.setText(text)
+
+    def set_note(self, text: str) -> None:
+        """A line below the panel, as "the first 5,000 of 100,000 are listed"; "" for none."""
+        if self.note.text() != text:
+            self.note.setText(text)
+            self.note.setVisible(bool(text))
+
+    def show_body(self, filled: bool) -> None:
+        """The body, or the empty state where there is nothing to show."""
+        if not filled:
+            filtered = bool(self._filter_text)
+            self.empty_state.button.setVisible(filtered)
+            if filtered:
+                self.empty_state.say("Nothing matches the filter.", f"Filter: {self._filter_text}")
+            else:
+                self.empty_state.say(*self._empty_words)
+        place = 1 if filled and self.stack.count() > 1 else 0
+        if self.stack.currentIndex() != place:
+            self.stack.setCurrentIndex(place)

@@ -1,0 +1,82 @@
+"""Rebalances as cards, the newest on top."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from widgets.cards import RebalanceCard, RebalanceFacts
+from widgets.panels.panel import Panel
+
+CARDS_MAX = 30
+
+
+class RebalancesPanel(Panel):
+    """Cards. `chosen(key)` on a click on one."""
+
+    chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "Rebalances",
+            "rebalancing",
+            (
+                "No group has rebalanced yet.",
+                "Each rebalance leaves a card here: why, what moved, what stayed, and how long nobody read. Drag a "
+                "consumer into a group.",
+            ),
+            parent=parent,
+        )
+        self._facts: tuple[RebalanceFacts, ...] = ()
+        self._cards: list[RebalanceCard] = []
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        inner = QWidget(area)
+        self._column = QVBoxLayout(inner)
+        self._column.setContentsMargins(8, 0, 8, 8)
+        self._column.setSpacing(8)
+        self._column.addStretch(1)
+        area.setWidget(inner)
+        self.stack.addWidget(area)
+        self.set_count("0")
+
+    def set_rebalances(self, facts: Sequence[RebalanceFacts]) -> None:
+        """Show rebalances, the newest first; cards past `CARDS_MAX` are left out, and the note says so."""
+        facts = tuple(facts)
+        if facts == self._facts:
+            return
+        if facts and self._facts and facts[0].key != self._facts[0].key:
+            self._make_room_for(facts)
+        self._facts = facts
+        self.set_count(f"{len(facts):,}")
+        shown = facts[:CARDS_MAX]
+        while len(self._cards) < len(shown):
+            self._insert(len(self._cards))
+        while len(self._cards) > len(shown):
+            self._cards.pop().deleteLater()
+        for card, one in zip(self._cards, shown, strict=True):
+            card.set_facts(one)
+        more = len(facts) - len(shown)
+        self.set_note(f"The newest {CARDS_MAX} of {len(facts):,} are shown." if more > 0 else "")
+        self.show_body(bool(facts))
+
+    def _make_room_for(self, facts: tuple[RebalanceFacts, ...]) -> None:
+        """New cards go on top, so that those below keep their state of being open."""
+        known = {one.key for one in self._facts}
+        fresh = sum(1 for one in facts[:CARDS_MAX] if one.key not in known)
+        for _ in range(min(fresh, CARDS_MAX)):
+            self._insert(0)
+
+    def _insert(self, place: int) -> None:
+        card = RebalanceCard(self)
+        card.chosen.connect(self.chosen)
+        self._cards.insert(place, card)
+        self._column.insertWidget(place, card)
+
+    def cards(self) -> list[RebalanceCard]:
+        """The cards, the newest first."""
+        return list(self._cards)

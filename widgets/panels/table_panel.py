@@ -1,0 +1,186 @@
+"""A panel whose body is a table over a Qt model."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Literal, NamedTuple
+
+from PySide6.QtCore import QAbstractItemModel, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from widgets.panels.cell_painter import (
+    ROW_HEIGHT,
+    CellDelegate,
+    ChipDelegate,
+    CountdownDelegate,
+    StateDelegate,
+)
+from widgets.panels.panel import Panel
+from widgets.roles import Role
+
+Kind = Literal["text", "mono", "number", "chip", "state", "countdown"]
+
+
+class ColumnLook(NamedTuple):
+    """How a column is drawn, its least width in pixels, and its share of the space that is left."""
+
+    kind: Kind
+    width: int
+    stretch: int = 0
+
+
+class RowTable(QTableView):
+    """A table of whole rows, with no grid, that shares its width among the columns until the user drags one."""
+
+    def __init__(self, model: QAbstractItemModel, looks: Sequence[ColumnLook], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._looks = tuple(looks)
+        self._dragged = False
+        self._fitting = False
+        self.setModel(model)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setMouseTracking(True)
+        self.setTabKeyNavigation(False)
+        self.setCornerButtonEnabled(False)
+        rows = self.verticalHeader()
+        rows.hide()
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        rows.setDefaultSectionSize(ROW_HEIGHT)
+        rows.setMinimumSectionSize(ROW_HEIGHT)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setMinimumSectionSize(40)
+        header.setSortIndicatorClearable(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.sectionResized.connect(self._on_resized)
+        self.setSortingEnabled(True)
+        for place, look in enumerate(self._looks):
+            self.setItemDelegateForColumn(place, self._delegate(look.kind))
+
+    def _delegate(self, kind: Kind) -> CellDelegate:
+        if kind == "chip":
+            return ChipDelegate(self)
+        if kind == "state":
+            return StateDelegate(self)
+        if kind == "countdown":
+            return CountdownDelegate(self)
+        return CellDelegate(self, mono=kind == "mono", tabular=kind == "number")
+
+    def _on_resized(self, _section: int, _old: int, _new: int) -> None:
+        if not self._fitting:
+            self._dragged = True
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share out the width."""
+        super().resizeEvent(event)
+        if not self._dragged:
+            self.fit()
+
+    def fit(self) -> None:
+        """Each column its least width, the rest by stretch."""
+        spare = self.viewport().width() - sum(look.width for look in self._looks)
+        shares = sum(look.stretch for look in self._looks)
+        self._fitting = True
+        for place, look in enumerate(self._looks):
+            extra = max(0, spare) * look.stretch // shares if shares else 0
+            self.setColumnWidth(place, look.width + extra)
+        self._fitting = False
+
+
+class TablePanel(Panel):
+    """Title, filter and table.
+
+    `currentChanged(key)` comes with the key of the current row or None, `selectionChanged(count)` with the number of
+    selected rows, `contextMenuRequested(key, global_pos)` on a right click or the menu key, `opened(key)` on Enter or a
+    double click.
+    """
+
+    currentChanged = Signal(object)
+    selectionChanged = Signal(int)
+    contextMenuRequested = Signal(object, QPoint)
+    opened = Signal(object)
+
+    def __init__(
+        self,
+        model: QAbstractItemModel,
+        looks: Sequence[ColumnLook],
+        title: str,
+        icon_name: str,
+        empty: tuple[str, str],
+        *,
+        filter_hint: str = "Filter",
+        multiple: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(title, icon_name, empty, filter_hint, parent)
+        self._total: int | None = None
+        self.model = model
+        self.table = RowTable(model, looks, self)
+        self.table.setAccessibleName(title)
+        mode = QAbstractItemView.SelectionMode
+        self.table.setSelectionMode(mode.ExtendedSelection if multiple else mode.SingleSelection)
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self._on_menu)
+        self.table.activated.connect(lambda index: self.opened.emit(index.data(Role.KEY)))
+        chosen = self.table.selectionModel()
+        chosen.currentRowChanged.connect(lambda index, _old: self.currentChanged.emit(self._key_at(index)))
+        chosen.selectionChanged.connect(lambda _new, _old: self.selectionChanged.emit(self.selected_count()))
+        self.stack.addWidget(self.body())
+        for signal in (model.rowsInserted, model.rowsRemoved, model.modelReset, model.layoutChanged):
+            signal.connect(self._on_rows)
+        self._on_rows()
+
+    def body(self) -> QWidget:
+        """What stands below the title row; a subclass may put the table beside other things."""
+        return self.table
+
+    def set_total(self, total: int) -> None:
+        """How many rows there are without the filter."""
+        if total != self._total:
+            self._total = total
+            self._on_rows()
+
+    def _on_rows(self, *_what: object) -> None:
+        shown = self.model.rowCount()
+        total = self._total
+        self.set_count(f"{shown:,} of {total:,}" if total is not None and total != shown else f"{shown:,}")
+        self.show_body(shown > 0)
+
+    def _key_at(self, index: QModelIndex) -> Hashable:
+        key: Hashable = index.data(Role.KEY) if index.isValid() else None
+        return key
+
+    def _on_menu(self, where: QPoint) -> None:
+        index = self.table.indexAt(where)
+        if index.isValid():
+            self.contextMenuRequested.emit(self._key_at(index), self.table.viewport().mapToGlobal(where))
+
+    def current_key(self) -> Hashable:
+        """The key of the current row, None where there is none."""
+        return self._key_at(self.table.currentIndex())
+
+    def selected_count(self) -> int:
+        """How many rows are selected; ranges are counted, not rows."""
+        selection = self.table.selectionModel().selection()
+        return sum(part.bottom() - part.top() + 1 for part in selection if part.left() == 0)
+
+    def selected_keys(self) -> list[Hashable]:
+        """Keys of the selected rows, from the top down."""
+        parts = [part for part in self.table.selectionModel().selection() if part.left() == 0]
+        places = sorted({place for part in parts for place in range(part.top(), part.bottom() + 1)})
+        return [self.model.index(place, 0).data(Role.KEY) for place in places]
+
+    def shown_keys(self) -> list[Hashable]:
+        """Keys of all rows that are shown, from the top down."""
+        return [self.model.index(place, 0).data(Role.KEY) for place in range(self.model.rowCount())]
+
+    def select(self, place: int) -> None:
+        """Select one row and make it the current one."""
+        flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+        self.table.selectionModel().setCurrentIndex(self.model.index(place, 0), flags)

@@ -1,0 +1,195 @@
+"""The strip below the canvas: throughput as an area, rebalances as bands, what people and queues did as ticks."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QHelpEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from widgets.panels.cell_painter import as_plain, tabular_font
+from widgets.theme import Theme, current_theme, qcolour
+
+HEIGHT = 64
+_TICK_TOP, _AXIS = 4, 14
+_STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600)
+# Kind of tick: colour token, height share, whether it hangs from the top.
+_TICKS = {
+    "action": ("accent", True),
+    "dead letter": ("failure", False),
+    "redrive": ("stable", False),
+    "blocked": ("lag_up", False),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A span of time, as a rebalance; `end_ns` None while it lasts."""
+
+    start_ns: int
+    end_ns: int | None
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A moment. `kind` is action, dead letter, redrive or blocked."""
+
+    time_ns: int
+    kind: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineFacts:
+    """What the strip shows from `start_ns` to `now_ns`; `samples` are (time_ns, messages per second), in order."""
+
+    start_ns: int = 0
+    now_ns: int = 0
+    samples: tuple[tuple[int, float], ...] = ()
+    bands: tuple[Band, ...] = ()
+    ticks: tuple[Tick, ...] = ()
+
+
+class Timeline(QWidget):
+    """The strip. It draws itself in one pass, and only when its facts change."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._facts = TimelineFacts()
+        self.setFixedHeight(HEIGHT)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Timeline")
+
+    def sizeHint(self) -> QSize:
+        """As wide as there is room."""
+        return QSize(600, HEIGHT)
+
+    @property
+    def facts(self) -> TimelineFacts:
+        """What is shown."""
+        return self._facts
+
+    def set_facts(self, facts: TimelineFacts) -> None:
+        """Show other facts."""
+        if facts != self._facts:
+            self._facts = facts
+            self.update()
+
+    def _x(self, time_ns: int) -> float:
+        span = max(1, self._facts.now_ns - self._facts.start_ns)
+        return 12 + (self.width() - 24) * (time_ns - self._facts.start_ns) / span
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Background, bands, area, ticks, axis."""
+        theme, facts = current_theme(), self._facts
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), qcolour(theme.surface))
+        painter.setPen(qcolour(theme.border))
+        painter.drawLine(0, 0, self.width(), 0)
+        floor = self.height() - _AXIS
+        painter.setFont(tabular_font(10))
+        if facts.now_ns <= facts.start_ns:
+            painter.setPen(qcolour(theme.muted))
+            text = "Throughput and what happened appear here once the session runs."
+            painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignCenter), text)
+            return
+        self._draw_axis(painter, theme, floor)
+        for band in facts.bands:
+            left = self._x(max(band.start_ns, facts.start_ns))
+            right = self._x(facts.now_ns if band.end_ns is None else band.end_ns)
+            where = QRectF(left, 1, max(2.0, right - left), floor - 1)
+            painter.fillRect(where, qcolour(theme.rebalancing_soft))
+            painter.fillRect(QRectF(left, 1, max(2.0, right - left), 2), qcolour(theme.rebalancing))
+        peak = max((value for _time, value in facts.samples), default=0.0)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._draw_area(painter, theme, floor, peak)
+        self._draw_ticks(painter, theme, floor)
+        painter.setPen(qcolour(theme.muted))
+        where = QRectF(12, 3, self.width() - 24, 13)
+        painter.drawText(where, int(Qt.AlignmentFlag.AlignLeft), f"Published, peak {peak:,.0f} messages/s")
+        painter.end()
+
+    def _draw_area(self, painter: QPainter, theme: Theme, floor: float, peak: float) -> None:
+        samples = self._facts.samples
+        if len(samples) < 2 or peak <= 0:
+            return
+        room = floor - 18
+        line = QPainterPath()
+        for place, (time_ns, value) in enumerate(samples):
+            point = QPointF(self._x(time_ns), floor - room * value / peak)
+            if place:
+                line.lineTo(point)
+            else:
+                line.moveTo(point)
+        area = QPainterPath(line)
+        area.lineTo(self._x(samples[-1][0]), floor)
+        area.lineTo(self._x(samples[0][0]), floor)
+        area.closeSubpath()
+        painter.fillPath(area, qcolour(theme.accent, 46))
+        painter.setPen(QPen(qcolour(theme.accent), 1.2))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(line)
+
+    def _draw_ticks(self, painter: QPainter, theme: Theme, floor: float) -> None:
+        for tick in self._facts.ticks:
+            if tick.time_ns < self._facts.start_ns:
+                continue
+            token, high = _TICKS.get(tick.kind, ("muted", False))
+            x = self._x(tick.time_ns)
+            painter.setPen(QPen(qcolour(theme.colour(token)), 2))
+            if high:
+                painter.drawLine(QPointF(x, _TICK_TOP), QPointF(x, floor))
+            else:
+                painter.drawLine(QPointF(x, floor - 9), QPointF(x, floor))
+
+    def _draw_axis(self, painter: QPainter, theme: Theme, floor: float) -> None:
+        facts = self._facts
+        span_s = (facts.now_ns - facts.start_ns) / 1e9
+        step = next((step for step in _STEPS_S if span_s / step <= max(2, self.width() / 90)), _STEPS_S[-1])
+        painter.setPen(qcolour(theme.grid))
+        painter.drawLine(0, int(floor), self.width(), int(floor))
+        second = -(-facts.start_ns // (step * 1_000_000_000)) * step
+        while second * 1_000_000_000 <= facts.now_ns:
+            x = self._x(second * 1_000_000_000)
+            painter.setPen(qcolour(theme.grid))
+            painter.drawLine(QPointF(x, floor - 3), QPointF(x, floor + 2))
+            minutes, rest = divmod(second, 60)
+            if 18 < x < self.width() - 18:
+                painter.setPen(qcolour(theme.muted))
+                where = QRectF(x - 30, floor, 60, _AXIS)
+                painter.drawText(where, int(Qt.AlignmentFlag.AlignCenter), f"{minutes:02d}:{rest:02d}")
+            second += step
+
+    def event(self, event: object) -> bool:
+        """The tool tip: rate at this moment, and what happened near it."""
+        if isinstance(event, QHelpEvent):
+            QToolTip.showText(event.globalPos(), as_plain(self.tip_at(event.pos().x())), self)
+            return True
+        return super().event(event)  # type: ignore[arg-type]
+
+    def tip_at(self, x: float) -> str:
+        """What the tool tip says at a place: time, rate, bands and ticks near it."""
+        facts = self._facts
+        if facts.now_ns <= facts.start_ns:
+            return ""
+        span = facts.now_ns - facts.start_ns
+        moment = facts.start_ns + span * (x - 12) / max(1, self.width() - 24)
+        near = span * 4 / max(1, self.width() - 24)
+        minutes, seconds = divmod(max(0.0, moment) / 1e9, 60)
+        lines = [f"{int(minutes):02d}:{seconds:06.3f}"]
+        place = bisect_left(facts.samples, (int(moment), 0.0))
+        if place < len(facts.samples):
+            lines[0] += f"   {facts.samples[place][1]:,.0f} messages/s"
+        lines += [
+            band.label
+            for band in facts.bands
+            if band.start_ns - near <= moment <= (facts.now_ns if band.end_ns is None else band.end_ns) + near
+        ]
+        ticks = [tick.label for tick in facts.ticks if abs(tick.time_ns - moment) <= near]
+        lines += ticks[:8]
+        if len(ticks) > 8:
+            lines.append(f"and {len(ticks) - 8} more")
+        return "\n".join(lines)

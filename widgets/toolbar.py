@@ -1,0 +1,176 @@
+"""The toolbar: what runs, how fast, since when, and whether it is live."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QAction, QFont, QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolBar, QToolButton, QWidget
+
+from widgets.facts import plain_label, set_plain_tip
+from widgets.icons import icon_pixmap
+from widgets.panels.cell_painter import tabular_font
+from widgets.theme import current_theme
+
+SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 50.0)
+_SESSION = ("restart", "pause", "step", "run", "fast", "express", "stop")
+
+
+class ElidedLabel(QLabel):
+    """Plain text that is cut with an ellipsis where there is no room; the whole text is its tool tip."""
+
+    def __init__(self, role: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        if role:
+            self.setProperty("role", role)
+        self._whole = ""
+
+    def set_whole(self, text: str, tip: str = "") -> None:
+        """Show `text`, whole or cut."""
+        if text != self._whole:
+            self._whole = text
+            set_plain_tip(self, tip or text)
+            self._cut()
+
+    def whole(self) -> str:
+        """The text, uncut."""
+        return self._whole
+
+    def _cut(self) -> None:
+        room = self.contentsRect().width()
+        self.setText(self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, room))
+
+    def minimumSizeHint(self) -> QSize:
+        """It may shrink to a few letters."""
+        return QSize(40, super().minimumSizeHint().height())
+
+    def sizeHint(self) -> QSize:
+        """It wants room for all of it."""
+        width = QFontMetrics(self.font()).horizontalAdvance(self._whole) + 16
+        return QSize(width, super().sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Cut anew."""
+        super().resizeEvent(event)
+        self._cut()
+
+
+class Toolbar(QToolBar):
+    """Built from the actions of the registry. `speedChosen(factor)` when the user picks one."""
+
+    speedChosen = Signal(float)
+
+    def __init__(self, actions: Mapping[str, QAction], parent: QWidget | None = None) -> None:
+        super().__init__("Toolbar", parent)
+        self.setObjectName("toolbar")
+        self.setMovable(False)
+        self.setFloatable(False)
+        self.setIconSize(QSize(18, 18))
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self.scenario = ElidedLabel("title", self)
+        self.scenario.setMaximumWidth(280)
+        self.scenario.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self._record_icon = QLabel(self)
+        self._record_text = plain_label("", "muted", self)
+        self._recording: bool | None = None
+        self.speed = QComboBox(self)
+        self.speed.setAccessibleName("Speed")
+        self.speed.setToolTip("Session seconds for each second on the wall, in Run (F5).")
+        for factor in SPEEDS:
+            self.speed.addItem(f"{factor:g}×", factor)
+        self.speed.setCurrentIndex(SPEEDS.index(1.0))
+        self.speed.activated.connect(lambda place: self.speedChosen.emit(float(self.speed.itemData(place))))
+        self.clock = plain_label("00:00.000", "", self)
+        self.clock.setFont(tabular_font(22, QFont.Weight.DemiBold))
+        self.clock.setStyleSheet("font-size: 22px;")
+        self.clock.setMinimumWidth(self.clock.fontMetrics().horizontalAdvance("00:00.000") + 8)
+        self.clock.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.clock.setAccessibleName("Session clock")
+        self.badge = plain_label("LIVE", "badge", self)
+        self.badge.setProperty("mode", "live")
+        self._fill(actions)
+        self.set_recording(False)
+
+    def _fill(self, actions: Mapping[str, QAction]) -> None:
+        self.addWidget(self.scenario)
+        record = QWidget(self)
+        row = QHBoxLayout(record)
+        row.setContentsMargins(8, 0, 8, 0)
+        row.setSpacing(5)
+        row.addWidget(self._record_icon)
+        row.addWidget(self._record_text)
+        self.addWidget(record)
+        self.addSeparator()
+        for name in _SESSION:
+            if name in actions:
+                self.addAction(actions[name])
+        self.addWidget(self.speed)
+        spring = QWidget(self)
+        spring.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.addWidget(spring)
+        self.addWidget(self.clock)
+        gap = QWidget(self)
+        gap.setFixedWidth(8)
+        self.addWidget(gap)
+        self.addWidget(self.badge)
+        self.addSeparator()
+        for name in ("export_report", "palette", "theme"):
+            if name in actions:
+                self.addAction(actions[name])
+
+    def button(self, action: QAction) -> QToolButton | None:
+        """The button of an action."""
+        found = self.widgetForAction(action)
+        return found if isinstance(found, QToolButton) else None
+
+    def set_scenario(self, name: str, about: str = "") -> None:
+        """The name of the scenario; `about` is its tool tip."""
+        self.scenario.set_whole(name, about)
+        self.scenario.updateGeometry()
+
+    def set_recording(self, on: bool) -> None:
+        """Whether the session is being recorded."""
+        if on != self._recording:
+            self._recording = on
+            self._dress()
+
+    def _dress(self) -> None:
+        theme, on = current_theme(), bool(self._recording)
+        colour = theme.failure if on else theme.disabled
+        self._record_icon.setPixmap(icon_pixmap("record", colour, 16, self.devicePixelRatioF()))
+        self._record_text.setText("Recording" if on else "Not recording")
+        tip = "Every event goes to the session folder." if on else "This session is not kept."
+        self._record_icon.setToolTip(tip)
+        self._record_text.setToolTip(tip)
+
+    def set_clock(self, text: str, wall: str = "") -> None:
+        """The session time, and the wall time for its tool tip."""
+        if self.clock.text() != text:
+            self.clock.setText(text)
+        set_plain_tip(self.clock, f"Session time\nWall time {wall}" if wall else "Session time")
+
+    def set_badge(self, mode: str, text: str) -> None:
+        """What the window shows: mode live, replay, branch, warning or failure, and the words."""
+        if self.badge.text() != text:
+            self.badge.setText(text)
+        if self.badge.property("mode") != mode:
+            self.badge.setProperty("mode", mode)
+            self.badge.style().unpolish(self.badge)
+            self.badge.style().polish(self.badge)
+
+    def set_speed(self, factor: float) -> None:
+        """Show a speed; one that is not in the list is added."""
+        place = next((at for at in range(self.speed.count()) if self.speed.itemData(at) == factor), -1)
+        if place < 0:
+            place = sum(1 for at in range(self.speed.count()) if self.speed.itemData(at) < factor)
+            self.speed.insertItem(place, f"{factor:g}×", factor)
+        if place != self.speed.currentIndex():
+            self.speed.setCurrentIndex(place)
+
+    def changeEvent(self, event: object) -> None:
+        """Another theme, other colours."""
+        super().changeEvent(event)  # type: ignore[arg-type]
+        if hasattr(self, "_recording"):
+            self._dress()
