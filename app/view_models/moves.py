@@ -1,0 +1,41 @@
+"""Where a consumer can be moved to, for the menu and the dialog."""
+
+from __future__ import annotations
+
+from broker_core.errors import BrokerError
+from broker_core.names import check_name
+from broker_core.snapshots import Snapshot
+from widgets.canvas.view import NEW_GROUP
+from widgets.dialogs.move_to_group import BENCH, MoveChoice
+
+
+def current_group(snapshot: Snapshot, consumer: str) -> str:
+    """The group that a consumer belongs to or is on its way to; "" on the bench."""
+    actor = next((one for one in snapshot.actors if one.name == consumer), None)
+    if actor is not None:
+        return actor.target
+    return next((group.name for group in snapshot.groups if any(one.client == consumer for one in group.members)), "")
+
+
+def move_choices(snapshot: Snapshot, consumer: str) -> list[MoveChoice]:
+    """Every group, the bench, and a new group; where the consumer already is says so."""
+    now = current_group(snapshot, consumer)
+    choices = []
+    for group in snapshot.groups:
+        members = len(group.members)
+        about = f"{group.state}, {members} member{'' if members == 1 else 's'}, reads {', '.join(group.topics) or 'nothing'}"
+        reason = f"{consumer} is in this group already." if group.name == now else ""
+        choices.append(MoveChoice(group.name, group.name, about, reason))
+    benched = f"{consumer} is on the bench already." if not now else ""
+    choices.append(MoveChoice(BENCH, "The bench", "Reads nothing until it is moved again", benched))
+    choices.append(MoveChoice(NEW_GROUP, "New group...", "Gets every partition of the topics that it reads"))
+    return choices
+
+
+def group_name_error(name: str) -> str:
+    """The sentence against a name for a new group; "" for none."""
+    try:
+        check_name(name, "group")
+    except BrokerError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,232 @@
+"""Move to group...: the keyboard's way of dragging a consumer, with the assignment that the move would give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QScrollArea,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
+from widgets.cards import Move, MoveTable, Party
+from widgets.facts import plain_label, set_plain_tip
+from widgets.icons import icon_pixmap
+from widgets.panels.cell_painter import Index
+from widgets.theme import current_theme, qcolour, ui_font
+
+BENCH = ""
+_CHOICE = Qt.ItemDataRole.UserRole
+_ROW = 44
+
+
+@dataclass(frozen=True, slots=True)
+class MoveChoice:
+    """Where a consumer can go: `target` is a group, "" for the bench, `NEW_GROUP` for one to be named.
+
+    `reason` says why it cannot go there now, "" where it can.
+    """
+
+    target: str
+    title: str
+    about: str = ""
+    reason: str = ""
+
+
+class _ChoiceDelegate(QStyledItemDelegate):
+    """An icon, the title, and below it what is there or why it cannot be chosen."""
+
+    def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
+        return QSize(200, _ROW)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        choice: MoveChoice = index.data(_CHOICE)
+        theme = current_theme()
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        rect = QRectF(option.rect).adjusted(3, 1, -3, -1)
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(qcolour(theme.accent_soft))
+            painter.drawRoundedRect(rect, 5, 5)
+        colour = theme.disabled if choice.reason else theme.text
+        name = "bench" if choice.target == BENCH else "add" if choice.target == NEW_GROUP else "group"
+        scale = painter.device().devicePixelRatioF()
+        painter.drawPixmap(int(rect.x() + 10), int(rect.center().y() - 9), icon_pixmap(name, colour, 18, scale))
+        text = rect.adjusted(38, 4, -8, -4)
+        left = Qt.AlignmentFlag.AlignLeft
+        painter.setFont(ui_font(13))
+        painter.setPen(qcolour(colour))
+        title = painter.fontMetrics().elidedText(choice.title, Qt.TextElideMode.ElideRight, int(text.width()))
+        painter.drawText(text, int(left | Qt.AlignmentFlag.AlignTop), title)
+        painter.setFont(ui_font(12))
+        painter.setPen(qcolour(theme.muted))
+        below = choice.reason or choice.about
+        below = painter.fontMetrics().elidedText(below, Qt.TextElideMode.ElideRight, int(text.width()))
+        painter.drawText(text, int(left | Qt.AlignmentFlag.AlignBottom), below)
+        painter.restore()
+
+
+class MoveToGroupDialog(QDialog):
+    """A list of targets and what the move would do.
+
+    `ghostRequested(consumer, target)` is answered with `set_ghost`, as on the canvas; `chosen(consumer, target)` on Move, with
+    the name of the new group where one was asked for. `name_error` gives the sentence against a name, "" for none.
+    """
+
+    ghostRequested = Signal(str, str)
+    chosen = Signal(str, str)
+
+    def __init__(
+        self,
+        consumer: str,
+        choices: Sequence[MoveChoice],
+        name_error: Callable[[str], str] = lambda _name: "",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Move to group")
+        self.setModal(True)
+        self.consumer = consumer
+        self._name_error = name_error
+        self._heading = plain_label(f"Move {consumer} to", "heading", self)
+        self.list = QListWidget(self)
+        self.list.setItemDelegate(_ChoiceDelegate(self.list))
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setAccessibleName("Targets")
+        self.name = QLineEdit(self)
+        self.name.setPlaceholderText("Name of the new group")
+        self.name.setAccessibleName("Name of the new group")
+        self.name.hide()
+        self.problem = plain_label("", "muted", self)
+        self.problem.setWordWrap(True)
+        self._ghost_title = plain_label("", "heading", self)
+        self._ghost_title.setWordWrap(True)
+        self._ghost_note = plain_label("", "muted", self)
+        self._ghost_note.setWordWrap(True)
+        self.moves = MoveTable(self)
+        buttons = QDialogButtonBox(self)
+        self.move_button = buttons.addButton("Move", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.move_button.setDefault(True)
+        buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
+        buttons.accepted.connect(self._accept)
+        buttons.rejected.connect(self.reject)
+        self._lay_out(buttons)
+        for choice in choices:
+            item = QListWidgetItem(self.list)
+            item.setData(_CHOICE, choice)
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{choice.title}. {choice.reason or choice.about}")
+        self.list.currentItemChanged.connect(lambda *_items: self._on_choice())
+        self.list.itemActivated.connect(lambda _item: self._accept())
+        self.name.textChanged.connect(lambda _text: self._judge())
+        first = next((place for place, choice in enumerate(choices) if not choice.reason), 0)
+        self.list.setCurrentRow(first)
+        self.list.setFocus()
+        # The first ghost is asked for once somebody can have connected.
+        QTimer.singleShot(0, self, self._ask)
+
+    def _lay_out(self, buttons: QDialogButtonBox) -> None:
+        left = QVBoxLayout()
+        left.setSpacing(8)
+        left.addWidget(self._heading)
+        left.addWidget(self.list, 1)
+        left.addWidget(self.name)
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        inner = QWidget(area)
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.moves)
+        column.addStretch(1)
+        area.setWidget(inner)
+        right = QVBoxLayout()
+        right.setSpacing(6)
+        right.addWidget(self._ghost_title)
+        right.addWidget(self._ghost_note)
+        right.addWidget(area, 1)
+        panes = QHBoxLayout()
+        panes.setSpacing(20)
+        panes.addLayout(left, 4)
+        panes.addLayout(right, 5)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(16, 14, 16, 14)
+        whole.setSpacing(10)
+        whole.addLayout(panes, 1)
+        whole.addWidget(self.problem)
+        whole.addWidget(buttons)
+        self.resize(640, 380)
+
+    def choice(self) -> MoveChoice | None:
+        """The chosen target."""
+        item = self.list.currentItem()
+        return item.data(_CHOICE) if item is not None else None
+
+    def _on_choice(self) -> None:
+        choice = self.choice()
+        self.name.setVisible(choice is not None and choice.target == NEW_GROUP)
+        self._judge()
+        self._ask()
+
+    def _ask(self) -> None:
+        choice = self.choice()
+        self.set_ghost(None)
+        if choice is not None and not choice.reason:
+            self.ghostRequested.emit(self.consumer, choice.target)
+
+    def _judge(self) -> None:
+        choice = self.choice()
+        if choice is None:
+            problem = "There is nowhere to go."
+        elif choice.reason:
+            problem = choice.reason
+        elif choice.target == NEW_GROUP:
+            problem = (
+                self._name_error(self.name.text().strip()) if self.name.text().strip() else "Give the new group a name."
+            )
+        else:
+            problem = ""
+        self.problem.setText(problem)
+        self.move_button.setEnabled(not problem)
+        set_plain_tip(self.move_button, problem)
+
+    def set_ghost(self, ghost: Ghost | None) -> None:
+        """What the move would do; None while it is not known."""
+        self._ghost_title.setText(ghost.title if ghost is not None else "")
+        kept = (
+            "" if ghost is None else f"{len(ghost.moves):,} partitions move, {ghost.kept:,} stay. {ghost.note}".strip()
+        )
+        self._ghost_note.setText(kept)
+        self.moves.set_moves(() if ghost is None else tuple(_row(move) for move in ghost.moves))
+
+    def _accept(self) -> None:
+        choice = self.choice()
+        if choice is None or not self.move_button.isEnabled():
+            if self.name.isVisible():
+                self.name.setFocus()
+            return
+        target = self.name.text().strip() if choice.target == NEW_GROUP else choice.target
+        self.accept()
+        self.chosen.emit(self.consumer, target)
+
+
+def _row(move: GhostMove) -> Move:
+    before = Party(move.before, move.before_hue, move.before_badge) if move.before else Party()
+    after = Party(move.after, move.after_hue, move.after_badge) if move.after else Party()
+    return Move(f"{move.topic}/{move.partition}", before, after)
