@@ -12,3 +12,6 @@ SEGMENT_BYTES = 64 * 1_048_576  # rolled at this size; one segment is recovered 
 INDEX_INTERVAL_BYTES = 4_096  # Kafka's: one sparse index entry per this many log bytes
 MAX_GROUP_METADATA_BYTES = 1_048_576  # a subscription or an assignment: 10,000 partitions take 40 kB
 MAX_ASSIGNORS = 32  # that one member may offer; Kafka ships four
+MAX_ATTEMPTS = 1_000  # deliveries of one message; more is a loop, not a retry
+MAX_ATTEMPTS_KEPT = 32  # of a message's attempts these last ones are told with a dead letter, in under 4 KiB
+MAX_PRIORITIES = 256  # levels of a queue; each is a partition, and all are looked at when something is taken

@@ -33,10 +33,14 @@ class Timers:
         self._heap: list[Timer] = []
         self._order = 0
 
-    def at(self, deadline_ns: int, action: Action) -> Timer:
-        """Call `action(deadline_ns)` when time reaches `deadline_ns`."""
-        timer = Timer(deadline_ns, self._order, action)
+    def ticket(self) -> int:
+        """A place in the order of creation, for a timer that is only armed later (one timer for many deadlines)."""
         self._order += 1
+        return self._order - 1
+
+    def at(self, deadline_ns: int, action: Action, ticket: int | None = None) -> Timer:
+        """Call `action(deadline_ns)` when time reaches `deadline_ns`; `ticket` says which place in line it has kept."""
+        timer = Timer(deadline_ns, self.ticket() if ticket is None else ticket, action)
         heapq.heappush(self._heap, timer)
         return timer
 

@@ -1,0 +1,1 @@
+"""Flow control: rates, depth limits, and what happens at the limit."""

@@ -1,0 +1,32 @@
+"""A producer's pace that gives way to refusals."""
+
+from __future__ import annotations
+
+from broker_core.errors import ConfigError
+
+
+class AdaptiveInterval:
+    """Seconds between two messages: times one factor after a refusal, divided by another after a success."""
+
+    def __init__(self, base_s: float, on_refusal_times: float = 2.0, on_success_divide: float = 1.5) -> None:
+        """Raises INVALID_CONFIG where it would not slow down on refusal or not recover on success."""
+        if not 0 < base_s < float("inf"):
+            raise ConfigError(f"base interval {base_s} s must be more than 0")
+        if not on_refusal_times >= 1 or not on_success_divide >= 1:
+            raise ConfigError(
+                f"adaptive factors {on_refusal_times} and {on_success_divide} must be at least 1",
+            )
+        self.base_s = base_s
+        self.interval_s = base_s
+        self._times = on_refusal_times
+        self._divide = on_success_divide
+
+    def refused(self) -> float:
+        """Slow down; the new interval in seconds."""
+        self.interval_s *= self._times
+        return self.interval_s
+
+    def accepted(self) -> float:
+        """Speed up, but not beyond the base; the new interval in seconds."""
+        self.interval_s = max(self.base_s, self.interval_s / self._divide)
+        return self.interval_s

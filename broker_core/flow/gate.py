@@ -1,0 +1,271 @@
+"""The way in to a topic or queue: it opens while there is room and the rate allows, and else does what its policy says.
+
+offered = admitted + rejected + dropped + failed + those that wait, in messages, at any time.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+import msgspec
+
+from broker_core.clock import ns_from_ms
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventKind, EventStream
+from broker_core.flow.config import ANSWERS, Answer, FlowConfig, Policy, Verdict
+from broker_core.flow.token_bucket import TokenBucket
+from broker_core.replies import Reply
+from broker_core.snapshots import GateView
+from broker_core.timers import Timer, Timers
+
+__all__ = ["ANSWERS", "Answer", "FlowConfig", "Gate", "GateCounts", "Policy", "Verdict"]
+
+Depth = Callable[[], tuple[int, int, str]]  # messages, bytes, and the slowest reader
+Admit = Callable[[int], object]  # puts the offer in, at the time given
+# (now_ns, messages, bytes, less urgent than this priority or None): make that much room, all or none of it
+Evict = Callable[[int, int, int, int | None], bool]
+
+
+class GateCounts(msgspec.Struct):
+    """Totals in messages. `failed` were let in, but storing them raised an error, which their producer got."""
+
+    offered: int = 0
+    admitted: int = 0
+    rejected: int = 0
+    dropped: int = 0
+    failed: int = 0
+
+
+class _Offer(msgspec.Struct, eq=False):
+    client: str
+    count: int
+    size_bytes: int
+    priority: int
+    admit: Admit
+    reply: Reply[Verdict]
+    timer: Timer | None = None
+
+
+class Gate:
+    """Backpressure for one target. A producer's own rate limit is a gate of its own, without a depth."""
+
+    def __init__(
+        self,
+        target: str,
+        config: FlowConfig,
+        depth: Depth,
+        events: EventStream,
+        timers: Timers,
+        *,
+        evict: Evict | None = None,
+    ) -> None:
+        """`evict` makes room for the policies drop_oldest and priority_evict; without it they drop the new message."""
+        self.target = target
+        self.config = config
+        self.counts = GateCounts()
+        self._depth = depth
+        self._events = events
+        self._timers = timers
+        self._evict = evict
+        self._bucket = None
+        if config.rate_per_s is not None:
+            self._bucket = TokenBucket(config.rate_per_s, config.burst or max(config.rate_per_s, 1.0))
+        self._line: OrderedDict[int, _Offer] = OrderedDict()
+        self._blocked: dict[str, tuple[int, int]] = {}  # client -> since when, with how many offers
+        self._blocked_ns = 0
+        self._admitting = False
+        self._wake: Timer | None = None
+
+    @property
+    def waiting(self) -> int:
+        """Messages in offers that are parked."""
+        return sum(offer.count for offer in self._line.values())
+
+    def offer(
+        self, now_ns: int, client: str, count: int, size_bytes: int, admit: Admit, *, priority: int = 0
+    ) -> Reply[Verdict]:
+        """`client` wants to put in `count` messages. Where they are let in, `admit(time)` is called, now or later.
+
+        The reply is there at once unless the offer is parked; parked offers are admitted in the order in which they
+        came, and fail with THROTTLED after `block_timeout_ms`. An error that `admit` raises fails the reply.
+        """
+        self.counts.offered += count
+        offer = _Offer(client, count, size_bytes, priority, admit, Reply())
+        full, full_cause = self._full(offer)
+        at_limit, above_rate = ANSWERS[self.config.policy]
+        if self._never_fits(offer):
+            limits = self._limits()
+            self._refuse(now_ns, offer, f"{count} messages of {size_bytes} bytes are more than {limits}")
+        elif self._line:
+            self._park(now_ns, offer, f"others wait for {self.target}")
+        elif full:
+            self._answer(now_ns, offer, at_limit, full_cause)
+        elif self._bucket is not None and self._bucket.take(now_ns, count):
+            self._answer(now_ns, offer, above_rate, self._rate_cause())
+        else:
+            self._admit(now_ns, offer)
+        return offer.reply
+
+    def room(self, now_ns: int) -> None:
+        """The depth may have fallen: those who wait are let in while there is room and the rate allows."""
+        if self._admitting:
+            return  # a consumer that was served by an admission is back already; the outer call goes on
+        self._admitting = True
+        try:
+            while self._line:
+                offer = next(iter(self._line.values()))
+                if self._full(offer)[0]:
+                    return
+                if self._bucket is not None and (wait_ns := self._bucket.take(now_ns, offer.count)):
+                    self._wake_at(now_ns + wait_ns)
+                    return
+                self._leave(now_ns, offer, "room")
+                self._admit(now_ns, offer)
+        finally:
+            self._admitting = False
+
+    def leave(self, now_ns: int, client: str) -> int:
+        """`client` has stopped: its parked offers fail with CLOSED; how many messages that is."""
+        gone = [offer for offer in self._line.values() if offer.client == client]
+        for offer in gone:
+            self._give_up(now_ns, offer, ErrorCode.CLOSED, f"{client} has stopped")
+        self.room(now_ns)
+        return sum(offer.count for offer in gone)
+
+    def view(self, now_ns: int) -> GateView:
+        """The gauges."""
+        messages, _, slowest = self._depth()
+        return GateView(
+            target=self.target,
+            policy=self.config.policy,
+            depth=messages,
+            limit=self.config.max_messages,
+            rate_limit_per_s=self.config.rate_per_s,
+            tokens=None if self._bucket is None else self._bucket.tokens(now_ns),
+            slowest=slowest,
+            blocked=tuple((client, since_ns) for client, (since_ns, _) in self._blocked.items()),
+            blocked_ns_total=self._blocked_ns + sum(now_ns - since_ns for since_ns, _ in self._blocked.values()),
+            rejected=self.counts.rejected,
+            dropped=self.counts.dropped,
+        )
+
+    # -- inside
+
+    def _full(self, offer: _Offer) -> tuple[bool, str]:
+        """Whether the target has no room for `offer`, and why."""
+        config = self.config
+        if config.max_messages is None and config.max_bytes is None:
+            return False, ""
+        messages, size_bytes, slowest = self._depth()
+        if config.max_messages is not None and messages + offer.count > config.max_messages:
+            cause = f"{self.target} is full: {messages} of {config.max_messages} messages"
+        elif config.max_bytes is not None and size_bytes + offer.size_bytes > config.max_bytes:
+            cause = f"{self.target} is full: {size_bytes} of {config.max_bytes} bytes"
+        else:
+            return False, ""
+        return True, f"{cause}, slowest reader {slowest}" if slowest else cause
+
+    def _never_fits(self, offer: _Offer) -> bool:
+        config = self.config
+        return (config.max_messages is not None and offer.count > config.max_messages) or (
+            config.max_bytes is not None and offer.size_bytes > config.max_bytes
+        )
+
+    def _limits(self) -> str:
+        limits = [(self.config.max_messages, "messages"), (self.config.max_bytes, "bytes")]
+        allowed = " and ".join(f"{limit} {unit}" for limit, unit in limits if limit is not None)
+        return f"{self.target} ever takes ({allowed})"
+
+    def _rate_cause(self) -> str:
+        return f"{self.target} takes at most {self.config.rate_per_s:g} messages/s"
+
+    def _answer(self, now_ns: int, offer: _Offer, answer: Answer, cause: str) -> None:
+        if answer is Answer.PARK:
+            self._park(now_ns, offer, cause)
+        elif answer is Answer.REFUSE:
+            self._refuse(now_ns, offer, cause)
+        elif answer is Answer.DROP or not self._make_room(now_ns, offer, answer):
+            self.counts.dropped += offer.count
+            self._emit(now_ns, EventKind.DROPPED, offer, cause)
+            offer.reply.resolve(Verdict.DROPPED)
+        elif self._bucket is not None and self._bucket.take(now_ns, offer.count):
+            self._answer(now_ns, offer, ANSWERS[self.config.policy][1], self._rate_cause())
+        else:
+            self._admit(now_ns, offer)
+
+    def _make_room(self, now_ns: int, offer: _Offer, answer: Answer) -> bool:
+        if self._evict is None:
+            return False
+        messages, size_bytes, _ = self._depth()
+        config = self.config
+        over = messages + offer.count - config.max_messages if config.max_messages is not None else 0
+        over_bytes = size_bytes + offer.size_bytes - config.max_bytes if config.max_bytes is not None else 0
+        than = offer.priority if answer is Answer.EVICT_LESS_URGENT else None
+        return self._evict(now_ns, max(over, 0), max(over_bytes, 0), than) and not self._full(offer)[0]
+
+    def _admit(self, now_ns: int, offer: _Offer) -> None:
+        try:
+            offer.admit(now_ns)
+        except BrokerError as error:
+            self.counts.failed += offer.count
+            offer.reply.fail(error)
+        else:
+            self.counts.admitted += offer.count
+            offer.reply.resolve(Verdict.ADMITTED)
+
+    def _refuse(self, now_ns: int, offer: _Offer, cause: str) -> None:
+        self.counts.rejected += offer.count
+        self._emit(now_ns, EventKind.REJECTED, offer, cause)
+        offer.reply.resolve(Verdict.REFUSED)
+
+    def _park(self, now_ns: int, offer: _Offer, cause: str) -> None:
+        self._line[id(offer)] = offer
+        if self.config.block_timeout_ms is not None:
+            deadline_ns = now_ns + ns_from_ms(self.config.block_timeout_ms)
+            offer.timer = self._timers.at(deadline_ns, lambda time_ns: self._time_out(time_ns, offer))
+        since_ns, offers = self._blocked.get(offer.client, (now_ns, 0))
+        self._blocked[offer.client] = (since_ns, offers + 1)
+        if not offers:
+            self._emit(now_ns, EventKind.PRODUCER_BLOCKED, offer, cause)
+        if self._bucket is not None and len(self._line) == 1 and not self._full(offer)[0]:
+            self._wake_at(now_ns + self._bucket.wait_ns(now_ns, offer.count))
+
+    def _leave(self, now_ns: int, offer: _Offer, cause: str) -> None:
+        """`offer` does not wait any more."""
+        del self._line[id(offer)]
+        if offer.timer is not None:
+            offer.timer.cancel()
+        since_ns, offers = self._blocked[offer.client]
+        if offers > 1:
+            self._blocked[offer.client] = (since_ns, offers - 1)
+            return
+        del self._blocked[offer.client]
+        self._blocked_ns += now_ns - since_ns
+        self._emit(now_ns, EventKind.PRODUCER_UNBLOCKED, offer, cause)
+
+    def _time_out(self, now_ns: int, offer: _Offer) -> None:
+        self._give_up(now_ns, offer, ErrorCode.THROTTLED, self._full(offer)[1] or self._rate_cause())
+        self.room(now_ns)
+
+    def _give_up(self, now_ns: int, offer: _Offer, code: ErrorCode, cause: str) -> None:
+        self._leave(now_ns, offer, cause)
+        self.counts.rejected += offer.count
+        self._emit(now_ns, EventKind.REJECTED, offer, cause)
+        offer.reply.fail(BrokerError(code, cause))
+
+    def _wake_at(self, deadline_ns: int) -> None:
+        if self._wake is not None:
+            self._wake.cancel()
+        self._wake = self._timers.at(deadline_ns, self.room)
+
+    def _emit(self, now_ns: int, kind: EventKind, offer: _Offer, cause: str) -> None:
+        self._events.emit(
+            now_ns,
+            kind,
+            topic=self.target,
+            client=offer.client,
+            count=offer.count,
+            size_bytes=offer.size_bytes,
+            cause=cause,
+        )

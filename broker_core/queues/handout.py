@@ -1,0 +1,73 @@
+"""What comes out when messages are taken from a partition log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.log.reserved_headers import expires_ns
+from broker_core.messages import StoredMessage
+from broker_core.queues.log_port import PartitionPort
+from broker_core.queues.spans import Span, part_of
+
+_LOST = frozenset({ErrorCode.DAMAGED, ErrorCode.CORRUPT_MESSAGE, ErrorCode.OFFSET_OUT_OF_RANGE})
+_ALL_BYTES = 1 << 62
+
+
+class Taken(NamedTuple):
+    """A span that was just handed out, and its messages."""
+
+    span: Span
+    messages: list[StoredMessage]
+
+
+class Skipped(NamedTuple):
+    """A message that could not be handed out, and is finished: it has expired, or (`error`) cannot be read any more."""
+
+    offset: int
+    published_ns: int
+    size_bytes: int
+    error: BrokerError | None
+
+
+def read_live(log: PartitionPort, now_ns: int, piece: Span, skipped: list[Skipped]) -> list[StoredMessage]:
+    """The messages of `piece`; what has expired or cannot be read goes into `skipped`. Raises STORAGE_ERROR, CLOSED."""
+    try:
+        found = log.read(piece.offset, max_messages=piece.open, max_bytes=_ALL_BYTES)
+        error = BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{log.topic} {piece.offset} is gone")
+    except BrokerError as failure:
+        if failure.code not in _LOST:
+            raise
+        if piece.open > 1:
+            singles = (part_of(piece, offset, offset + 1, piece.state) for offset in range(piece.offset, piece.end))
+            return [message for single in singles for message in read_live(log, now_ns, single, skipped)]
+        found, error = [], failure
+    if found and found[-1].offset >= piece.end:
+        found = [message for message in found if message.offset < piece.end]
+    if len(found) < piece.open:
+        read = {message.offset for message in found}
+        for offset in range(piece.offset, piece.end):
+            if offset not in read:
+                size_bytes = piece.size_bytes(offset, offset + 1)
+                skipped.append(Skipped(offset, piece.published_ns, size_bytes, error))
+    messages = []
+    for message in found:
+        expiry_ns = expires_ns(message) if message.headers else None
+        if expiry_ns is not None and expiry_ns <= now_ns:
+            skipped.append(Skipped(message.offset, message.published_ns, message.size_bytes, None))
+        else:
+            messages.append(message)
+    return messages
+
+
+def neighbours(messages: list[StoredMessage]) -> Iterator[tuple[int, int]]:
+    """Where messages with consecutive offsets that were published at the same moment begin and end in the list."""
+    first = 0
+    for place in range(1, len(messages) + 1):
+        if place < len(messages):
+            here, before = messages[place], messages[place - 1]
+            if here.offset == before.offset + 1 and here.published_ns == before.published_ns:
+                continue
+        yield first, place
+        first = place

@@ -1,0 +1,331 @@
+"""Who holds which message of one partition, until when; and which can be handed out next.
+
+After KIP-932: from `next_offset` on nothing was handed out yet; below, what is not finished is kept as spans. Taking,
+finishing and expiring cost O(log n) in what is in flight, whatever waits.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.messages import Run
+from broker_core.queues.due_heap import DueHeap, Place
+from broker_core.queues.handout import Skipped, Taken, neighbours, read_live
+from broker_core.queues.log_port import PartitionPort
+from broker_core.queues.spans import Span, SpanIndex, part_of
+from broker_core.queues.states import NEXT_STATE, LeaseAction, LeaseState
+from broker_core.snapshots import AttemptView
+
+
+class LeaseTable:
+    """The states of the messages of one partition log. It emits nothing and has no clock: `Queue` does and has."""
+
+    def __init__(self, log: PartitionPort) -> None:
+        self.log = log
+        self.next_offset = log.start_offset
+        self.end_offset = log.start_offset
+        self.index = SpanIndex()
+        self._counts = [0] * len(LeaseState)
+        self._fresh_bytes = 0
+        self._span_bytes = 0
+        self._ready: list[tuple[int, int, Span]] = []
+        self._due = DueHeap()
+        self._serial = 0
+        self._trimmed_to = log.start_offset
+        self._held: dict[str, dict[Span, None]] = {}
+        self.grow()
+
+    # -- what is where
+
+    @property
+    def ready(self) -> int:
+        """Messages that can be taken now."""
+        return self.end_offset - self.next_offset + self._counts[LeaseState.AVAILABLE]
+
+    @property
+    def delayed(self) -> int:
+        """Messages that wait for their next attempt."""
+        return self._counts[LeaseState.DELAYED]
+
+    @property
+    def in_flight(self) -> int:
+        """Messages that somebody holds."""
+        return self._counts[LeaseState.ACQUIRED]
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of keys and values of all messages that are not finished."""
+        return self._fresh_bytes + self._span_bytes
+
+    @property
+    def first_open_offset(self) -> int:
+        """Everything below is finished: the log may be trimmed up to here."""
+        first = self.index.first_offset()
+        return self.next_offset if first is None else min(first, self.next_offset)
+
+    def held_by(self, holder: str) -> list[Span]:
+        """What `holder` has, the oldest first."""
+        return list(self._held.get(holder, ()))
+
+    def next_due(self) -> Place | None:
+        """When the earliest lease or wait ends."""
+        span = self._due.first()
+        return None if span is None else (span.deadline_ns, span.ticket)
+
+    def head(self) -> tuple[int, int] | None:
+        """(published_ns, offset) of the message that is handed out next."""
+        span = self._first_ready()
+        if span is not None:
+            return span.published_ns, next(self.index.segments(span))[0]
+        if self.next_offset < self.end_offset:
+            return self.log.published_ns(self.next_offset), self.next_offset
+        return None
+
+    def ready_offsets(self, most: int) -> list[int]:
+        """The next offsets in the order in which they would be handed out."""
+        spans = (span for _, _, span in sorted(self._ready) if span.open)
+        returned = [offset for span in spans for part in self.index.segments(span) for offset in range(*part)]
+        return [*returned, *range(self.next_offset, min(self.end_offset, self.next_offset + most))][:most]
+
+    # -- in
+
+    def grow(self) -> int:
+        """Take note of what the log has got since; how many messages that is."""
+        end_offset = self.log.end_offset
+        added = end_offset - self.end_offset
+        if added:
+            self._fresh_bytes += self._share(self.end_offset, end_offset)
+            self.end_offset = end_offset
+        return added
+
+    def skip_to(self, next_offset: int) -> None:
+        """Nothing below `next_offset` is fresh; for a table that has handed out nothing yet."""
+        self.next_offset = min(max(next_offset, self.next_offset), self.end_offset)
+        self._fresh_bytes = self._share(self.next_offset, self.end_offset)
+
+    def insert(self, span: Span) -> None:
+        """Put a span into the table, in the state that it names. Its offsets must not be in the table."""
+        self._span_bytes += sum(span.sizes)
+        self._file(span)
+
+    # -- out
+
+    def take(self, now_ns: int, holder: str, deadline: Place, wanted: int) -> tuple[list[Taken], list[Skipped]]:
+        """Hand at most `wanted` messages to `holder` until `deadline`, the lowest offsets first."""
+        taken: list[Taken] = []
+        skipped: list[Skipped] = []
+        if self.log.start_offset > self._trimmed_to:
+            self.trim()
+        while wanted > 0 and self.ready:
+            piece = self._pop_ready(wanted)
+            try:
+                messages = read_live(self.log, now_ns, piece, skipped)
+            except BrokerError:
+                self._file(piece)
+                if taken or skipped:
+                    break
+                raise
+            self._span_bytes -= sum(piece.sizes)
+            wanted -= len(messages)
+            state = NEXT_STATE[piece.state, LeaseAction.TAKE]
+            for first, end in neighbours(messages):
+                group = messages[first:end]
+                span = Span(
+                    group[0].offset,
+                    group[-1].offset + 1,
+                    state,
+                    piece.attempts + 1,
+                    piece.history,
+                    group[0].published_ns,
+                    tuple([message.size_bytes for message in group]),
+                    group[0].offset,
+                    end - first,
+                    holder,
+                    now_ns,
+                    *deadline,
+                )
+                self.insert(span)
+                taken.append(Taken(span, group))
+        return taken, skipped
+
+    def remove_ready(self, wanted: int) -> list[Span]:
+        """Take out at most `wanted` of the messages that wait, the lowest offsets first; they are finished."""
+        removed = []
+        while wanted > 0 and self.ready:
+            piece = self._pop_ready(wanted)
+            self._span_bytes -= sum(piece.sizes)
+            piece.state = NEXT_STATE[piece.state, LeaseAction.REMOVE]
+            wanted -= piece.open
+            removed.append(piece)
+        return removed
+
+    def remove_delayed(self) -> list[Span]:
+        """Take out all messages that wait for their next attempt; they are finished."""
+        delayed = [part for part in self.index.runs() if part[2].state is LeaseState.DELAYED]
+        return [self.finish(span, first, end, LeaseAction.REMOVE) for first, end, span in delayed]
+
+    def withdraw(self, offset: int) -> bool:
+        """Take out one message that nobody holds; False where somebody does, or where it is finished."""
+        if self.next_offset <= offset < self.end_offset:
+            while offset > self.next_offset:
+                self._file(self._pop_fresh(offset - self.next_offset))
+            self._span_bytes -= sum(self._pop_fresh(1).sizes)
+            return True
+        span = self.index.get(offset)
+        if span is None or span.state is LeaseState.ACQUIRED:
+            return False
+        self.finish(span, offset, offset + 1, LeaseAction.REMOVE)
+        return True
+
+    def trim(self) -> int:
+        """Everything below the log's start is finished, held or not; how many messages that is."""
+        start = self._trimmed_to = self.log.start_offset
+        gone = 0
+        if start > self.next_offset:
+            gone = min(start, self.end_offset) - self.next_offset
+            self.next_offset += gone
+            self._fresh_bytes = self._share(self.next_offset, self.end_offset)
+        for first, end, span in list(self.index.runs()):
+            if first < start:
+                self.finish(span, first, min(end, start), LeaseAction.REMOVE)
+                gone += min(end, start) - first
+        return gone
+
+    # -- a message that is held
+
+    def held(
+        self, now_ns: int, offset: int, count: int, holder: str, attempt: int | None
+    ) -> list[tuple[Span, int, int]]:
+        """The parts (span, first, end) that make up `count` messages from `offset` on, all held by `holder`.
+
+        Raises INVALID_LEASE, and names the first message that is not.
+        """
+        parts: list[tuple[Span, int, int]] = []
+        end = offset + count
+        while offset < end:
+            span = self.index.get(offset)
+            if (
+                span is None
+                or span.state is not LeaseState.ACQUIRED
+                or span.holder != holder
+                or now_ns > span.deadline_ns
+                or (attempt is not None and span.attempts != attempt)
+            ):
+                raise BrokerError(ErrorCode.INVALID_LEASE, f"{self.log.topic} {offset} is not held by {holder!r}")
+            first = offset
+            offset += 1
+            while offset < end and self.index.get(offset) is span:
+                offset += 1
+            parts.append((span, first, offset))
+        return parts
+
+    def finish(self, span: Span, first: int, end: int, action: LeaseAction) -> Span:
+        """The members from `first` up to `end` are finished; they are returned as a span of their own."""
+        state = NEXT_STATE[span.state, action]
+        self.index.clear(first, end)
+        self._leave(span, end - first)
+        self._span_bytes -= span.size_bytes(first, end)
+        return part_of(span, first, end, state)
+
+    def move(
+        self,
+        span: Span,
+        first: int,
+        end: int,
+        action: LeaseAction,
+        *,
+        attempts: int | None = None,
+        history: tuple[AttemptView, ...] | None = None,
+        due: Place = (0, -1),
+    ) -> Span:
+        """The members from `first` up to `end` go on as a span of their own, in the state that `action` leads to."""
+        moved = part_of(span, first, end, NEXT_STATE[span.state, action])
+        if attempts is not None:
+            moved.attempts = attempts
+        if history is not None:
+            moved.history = history
+        if moved.state is LeaseState.ACQUIRED:
+            moved.holder, moved.since_ns = span.holder, span.since_ns
+        moved.deadline_ns, moved.ticket = due
+        self._leave(span, end - first)
+        self._file(moved)
+        return moved
+
+    def pop_due(self, place: Place) -> Iterator[tuple[Span, int, int]]:
+        """The parts (span, first, end) whose lease or wait ends at exactly `place`. Each must be moved or finished."""
+        while (span := self._due.first()) is not None and (span.deadline_ns, span.ticket) == place:
+            for first, end in list(self.index.segments(span)):
+                yield span, first, end
+
+    # -- inside
+
+    def _share(self, first: int, end: int) -> int:
+        return sum(run.size_bytes for run in self.log.runs(first, end)) if first < end else 0
+
+    def _file(self, span: Span) -> None:
+        """Enter a span into the index and into the heap of its state."""
+        self.index.put(span.offset, span.end, span)
+        self._counts[span.state] += span.open
+        if span.state is LeaseState.AVAILABLE:
+            self._push_ready(span)
+            return
+        self._due.push(span)
+        if span.state is LeaseState.ACQUIRED:
+            self._held.setdefault(span.holder, {})[span] = None
+
+    def _leave(self, span: Span, count: int) -> None:
+        """`count` members have left the span."""
+        self._counts[span.state] -= count
+        span.open -= count
+        if span.open:
+            return
+        if span.state is LeaseState.ACQUIRED:
+            held = self._held[span.holder]
+            del held[span]
+            if not held:
+                del self._held[span.holder]
+        if span.state is not LeaseState.AVAILABLE:
+            self._due.forget()
+
+    def _push_ready(self, span: Span) -> None:
+        self._serial += 1
+        heapq.heappush(self._ready, (span.offset, self._serial, span))
+
+    def _first_ready(self) -> Span | None:
+        ready = self._ready
+        while ready and not ready[0][2].open:
+            heapq.heappop(ready)
+        return ready[0][2] if ready else None
+
+    def _pop_ready(self, most: int) -> Span:
+        """Take the next waiting messages out of the table, at most `most`; those that came back go first."""
+        span = self._first_ready()
+        if span is None:
+            return self._pop_fresh(min(most, self.end_offset - self.next_offset))
+        heapq.heappop(self._ready)
+        first, end = next(self.index.segments(span))
+        end = min(end, first + most)
+        self.index.clear(first, end)
+        self._leave(span, end - first)
+        if span.open:
+            span.offset = end
+            self._push_ready(span)
+        return part_of(span, first, end, span.state)
+
+    def _pop_fresh(self, most: int) -> Span:
+        """Take the next messages that were never handed out, all published at one moment, out of the table."""
+        first = self.next_offset
+        runs = self.log.runs(first, first + most)
+        if runs and runs[0].offset == first:
+            run = runs[0]
+        else:  # compaction has left a gap, which `read_live` reports
+            run = Run(first, (runs[0].offset if runs else first + most) - first, 0, 0)
+        # The log knows the size of a run, not of a message in it; what is handed out gets its true size.
+        whole, count = run.size_bytes, run.count
+        sizes = tuple([whole * (n + 1) // count - whole * n // count for n in range(count)])
+        self.next_offset = run.end_offset
+        self._fresh_bytes -= whole
+        self._span_bytes += whole
+        return Span(first, run.end_offset, LeaseState.AVAILABLE, 0, (), run.published_ns, sizes, first, count)

@@ -1,0 +1,42 @@
+"""What a queue needs of a log; `broker_core.log` has it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from broker_core.messages import Message, Run, StoredMessage
+
+
+class Appended(Protocol):
+    """Where messages were stored."""
+
+    @property
+    def base_offset(self) -> int: ...
+
+
+class PartitionPort(Protocol):
+    """One partition: read by offset, append at the end."""
+
+    @property
+    def topic(self) -> str: ...
+    @property
+    def partition(self) -> int: ...
+    @property
+    def start_offset(self) -> int: ...
+    @property
+    def end_offset(self) -> int: ...
+    def read(self, offset: int, *, max_messages: int, max_bytes: int = ...) -> list[StoredMessage]: ...
+    def message(self, offset: int) -> StoredMessage: ...
+    def runs(self, offset: int, end_offset: int) -> list[Run]: ...
+    def published_ns(self, offset: int) -> int: ...
+    def append_batch(self, now_ns: int, messages: Sequence[Message]) -> Appended: ...
+
+
+class TopicPort(Protocol):
+    """The partitions of a topic."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def partitions(self) -> Sequence[PartitionPort]: ...

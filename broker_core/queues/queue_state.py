@@ -1,0 +1,121 @@
+"""What of a queue must survive a restart, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from broker_core.queues.lease_table import LeaseTable
+from broker_core.queues.spans import Span
+from broker_core.queues.states import LeaseState
+from broker_core.snapshots import AttemptView
+
+
+class QueueCounts(msgspec.Struct):
+    """Totals, in messages, since the queue was created. `delivered` counts every handing over, `redelivered` those with
+    an attempt above 1 (a released delivery counts as if it had not been). `lost` could not be read any more."""
+
+    delivered: int = 0
+    redelivered: int = 0
+    acknowledged: int = 0
+    nacked: int = 0
+    released: int = 0
+    lease_expired: int = 0
+    dead_lettered: int = 0
+    purged: int = 0
+    evicted: int = 0
+    expired: int = 0
+    lost: int = 0
+
+
+class SpanState(msgspec.Struct, frozen=True, gc=False):
+    """Messages that were handed out and are not finished; times as in `QueueState.time_ns`."""
+
+    offset: int
+    state: LeaseState
+    attempts: int
+    sizes: tuple[int, ...]
+    history: tuple[AttemptView, ...] = ()
+    holder: str = ""
+    since_ns: int = 0
+    deadline_ns: int = 0
+    ticket: int = -1
+    doomed: bool = False
+
+
+class TableState(msgspec.Struct, frozen=True):
+    """One priority level: below `next_offset`, what is in no span is finished."""
+
+    next_offset: int
+    spans: tuple[SpanState, ...]
+
+
+class QueueState(msgspec.Struct, frozen=True):
+    """A queue at `time_ns`."""
+
+    time_ns: int
+    tables: tuple[TableState, ...]
+    counts: QueueCounts
+
+
+def saved(now_ns: int, tables: Sequence[LeaseTable], counts: QueueCounts) -> QueueState:
+    """The state of `tables` and `counts`."""
+    return QueueState(
+        now_ns,
+        tuple(
+            TableState(
+                table.next_offset,
+                tuple(
+                    SpanState(
+                        first,
+                        span.state,
+                        span.attempts,
+                        span.sizes_of(first, end),
+                        span.history,
+                        span.holder,
+                        span.since_ns,
+                        span.deadline_ns,
+                        span.ticket,
+                        span.doomed,
+                    )
+                    for first, end, span in table.index.runs()
+                ),
+            )
+            for table in tables
+        ),
+        msgspec.structs.replace(counts),
+    )
+
+
+def restored(now_ns: int, state: QueueState, tables: Sequence[LeaseTable], ticket: Callable[[], int]) -> QueueCounts:
+    """Put `state` into unused tables; times go on from `now_ns`, and ties are decided as before. The counts."""
+    shift_ns = now_ns - state.time_ns
+    turns = {span.ticket: 0 for level in state.tables for span in level.spans}
+    for old in sorted(turns):
+        turns[old] = -1 if old < 0 else ticket()
+    for table, level in zip(tables, state.tables, strict=False):
+        table.skip_to(level.next_offset)
+        for kept in level.spans:
+            end = kept.offset + len(kept.sizes)
+            for run in table.log.runs(kept.offset, end):
+                first, count = run.offset, run.count
+                table.insert(
+                    Span(
+                        first,
+                        first + count,
+                        kept.state,
+                        kept.attempts,
+                        kept.history,
+                        run.published_ns,
+                        kept.sizes[first - kept.offset : first - kept.offset + count],
+                        first,
+                        count,
+                        kept.holder,
+                        kept.since_ns + shift_ns if kept.holder else 0,
+                        kept.deadline_ns + shift_ns if kept.ticket >= 0 else 0,
+                        turns[kept.ticket],
+                        kept.doomed,
+                    )
+                )
+    return msgspec.structs.replace(state.counts)

@@ -1,0 +1,55 @@
+"""The picture of a queue."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from broker_core.queues.lease_table import LeaseTable
+from broker_core.queues.states import LeaseState
+from broker_core.snapshots import LeaseView, QueueView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from broker_core.queues.queue import Queue
+
+
+def queue_view(queue: Queue, max_leases: int, max_dead_letters: int) -> QueueView:
+    """At most `max_leases` leases, the lowest offsets of the most urgent levels, and the newest dead letters."""
+    leases = (lease for table in queue.tables for lease in _leases(queue, table))
+    return QueueView(
+        name=queue.name,
+        priorities=len(queue.tables),
+        ready=queue.ready,
+        delayed=queue.delayed,
+        in_flight=queue.in_flight,
+        dead=queue.dead_letters.count(queue.name),
+        lease_ms=round(queue.config.lease_ms),
+        max_attempts=queue.config.max_attempts,
+        waiting_takers=queue.waiting_takers,
+        acknowledged=queue.counts.acknowledged,
+        redelivered=queue.counts.redelivered,
+        dead_lettered=queue.counts.dead_lettered,
+        redriven=queue.dead_letters.redriven(queue.name),
+        leases=tuple(islice(leases, max_leases)),
+        dead_letters=queue.dead_letters.newest(queue.name, max_dead_letters),
+        gate=None,
+    )
+
+
+def _leases(queue: Queue, table: LeaseTable) -> Iterator[LeaseView]:
+    for first, end, span in table.index.runs():
+        if span.state is LeaseState.ACQUIRED:
+            for offset in range(first, end):
+                yield LeaseView(
+                    queue.name,
+                    table.log.partition,
+                    offset,
+                    table.log.message(offset).key,
+                    span.holder,
+                    span.since_ns,
+                    span.deadline_ns,
+                    span.attempts,
+                    queue.config.max_attempts,
+                )

@@ -1,0 +1,53 @@
+"""How long a message that was refused waits before it is handed out again."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import ConfigError
+
+RetryKind = Literal["none", "fixed", "exponential", "exponential_jitter"]
+KINDS: tuple[RetryKind, ...] = ("none", "fixed", "exponential", "exponential_jitter")
+
+
+class RetryPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The delay after attempt n, in milliseconds.
+
+    `none` waits nothing, `fixed` waits `base_ms`, `exponential` waits `base_ms * factor ** (n - 1)`, and
+    `exponential_jitter` a random part of that, from nothing to the whole ("full jitter"). Never more than `max_ms`.
+    """
+
+    kind: RetryKind = "none"
+    base_ms: float = 1_000.0
+    max_ms: float = 60_000.0
+    factor: float = 2.0
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ConfigError(f"retry kind {self.kind!r} must be one of {', '.join(KINDS)}")
+        if not 0 <= self.base_ms < float("inf") or not 0 <= self.max_ms < float("inf"):
+            raise ConfigError("retry base_ms and max_ms must be finite and not negative")
+        if not 1 <= self.factor < float("inf"):
+            raise ConfigError(f"retry factor {self.factor} must be at least 1")
+
+    def delay_ns(self, attempt: int, unit_interval: float) -> int:
+        """Nanoseconds to wait after delivery number `attempt` (from 1) has failed.
+
+        `unit_interval` is the randomness, from 0 up to 1; only `exponential_jitter` looks at it.
+        """
+        if self.kind == "none":
+            return 0
+        most_ns = int(self.max_ms * NS_PER_MS)
+        if self.kind == "fixed":
+            return min(int(self.base_ms * NS_PER_MS), most_ns)
+        try:
+            grown_ms = self.base_ms * self.factor ** (attempt - 1)
+        except OverflowError:
+            grown_ms = self.max_ms
+        grown_ns = int(min(grown_ms, self.max_ms) * NS_PER_MS)
+        if self.kind == "exponential_jitter":
+            grown_ns = int(grown_ns * min(max(unit_interval, 0.0), 1.0))
+        return min(grown_ns, most_ns)

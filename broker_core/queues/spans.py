@@ -1,0 +1,132 @@
+"""Runs of messages that share a fate, and the index from an offset to its run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from broker_core.queues.states import LeaseState
+from broker_core.snapshots import AttemptView
+
+_PAGE_BITS = 6
+_PAGE = 1 << _PAGE_BITS
+_MASK = _PAGE - 1
+
+
+class Span(msgspec.Struct, eq=False, gc=False):
+    """Messages from `offset` up to `end` that were handed out, or came back, together.
+
+    Members can leave one by one: `open` counts those that are left, and the index says which. `attempts` counts
+    deliveries that were not released, the present one included; `history` tells of those that ended. `deadline_ns` is
+    the end of the lease (ACQUIRED) or of the wait (DELAYED), `ticket` its place among timers of the same time. `sizes`
+    are bytes of key and value, from the message at `base` on. A `doomed` span goes to the dead letters as soon as the
+    bin takes it.
+    """
+
+    offset: int
+    end: int
+    state: LeaseState
+    attempts: int
+    history: tuple[AttemptView, ...]
+    published_ns: int
+    sizes: tuple[int, ...]
+    base: int
+    open: int
+    holder: str = ""
+    since_ns: int = 0
+    deadline_ns: int = 0
+    ticket: int = -1
+    doomed: bool = False
+
+    def size_bytes(self, first: int, end: int) -> int:
+        """Bytes of the messages from `first` up to `end`."""
+        return sum(self.sizes_of(first, end))
+
+    def sizes_of(self, first: int, end: int) -> tuple[int, ...]:
+        """The size of each message from `first` up to `end`."""
+        return self.sizes[first - self.base : end - self.base]
+
+
+def part_of(span: Span, first: int, end: int, state: LeaseState) -> Span:
+    """The messages from `first` up to `end` as a span of their own, which nobody holds."""
+    sizes = span.sizes_of(first, end)
+    return Span(first, end, state, span.attempts, span.history, span.published_ns, sizes, first, end - first)
+
+
+class SpanIndex:
+    """From an offset to the span that it belongs to, in O(1); eight bytes for each message that is not finished."""
+
+    __slots__ = ("_pages", "_used")
+
+    def __init__(self) -> None:
+        self._pages: dict[int, list[Span | None]] = {}
+        self._used: dict[int, int] = {}
+
+    def get(self, offset: int) -> Span | None:
+        """The span of `offset`; None where the message is finished, or was never handed out."""
+        page = self._pages.get(offset >> _PAGE_BITS)
+        return None if page is None else page[offset & _MASK]
+
+    def put(self, first: int, end: int, span: Span) -> None:
+        """The offsets from `first` up to `end` belong to `span` now."""
+        for offset in range(first, end):
+            number = offset >> _PAGE_BITS
+            page = self._pages.get(number)
+            if page is None:
+                page = self._pages[number] = [None] * _PAGE
+                self._used[number] = 0
+            if page[offset & _MASK] is None:
+                self._used[number] += 1
+            page[offset & _MASK] = span
+
+    def clear(self, first: int, end: int) -> None:
+        """The offsets from `first` up to `end` are finished; each must be in the index."""
+        for offset in range(first, end):
+            number = offset >> _PAGE_BITS
+            used = self._used[number] - 1
+            if used:
+                self._used[number] = used
+                self._pages[number][offset & _MASK] = None
+            else:
+                del self._used[number], self._pages[number]
+
+    def segments(self, span: Span) -> Iterator[tuple[int, int]]:
+        """Where the members that `span` still has are, as (first, end)."""
+        end = span.end
+        if span.open == end - span.offset:
+            yield span.offset, end
+            return
+        first: int | None = None
+        for offset in range(span.offset, end):
+            if self.get(offset) is span:
+                first = offset if first is None else first
+            elif first is not None:
+                yield first, offset
+                first = None
+        if first is not None:
+            yield first, end
+
+    def first_offset(self) -> int | None:
+        """The lowest offset in the index."""
+        if not self._pages:
+            return None
+        number = min(self._pages)
+        slots = self._pages[number]
+        return number * _PAGE + next(slot for slot in range(_PAGE) if slots[slot] is not None)
+
+    def runs(self) -> Iterator[tuple[int, int, Span]]:
+        """All members in the order of their offsets, as (first, end, span) of neighbours in one span."""
+        first, end, current = 0, 0, None
+        for number in sorted(self._pages):
+            for slot, span in enumerate(self._pages[number]):
+                offset = number * _PAGE + slot
+                if current is not None and (span is not current or offset != end):
+                    yield first, end, current
+                    current = None
+                if span is not None:
+                    if current is None:
+                        first, current = offset, span
+                    end = offset + 1
+        if current is not None:
+            yield first, end, current

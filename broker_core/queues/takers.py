@@ -1,0 +1,49 @@
+"""Those who wait for a message, first come, first served."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import msgspec
+
+from broker_core.queues.lease import Lease
+from broker_core.replies import Reply
+from broker_core.timers import Timer
+
+
+class Taker(msgspec.Struct, eq=False):
+    """Somebody who waits for at most `most` messages."""
+
+    reply: Reply[list[Lease]]
+    holder: str
+    most: int
+    timer: Timer
+
+
+class Takers:
+    """The line of those who wait; anybody can leave it in O(1)."""
+
+    def __init__(self) -> None:
+        self._line: OrderedDict[int, Taker] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._line)
+
+    def join(self, taker: Taker) -> None:
+        """Stand at the end."""
+        self._line[id(taker.reply)] = taker
+
+    def leave(self, reply: Reply[list[Lease]]) -> Taker | None:
+        """Whoever waits for `reply` leaves; None where nobody does."""
+        taker = self._line.pop(id(reply), None)
+        if taker is not None:
+            taker.timer.cancel()
+        return taker
+
+    def first(self) -> Taker | None:
+        """Who is served next."""
+        return next(iter(self._line.values()), None)
+
+    def of(self, holder: str) -> list[Taker]:
+        """All that wait for `holder`."""
+        return [taker for taker in self._line.values() if taker.holder == holder]
