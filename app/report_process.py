@@ -27,7 +27,7 @@ class ReportProcess:
             *(str(session), "--out", str(out), "--master", master, "--progress", "json"),
         ]
         self._process: subprocess.Popen[str] | None = None
-        self._cancelled = False
+        self.cancelled = False
 
     def run(self, progress: Progress) -> Path:
         """The path of the finished page. Raises `ReportError`."""
@@ -41,13 +41,13 @@ class ReportProcess:
                 text=True,
                 cwd=Path(__file__).resolve().parents[1],
             )
-            if self._cancelled:
+            if self.cancelled:
                 self.cancel()
             last = self._follow(process, progress)
             code = process.wait()
             log.seek(0)
             tail = log.read()[-2_000:].strip()
-        if self._cancelled:
+        if self.cancelled:
             raise ReportError("The report was cancelled; nothing was written.")
         if code == 0 and "report" in last:
             return Path(last["report"])
@@ -73,7 +73,7 @@ class ReportProcess:
 
     def cancel(self) -> None:
         """Stop the job; it leaves nothing half-written."""
-        self._cancelled = True
+        self.cancelled = True
         process = self._process
         if process is None or process.poll() is not None:
             return

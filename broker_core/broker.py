@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
 from broker_core.files import FileSystem
-from broker_core.flow.gate import FlowConfig, Gate
+from broker_core.flow.config import FlowConfig, Verdict
+from broker_core.flow.gate import Gate
 from broker_core.groups.config import GroupConfig
-from broker_core.groups.coordinator import GroupCoordinator, JoinResult, SyncResult
+from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.fetches import Fetches, FetchReply
+from broker_core.groups.members import JoinResult, SyncResult
 from broker_core.groups.offsets import OffsetStore
+from broker_core.groups.protocol import TopicPartition
 from broker_core.log.config import LogConfig
+from broker_core.log.partition_log import PartitionLog
 from broker_core.log.partitioners import Partitioner
 from broker_core.log.topic_log import TopicLog
 from broker_core.messages import Message
 from broker_core.names import check_name
-from broker_core.queues.dead_letters import DeadLetters
-from broker_core.queues.queue import Lease, Queue, QueueConfig
+from broker_core.queues.config import QueueConfig
+from broker_core.queues.dead_letters import DeadLetters, RedriveResult
+from broker_core.queues.lease import Lease
+from broker_core.queues.queue import Queue
 from broker_core.replies import Reply
 from broker_core.snapshots import (
     GroupView,
@@ -48,6 +54,7 @@ class _Topic:
     def __init__(self, log: TopicLog, gate: Gate | None) -> None:
         self.log = log
         self.gate = gate
+        self.counts_bytes = False
         self.published = 0
         self.published_bytes = 0
 
@@ -84,9 +91,8 @@ class Broker:
             partitions_of=self.partition_count,
             config=group_config,
             positions=self.fetches.position,
+            published_ns=lambda topic, partition, offset: self._partition(topic, partition).published_ns(offset),
         )
-        self._published = 0
-        self._rejected = 0
 
     # -- topics and queues
 
@@ -108,8 +114,7 @@ class Broker:
     ) -> None:
         """A queue, its log with a partition for each priority, and the bin for its dead letters."""
         topic = self._add_topic(name, config.priorities, Partitioner("crc32"), flow)
-        bin_name = config.dead_letter_topic or f"{name}.dlq"
-        bin_log = self._add_topic(bin_name, 1, Partitioner("crc32"), None).log
+        bin_log = self._add_topic(config.dead_letter_topic_of(name), 1, Partitioner("crc32"), None).log
         dead_letters = DeadLetters(bin_log, self._events)
         self._queues[name] = Queue(name, topic.log, dead_letters, self._events, self._timers, config)
         self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=name, count=config.priorities)
@@ -128,6 +133,7 @@ class Broker:
         )
         topic = self._topics[name] = _Topic(log, None)
         if flow is not None:
+            topic.counts_bytes = flow.max_bytes is not None
             topic.gate = Gate(name, flow, lambda: self._depth(name), self._events, self._timers)
         return topic
 
@@ -153,12 +159,12 @@ class Broker:
             admit(now_ns)
         else:
             offer = topic.gate.offer(now_ns, client, 1, _size_bytes(message), admit)
-            offer.then(lambda settled: _refuse(reply, settled))
+            offer.then(lambda verdict: _refused(reply, verdict, name))
         return reply
 
     def _append(self, now_ns: int, name: str, topic: _Topic, message: Message, client: str) -> Published:
         queue = self._queues.get(name)
-        partition = queue.level_of(message) if queue else topic.log.partition_for(message.key)
+        partition = _level(queue, message) if queue else topic.log.partition_for(message.key)
         appended = topic.log.partitions[partition].append_batch(now_ns, (message,))
         topic.published += appended.count
         topic.published_bytes += appended.size_bytes
@@ -251,27 +257,31 @@ class Broker:
 
     def ack(self, now_ns: int, lease: Lease) -> None:
         """The holder has finished with the message. Raises INVALID_LEASE where it holds it no longer."""
-        self._queue(lease.queue).ack(now_ns, lease.partition, lease.offset, lease.holder)
+        self._queue(lease.queue).ack(now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt)
+        self._make_room(now_ns, lease.queue)
 
     def nack(self, now_ns: int, lease: Lease, cause: str, *, requeue: bool = True) -> None:
         """The holder has failed: the message is tried again, or dead-lettered. Raises INVALID_LEASE."""
-        self._queue(lease.queue).nack(now_ns, lease.partition, lease.offset, lease.holder, cause, requeue=requeue)
+        self._queue(lease.queue).nack(
+            now_ns, lease.partition, lease.offset, lease.holder, cause, requeue=requeue, attempt=lease.attempt
+        )
+        self._make_room(now_ns, lease.queue)
 
-    def redrive(self, now_ns: int, queue: str, offsets: Sequence[int], *, client: str) -> int:
-        """Append dead letters of `queue` to where they came from, then take them out of the bin; how many there were.
+    def redrive(self, now_ns: int, queue: str, offsets: Sequence[int], *, client: str) -> RedriveResult:
+        """Append dead letters of `queue` to where they came from, then take them out of the bin.
 
         A redrive passes the gate by: the messages were admitted once.
         """
         found = self._queue(queue)
 
         def append(message: Message) -> tuple[str, int, int]:
-            partition = found.level_of(message)
+            partition = _level(found, message)
             log = self._topic(queue).log.partitions[partition]
             return queue, partition, log.append_batch(now_ns, (message,)).base_offset
 
-        redriven = found.dead_letters.redrive(now_ns, offsets, append=append, client=client)
+        result = found.dead_letters.redrive(now_ns, offsets, append=append, client=client)
         found.appended(now_ns)
-        return len(redriven)
+        return result
 
     # -- what is seen
 
@@ -282,15 +292,15 @@ class Broker:
         fetches = self.fetches
         return Totals(
             published=sum(topic.published for topic in self._topics.values()),
-            delivered=fetches.delivered + sum(queue.delivered for queue in queues),
-            acknowledged=fetches.acknowledged + sum(queue.acknowledged for queue in queues),
-            redelivered=fetches.redelivered + sum(queue.redelivered for queue in queues),
-            dead_lettered=sum(queue.dead_lettered for queue in queues),
-            redriven=sum(queue.redriven for queue in queues),
-            rejected=sum(gate.rejected for gate in gates),
-            dropped=sum(gate.dropped for gate in gates),
-            evicted=sum(gate.evicted for gate in gates),
-            purged=sum(queue.purged for queue in queues),
+            delivered=fetches.delivered + sum(queue.counts.delivered for queue in queues),
+            acknowledged=fetches.acknowledged + sum(queue.counts.acknowledged for queue in queues),
+            redelivered=fetches.redelivered + sum(queue.counts.redelivered for queue in queues),
+            dead_lettered=sum(queue.counts.dead_lettered for queue in queues),
+            redriven=sum(queue.dead_letters.redriven(queue.name) for queue in queues),
+            rejected=sum(gate.counts.rejected for gate in gates),
+            dropped=sum(gate.counts.dropped for gate in gates),
+            expired=sum(queue.counts.expired for queue in queues),
+            purged=sum(queue.counts.purged for queue in queues),
             rebalances=self.groups.rebalances_started,
         )
 
@@ -298,7 +308,7 @@ class Broker:
         self, now_ns: int, *, max_leases: int, max_dead_letters: int
     ) -> tuple[tuple[TopicView, ...], tuple[GroupView, ...], tuple[QueueView, ...]]:
         """Topics, groups and queues; bins are not listed as topics, nor are the logs of queues."""
-        hidden = set(self._queues) | {queue.dead_letters.topic for queue in self._queues.values()}
+        hidden = set(self._queues) | {queue.dead_letters.name for queue in self._queues.values()}
         topics = tuple(self._topic_view(now_ns, name) for name in self._topics if name not in hidden)
         queues = tuple(
             self._queue_view(now_ns, name, max_leases, max_dead_letters) for name in self._queues
@@ -329,17 +339,18 @@ class Broker:
         """Messages and bytes that the slowest reader of `name` has not finished with, and who that is."""
         queue = self._queues.get(name)
         if queue is not None:
-            return queue.ready + queue.delayed + queue.in_flight, queue.waiting_bytes, name
+            return queue.ready + queue.delayed + queue.in_flight, queue.size_bytes, name
         deepest = (0, 0, "")
-        logs = self._topics[name].log.partitions
-        for group in self.groups.readers(name):
+        topic = self._topics[name]
+        for group in self.fetches.readers(name):
             messages = size_bytes = 0
-            for number, log in enumerate(logs):
+            for number, log in enumerate(topic.log.partitions):
                 committed = self.groups.committed(group, name, number)
                 start = self.fetches.start(group, name, number) if committed is None else committed
                 if start is not None:
                     messages += log.end_offset - start
-                    size_bytes += log.bytes_between(start, log.end_offset)
+                    if topic.counts_bytes:
+                        size_bytes += sum(run.size_bytes for run in log.runs(start, log.end_offset))
             deepest = max(deepest, (messages, size_bytes, group))
         return deepest
 
@@ -376,6 +387,21 @@ class Broker:
         self._offsets.close()
         for topic in self._topics.values():
             topic.log.close()
+
+
+def _refused(reply: Reply[Published | None], verdict: Reply[Verdict], name: str) -> None:
+    """What the producer gets where the gate did not admit its message; `admit` has settled the reply where it did."""
+    if verdict.error is not None:
+        reply.fail(verdict.error)
+    elif verdict.result() is Verdict.REFUSED:
+        reply.fail(BrokerError(ErrorCode.THROTTLED, name))
+    elif verdict.result() is Verdict.DROPPED:
+        reply.resolve(None)
+
+
+def _level(queue: Queue, message: Message) -> int:
+    """The partition of the message's priority; what is less urgent than the last level goes there."""
+    return min(max(message.priority, 0), queue.config.priorities - 1)
 
 
 def _size_bytes(message: Message) -> int:

@@ -15,14 +15,21 @@ from broker_core.broker import Broker
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.groups.assignors import Subscription, assign
-from broker_core.groups.protocol import decode_assignment, decode_subscription, encode_assignment, encode_subscription
+from broker_core.groups.assignors import assign
+from broker_core.groups.members import CONSUMER, JoinResult
+from broker_core.groups.protocol import (
+    Subscription,
+    TopicPartition,
+    decode_assignment,
+    decode_members,
+    encode_assignment,
+    encode_subscription,
+)
 from broker_core.messages import StoredMessage
 from broker_core.replies import Reply
 from broker_core.timers import Timer
 
-TopicPartition = tuple[str, int]
-PROTOCOL_TYPE = "consumer"
+COOPERATIVE = "cooperative-sticky"
 
 
 class ConsumerConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +78,7 @@ class Consumer:
         self._must_join = True
         self._heartbeat: Timer | None = None
         self._fetch: Reply[list[StoredMessage]] | None = None
+        self._joining: Reply[JoinResult] | None = None
         self.closed = False
 
     @property
@@ -121,7 +129,9 @@ class Consumer:
 
     def _commit(self, offsets: dict[TopicPartition, int]) -> None:
         if offsets:
-            self._broker.commit(self._loop.now_ns, self.group, self._member_id, self._generation, offsets)
+            self._broker.commit(
+                self._loop.now_ns, self.group, self.client_id, self._member_id, self._generation, offsets
+            )
 
     def seek(self, topic: str, partition: int, offset: int) -> None:
         """The next poll reads `partition` from `offset` on."""
@@ -135,43 +145,65 @@ class Consumer:
             return
         self.closed = True
         self._stop_heartbeat()
-        self._give_up()
+        self._give_up(self.assignment)
+        cause = cause or f"{self.client_id} left"
         if self._member_id:
-            self._broker.leave(self._loop.now_ns, self.group, self._member_id, cause or f"{self.client_id} left")
+            self._leave(self._member_id, cause)
+        elif self._joining is not None:
+            # Its member id comes with the reply that it waits for.
+            self._joining.then(lambda joined: self._leave_late(joined, cause))
+
+    def _leave_late(self, joined: Reply[JoinResult], cause: str) -> None:
+        if joined.error is None:
+            self._leave(joined.result().member_id, cause)
+
+    def _leave(self, member_id: str, cause: str) -> None:
+        try:
+            self._broker.leave(self._loop.now_ns, self.group, member_id, cause)
+        except BrokerError as error:
+            # The group has dropped it already: gone is gone.
+            if error.code is not ErrorCode.UNKNOWN_MEMBER_ID:
+                raise
 
     # -- taking part in rebalances
 
     async def _join(self) -> None:
-        """Give up what it owns, then join and sync until the group agrees."""
+        """Join and sync until the group agrees. An eager member first gives up all it owns, a cooperative one keeps it."""
         self._stop_heartbeat()
-        self._give_up()
+        owned = self.assignment
+        if self._config.assignor != COOPERATIVE:
+            self._give_up(owned)
         while self._must_join:
             self._check_open()
             try:
-                await self._join_once()
+                await self._join_once(owned)
+                owned = self.assignment
             except BrokerError as error:
                 if error.code in {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID}:
-                    self._member_id = ""
+                    self._lose()
+                    owned = ()
                 elif not error.retriable and error.code is not ErrorCode.ILLEGAL_GENERATION:
                     raise
+        self._arm_heartbeat()
 
-    def _give_up(self) -> None:
-        owned = self.assignment
-        if not owned:
+    def _give_up(self, partitions: Sequence[TopicPartition]) -> None:
+        """Commit what was processed of `partitions`, and own them no longer."""
+        if not partitions:
             return
         try:
-            self._commit(self._processed)
+            self._commit({place: self._processed[place] for place in partitions if place in self._processed})
         except BrokerError:
-            self._on_lost(owned)
+            self._on_lost(partitions)
         else:
-            self._on_revoked(owned)
-        self.positions = {}
-        self._processed = {}
+            self._on_revoked(partitions)
+        for place in partitions:
+            self.positions.pop(place, None)
+            self._processed.pop(place, None)
 
-    async def _join_once(self) -> None:
+    async def _join_once(self, owned: tuple[TopicPartition, ...]) -> None:
         config, broker, loop = self._config, self._broker, self._loop
-        subscription = encode_subscription(Subscription(self.topics))
-        joined = await broker.join(
+        subscription = Subscription(self.topics, owned=owned, generation=self._generation)
+        self._joining = broker.join(
             loop.now_ns,
             self.group,
             client_id=self.client_id,
@@ -179,31 +211,36 @@ class Consumer:
             instance_id=config.instance_id,
             session_timeout_ms=config.session_timeout_ms,
             rebalance_timeout_ms=config.rebalance_timeout_ms,
-            protocol_type=PROTOCOL_TYPE,
-            protocols=[(config.assignor, subscription)],
+            protocol_type=CONSUMER,
+            protocols=[(config.assignor, encode_subscription(subscription))],
         )
+        joined = await self._joining
+        self._joining = None
         self._member_id, self._generation = joined.member_id, joined.generation
         assignments: dict[str, bytes] = {}
         if joined.leader == joined.member_id:
-            subscriptions = {
-                member_id: msgspec.structs.replace(decode_subscription(metadata), instance_id=instance_id)
-                for member_id, instance_id, metadata in joined.members
-            }
-            topics = {topic for subscription in subscriptions.values() for topic in subscription.topics}
-            partitions = {topic: broker.partition_count(topic) for topic in sorted(topics)}
-            owned = assign(joined.protocol, subscriptions, partitions)
-            assignments = {member_id: encode_assignment(owned.get(member_id, [])) for member_id in subscriptions}
+            assignments = self._assign(joined)
         synced = await broker.sync(loop.now_ns, self.group, self._member_id, self._generation, assignments)
-        self._must_join = False
-        self.positions = {
-            topic_partition: broker.starting_offset(
-                loop.now_ns, self.group, topic_partition, self._config.auto_offset_reset
-            )
-            for topic_partition in decode_assignment(synced.assignment)
-        }
-        self._processed = {}
-        self._arm_heartbeat()
-        self._on_assigned(self.assignment)
+        self._take_over(decode_assignment(synced.assignment).partitions)
+
+    def _assign(self, joined: JoinResult) -> dict[str, bytes]:
+        """What the leader gives to each member."""
+        subscriptions = decode_members(joined.members)
+        topics = {topic for subscription in subscriptions.values() for topic in subscription.topics}
+        partitions = {topic: self._broker.partition_count(topic) for topic in sorted(topics)}
+        plan = assign(joined.protocol, subscriptions, partitions)
+        return {member_id: encode_assignment(plan.get(member_id, [])) for member_id in subscriptions}
+
+    def _take_over(self, assigned: Sequence[TopicPartition]) -> None:
+        """Own what was assigned. What a cooperative member must give up for another it gives up now, and joins again."""
+        lost = tuple(place for place in self.positions if place not in assigned)
+        self._give_up(lost)
+        self._must_join = bool(lost)
+        added = tuple(place for place in assigned if place not in self.positions)
+        for topic, partition in added:
+            reset = self._config.auto_offset_reset
+            self.positions[topic, partition] = self._broker.starting_offset(self.group, topic, partition, reset)
+        self._on_assigned(added)
 
     # -- heartbeats: none while joining, for the broker knows who waits for it
 

@@ -28,6 +28,8 @@ GRANT_TIMEOUT_S = 0.25
 UNGRANTED_SLOT_S = 0.02
 # Looking at the clock costs as much as a small step of the broker.
 STEPS_PER_CLOCK_LOOK = 8
+# Offsets reach the disk in one commit a tick; a tick is far shorter than what a person loses by a crash.
+FLUSH_S = 0.25
 # A debt above this is forgiven, else a stall would be followed by a burst that nobody asked for.
 MAX_DEBT_S = 0.5
 
@@ -50,6 +52,9 @@ class Driven(Protocol):
 
     def snapshot(self) -> Snapshot:
         """The state at the loop's present time."""
+
+    def flush(self) -> None:
+        """Write what is pending, as once in every tick."""
 
 
 class EngineStatus(msgspec.Struct, frozen=True):
@@ -82,6 +87,7 @@ class Engine:
         self._wake = threading.Condition()
         self._budget_s = 0.0
         self._closing = False
+        self._flushed_s = 0.0
         self.latest = driven.snapshot()
         self._thread = threading.Thread(target=self._work, name="engine", daemon=True)
         self._thread.start()
@@ -198,6 +204,9 @@ class Engine:
                 self._step()
             elif self._mode in {Mode.RUNNING, Mode.EXPRESS}:
                 self._advance(end_s)
+            if time.perf_counter() - self._flushed_s >= FLUSH_S:
+                self._driven.flush()
+                self._flushed_s = time.perf_counter()
             self.latest = self._driven.snapshot()
         except Exception as error:
             self._mode = Mode.FAILED

@@ -63,6 +63,7 @@ class Fetches:
         self._positions: dict[tuple[str, str, int], int] = {}
         self._delivered_end: dict[tuple[str, str, int], int] = {}
         self._starts: dict[tuple[str, str, int], int] = {}
+        self._readers: dict[str, dict[str, None]] = {}
         self._turn: dict[str, int] = {}
         self.delivered = 0
         self.redelivered = 0
@@ -73,6 +74,7 @@ class Fetches:
         key = (group, topic, partition)
         self._positions[key] = offset
         self._starts.setdefault(key, offset)
+        self._readers.setdefault(topic, {})[group] = None
 
     def position(self, group: str, topic: str, partition: int) -> int | None:
         """The offset that the group's owner reads next; None where nobody ever read."""
@@ -81,6 +83,10 @@ class Fetches:
     def start(self, group: str, topic: str, partition: int) -> int | None:
         """Where the group began to read; None where it never did."""
         return self._starts.get((group, topic, partition))
+
+    def readers(self, topic: str) -> list[str]:
+        """The groups that have ever read the topic, in the order in which they came."""
+        return list(self._readers.get(topic, ()))
 
     def fetch(
         self,

@@ -10,24 +10,24 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from broker_core.errors import BrokerError
-from broker_core.flow.gate import FlowConfig
+from broker_core.flow.config import FlowConfig
 from broker_core.lab.arrivals import Arrivals
 from broker_core.lab.durations import Duration
 from broker_core.lab.strict_yaml import Document, YamlError
 from broker_core.limits import MAX_PARTITIONS
 from broker_core.names import check_name
-from broker_core.queues.queue import QueueConfig
+from broker_core.queues.config import QueueConfig
 
 
 class ScenarioError(Exception):
     """The scenario cannot be used; one sentence names the file, the line and what to do."""
 
 
-class Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A part of a scenario. A key that it does not know is an error."""
 
 
-class TopicSpec(Strict):
+class TopicSpec(Strict, kw_only=True):
     """A topic with `partitions` partitions, bounded where `flow` says so."""
 
     name: str
@@ -36,7 +36,7 @@ class TopicSpec(Strict):
     flow: FlowConfig | None = None
 
 
-class QueueSpec(Strict):
+class QueueSpec(Strict, kw_only=True):
     """A work queue; `config` has its leases, attempts and retries."""
 
     name: str
@@ -44,7 +44,7 @@ class QueueSpec(Strict):
     flow: FlowConfig | None = None
 
 
-class GroupSpec(Strict):
+class GroupSpec(Strict, kw_only=True):
     """A consumer group and what it reads; the settings are those of every member."""
 
     name: str
@@ -55,7 +55,7 @@ class GroupSpec(Strict):
     rebalance_timeout_ms: int = 20_000
 
 
-class Failure(Strict):
+class Failure(Strict, kw_only=True):
     """A fraction `rate` of the messages fails with `cause`.
 
     `nack` tells the broker at once, `hang` says nothing until the lease has expired.
@@ -70,7 +70,7 @@ class Failure(Strict):
             raise ValueError("rate must lie between 0 and 1")
 
 
-class ProducerSpec(Strict):
+class ProducerSpec(Strict, kw_only=True):
     """Publishes what arrives to a topic or queue."""
 
     name: str
@@ -78,7 +78,7 @@ class ProducerSpec(Strict):
     arrivals: Arrivals
 
 
-class ConsumerSpec(Strict):
+class ConsumerSpec(Strict, kw_only=True):
     """`count` consumers, named NAME-1, NAME-2, ...; without a group they wait on the bench."""
 
     name: str
@@ -89,7 +89,7 @@ class ConsumerSpec(Strict):
     max_poll_messages: int = 20
 
 
-class WorkerSpec(Strict):
+class WorkerSpec(Strict, kw_only=True):
     """`count` workers of a queue, named NAME-1, NAME-2, ..."""
 
     name: str
@@ -100,7 +100,7 @@ class WorkerSpec(Strict):
     failures: tuple[Failure, ...] = ()
 
 
-class Scenario(Strict):
+class Scenario(Strict, kw_only=True):
     """Everything that runs, and what a person should watch and try."""
 
     title: str

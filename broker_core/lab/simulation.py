@@ -26,7 +26,8 @@ from broker_core.log.config import LogConfig
 from broker_core.names import check_name
 from broker_core.snapshots import Snapshot, Totals
 
-# The bench knows no group to take settings from, so a new group there takes these.
+USER = "user"
+# Long enough to be seen, and to let a few consumers that start together join as one.
 INITIAL_REBALANCE_DELAY_MS = 600
 
 
@@ -158,9 +159,14 @@ class Simulation:
             raise BrokerError(ErrorCode.INVALID_REQUEST, "no dead letters are selected")
         # The action stands before its effects in the stream.
         self._record(action, action.sentence)
-        redriven = self.broker.redrive(self.loop.now_ns, action.queue, action.offsets)
-        gone = len(action.offsets) - redriven
-        return action.sentence if not gone else f"redrove {redriven} dead letters of {action.queue}; {gone} were gone already"
+        result = self.broker.redrive(self.loop.now_ns, action.queue, action.offsets, client=USER)
+        if not result.refused:
+            return action.sentence
+        first = result.refused[0]
+        return (
+            f"redrove {len(result.redriven)} of {len(action.offsets)} dead letters of {action.queue}; "
+            f"the one at {first.offset} stays: {first.error}"
+        ).rstrip(".")
 
     # -- what is seen
 
@@ -182,6 +188,10 @@ class Simulation:
             rebalances=tuple(self.broker.groups.rebalances),
             totals=self.totals(),
         )
+
+    def flush(self) -> None:
+        """Write what is pending, as an engine does once in every tick."""
+        self.broker.flush()
 
     def end(self) -> None:
         """Say that the session is over; what is in flight stays in flight."""

@@ -8,7 +8,7 @@ from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.lab.actor import Actor
 from broker_core.lab.scenario import Failure, WorkerSpec
-from broker_core.queues.queue import Lease
+from broker_core.queues.lease import Lease
 
 TAKE_TIMEOUT_NS = ns_from_s(30)
 

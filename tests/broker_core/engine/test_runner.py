@@ -33,6 +33,9 @@ class Ticking:
     def snapshot(self) -> Snapshot:
         return Snapshot(self.loop.now_ns, self.events.count)
 
+    def flush(self) -> None:
+        pass
+
 
 @pytest.fixture
 def ticking() -> Ticking:

@@ -1,0 +1,64 @@
+"""Frames: the window draws, then gives the engine the rest of the interval, and measures both."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+from PySide6.QtCore import QObject, Qt, QTimer
+
+FRAME_MS = 33
+# What a slot may take at least, so that the broker goes on however slow the window is, ...
+MIN_SLOT_S = 0.006
+# ... and what is kept free of it, so that a mouse event never waits for the next frame.
+MARGIN_S = 0.004
+REMEMBERED = 300
+
+
+class Frames(QObject):
+    """Calls `draw` 30 times a second, lets Qt paint, then calls `grant(seconds)` with what is left of the interval."""
+
+    def __init__(self, draw: Callable[[], object], grant: Callable[[float], object], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._draw = draw
+        self._grant = grant
+        self._began_s = 0.0
+        self._due_s = 0.0
+        self._costs_s: deque[float] = deque(maxlen=REMEMBERED)
+        self._delays_s: deque[float] = deque(maxlen=REMEMBERED)
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setInterval(FRAME_MS)
+        self._timer.timeout.connect(self._frame)
+
+    def start(self) -> None:
+        """Begin."""
+        self._due_s = time.perf_counter()
+        self._timer.start()
+
+    def stop(self) -> None:
+        """End; the engine gets no more turns from here."""
+        self._timer.stop()
+
+    def _frame(self) -> None:
+        self._began_s = now_s = time.perf_counter()
+        self._delays_s.append(max(0.0, now_s - self._due_s))
+        self._due_s = now_s + FRAME_MS / 1000
+        self._draw()
+        # What was marked for repainting is painted before a timer of 0 ms fires.
+        QTimer.singleShot(0, self, self._painted)
+
+    def _painted(self) -> None:
+        cost_s = time.perf_counter() - self._began_s
+        self._costs_s.append(cost_s)
+        self._grant(max(MIN_SLOT_S, FRAME_MS / 1000 - cost_s - MARGIN_S))
+
+    def cost_ms(self, percentile: float = 50) -> float:
+        """What the last ten seconds' frames took to draw and paint."""
+        return float(np.percentile(self._costs_s, percentile)) * 1000 if self._costs_s else 0.0
+
+    def delay_ms(self, percentile: float = 99) -> float:
+        """How much later than due the frames of the last ten seconds began: what a mouse click would have waited."""
+        return float(np.percentile(self._delays_s, percentile)) * 1000 if self._delays_s else 0.0

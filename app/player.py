@@ -1,0 +1,193 @@
+"""The session that the window shows: opened, run, paused, stepped, stopped, started again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.places import DataFiles, new_session_folder
+from broker_core.clock import ns_from_s
+from broker_core.engine.runner import Engine, EngineStatus, Mode
+from broker_core.errors import BrokerError
+from broker_core.lab.actions import UserAction
+from broker_core.lab.scenario import Scenario, load_scenario
+from broker_core.session.live_session import LiveSession
+from broker_core.snapshots import Snapshot
+
+FAST_TIMES = 10.0
+
+
+class Player(QObject):
+    """One session at a time. Signals come in the window's thread.
+
+    `opened` when another session is there, `said` with a sentence for the status bar, `failed` with one that must be seen.
+    """
+
+    opened = Signal()
+    said = Signal(str)
+    failed = Signal(str)
+    _acted = Signal(object)
+
+    def __init__(self, *, record: bool = True, sessions: Path | None = None, parent: QObject | None = None) -> None:
+        """`sessions` is where recordings go, the user's folder where it is None."""
+        super().__init__(parent)
+        self._record = record
+        self._sessions = sessions
+        self._live: LiveSession | None = None
+        self._engine: Engine | None = None
+        self._path: Path | None = None
+        self._seed: int | None = None
+        self._told_failure = False
+        self.scenario: Scenario | None = None
+        self.speed = 1.0
+        self.fast = False
+        self.stopped = False
+        self._acted.connect(self._tell)
+
+    # -- which session
+
+    def open(self, path: Path, seed: int | None = None) -> None:
+        """Open a scenario, paused at 0; the session before is sealed. Raises ScenarioError or BrokerError, and keeps it then."""
+        scenario, text = load_scenario(path)
+        folder = new_session_folder(path, self._sessions) if self._record else None
+        live = LiveSession(scenario, text, folder=folder, find_file=DataFiles(path), seed=seed)
+        self.close()
+        self._live, self._path, self._seed, self.scenario = live, path, seed, scenario
+        self._engine = Engine(live.simulation, until_ns=ns_from_s(scenario.until_s))
+        self.stopped = self._told_failure = self.fast = False
+        self.opened.emit()
+
+    def restart(self) -> None:
+        """The same scenario with the same seed, from 0."""
+        if self._path is not None:
+            self.open(self._path, self._seed)
+            self.run()
+
+    def stop(self) -> None:
+        """End the session and seal its recording."""
+        if self._live is None or self.stopped:
+            return
+        finished = self.status.mode is Mode.FINISHED
+        self._end(finished=finished)
+        if self.folder is not None:
+            self.said.emit(f"The session is recorded in {self.folder}.")
+
+    def close(self) -> None:
+        """Stop, at the end of the program or before another session."""
+        if self._live is not None and not self.stopped:
+            self._end(finished=self.status.mode is Mode.FINISHED)
+
+    def _end(self, *, finished: bool) -> None:
+        assert self._engine is not None
+        assert self._live is not None
+        self._engine.close()
+        self.stopped = True
+        try:
+            self._live.close(finished=finished)
+        except BrokerError as error:
+            self.failed.emit(str(error))
+
+    # -- time
+
+    def run(self, speed: float | None = None) -> None:
+        """Let time pass, at `speed` from now on."""
+        if speed is not None:
+            self.speed = speed
+        self.fast = False
+        self._with_engine(lambda engine: engine.run(self.speed))
+
+    def run_fast(self) -> None:
+        """Let time pass ten times as fast as at `speed`."""
+        self.fast = True
+        self._with_engine(lambda engine: engine.run(self.speed * FAST_TIMES))
+
+    def express(self) -> None:
+        """Let time pass as fast as it goes."""
+        self._with_engine(lambda engine: engine.express())
+
+    def pause(self) -> None:
+        """Stop time."""
+        self._with_engine(lambda engine: engine.pause())
+
+    def step(self) -> None:
+        """Go on to the next event."""
+        self._with_engine(lambda engine: engine.step())
+
+    def _with_engine(self, call: Callable[[Engine], None]) -> None:
+        if self._engine is not None and not self.stopped:
+            call(self._engine)
+
+    # -- what it shows
+
+    @property
+    def status(self) -> EngineStatus:
+        """How the engine is doing."""
+        assert self._engine is not None
+        return self._engine.status
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The latest state."""
+        assert self._engine is not None
+        return self._engine.latest
+
+    @property
+    def moving(self) -> bool:
+        """True while session time passes."""
+        return not self.stopped and self.status.mode in {Mode.RUNNING, Mode.EXPRESS}
+
+    @property
+    def seed(self) -> int:
+        """The seed of this run."""
+        assert self._live is not None
+        return self._live.simulation.seed
+
+    @property
+    def folder(self) -> Path | None:
+        """Where this session is recorded."""
+        return None if self._live is None else self._live.folder
+
+    def recorded_bytes(self) -> int:
+        """The size of the recording on disk."""
+        recorder = None if self._live is None else self._live.recorder
+        return 0 if recorder is None else recorder.recorded_bytes
+
+    def check(self) -> None:
+        """Tell once that the engine has failed, or that the recording has stopped."""
+        if self._told_failure or self._live is None:
+            return
+        recorder = self._live.recorder
+        error = self.status.error or (str(recorder.error) if recorder is not None and recorder.error else "")
+        if error:
+            self._told_failure = True
+            self.failed.emit(error)
+
+    def grant(self, budget_s: float) -> None:
+        """Give the engine its turn."""
+        self._with_engine(lambda engine: engine.grant(budget_s))
+
+    # -- what a person does
+
+    def perform(self, action: UserAction) -> None:
+        """Do `action` in the session; `said` tells what came of it."""
+        if self._engine is None or self._live is None or self.stopped:
+            self.said.emit("The session has ended; start it again to change it.")
+            return
+        simulation = self._live.simulation
+        self._engine.post(lambda: simulation.perform(action)).add_done_callback(self._acted.emit)
+
+    def _tell(self, done: Future[str]) -> None:
+        error = done.exception()
+        if error is None:
+            self.said.emit(_capital(done.result()) + ".")
+        elif isinstance(error, BrokerError):
+            self.failed.emit(str(error))
+        else:
+            raise error
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]

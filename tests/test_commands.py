@@ -1,0 +1,131 @@
+"""Every command as a user calls it: a process of its own, what it prints, how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def call(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(ROOT / "main.py"), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        **options,  # type: ignore[call-overload]
+    )
+
+
+@pytest.mark.parametrize("command", [[], ["run"], ["report"], ["shot"]])
+def test_every_command_has_help(command: list[str]) -> None:
+    done = call(*command, "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith("usage: brokerscope")
+
+
+def test_run_ends_with_a_summary_as_json(tmp_path: Path) -> None:
+    done = call("run", "first-session", "--until", 5, "--session", tmp_path / "session")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout.splitlines()[-1])
+    wanted = "published delivered acknowledged dead_lettered redelivered rejected dropped rebalances events"
+    assert set(wanted.split()) | {"virtual_s", "wall_s", "session"} <= set(summary)
+    assert summary["published"] > 50
+    assert summary["rebalances"] >= 3
+    assert summary["virtual_s"] == 5.0
+    assert summary["session"] == str(tmp_path / "session")
+    assert (tmp_path / "session" / "session.json").is_file()
+
+
+def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path: Path) -> None:
+    def run(name: str, seed: int, hash_seed: str) -> dict[str, object]:
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        done = call(
+            "run", "first-session", "--until", 20, "--seed", seed, "--session", tmp_path / name, env=environment
+        )
+        assert done.returncode == 0, done.stderr
+        summary = json.loads(done.stdout.splitlines()[-1])
+        return {name: value for name, value in summary.items() if name not in {"wall_s", "session"}}
+
+    first = run("first", 3, "1")
+    assert run("again", 3, "2") == first
+    assert run("other", 4, "1") != first
+
+
+def test_a_paced_run_takes_its_time_and_ctrl_c_ends_it_well(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "main.py"), "run", "first-session", "--speed", "1"]
+    process = subprocess.Popen(
+        [*command, "--session", str(tmp_path / "s")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline_s = time.monotonic() + 60
+    while not (tmp_path / "s" / "session.json").exists():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.05)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    summary = json.loads(out.splitlines()[-1])
+    assert summary["ended"] == "stopped"
+    assert 0 < summary["virtual_s"] < 30
+    assert json.loads((tmp_path / "s" / "session.json").read_text())["ended"] == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run", "no-such-scenario"), "one of: first-session"),
+        (("run", "."), "is a folder"),
+        (("no-such-scenario",), "one of: first-session"),
+        (("shot", "nothing", "--at", "1", "out.png"), "one of: first-session"),
+        (("report", "nowhere", "--out", "out"), "nowhere"),
+        (("run", "first-session", "--until", "soon"), "--until"),
+        (("run", "first-session", "--until", "-1"), "--until"),
+        (("run", "first-session", "--speed", "0"), "--speed"),
+        (("shot", "first-session", "--at", "1", "--size", "big", "out.png"), "size"),
+    ],
+)
+def test_a_wrong_call_is_one_clear_sentence(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    done = call(*arguments, cwd=tmp_path)
+    assert done.returncode != 0
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_a_wrong_key_in_a_scenario_names_its_line(tmp_path: Path) -> None:
+    scenario = tmp_path / "mine.yaml"
+    scenario.write_text("title: Mine\nabout: x\nuntil_s: 1\ntopcis: []\n")
+    done = call("run", scenario)
+    assert done.returncode != 0
+    assert done.stderr.strip() == (
+        "brokerscope: mine.yaml, line 4: the key 'topcis' is not known here; did you mean 'topics'?"
+    )
+
+
+def test_a_session_folder_that_is_in_use_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "thing.txt").write_text("keep")
+    done = call("run", "first-session", "--until", 1, "--session", tmp_path / "precious")
+    assert done.returncode != 0
+    assert "not empty" in done.stderr
+    assert (tmp_path / "precious" / "thing.txt").read_text() == "keep"
+
+
+def test_a_broken_data_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text('{"time": 1}\nbroken\n')
+    (tmp_path / "mine.yaml").write_text(
+        "title: Mine\nabout: x\nuntil_s: 1\ntopics: [{name: t}]\n"
+        "producers: [{name: p, to: t, arrivals: {kind: file, file: rows.jsonl}}]\n"
+    )
+    done = call("run", tmp_path / "mine.yaml", "--session", tmp_path / "s")
+    assert done.returncode != 0
+    assert "rows.jsonl, line 2: this is not JSON" in done.stderr
+    assert "Traceback" not in done.stderr
