@@ -150,9 +150,7 @@ class DiskFiles:
     def write_whole(self, path: str, data: Data, *, durable: bool) -> None:
         temporary = f"{path}.tmp"
         with _about(path):
-            descriptor = os.open(
-                self._at(temporary), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644
-            )
+            descriptor = os.open(self._at(temporary), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
             try:
                 written = 0
                 view = memoryview(data)
@@ -220,9 +218,7 @@ class DiskFiles:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(descriptor)
-            raise BrokerError(
-                ErrorCode.DIRECTORY_IN_USE, f"{str(self.root)!r}; close that one first"
-            ) from error
+            raise BrokerError(ErrorCode.DIRECTORY_IN_USE, f"{str(self.root)!r}; close that one first") from error
         return _DiskLock(descriptor)
 
     def close(self) -> None:

@@ -16,20 +16,28 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, cast
 
 import crc32c
+import msgspec
 from aiokafka.errors import CorruptRecordException
 from aiokafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchBuilder
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.limits import MAX_HEADERS
 from broker_core.log.reserved_headers import reserved_headers
 from broker_core.messages import Message, StoredMessage
 
 HEADER_BYTES = 61
 LENGTH_FIELD_END = 12  # the length counts what comes after it
 MAX_BATCH_RECORDS = 1_000  # reading one message decodes at most this many
+MAX_BATCH_BYTES = 4 * 1_048_576  # nor more than this, but for a single message
 NO_PRODUCER_ID = -1
+SEQUENCES = 1 << 31  # after a producer's last sequence number comes 0
+
+LEAST_RECORD_BYTES = 7  # length, attributes, two deltas, null key, null value, no headers
 
 _MAGIC = 2
 _LEADER_EPOCH = 0
+MARK = struct.pack(">ib", _LEADER_EPOCH, _MAGIC)  # the constant bytes of every header, by which one can be found
+MARK_AT = 12
 _CRC_START = 21
 _PREFIX = struct.Struct(">qiibI")  # what the CRC does not cover, and the CRC
 _HEADER = struct.Struct(">qiibIhiqqqhii")
@@ -46,8 +54,11 @@ class ProducerStamp(NamedTuple):
     sequence: int
 
 
-class BatchHeader(NamedTuple):
-    """The header of a stored batch; `size_bytes` is the whole batch. `timestamp_ms` is that of its first record."""
+class BatchHeader(msgspec.Struct, frozen=True, gc=False):
+    """The header of a stored batch; `size_bytes` is the whole batch. `timestamp_ms` is that of its first record.
+
+    Compaction may have removed records: then there are fewer than `end_offset` - `base_offset`.
+    """
 
     base_offset: int
     size_bytes: int
@@ -77,6 +88,10 @@ def encode_batch(
         key = message.key
         value = message.value
         if message.headers or message.ttl_ms is not None or message.priority:
+            if len(message.headers) > MAX_HEADERS:
+                raise BrokerError(
+                    ErrorCode.MESSAGE_TOO_LARGE, f"{len(message.headers)} headers; a message has at most {MAX_HEADERS}"
+                )
             append(delta, timestamp_ms, key, value, [*message.headers, *reserved_headers(message)])
         else:
             append(delta, timestamp_ms, key, value, _NO_HEADERS)
@@ -87,6 +102,40 @@ def encode_batch(
     data = builder.build()
     _PLACE.pack_into(data, 0, base_offset, len(data) - LENGTH_FIELD_END, _LEADER_EPOCH)
     return data, payload_bytes
+
+
+def encode_batches(
+    base_offset: int, timestamp_ms: int, messages: Sequence[Message], first: int, last: int
+) -> Iterator[tuple[bytearray, int, int]]:
+    """Messages number `first` to `last` - 1 as (batch, count, bytes of keys and values), in bounded batches.
+
+    Number 0 is at `base_offset`.
+    """
+    while last - first > MAX_BATCH_RECORDS:
+        yield from encode_batches(base_offset, timestamp_ms, messages, first, first + MAX_BATCH_RECORDS)
+        first += MAX_BATCH_RECORDS
+    data, payload_bytes = encode_batch(base_offset + first, timestamp_ms, messages[first:last])
+    if len(data) <= MAX_BATCH_BYTES or last - first == 1:
+        yield data, last - first, payload_bytes
+    else:
+        half = (first + last) // 2
+        yield from encode_batches(base_offset, timestamp_ms, messages, first, half)
+        yield from encode_batches(base_offset, timestamp_ms, messages, half, last)
+
+
+def encode_kept(kept: Sequence[StoredMessage], batch: BatchHeader) -> tuple[bytearray, int]:
+    """The batch again, with only the `kept` ones of its messages, each at its offset; and their payload bytes."""
+    base_offset = kept[0].offset
+    sequence = batch.base_sequence
+    if batch.producer_id != NO_PRODUCER_ID:
+        sequence = (sequence + base_offset - batch.base_offset) % SEQUENCES
+    builder = DefaultRecordBatchBuilder(_MAGIC, 0, 0, batch.producer_id, batch.producer_epoch, sequence, _SIZE_LIMIT)
+    for message in kept:
+        delta = message.offset - base_offset
+        builder.append(delta, message.timestamp_ms, message.key, message.value, list(message.headers))
+    data = builder.build()
+    _PLACE.pack_into(data, 0, base_offset, len(data) - LENGTH_FIELD_END, _LEADER_EPOCH)
+    return data, sum(message.size_bytes for message in kept)
 
 
 def parse_header(data: bytes | memoryview, position: int = 0) -> BatchHeader | None:
@@ -111,11 +160,14 @@ def parse_header(data: bytes | memoryview, position: int = 0) -> BatchHeader | N
     size_bytes = length + LENGTH_FIELD_END
     if magic != _MAGIC or epoch != _LEADER_EPOCH or base < 0 or size_bytes < HEADER_BYTES:
         return None
-    if count < 1 or last_delta != count - 1:
+    if count < 1 or last_delta < count - 1:
         return None
-    return BatchHeader(
-        base, size_bytes, count, last_delta, first_ms, max_ms, producer_id, producer_epoch, sequence
-    )
+    return BatchHeader(base, size_bytes, count, last_delta, first_ms, max_ms, producer_id, producer_epoch, sequence)
+
+
+def place_bytes(base_offset: int, size_bytes: int) -> bytes:
+    """The first 12 bytes of a batch, which its own checksum does not cover: base offset and length."""
+    return _PLACE.pack(base_offset, size_bytes - LENGTH_FIELD_END, _LEADER_EPOCH)[:LENGTH_FIELD_END]
 
 
 def is_intact(batch: bytes | memoryview, base_offset: int) -> bool:
@@ -128,13 +180,11 @@ def is_intact(batch: bytes | memoryview, base_offset: int) -> bool:
         and length + LENGTH_FIELD_END == len(batch)
         and magic == _MAGIC
         and epoch == _LEADER_EPOCH
-        and crc == crc32c.crc32c(memoryview(batch)[_CRC_START:])
+        and crc == int(crc32c.crc32c(memoryview(batch)[_CRC_START:]))
     )
 
 
-def decode_batch(
-    batch: bytes | memoryview, topic: str, partition: int, published_ns: int
-) -> Iterator[StoredMessage]:
+def decode_batch(batch: bytes | memoryview, topic: str, partition: int, published_ns: int) -> Iterator[StoredMessage]:
     """The messages of an intact batch, each decoded when asked for. Raises DAMAGED where one does not parse."""
     try:
         for record in DefaultRecordBatch(cast(bytes, batch)):
@@ -147,9 +197,7 @@ def decode_batch(
                 published_ns,
                 record.key,
                 record.value,
-                tuple(headers) if headers else (),  # type: ignore[arg-type]
+                tuple(headers) if headers else (),
             )
     except CorruptRecordException as error:
-        raise BrokerError(
-            ErrorCode.DAMAGED, f"a record in {topic}-{partition} does not parse ({error})"
-        ) from error
+        raise BrokerError(ErrorCode.DAMAGED, f"a record in {topic}-{partition} does not parse ({error})") from error

@@ -1,51 +1,65 @@
-"""Where the batches of one segment are: a few bytes per batch, and no decoding to answer what was published when."""
+"""Where batches are in a segment, and when each was published: a few bytes per batch, and nothing decoded."""
 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 
 from broker_core.messages import Run
 
+UNKNOWN_BYTES = 0xFFFF_FFFF  # of a batch that was found on disk and not decoded yet
+
 
 class BatchIndex:
-    """One entry per batch, in order. Offsets inside a batch have no gaps; between batches there may be.
+    """One entry per batch, in order: a slot. `spans` counts offsets, those that compaction has emptied included.
 
     `positions` and `sizes` are bytes in the segment file, `payloads` the bytes of keys and values. Offsets are kept
-    relative to the segment's, so that an entry takes 24 bytes.
+    relative to the segment's, so that an entry takes 28 bytes.
     """
 
     __slots__ = (
         "_base_offset",
-        "counts",
+        "_in_time_order",
         "max_published_ns",
         "offsets",
         "payloads",
         "positions",
         "published",
+        "sizes",
+        "spans",
+        "with_gaps",
     )
 
     def __init__(self, base_offset: int) -> None:
         self._base_offset = base_offset
         self.offsets = array("I")
-        self.counts = array("I")
+        self.spans = array("I")
         self.positions = array("I")
+        self.sizes = array("I")
         self.payloads = array("I")
         self.published = array("q")
+        self.with_gaps: set[int] = set()
         self.max_published_ns: int | None = None
+        self._in_time_order = True
 
     def __len__(self) -> int:
         return len(self.offsets)
 
-    def add(self, base_offset: int, count: int, position: int, payload_bytes: int, published_ns: int) -> None:
+    def add(
+        self, base_offset: int, span: int, position: int, size_bytes: int, payload_bytes: int, published_ns: int
+    ) -> None:
         """The next batch."""
         self.offsets.append(base_offset - self._base_offset)
-        self.counts.append(count)
+        self.spans.append(span)
         self.positions.append(position)
+        self.sizes.append(size_bytes)
         self.payloads.append(payload_bytes)
         self.published.append(published_ns)
-        if self.max_published_ns is None or published_ns > self.max_published_ns:
+        if self.max_published_ns is None or published_ns >= self.max_published_ns:
             self.max_published_ns = published_ns
+        else:
+            self._in_time_order = False
 
     def base_offset(self, slot: int) -> int:
         """The first offset of the batch in this slot."""
@@ -53,40 +67,65 @@ class BatchIndex:
 
     def end_offset(self, slot: int) -> int:
         """The offset after the batch in this slot."""
-        return self._base_offset + self.offsets[slot] + self.counts[slot]
+        return self._base_offset + self.offsets[slot] + self.spans[slot]
 
     def slot_from(self, offset: int) -> int:
         """The slot of the batch that holds `offset`, else of the next batch after it; `len(self)` where none is."""
-        slot = bisect_right(self.offsets, max(offset - self._base_offset, 0)) - 1
-        if slot < 0 or offset >= self.end_offset(slot):
+        relative = offset - self._base_offset
+        slot = bisect_right(self.offsets, relative) - 1
+        if slot < 0 or relative >= self.offsets[slot] + self.spans[slot]:
             slot += 1
         return slot
 
-    def slot_for_time(self, published_ns: int) -> int | None:
-        """The first slot published at `published_ns` or later; None where none was."""
+    def slot_for_time(self, published_ns: int, start: int = 0) -> int | None:
+        """The first slot from `start` on that was published at `published_ns` or later; None where none was."""
         if self.max_published_ns is None or self.max_published_ns < published_ns:
             return None
-        # Not bisected: a restart may have moved the clock back inside a segment.
-        return next(slot for slot, time_ns in enumerate(self.published) if time_ns >= published_ns)
+        if self._in_time_order:
+            slot = bisect_left(self.published, published_ns, start)
+            return slot if slot < len(self) else None
+        # A restart has moved the clock back inside this segment.
+        later = (slot for slot in range(start, len(self)) if self.published[slot] >= published_ns)
+        return next(later, None)
 
-    def collect_runs(self, offset: int, end_offset: int, runs: list[Run]) -> None:
-        """Append the runs between the two offsets, joined with the last of `runs` where they go on from it."""
+    def collect_runs(self, offset: int, end_offset: int, runs: list[Run], records: Records) -> None:
+        """Append the runs between the two offsets, joined with the last of `runs` where they go on from it.
+
+        `records` is asked for the batches that compaction has left with gaps or whose payload is not known yet.
+        """
         base_offset = self._base_offset
         offsets = self.offsets
         for slot in range(self.slot_from(offset), len(offsets)):
             first = base_offset + offsets[slot]
             if first >= end_offset:
                 return
-            count = self.counts[slot]
-            size_bytes = self.payloads[slot]
             published_ns = self.published[slot]
-            if first < offset or first + count > end_offset:
+            if slot in self.with_gaps:
+                for at, size_bytes in records(self, slot):
+                    if offset <= at < end_offset:
+                        _join(runs, at, 1, size_bytes, published_ns)
+                continue
+            span = self.spans[slot]
+            size_bytes = self.payloads[slot]
+            if size_bytes == UNKNOWN_BYTES:
+                size_bytes = self.payloads[slot] = sum(size for _, size in records(self, slot))
+            if first < offset or first + span > end_offset:
                 start = max(first, offset)
-                end = min(first + count, end_offset)
+                end = min(first + span, end_offset)
                 # Shares of one batch add up to the whole of it, whichever way it is divided.
-                size_bytes = size_bytes * (end - first) // count - size_bytes * (start - first) // count
-                first, count = start, end - start
-            if runs and runs[-1].published_ns == published_ns and runs[-1].end_offset == first:
-                last = runs.pop()
-                first, count, size_bytes = last.offset, last.count + count, last.size_bytes + size_bytes
-            runs.append(Run(first, count, size_bytes, published_ns))
+                size_bytes = size_bytes * (end - first) // span - size_bytes * (start - first) // span
+                first, span = start, end - start
+            _join(runs, first, span, size_bytes, published_ns)
+
+
+# The (offset, bytes of key and value) of each record in a slot.
+Records = Callable[[BatchIndex, int], Sequence[tuple[int, int]]]
+
+
+def _join(runs: list[Run], offset: int, count: int, size_bytes: int, published_ns: int) -> None:
+    if runs:
+        last = runs[-1]
+        if last.published_ns == published_ns and last.offset + last.count == offset:
+            runs[-1] = Run(last.offset, last.count + count, last.size_bytes + size_bytes, published_ns)
+            return
+    runs.append(Run(offset, count, size_bytes, published_ns))

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import ConfigError
 from broker_core.limits import INDEX_INTERVAL_BYTES, MAX_MESSAGE_BYTES, SEGMENT_BYTES
 
 Durability = Literal["memory", "file", "fsync"]
@@ -18,9 +18,10 @@ _DAY_MS = 86_400_000
 class LogConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Settings of one partition log; None is "no limit".
 
-    `durability`: `memory` dies with the process, `file` survives it, `fsync` survives a power cut once `sync` has returned.
-    A segment is rolled at `segment_bytes` or when its first batch is `segment_ms` old. `retention_*` apply where `cleanup`
-    is `delete`, and remove whole segments. `tombstone_ms` is how long compaction keeps a deleted key's last message.
+    `durability`: `memory` dies with the process, `file` survives it, `fsync` survives a power cut once `sync` has
+    returned. A segment is rolled at `segment_bytes` or when its first batch is `segment_ms` old. `retention_*` apply
+    where `cleanup` is `delete`, and remove whole segments. `tombstone_ms` is how long compaction keeps the message
+    without a value that deletes a key.
     """
 
     durability: Durability = "memory"
@@ -37,13 +38,11 @@ class LogConfig(msgspec.Struct, frozen=True, kw_only=True):
         for name, least in _LEAST.items():
             value = getattr(self, name)
             if value is not None and value < least:
-                raise BrokerError(ErrorCode.INVALID_CONFIG, f"{name} is {value}; it must be at least {least}")
+                raise ConfigError(f"{name} is {value}; it must be at least {least}")
         if self.durability not in ("memory", "file", "fsync"):
-            raise BrokerError(
-                ErrorCode.INVALID_CONFIG, f"durability {self.durability!r} must be memory, file or fsync"
-            )
+            raise ConfigError(f"durability {self.durability!r} must be memory, file or fsync")
         if self.cleanup not in ("delete", "compact"):
-            raise BrokerError(ErrorCode.INVALID_CONFIG, f"cleanup {self.cleanup!r} must be delete or compact")
+            raise ConfigError(f"cleanup {self.cleanup!r} must be delete or compact")
 
 
 _LEAST = {

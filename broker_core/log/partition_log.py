@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import contextlib
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from functools import partial
+
+import msgspec
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import FileSystem
-from broker_core.log.batch import MAX_BATCH_RECORDS, NO_PRODUCER_ID, ProducerStamp, decode_batch, encode_batch
+from broker_core.log.batch import MAX_BATCH_BYTES, MAX_BATCH_RECORDS, ProducerStamp, encode_batch, encode_batches
+from broker_core.log.checkpoint import Checkpoint
 from broker_core.log.config import LogConfig
-from broker_core.log.decoded_batch import DecodedBatch
-from broker_core.log.producers import ProducerStates, RememberedBatch
-from broker_core.log.recovery import intact_batches
-from broker_core.log.segment import LOG_SUFFIX, Segment, SegmentView
-from broker_core.messages import Message, Run, StoredMessage
+from broker_core.log.damage import Damage
+from broker_core.log.partition_reader import PartitionReader
+from broker_core.log.producers import FORGOTTEN_AFTER_NS, RememberedBatch
+from broker_core.log.recovery import Recovery
+from broker_core.log.retention import is_too_old, retained_from
+from broker_core.log.segment import Place, Segment
+from broker_core.log.segment_list import SegmentList
+from broker_core.log.sync_ticket import SyncTicket
+from broker_core.messages import Message
 
-_CACHED_BATCHES = 4  # partly read batches that are kept decoded: about one per group that reads the partition
+_NEVER_NS = 1 << 63
 
 
-class Appended(NamedTuple):
-    """Where messages were stored. `size_bytes` counts keys and values; a `duplicate` was stored before, at `base_offset`."""
+class Appended(msgspec.Struct, frozen=True, gc=False):
+    """Where messages were stored; a `duplicate` was there before. `size_bytes` counts keys and values."""
 
     base_offset: int
     count: int
@@ -30,118 +36,103 @@ class Appended(NamedTuple):
     duplicate: bool
 
 
-class PartitionLog:
-    """The messages of one partition. Opening finds what is in `directory`, and cuts off a batch that was not finished.
+class PartitionLog(PartitionReader):
+    """The messages of one partition. Opening one finds what is in `directory`; `recovery` tells what had to be done.
 
-    `epoch_ms` is the Unix time of session time 0. `end_offset` is the offset of the next message, `start_offset` the first
-    that can be read.
+    `epoch_ms` is the Unix time of session time 0. `start_offset` is the first offset that can be read, `end_offset`
+    that of the next message. Readers see what is below `high_watermark`: with durability `fsync` that is what a sync
+    has made durable, else the end offset. `read_only` is the reason why nothing more is taken, or "".
     """
 
     def __init__(
-        self,
-        files: FileSystem,
-        directory: str,
-        topic: str,
-        partition: int,
-        *,
-        config: LogConfig,
-        epoch_ms: int,
+        self, files: FileSystem, directory: str, topic: str, partition: int, *, config: LogConfig, epoch_ms: int
     ) -> None:
-        self.topic = topic
-        self.partition = partition
-        self.config = config
-        self.directory = directory
-        self.start_offset = 0
-        self.end_offset = 0
-        self._files = files
-        self._epoch_ms = epoch_ms
-        self._producers = ProducerStates()
-        self._recent: dict[int, DecodedBatch] = {}
-        self._closed = False
+        damage = Damage(f"{topic}-{partition}")
+        place = Place(files, directory, epoch_ms, damage)
         files.makedirs(directory)
-        self._segments = self._recover() or [Segment(files, directory, 0)]
-        self._bases = [segment.base_offset for segment in self._segments]
-        self._active = self._segments[-1]
-        self.start_offset = self._bases[0]
-        self.end_offset = self._active.end_offset
-
-    @property
-    def name(self) -> str:
-        """Topic and partition, as in `orders-3`."""
-        return f"{self.topic}-{self.partition}"
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes in the segment files."""
-        return sum(segment.size_bytes for segment in self._segments)
-
-    def _recover(self) -> list[Segment]:
-        segments = []
-        for name in self._files.listdir(self.directory):
-            if not name.endswith(LOG_SUFFIX):
-                continue
-            segment = Segment(self._files, self.directory, int(name.removesuffix(LOG_SUFFIX)))
-            whole_bytes = 0
-            for position, header, data in intact_batches(self._files, segment.path):
-                published_ns = (header.timestamp_ms - self._epoch_ms) * NS_PER_MS
-                payload_bytes = sum(
-                    message.size_bytes
-                    for message in decode_batch(data, self.topic, self.partition, published_ns)
-                )
-                segment.index.add(header.base_offset, header.count, position, payload_bytes, published_ns)
-                segment.end_offset = header.end_offset
-                whole_bytes = position + header.size_bytes
-                if header.producer_id != NO_PRODUCER_ID:
-                    self._producers.remember(
-                        ProducerStamp(header.producer_id, header.producer_epoch, header.base_sequence),
-                        RememberedBatch(header.base_sequence, header.count, header.base_offset, published_ns),
-                    )
-            if whole_bytes < segment.size_bytes:
-                segment.close()
-                self._files.truncate(segment.path, whole_bytes)
-                segment.file = self._files.open_append(segment.path)
-            segments.append(segment)
-        return segments
+        recovery = Recovery(place)
+        segments = recovery.segments
+        if not segments or segments[-1].has_holes or segments[-1].end_offset != recovery.end_offset:
+            segments.append(Segment(place, recovery.end_offset))
+        super().__init__(topic, partition, SegmentList(segments), damage)
+        self.config = config
+        self.recovery = recovery.report
+        self.start_offset = recovery.start_offset
+        self.end_offset = self.high_watermark = recovery.end_offset
+        self.read_only = ""
+        self.compacted_to = recovery.checkpoint.compacted_to
+        self._place = place
+        self._active = self._segments.active
+        self._producers = recovery.producers
+        self._durable_offset = recovery.end_offset
+        self._unsynced: list[Segment] = []
+        self._unindexed = [segment for segment in self._segments.sealed if not segment.is_indexed]
+        self._named: Segment | None = None  # the last segment whose name in the directory is durable
+        self._closed = False
+        self._waits_for_sync = config.durability == "fsync"
+        self._writes_indexes = config.durability != "memory"
+        self._needs_keys = config.cleanup == "compact"
+        self._segment_ns = _NEVER_NS if config.segment_ms is None else config.segment_ms * NS_PER_MS
+        self._checked_bytes = min(config.max_message_bytes, MAX_BATCH_BYTES)
 
     def append_batch(
         self, now_ns: int, messages: Sequence[Message], *, producer: ProducerStamp | None = None
     ) -> Appended:
         """Store the messages at the next offsets, all or none; the only way in.
 
-        A batch that `producer` has sent before is not stored again. Raises STORAGE_ERROR, MESSAGE_TOO_LARGE,
-        OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH, CLOSED.
+        A batch that `producer` has sent before is not stored again. Raises STORAGE_ERROR, MESSAGE_TOO_LARGE, CLOSED,
+        OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH, INVALID_RECORD (no key where the topic is compacted).
         """
-        if self._closed:
-            raise BrokerError(ErrorCode.CLOSED, f"the log of {self.name}")
+        self._check_takes(messages)
         count = len(messages)
-        if count == 0:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"a batch for {self.name} has no messages")
         base_offset = self.end_offset
+        timestamp_ms = self._place.epoch_ms + now_ns // NS_PER_MS
         if producer is not None:
             duplicate = self._producers.duplicate(producer, count)
             if duplicate is not None:
-                size_bytes = sum(
-                    run.size_bytes for run in self.runs(duplicate.base_offset, duplicate.base_offset + count)
-                )
+                size_bytes = sum(run.size_bytes for run in self.runs(duplicate.base_offset, duplicate.end_offset))
                 return Appended(duplicate.base_offset, count, size_bytes, True)
         elif count > MAX_BATCH_RECORDS:
-            size_bytes = 0
-            for first in range(0, count, MAX_BATCH_RECORDS):
-                size_bytes += self.append_batch(
-                    now_ns, messages[first : first + MAX_BATCH_RECORDS]
-                ).size_bytes
-            return Appended(base_offset, count, size_bytes, False)
-        data, size_bytes = encode_batch(base_offset, self._epoch_ms + now_ns // NS_PER_MS, messages, producer)
-        if len(data) > self.config.max_message_bytes:
+            return self._append_many(now_ns, messages)
+        data, size_bytes = encode_batch(base_offset, timestamp_ms, messages, producer)
+        if len(data) > self._checked_bytes:
             self._check_sizes(messages)
-        active = self._active
-        if active.file.size + len(data) > self.config.segment_bytes and active.file.size:
-            active = self._roll()
-        active.append(data, base_offset, count, size_bytes, now_ns)
-        self.end_offset = base_offset + count
+            if len(data) > MAX_BATCH_BYTES and count > 1:
+                if producer is None:
+                    return self._append_many(now_ns, messages)
+                raise BrokerError(
+                    ErrorCode.MESSAGE_TOO_LARGE, f"{len(data)} bytes in one batch for {self.name}; send it in parts"
+                )
+        self._active_for(now_ns, len(data)).append(data, base_offset, count, size_bytes, now_ns)
+        self._advance(base_offset + count)
         if producer is not None:
             self._producers.remember(producer, RememberedBatch(producer.sequence, count, base_offset, now_ns))
         return Appended(base_offset, count, size_bytes, False)
+
+    def _append_many(self, now_ns: int, messages: Sequence[Message]) -> Appended:
+        self._check_sizes(messages)
+        base_offset = self.end_offset
+        timestamp_ms = self._place.epoch_ms + now_ns // NS_PER_MS
+        batches = list(encode_batches(base_offset, timestamp_ms, messages, 0, len(messages)))
+        stored_bytes = sum(len(data) for data, _, _ in batches)
+        self._active_for(now_ns, stored_bytes).append_batches(batches, base_offset, now_ns)
+        self._advance(base_offset + len(messages))
+        return Appended(base_offset, len(messages), sum(payload_bytes for _, _, payload_bytes in batches), False)
+
+    def _advance(self, end_offset: int) -> None:
+        self.end_offset = end_offset
+        if not self._waits_for_sync:
+            self.high_watermark = end_offset
+
+    def _check_takes(self, messages: Sequence[Message]) -> None:
+        if self._closed:
+            raise BrokerError(ErrorCode.CLOSED, f"the log of {self.name}")
+        if self.read_only:
+            raise BrokerError(ErrorCode.STORAGE_ERROR, self.read_only)
+        if not messages:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"a batch for {self.name} has no messages")
+        if self._needs_keys and any(message.key is None for message in messages):
+            raise BrokerError(ErrorCode.INVALID_RECORD, f"{self.name} is compacted, so every message needs a key")
 
     def _check_sizes(self, messages: Sequence[Message]) -> None:
         limit = self.config.max_message_bytes
@@ -153,141 +144,130 @@ class PartitionLog:
                     ErrorCode.MESSAGE_TOO_LARGE, f"{size} bytes for {self.name}, which takes at most {limit}"
                 )
 
-    def _roll(self) -> Segment:
-        segment = Segment(self._files, self.directory, self.end_offset)
-        self._segments.append(segment)
-        self._bases.append(segment.base_offset)
-        self._active = segment
-        return segment
+    def _active_for(self, now_ns: int, more_bytes: int) -> Segment:
+        active = self._active
+        size = active.file.size
+        if size and (
+            size + more_bytes > self.config.segment_bytes
+            or (active.first_ns is not None and now_ns - active.first_ns >= self._segment_ns)
+        ):
+            return self._roll(now_ns)
+        return active
 
-    def _first_segment(self, offset: int) -> int:
-        return max(bisect_right(self._bases, offset) - 1, 0)
-
-    def _check_offset(self, offset: int) -> None:
-        if not self.start_offset <= offset <= self.end_offset:
-            raise BrokerError(
-                ErrorCode.OFFSET_OUT_OF_RANGE,
-                f"{offset} in {self.name}, which holds {self.start_offset} to {self.end_offset - 1}",
-            )
-
-    def read(self, offset: int, *, max_messages: int, max_bytes: int = 1 << 20) -> list[StoredMessage]:
-        """Messages from `offset` on, the first of them whatever its size; empty at the end of the log.
-
-        `max_bytes` counts keys and values. Raises OFFSET_OUT_OF_RANGE and DAMAGED.
-        """
-        self._check_offset(offset)
-        found: list[StoredMessage] = []
-        for segment in self._segments[self._first_segment(offset) :]:
-            index = segment.index
-            for slot in range(index.slot_from(offset), len(index)):
-                wanted = max_messages - len(found)
-                if wanted <= 0 or (found and max_bytes <= 0):
-                    return found
-                start = max(offset - index.base_offset(slot), 0)
-                messages = self._messages(segment, slot, start, start + wanted)
-                payload_bytes = index.payloads[slot]
-                if payload_bytes > max_bytes:
-                    for message in messages:
-                        max_bytes -= message.size_bytes
-                        if max_bytes < 0 and found:
-                            return found
-                        found.append(message)
-                else:
-                    max_bytes -= payload_bytes
-                    found.extend(messages)
-        return found
-
-    def _messages(self, segment: Segment, slot: int, start: int, stop: int) -> list[StoredMessage]:
-        index = segment.index
-        count = index.counts[slot]
-        base_offset = index.base_offset(slot)
-        batch = self._recent.get(base_offset) if count > 1 else None
-        if batch is None:
-            records = decode_batch(segment.batch(slot), self.topic, self.partition, index.published[slot])
-            if start == 0 and stop >= count:
-                return list(records)
-            batch = DecodedBatch(records)
-            if len(self._recent) >= _CACHED_BATCHES:
-                del self._recent[next(iter(self._recent))]
-            self._recent[base_offset] = batch
-        return batch.take(start, stop)
-
-    def read_bytes(self, offset: int, max_bytes: int = 1 << 20) -> list[bytes]:
-        """Stored batches, whole, from the one that holds `offset` on; the first of them whatever its size."""
-        self._check_offset(offset)
-        found: list[bytes] = []
-        for segment in self._segments[self._first_segment(offset) :]:
-            for slot in range(segment.index.slot_from(offset), len(segment.index)):
-                max_bytes -= segment.stored_size(slot)
-                if found and max_bytes < 0:
-                    return found
-                found.append(segment.batch(slot))
-        return found
-
-    def message(self, offset: int) -> StoredMessage:
-        """The message at `offset`. Raises OFFSET_OUT_OF_RANGE where there is none, and DAMAGED."""
-        found = self.read(offset, max_messages=1)
-        if not found or found[0].offset != offset:
-            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"there is no message {offset} in {self.name}")
-        return found[0]
-
-    def runs(self, offset: int, end_offset: int) -> list[Run]:
-        """What lies between the two offsets, by moment of publishing; nothing is decoded.
-
-        `size_bytes` of a run that holds part of a batch is its share, so that the parts of a batch add up to the whole.
-        """
-        found: list[Run] = []
-        offset = max(offset, self.start_offset)
-        for segment in self._segments[self._first_segment(offset) :]:
-            if segment.base_offset >= end_offset:
-                break
-            segment.index.collect_runs(offset, end_offset, found)
-        return found
-
-    def published_ns(self, offset: int) -> int:
-        """When the message at `offset` was published. Raises OFFSET_OUT_OF_RANGE where there is none."""
-        runs = self.runs(offset, offset + 1)
-        if not runs:
-            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"there is no message {offset} in {self.name}")
-        return runs[0].published_ns
-
-    def offset_for_time(self, published_ns: int) -> int:
-        """The first offset published at `published_ns` or later; the end offset where none was."""
-        for segment in self._segments:
-            slot = segment.index.slot_for_time(published_ns)
-            if slot is not None and segment.index.end_offset(slot) > self.start_offset:
-                return max(segment.index.base_offset(slot), self.start_offset)
-        return self.end_offset
+    def _roll(self, now_ns: int) -> Segment:
+        sealed = self._active
+        self._active = Segment(self._place, self.end_offset)
+        self._segments.add(self._active)
+        self._unsynced.append(sealed)
+        self._unindexed.append(sealed)
+        self._producers.forget_before(now_ns - FORGOTTEN_AFTER_NS)
+        if not self._waits_for_sync:
+            # A full disk costs the next opening some scanning, not this message.
+            with contextlib.suppress(BrokerError):
+                self._save_recovery_point()
+        return self._active
 
     def delete_before(self, offset: int) -> None:
         """Delete the messages before `offset`: they cannot be read any more, and segments that hold only such go.
 
-        Raises OFFSET_OUT_OF_RANGE beyond the end; an offset below the start changes nothing.
+        Raises OFFSET_OUT_OF_RANGE beyond the end, STORAGE_ERROR; an offset below the start changes nothing.
         """
         if offset > self.end_offset:
             raise BrokerError(
                 ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} in {self.name}, which ends at {self.end_offset}"
             )
-        self.start_offset = max(offset, self.start_offset)
-        gone = sum(following.base_offset <= self.start_offset for _, following in pairwise(self._segments))
-        for segment in self._segments[:gone]:
-            segment.remove()
-        del self._segments[:gone]
-        del self._bases[:gone]
+        if offset <= self.start_offset:
+            return
+        # First what must be remembered: files that are gone without it would count as lost.
+        self._save_checkpoint(start_offset=offset)
+        self.start_offset = offset
+        self._damage.forget_before(offset)
+        gone = self._segments.drop_before(offset)
+        self._unsynced = [segment for segment in self._unsynced if segment not in gone]
+        self._unindexed = [segment for segment in self._unindexed if segment not in gone]
 
-    def segments(self) -> list[SegmentView]:
-        """The segments, oldest first."""
-        return [segment.view() for segment in self._segments]
+    def apply_retention(self, now_ns: int) -> int:
+        """Where `cleanup` is `delete`, delete the segments that are too old or too many; the start offset then."""
+        if self.config.cleanup == "delete":
+            active_ns = self._active.max_published_ns
+            if active_ns is not None and is_too_old(active_ns, self.config, now_ns):
+                self._roll(now_ns)
+            self.delete_before(min(retained_from(self._segments, self.config, now_ns), self.high_watermark))
+        return self.start_offset
 
-    def flush(self) -> None:
-        """Hand everything to the operating system."""
+    def begin_sync(self) -> SyncTicket | None:
+        """What is not durable yet, to be made so by the ticket; None where everything is.
+
+        One ticket stands for all that was appended before it: whoever waits for offsets below its `end_offset` is
+        served by one fdatasync. Raises STORAGE_ERROR after a failed one.
+        """
+        if self.read_only:
+            raise BrokerError(ErrorCode.STORAGE_ERROR, self.read_only)
+        if self.end_offset == self._durable_offset:
+            return None
+        calls = [segment.file.begin_sync() for segment in (*self._unsynced, self._active)]
+        if self._active is not self._named:
+            files, directory = self._place.files, self._place.directory
+            parent = directory.rpartition("/")[0]
+            calls += [partial(files.fsync_dir, directory), partial(files.fsync_dir, parent)]
+        return SyncTicket(self.end_offset, self._active, calls)
+
+    def end_sync(self, ticket: SyncTicket) -> None:
+        """Take note of what a ticket has done. A failure is final: the partition is read-only from then on.
+
+        The system may have dropped the pages that it could not write: a second fsync would succeed and mean nothing.
+        Raises STORAGE_ERROR.
+        """
+        if ticket.error is not None:
+            self.read_only = f"{self.name} takes no more messages, because a sync failed ({ticket.error.about})"
+            raise BrokerError(ErrorCode.STORAGE_ERROR, self.read_only)
+        self._named = ticket.active
+        self._durable_offset = max(self._durable_offset, ticket.end_offset)
+        self._unsynced = [segment for segment in self._unsynced if segment.end_offset > ticket.end_offset]
+        if self._waits_for_sync:
+            self.high_watermark = self._durable_offset
+            if self._unindexed:
+                with contextlib.suppress(BrokerError):
+                    self._save_recovery_point()
 
     def sync(self) -> None:
-        """Make everything appended so far durable; returns when it is."""
-        self._active.file.begin_sync()()
+        """Make everything appended so far durable; returns when it is. Raises STORAGE_ERROR."""
+        ticket = self.begin_sync()
+        if ticket is not None:
+            ticket.run()
+            self.end_sync(ticket)
+
+    def flush(self) -> None:
+        """Save indexes and checkpoint, so that the next opening has little to scan. Raises STORAGE_ERROR."""
+        if self._active.end_offset <= self.high_watermark and self._active.size_bytes and self._writes_indexes:
+            self._save_index(self._active)
+        self._save_recovery_point()
+
+    def _save_recovery_point(self) -> None:
+        if self._writes_indexes:
+            for segment in [segment for segment in self._unindexed if segment.end_offset <= self.high_watermark]:
+                self._save_index(segment)
+                self._unindexed.remove(segment)
+        self._save_checkpoint(start_offset=self.start_offset)
+
+    def _save_index(self, segment: Segment) -> None:
+        segment.save_index(interval_bytes=self.config.index_interval_bytes, durable=self._waits_for_sync)
+
+    def _save_checkpoint(self, *, start_offset: int) -> None:
+        offset = self.high_watermark
+        producers = self._producers.stored(offset, self._place.epoch_ms)
+        checkpoint = Checkpoint(offset, start_offset, self.compacted_to, producers, self.lost)
+        checkpoint.save(self._place.files, self._place.directory, durable=self._waits_for_sync)
 
     def close(self) -> None:
-        """Nothing more is appended; what is stored stays."""
+        """Nothing more is appended; what is stored stays. With `fsync`, waits for the disk and raises what it says."""
+        if self._closed:
+            return
         self._closed = True
-        for segment in self._segments:
-            segment.close()
+        try:
+            if self._waits_for_sync and not self.read_only:
+                self.sync()
+            with contextlib.suppress(BrokerError):
+                self.flush()
+        finally:
+            self._segments.close()

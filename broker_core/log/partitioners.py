@@ -7,7 +7,7 @@ from typing import Literal
 
 from aiokafka.partitioner import murmur2
 
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import ConfigError
 
 PartitionerKind = Literal["crc32", "murmur2"]
 STICKY_MESSAGES = 16  # messages without a key that stay together, so that they share a batch
@@ -31,11 +31,9 @@ class Partitioner:
 
     def __init__(self, kind: PartitionerKind = "crc32", *, sticky_messages: int = STICKY_MESSAGES) -> None:
         if kind not in _OF_KEY:
-            raise BrokerError(ErrorCode.INVALID_CONFIG, f"partitioner {kind!r} must be one of crc32, murmur2")
+            raise ConfigError(f"partitioner {kind!r} must be one of crc32, murmur2")
         if sticky_messages < 1:
-            raise BrokerError(
-                ErrorCode.INVALID_CONFIG, f"sticky_messages {sticky_messages} must be at least 1"
-            )
+            raise ConfigError(f"sticky_messages {sticky_messages} must be at least 1")
         self.kind = kind
         self._of_key = _OF_KEY[kind]
         self._sticky_messages = sticky_messages

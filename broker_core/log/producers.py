@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple
+from collections.abc import Iterable
+import msgspec
 
+from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.log.batch import ProducerStamp
+from broker_core.log.batch import SEQUENCES, ProducerStamp
+from broker_core.log.checkpoint import StoredProducer
 
 REMEMBERED_BATCHES = 5  # Kafka's: as many as a producer may have in flight
-SEQUENCES = 1 << 31  # after the last one comes 0
+FORGOTTEN_AFTER_NS = 86_400 * 1_000_000_000  # Kafka's default of producer.id.expiration.ms
 
 
-class RememberedBatch(NamedTuple):
+class RememberedBatch(msgspec.Struct, frozen=True, gc=False):
     """A batch that a producer has sent: its sequence numbers and where it was stored."""
 
     sequence: int
     count: int
     base_offset: int
     published_ns: int
+
+    @property
+    def end_offset(self) -> int:
+        """The offset after its last message."""
+        return self.base_offset + self.count
 
 
 class ProducerState:
@@ -35,15 +43,16 @@ class ProducerStates:
     """All producers that a partition knows."""
 
     def __init__(self) -> None:
-        self.by_id: dict[int, ProducerState] = {}
+        self._by_id: dict[int, ProducerState] = {}
 
     def duplicate(self, stamp: ProducerStamp, count: int) -> RememberedBatch | None:
         """The stored batch that this one repeats, or None where it is the next one.
 
-        Raises INVALID_PRODUCER_EPOCH for an older epoch and OUT_OF_ORDER_SEQUENCE_NUMBER for a gap or a repetition of what is
-        no longer remembered. A producer that is not known, or no longer, may start anywhere; a new epoch starts at 0.
+        Raises INVALID_PRODUCER_EPOCH for an older epoch and OUT_OF_ORDER_SEQUENCE_NUMBER for a gap or a repetition of
+        what is no longer remembered. A producer that is not known, or no longer, may start anywhere; a new epoch
+        starts at 0.
         """
-        state = self.by_id.get(stamp.producer_id)
+        state = self._by_id.get(stamp.producer_id)
         if state is None:
             return None
         if stamp.epoch < state.epoch:
@@ -65,9 +74,39 @@ class ProducerStates:
             )
         return None
 
+    def restore(self, stored: Iterable[StoredProducer], epoch_ms: int) -> None:
+        """Take over what a checkpoint holds."""
+        for producer in stored:
+            state = self._by_id[producer.producer_id] = ProducerState(producer.epoch)
+            for sequence, count, base_offset, timestamp_ms in producer.batches:
+                state.batches.append(
+                    RememberedBatch(sequence, count, base_offset, (timestamp_ms - epoch_ms) * NS_PER_MS)
+                )
+
+    def stored(self, end_offset: int, epoch_ms: int) -> tuple[StoredProducer, ...]:
+        """What a checkpoint at `end_offset` has to hold: the batches before it."""
+        found = []
+        for producer_id, state in self._by_id.items():
+            batches = tuple(
+                (batch.sequence, batch.count, batch.base_offset, epoch_ms + batch.published_ns // NS_PER_MS)
+                for batch in state.batches
+                if batch.base_offset + batch.count <= end_offset
+            )
+            if batches:
+                found.append(StoredProducer(producer_id, state.epoch, batches))
+        return tuple(found)
+
+    def forget_before(self, published_ns: int) -> None:
+        """Forget the producers that have sent nothing since."""
+        idle = [
+            producer_id for producer_id, state in self._by_id.items() if state.batches[-1].published_ns < published_ns
+        ]
+        for producer_id in idle:
+            del self._by_id[producer_id]
+
     def remember(self, stamp: ProducerStamp, batch: RememberedBatch) -> None:
         """`batch` was stored for this producer."""
-        state = self.by_id.get(stamp.producer_id)
+        state = self._by_id.get(stamp.producer_id)
         if state is None or state.epoch != stamp.epoch:
-            state = self.by_id[stamp.producer_id] = ProducerState(stamp.epoch)
+            state = self._by_id[stamp.producer_id] = ProducerState(stamp.epoch)
         state.batches.append(batch)

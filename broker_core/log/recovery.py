@@ -1,42 +1,147 @@
-"""What a segment file holds, found by reading it: how a log is opened again."""
+"""Opening a partition: what the checkpoint and the indexes vouch for is taken as it is, the rest is scanned.
+
+Bytes after the checkpoint that are no batch, with no batch behind them, are a torn tail and are cut off. Anything else
+that is missing is damage: its offsets are named, and never given to other messages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import zip_longest
 from typing import NamedTuple
 
-from broker_core.files import FileSystem
-from broker_core.log.batch import BatchHeader, is_intact, parse_header
-
-_READ_BYTES = 4 * 1_048_576
-
-
-class FoundBatch(NamedTuple):
-    """An intact batch and the byte at which it starts."""
-
-    position: int
-    header: BatchHeader
-    data: memoryview
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError
+from broker_core.log.batch import NO_PRODUCER_ID, BatchHeader, ProducerStamp
+from broker_core.log.checkpoint import Checkpoint
+from broker_core.log.producers import ProducerStates, RememberedBatch
+from broker_core.log.scan import BadBytes, scan
+from broker_core.log.segment import LOG_SUFFIX, Place, Segment, segment_path
+from broker_core.log.segment_index import INDEX_SUFFIX, SegmentIndex
 
 
-def intact_batches(files: FileSystem, path: str) -> Iterator[FoundBatch]:
-    """The intact batches from the start of the file up to the first byte that is not one."""
-    size = files.size(path)
-    position = 0
-    window = memoryview(b"")
-    window_start = 0
-    while position < size:
-        header = parse_header(window, position - window_start)
-        if header is None or position + header.size_bytes > window_start + len(window):
-            wanted = max(_READ_BYTES, header.size_bytes if header else 0)
-            if position == window_start and len(window) >= min(wanted, size - position):
-                return
-            window = memoryview(files.read(path, position, wanted))
-            window_start = position
-            continue
-        start = position - window_start
-        data = window[start : start + header.size_bytes]
-        if not is_intact(data, header.base_offset):
+class RecoveryReport(NamedTuple):
+    """What opening a partition did. `notes` are sentences for people; empty where all was as it was left."""
+
+    scanned_bytes: int
+    cut_bytes: int
+    notes: tuple[str, ...]
+
+
+class Recovery:
+    """Opens the partition in `place`; the result is in its attributes. `segments` may be empty."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._notes: list[str] = []
+        self._scanned_bytes = 0
+        self._cut_bytes = 0
+        self.producers = ProducerStates()
+        self.segments: list[Segment] = []
+        self._bases = self._find_bases()
+        self.checkpoint = self._load_checkpoint()
+        self.start_offset = self.checkpoint.start_offset
+        for lost in self.checkpoint.lost:
+            place.damage.add(*lost)
+        self.producers.restore(self.checkpoint.producers, place.epoch_ms)
+        self._remove_leftovers()
+        for base, limit in zip_longest(self._bases, self._bases[1:]):
+            self._open(base, limit)
+        self.end_offset = self._end_offset()
+        self.report = RecoveryReport(self._scanned_bytes, self._cut_bytes, tuple(self._notes))
+
+    def _load_checkpoint(self) -> Checkpoint:
+        # Without one, compaction may have been anywhere but in the last segment.
+        first, last = (self._bases[0], self._bases[-1]) if self._bases else (0, 0)
+        unknown = Checkpoint(offset=0, start_offset=first, compacted_to=last)
+        try:
+            return Checkpoint.load(self._place.files, self._place.directory) or unknown
+        except BrokerError as error:
+            self._notes.append(f"{error} Everything was scanned instead; deleted records may be back.")
+            return unknown
+
+    def _remove_leftovers(self) -> None:
+        for name in self._place.files.listdir(self._place.directory):
+            if name.endswith((".tmp", ".cleaned")):
+                self._place.files.remove(f"{self._place.directory}/{name}")
+
+    def _find_bases(self) -> list[int]:
+        names = self._place.files.listdir(self._place.directory)
+        stems = [name.removesuffix(LOG_SUFFIX) for name in names if name.endswith(LOG_SUFFIX)]
+        return sorted(int(stem) for stem in stems if stem.isdigit())
+
+    def _open(self, base: int, limit: int | None) -> None:
+        files = self._place.files
+        path = segment_path(self._place.directory, base)
+        expected = self.segments[-1].end_offset if self.segments else self.start_offset
+        compacted_to = self.checkpoint.compacted_to
+        if expected < base and base > compacted_to:
+            self._lose(expected, base, f"the file before {path!r} is missing or ends early")
+        cold = self._load_index(base, path)
+        gaps = base < compacted_to
+        start = cold.covered_bytes if cold else 0
+        offset = cold.end_offset if cold else base
+        found: list[tuple[int, BatchHeader]] = []
+        bad: list[BadBytes] = []
+        size = files.size(path)
+        for item in scan(files, path, start=start, end=size, offset=offset, limit=limit, gaps=gaps):
+            if isinstance(item, BadBytes):
+                bad.append(item)
+                continue
+            found.append(item)
+            self._remember(item.header)
+        self._scanned_bytes += size - start
+        if bad and bad[-1].next_offset is None and limit is None and bad[-1].offset >= self.checkpoint.offset:
+            tail = bad.pop()
+            files.truncate(path, tail.start)
+            self._cut_bytes += tail.end - tail.start
+            self._notes.append(f"{tail.end - tail.start} bytes of an unfinished batch were cut from {path!r}")
+        segment = Segment(self._place, base, cold, has_gaps=gaps)
+        for position, header in found:
+            segment.found(position, header)
+        self.segments.append(segment)
+        for item in bad:
+            self._damaged(segment, item, limit)
+
+    def _load_index(self, base: int, path: str) -> SegmentIndex | None:
+        files = self._place.files
+        index_path = segment_path(self._place.directory, base, INDEX_SUFFIX)
+        if not files.exists(index_path):
+            return None
+        index = SegmentIndex.load(files, index_path)
+        if index is None:
+            self._notes.append(f"{index_path!r} fails its checksum and was made anew")
+        elif index.end_offset <= self.checkpoint.offset and index.covered_bytes <= files.size(path):
+            return index
+        # It must not come to cover other batches that are appended later.
+        files.remove(index_path)
+        return None
+
+    def _remember(self, header: BatchHeader) -> None:
+        if header.producer_id == NO_PRODUCER_ID or header.base_offset < self.checkpoint.offset:
             return
-        yield FoundBatch(position, header, data)
-        position += header.size_bytes
+        published_ns = (header.timestamp_ms - self._place.epoch_ms) * NS_PER_MS
+        self.producers.remember(
+            ProducerStamp(header.producer_id, header.producer_epoch, header.base_sequence),
+            RememberedBatch(header.base_sequence, header.count, header.base_offset, published_ns),
+        )
+
+    def _damaged(self, segment: Segment, bad: BadBytes, limit: int | None) -> None:
+        segment.has_holes = True
+        next_offset = bad.next_offset
+        if next_offset is None:
+            next_offset = max(self.checkpoint.offset, bad.offset) if limit is None else limit
+        self._lose(bad.offset, next_offset, f"{segment.path!r} is damaged from byte {bad.start} on")
+
+    def _lose(self, start_offset: int, end_offset: int, cause: str) -> None:
+        if self._place.damage.add(start_offset, end_offset, cause):
+            self._notes.append(f"offsets {start_offset} to {end_offset - 1} are lost: {cause}")
+
+    def _end_offset(self) -> int:
+        end_offset = self.segments[-1].end_offset if self.segments else self.start_offset
+        lost = self._place.damage.ranges
+        if lost:
+            end_offset = max(end_offset, lost[-1].end_offset)
+        if end_offset < self.checkpoint.offset:
+            self._lose(end_offset, self.checkpoint.offset, f"{self._place.directory!r} ends early")
+            end_offset = self.checkpoint.offset
+        return end_offset

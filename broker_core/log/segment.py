@@ -2,81 +2,234 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from broker_core.errors import BrokerError, ErrorCode
+import crc32c
+
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError
 from broker_core.files import Data, FileSystem
-from broker_core.log.batch import is_intact
-from broker_core.log.batch_index import BatchIndex
+from broker_core.log.batch import BatchHeader, decode_batch, is_intact, place_bytes
+from broker_core.log.batch_index import UNKNOWN_BYTES, BatchIndex
+from broker_core.log.damage import Damage
+from broker_core.log.scan import BadBytes, scan
+from broker_core.log.segment_index import INDEX_SUFFIX, Block, SegmentIndex
+from broker_core.messages import StoredMessage
 
 LOG_SUFFIX = ".log"
+_CACHED_BLOCKS = 8  # per segment: about one per reader that catches up
+
+
+class Place(NamedTuple):
+    """What all segments of one partition share. `epoch_ms` is the Unix time of session time 0."""
+
+    files: FileSystem
+    directory: str
+    epoch_ms: int
+    damage: Damage
 
 
 class SegmentView(NamedTuple):
-    """What a segment holds right now. `size_bytes` is the file's."""
+    """What a segment holds right now. `size_bytes` is the file's; `batches` is None where they were not counted yet."""
 
     name: str
     base_offset: int
     end_offset: int
     size_bytes: int
-    batches: int
+    batches: int | None
 
 
-def segment_name(base_offset: int) -> str:
-    """Kafka's: the base offset in 20 digits."""
-    return f"{base_offset:020d}{LOG_SUFFIX}"
+def segment_path(directory: str, base_offset: int, suffix: str = LOG_SUFFIX) -> str:
+    """Kafka's names: the base offset in 20 digits."""
+    return f"{directory}/{base_offset:020d}{suffix}"
 
 
 class Segment:
-    """Batches at increasing offsets from `base_offset` on."""
+    """Batches at increasing offsets from `base_offset` on.
 
-    def __init__(self, files: FileSystem, directory: str, base_offset: int) -> None:
+    `warm` knows every batch that was written or scanned since the log was opened. What lies before them is cold: known
+    by the sparse index file only, and read a block at a time when somebody asks.
+    """
+
+    def __init__(
+        self, place: Place, base_offset: int, cold: SegmentIndex | None = None, *, has_gaps: bool = False
+    ) -> None:
+        self._place = place
         self.base_offset = base_offset
-        self.name = segment_name(base_offset)
-        self.path = f"{directory}/{self.name}"
-        self.index = BatchIndex(base_offset)
-        self.end_offset = base_offset
-        self.file = files.open_append(self.path)
-        self._files = files
+        self.path = segment_path(place.directory, base_offset)
+        self.index_path = segment_path(place.directory, base_offset, INDEX_SUFFIX)
+        self.cold = cold
+        self.warm = BatchIndex(base_offset)
+        self.warm_from = self.end_offset = cold.end_offset if cold else base_offset
+        self.first_ns = self._session_ns(cold.first_ms) if cold else None
+        self.has_holes = False
+        self.has_gaps = has_gaps
+        self.file = place.files.open_append(self.path)
+        self._blocks: dict[int, BatchIndex] = {}
 
     @property
     def size_bytes(self) -> int:
         """Bytes in the file."""
         return self.file.size
 
+    @property
+    def is_indexed(self) -> bool:
+        """True where the index file covers all of it."""
+        return self.cold is not None and not self.warm
+
+    @property
+    def max_published_ns(self) -> int | None:
+        """The latest time among its batches; None for an empty segment."""
+        latest_ns = self.warm.max_published_ns
+        if self.cold is None or self.cold.latest_ms is None:
+            return latest_ns
+        cold_ns = self._session_ns(self.cold.latest_ms)
+        return cold_ns if latest_ns is None else max(cold_ns, latest_ns)
+
+    def _session_ns(self, timestamp_ms: int) -> int:
+        return (timestamp_ms - self._place.epoch_ms) * NS_PER_MS
+
     def append(self, data: Data, base_offset: int, count: int, payload_bytes: int, published_ns: int) -> None:
         """Write one batch. Raises STORAGE_ERROR, and then holds what it held before."""
         position = self.file.append(data)
-        self.index.add(base_offset, count, position, payload_bytes, published_ns)
+        if self.first_ns is None:
+            self.first_ns = published_ns
+        self.warm.add(base_offset, count, position, len(data), payload_bytes, published_ns)
         self.end_offset = base_offset + count
 
-    def stored_size(self, slot: int) -> int:
-        """Bytes of the batch in this slot of the index."""
-        positions = self.index.positions
-        end = positions[slot + 1] if slot + 1 < len(positions) else self.file.size
-        return end - positions[slot]
+    def append_batches(self, batches: Sequence[tuple[Data, int, int]], base_offset: int, published_ns: int) -> None:
+        """Write several (batch, count, payload bytes) as one: all of them, or none and raise STORAGE_ERROR."""
+        position = self.file.append(b"".join(data for data, _, _ in batches))
+        if self.first_ns is None:
+            self.first_ns = published_ns
+        for data, count, payload_bytes in batches:
+            self.warm.add(base_offset, count, position, len(data), payload_bytes, published_ns)
+            position += len(data)
+            base_offset += count
+        self.end_offset = base_offset
 
-    def batch(self, slot: int) -> bytes:
+    def found(self, position: int, header: BatchHeader) -> None:
+        """A batch that is in the file already."""
+        published_ns = self._session_ns(header.timestamp_ms)
+        if self.first_ns is None:
+            self.first_ns = published_ns
+        _add_found(self.warm, position, header, published_ns)
+        self.end_offset = header.end_offset
+
+    def indexes(self, offset: int) -> Iterator[BatchIndex]:
+        """The batches from that of `offset`, or the next after it, in one index or several; none is empty."""
+        cold = self.cold
+        if cold is not None and offset < cold.end_offset:
+            for number in range(cold.number_from(offset), len(cold)):
+                index = self._block(number, cold)
+                if index and offset < index.end_offset(len(index) - 1):
+                    yield index
+        if self.warm and offset < self.warm.end_offset(len(self.warm) - 1):
+            yield self.warm
+
+    def _block(self, number: int, cold: SegmentIndex) -> BatchIndex:
+        index = self._blocks.get(number)
+        if index is None:
+            if len(self._blocks) >= _CACHED_BLOCKS:
+                del self._blocks[next(iter(self._blocks))]
+            index = self._blocks[number] = self._load(cold.block(number))
+        return index
+
+    def _load(self, block: Block) -> BatchIndex:
+        index = BatchIndex(self.base_offset)
+        checksum = 0
+        lost: list[BadBytes] = []
+        for found in scan(
+            self._place.files,
+            self.path,
+            start=block.start,
+            end=block.end,
+            offset=block.offset,
+            limit=block.end_offset,
+            gaps=self.has_gaps,
+        ):
+            if isinstance(found, BadBytes):
+                lost.append(found)
+                continue
+            header = found.header
+            checksum = crc32c.crc32c(place_bytes(header.base_offset, header.size_bytes), checksum)
+            _add_found(index, found.position, header, self._session_ns(header.timestamp_ms))
+        if checksum != block.checksum and not lost:
+            # Each batch is whole, yet one of them says it is elsewhere: no telling which.
+            lost = [BadBytes(block.start, block.end, block.offset, None)]
+            index = BatchIndex(self.base_offset)
+        for bad in lost:
+            end_offset = block.end_offset if bad.next_offset is None else bad.next_offset
+            self._place.damage.add(bad.offset, end_offset, f"{self.path!r} is damaged from byte {bad.start} on")
+        return index
+
+    def batch(self, index: BatchIndex, slot: int) -> bytes:
         """The bytes of the batch in this slot. Raises DAMAGED where they are not what was written."""
-        data = self._files.read(self.path, self.index.positions[slot], self.stored_size(slot))
-        base_offset = self.index.base_offset(slot)
+        position = index.positions[slot]
+        data = self._place.files.read(self.path, position, index.sizes[slot])
+        base_offset = index.base_offset(slot)
         if not is_intact(data, base_offset):
-            raise BrokerError(
-                ErrorCode.DAMAGED,
-                f"offsets {base_offset} to {self.index.end_offset(slot) - 1} in {self.path!r} "
-                f"at byte {self.index.positions[slot]} fail their checksum",
-            )
+            damage = self._place.damage
+            damage.add(base_offset, index.end_offset(slot), f"{self.path!r} is damaged from byte {position} on")
+            damage.check_between(base_offset, base_offset + 1)
         return data
+
+    def records(self, index: BatchIndex, slot: int) -> Sequence[tuple[int, int]]:
+        """The offset and the bytes of key and value of each record in this slot; none where the batch is lost."""
+        with contextlib.suppress(BrokerError):  # it is named among the damage, and raised to whoever reads it
+            return [(message.offset, message.size_bytes) for message in self.messages(index, slot)]
+        return ()
+
+    def messages(self, index: BatchIndex, slot: int, topic: str = "", partition: int = 0) -> Iterator[StoredMessage]:
+        """The messages of the batch in this slot, each decoded when asked for. Raises DAMAGED."""
+        return decode_batch(self.batch(index, slot), topic, partition, index.published[slot])
+
+    def offset_for_time(self, published_ns: int, at_least: int) -> int | None:
+        """The first offset, not below `at_least`, of a batch published at `published_ns` or later."""
+        if self.max_published_ns is None or self.max_published_ns < published_ns:
+            return None
+        start = at_least
+        if self.cold is not None:
+            number = self.cold.number_for_time(self._place.epoch_ms - (-published_ns // NS_PER_MS))
+            first = self.cold.block(number).offset if number < len(self.cold) else self.cold.end_offset
+            start = max(start, first)
+        for index in self.indexes(start):
+            slot = index.slot_for_time(published_ns, index.slot_from(start))
+            if slot is not None:
+                return max(index.base_offset(slot), at_least)
+        return None
+
+    def save_index(self, *, interval_bytes: int, durable: bool) -> None:
+        """Write the index file, so that the next opening need not scan; a damaged segment gets none."""
+        if self.has_holes:
+            return
+        index = self.cold.copy() if self.cold else SegmentIndex(self.base_offset)
+        warm = self.warm
+        for slot, published_ns in enumerate(warm.published):
+            timestamp_ms = self._place.epoch_ms + published_ns // NS_PER_MS
+            index.add(warm.base_offset(slot), warm.end_offset(slot), warm.sizes[slot], timestamp_ms, interval_bytes)
+        index.save(self._place.files, self.index_path, durable=durable)
 
     def view(self) -> SegmentView:
         """Name, offsets and sizes."""
-        return SegmentView(self.name, self.base_offset, self.end_offset, self.size_bytes, len(self.index))
+        batches = None if self.cold else len(self.warm)
+        return SegmentView(self.path.rpartition("/")[2], self.base_offset, self.end_offset, self.size_bytes, batches)
 
     def close(self) -> None:
         """Give the file back."""
         self.file.close()
 
     def remove(self) -> None:
-        """Delete the file."""
+        """Delete the segment and its index."""
         self.file.close()
-        self._files.remove(self.path)
+        self._place.files.remove(self.path)
+        self._place.files.remove(self.index_path)
+
+
+def _add_found(index: BatchIndex, position: int, header: BatchHeader, published_ns: int) -> None:
+    span = header.end_offset - header.base_offset
+    if span != header.count:
+        index.with_gaps.add(len(index))
+    index.add(header.base_offset, span, position, header.size_bytes, UNKNOWN_BYTES, published_ns)

@@ -6,7 +6,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import DiskFiles, FileSystem, MemoryFiles
 from broker_core.log.batch import ProducerStamp
 from broker_core.log.config import LogConfig
-from broker_core.log.partition_log import PartitionLog
+from broker_core.log.partition_log import Appended, PartitionLog
 from broker_core.messages import Message, Run
 
 EPOCH_MS = 1_700_000_000_000
@@ -32,8 +32,8 @@ def batch(*names: str) -> list[Message]:
 def test_messages_come_back_as_they_were_appended(files):
     log = open_log(files)
     message = Message(b"value", b"key", (("trace", b"\x00\xff"),))
-    assert log.append_batch(1_500_000, [message]) == (0, 1, 8, False)
-    assert log.append_batch(2_000_000, [Message(None, b"gone")]) == (1, 1, 4, False)
+    assert log.append_batch(1_500_000, [message]) == Appended(0, 1, 8, False)
+    assert log.append_batch(2_000_000, [Message(None, b"gone")]) == Appended(1, 1, 4, False)
     first, second = log.read(0, max_messages=10)
     assert (first.key, first.value, first.headers) == (b"key", b"value", (("trace", b"\x00\xff"),))
     assert (first.offset, first.published_ns, first.timestamp_ms) == (0, 1_500_000, EPOCH_MS + 1)
@@ -97,8 +97,8 @@ def test_reopening_finds_everything(tmp_path):
 
 def test_a_repeated_batch_is_stored_once(files):
     log = open_log(files)
-    assert log.append_batch(0, batch("a", "b"), producer=ProducerStamp(5, 0, 0)) == (0, 2, 2, False)
-    assert log.append_batch(1, batch("a", "b"), producer=ProducerStamp(5, 0, 0)) == (0, 2, 2, True)
+    assert log.append_batch(0, batch("a", "b"), producer=ProducerStamp(5, 0, 0)) == Appended(0, 2, 2, False)
+    assert log.append_batch(1, batch("a", "b"), producer=ProducerStamp(5, 0, 0)) == Appended(0, 2, 2, True)
     assert log.append_batch(2, batch("c"), producer=ProducerStamp(5, 0, 2)).base_offset == 2
     assert values(log) == [b"a", b"b", b"c"]
 

@@ -1,0 +1,27 @@
+"""Small files that are replaced as a whole and carry their own checksum: checkpoints and indexes."""
+
+from __future__ import annotations
+
+import struct
+
+import crc32c
+
+from broker_core.files import FileSystem
+
+_FRAME = struct.Struct("<4sI")
+_MAGIC = b"BSC1"
+
+
+def write_checked(files: FileSystem, path: str, body: bytes, *, durable: bool) -> None:
+    """Replace the file at `path` by `body` and its CRC-32C; `durable` waits for the disk."""
+    files.write_whole(path, _FRAME.pack(_MAGIC, crc32c.crc32c(body)) + body, durable=durable)
+
+
+def read_checked(files: FileSystem, path: str) -> bytes | None:
+    """What `write_checked` stored; None where a single bit of it has changed. The file must exist."""
+    data = files.read(path, 0, files.size(path))
+    if len(data) < _FRAME.size:
+        return None
+    magic, checksum = _FRAME.unpack_from(data)
+    body = data[_FRAME.size :]
+    return body if magic == _MAGIC and checksum == crc32c.crc32c(body) else None

@@ -1,0 +1,48 @@
+"""What a partition knows that its segment files do not say, as of one offset: where recovery starts."""
+
+from __future__ import annotations
+
+import msgspec
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files import FileSystem
+from broker_core.log.checked_file import read_checked, write_checked
+from broker_core.log.damage import LostRange
+
+CHECKPOINT_FILE = "checkpoint"
+
+
+class StoredProducer(msgspec.Struct, frozen=True, array_like=True):
+    """A producer and its last batches as (sequence, count, base offset, Unix milliseconds), oldest first."""
+
+    producer_id: int
+    epoch: int
+    batches: tuple[tuple[int, int, int, int], ...]
+
+
+class Checkpoint(msgspec.Struct, frozen=True):
+    """Everything before `offset` was stored when it was written: if it is not there now, it was lost since.
+
+    Nothing before `start_offset` can be read; below `compacted_to` offsets may have gaps.
+    """
+
+    offset: int
+    start_offset: int
+    compacted_to: int
+    producers: tuple[StoredProducer, ...] = ()
+    lost: tuple[LostRange, ...] = ()
+
+    def save(self, files: FileSystem, directory: str, *, durable: bool) -> None:
+        """Replace the checkpoint of the partition in `directory`."""
+        write_checked(files, f"{directory}/{CHECKPOINT_FILE}", msgspec.msgpack.encode(self), durable=durable)
+
+    @classmethod
+    def load(cls, files: FileSystem, directory: str) -> Checkpoint | None:
+        """The checkpoint; None where there is none. Raises DAMAGED where it does not match its checksum."""
+        path = f"{directory}/{CHECKPOINT_FILE}"
+        if not files.exists(path):
+            return None
+        body = read_checked(files, path)
+        if body is None:
+            raise BrokerError(ErrorCode.DAMAGED, f"{path!r} fails its checksum")
+        return msgspec.msgpack.decode(body, type=cls)

@@ -1,0 +1,133 @@
+"""The reading half of a partition."""
+
+from __future__ import annotations
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.log.damage import Damage, LostRange
+from broker_core.log.decoded_batch import DecodedBatches
+from broker_core.log.segment import SegmentView
+from broker_core.log.segment_list import SegmentList
+from broker_core.messages import Run, StoredMessage
+
+
+class PartitionReader:
+    """Reads messages from `start_offset` up to `high_watermark`, which its other half, `PartitionLog`, moves."""
+
+    def __init__(self, topic: str, partition: int, segments: SegmentList, damage: Damage) -> None:
+        self.topic = topic
+        self.partition = partition
+        self.name = f"{topic}-{partition}"
+        self.start_offset = 0
+        self.end_offset = 0
+        self.high_watermark = 0
+        self._segments = segments
+        self._damage = damage
+        self._decoded = DecodedBatches(topic, partition)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes in the segment files."""
+        return self._segments.size_bytes
+
+    @property
+    def lost(self) -> tuple[LostRange, ...]:
+        """Offsets that cannot be read any more, found so far; where there are any, the partition is degraded."""
+        return tuple(self._damage.ranges)
+
+    def segments(self) -> list[SegmentView]:
+        """The segments, oldest first."""
+        return [segment.view() for segment in self._segments]
+
+    def _check_offset(self, offset: int) -> None:
+        if not self.start_offset <= offset <= self.end_offset:
+            raise BrokerError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"{offset} in {self.name}, which holds {self.start_offset} to {self.end_offset - 1}",
+            )
+
+    def read(self, offset: int, *, max_messages: int, max_bytes: int = 1 << 20) -> list[StoredMessage]:
+        """Messages from `offset` on, the first of them whatever its size; empty at the high watermark.
+
+        Offsets that compaction has emptied are passed over; those that damage has lost are an error, when they come
+        first. `max_bytes` counts keys and values. Raises OFFSET_OUT_OF_RANGE and DAMAGED.
+        """
+        self._check_offset(offset)
+        found: list[StoredMessage] = []
+        limit = self.high_watermark
+        try:
+            for segment, index in self._segments.indexes(offset):
+                for slot in range(index.slot_from(offset), len(index)):
+                    wanted = max_messages - len(found)
+                    base_offset = index.base_offset(slot)
+                    if wanted <= 0 or base_offset >= limit or (found and max_bytes <= 0):
+                        return found
+                    self._damage.check_between(found[-1].offset + 1 if found else offset, base_offset + 1)
+                    messages = self._decoded.messages(segment, index, slot, offset, wanted)
+                    if index.payloads[slot] > max_bytes:
+                        for message in messages:
+                            max_bytes -= message.size_bytes
+                            if max_bytes < 0 and found:
+                                return found
+                            found.append(message)
+                    else:
+                        max_bytes -= index.payloads[slot]
+                        found.extend(messages)
+            self._damage.check_between(found[-1].offset + 1 if found else offset, limit)
+        except BrokerError:
+            if not found:
+                raise
+        return found
+
+    def read_bytes(self, offset: int, max_bytes: int = 1 << 20) -> list[bytes]:
+        """Stored batches, whole, from the one that holds `offset` on; the first of them whatever its size.
+
+        Raises OFFSET_OUT_OF_RANGE and DAMAGED.
+        """
+        self._check_offset(offset)
+        found: list[bytes] = []
+        for segment, index in self._segments.indexes(offset):
+            for slot in range(index.slot_from(offset), len(index)):
+                max_bytes -= index.sizes[slot]
+                if index.base_offset(slot) >= self.high_watermark or (found and max_bytes < 0):
+                    return found
+                found.append(segment.batch(index, slot))
+        return found
+
+    def message(self, offset: int) -> StoredMessage:
+        """The message at `offset`. Raises OFFSET_OUT_OF_RANGE where there is none, and DAMAGED."""
+        found = self.read(offset, max_messages=1)
+        if not found or found[0].offset != offset:
+            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"there is no message {offset} in {self.name}")
+        return found[0]
+
+    def runs(self, offset: int, end_offset: int) -> list[Run]:
+        """What lies between the two offsets, by moment of publishing. Nothing written in this session is decoded.
+
+        `size_bytes` of a run that holds part of a batch is its share, so that the parts of a batch add up to the whole.
+        """
+        found: list[Run] = []
+        offset = max(offset, self.start_offset)
+        active = self._segments.active
+        if offset >= active.warm_from:
+            active.warm.collect_runs(offset, end_offset, found, active.records)
+            return found
+        for segment, index in self._segments.indexes(offset):
+            if index.base_offset(0) >= end_offset:
+                break
+            index.collect_runs(offset, end_offset, found, segment.records)
+        return found
+
+    def published_ns(self, offset: int) -> int:
+        """When the message at `offset` was published. Raises OFFSET_OUT_OF_RANGE where there is none."""
+        runs = self.runs(offset, offset + 1)
+        if not runs:
+            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"there is no message {offset} in {self.name}")
+        return runs[0].published_ns
+
+    def offset_for_time(self, published_ns: int) -> int:
+        """The first offset published at `published_ns` or later; the end offset where none was."""
+        for segment in self._segments:
+            offset = segment.offset_for_time(published_ns, self.start_offset)
+            if offset is not None:
+                return offset
+        return self.end_offset

@@ -1,0 +1,138 @@
+"""The index file beside a segment: sparse by offset and by time, so that a log is opened without reading it.
+
+One entry for each `index_interval_bytes` of log: offset and position of the first batch of a block, the latest
+timestamp up to its end, and a CRC-32C over the first 12 bytes (base offset and length, which a batch's own checksum
+leaves out) of all its batches. An index covers a prefix of its segment; what was appended later is found by scanning.
+"""
+
+from __future__ import annotations
+
+import copy
+import struct
+from array import array
+from bisect import bisect_left, bisect_right
+
+import crc32c
+import msgspec
+
+from broker_core.files import FileSystem
+from broker_core.log.batch import place_bytes
+from broker_core.log.checked_file import read_checked, write_checked
+
+INDEX_SUFFIX = ".index"
+
+
+class _Stored(msgspec.Struct, array_like=True, frozen=True):
+    base_offset: int
+    end_offset: int
+    covered_bytes: int
+    first_ms: int
+    offsets: bytes
+    positions: bytes
+    latest_ms: bytes
+    checksums: bytes
+
+
+class Block(msgspec.Struct, frozen=True):
+    """Neighbouring batches of a segment that one index entry stands for."""
+
+    offset: int
+    end_offset: int
+    start: int
+    end: int
+    checksum: int
+
+
+class SegmentIndex:
+    """The entries of one index file."""
+
+    def __init__(self, base_offset: int) -> None:
+        self.base_offset = base_offset
+        self.end_offset = base_offset
+        self.covered_bytes = 0
+        self.first_ms = 0
+        self._offsets = array("I")
+        self._positions = array("I")
+        self._latest_ms = array("q")
+        self._checksums = array("I")
+
+    def add(self, base_offset: int, end_offset: int, size_bytes: int, timestamp_ms: int, interval_bytes: int) -> None:
+        """The next batch; it starts where the last one ended."""
+        place = place_bytes(base_offset, size_bytes)
+        position = self.covered_bytes
+        if not self._offsets:
+            self.first_ms = timestamp_ms
+        latest_ms = max(timestamp_ms, self._latest_ms[-1]) if self._latest_ms else timestamp_ms
+        if not self._offsets or position - self._positions[-1] >= interval_bytes:
+            self._offsets.append(base_offset - self.base_offset)
+            self._positions.append(position)
+            self._latest_ms.append(latest_ms)
+            self._checksums.append(crc32c.crc32c(place))
+        else:
+            self._latest_ms[-1] = latest_ms
+            self._checksums[-1] = crc32c.crc32c(place, self._checksums[-1])
+        self.end_offset = end_offset
+        self.covered_bytes = position + size_bytes
+
+    def copy(self) -> SegmentIndex:
+        """An index of its own with the same entries."""
+        return copy.deepcopy(self)
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    @property
+    def latest_ms(self) -> int | None:
+        """The latest timestamp among all batches."""
+        return self._latest_ms[-1] if self._latest_ms else None
+
+    def block(self, number: int) -> Block:
+        """The block of this entry."""
+        last = number + 1 == len(self._offsets)
+        return Block(
+            self.base_offset + self._offsets[number],
+            self.end_offset if last else self.base_offset + self._offsets[number + 1],
+            self._positions[number],
+            self.covered_bytes if last else self._positions[number + 1],
+            self._checksums[number],
+        )
+
+    def number_from(self, offset: int) -> int:
+        """The entry whose block holds `offset` or, where none does, the first batch after it."""
+        return max(bisect_right(self._offsets, offset - self.base_offset) - 1, 0)
+
+    def number_for_time(self, timestamp_ms: int) -> int:
+        """The first entry whose block reaches `timestamp_ms`; their number where none does."""
+        return bisect_left(self._latest_ms, timestamp_ms)
+
+    def save(self, files: FileSystem, path: str, *, durable: bool) -> None:
+        """Replace the index file at `path`."""
+        stored = _Stored(
+            self.base_offset,
+            self.end_offset,
+            self.covered_bytes,
+            self.first_ms,
+            struct.pack(f"<{len(self)}I", *self._offsets),
+            struct.pack(f"<{len(self)}I", *self._positions),
+            struct.pack(f"<{len(self)}q", *self._latest_ms),
+            struct.pack(f"<{len(self)}I", *self._checksums),
+        )
+        write_checked(files, path, msgspec.msgpack.encode(stored), durable=durable)
+
+    @classmethod
+    def load(cls, files: FileSystem, path: str) -> SegmentIndex | None:
+        """The index in the file at `path`; None where it is damaged."""
+        body = read_checked(files, path)
+        if body is None:
+            return None
+        stored = msgspec.msgpack.decode(body, type=_Stored)
+        index = cls(stored.base_offset)
+        index.end_offset = stored.end_offset
+        index.covered_bytes = stored.covered_bytes
+        index.first_ms = stored.first_ms
+        count = len(stored.offsets) // 4
+        index._offsets.extend(struct.unpack(f"<{count}I", stored.offsets))
+        index._positions.extend(struct.unpack(f"<{count}I", stored.positions))
+        index._latest_ms.extend(struct.unpack(f"<{count}q", stored.latest_ms))
+        index._checksums.extend(struct.unpack(f"<{count}I", stored.checksums))
+        return index

@@ -1,0 +1,80 @@
+"""The segments of one partition, by offset."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import pairwise
+
+from broker_core.log.batch_index import BatchIndex
+from broker_core.log.segment import Segment
+
+
+class SegmentList:
+    """At least one segment; the last is the active one, the others are sealed."""
+
+    def __init__(self, segments: list[Segment]) -> None:
+        self._segments = segments
+        self._bases = [segment.base_offset for segment in segments]
+        self._sealed_bytes = sum(segment.size_bytes for segment in segments[:-1])
+        self.active = segments[-1]
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes in all segment files."""
+        return self._sealed_bytes + self.active.size_bytes
+
+    @property
+    def sealed(self) -> list[Segment]:
+        """All but the active one, oldest first."""
+        return self._segments[:-1]
+
+    def __iter__(self) -> Iterator[Segment]:
+        return iter(self._segments)
+
+    def __len__(self) -> int:
+        return len(self._segments)
+
+    def add(self, segment: Segment) -> None:
+        """A new active segment."""
+        self._sealed_bytes += self.active.size_bytes
+        self._segments.append(segment)
+        self._bases.append(segment.base_offset)
+        self.active = segment
+
+    def drop_before(self, offset: int) -> list[Segment]:
+        """Delete the sealed segments that hold nothing from `offset` on, and their files."""
+        gone = [segment for segment, following in pairwise(self._segments) if following.base_offset <= offset]
+        for segment in gone:
+            self._sealed_bytes -= segment.size_bytes
+            segment.remove()
+        del self._segments[: len(gone)]
+        del self._bases[: len(gone)]
+        return gone
+
+    def replace(self, old: Segment, new: Segment | None) -> None:
+        """Put `new` where the sealed segment `old` is, or nothing."""
+        at = self._segments.index(old)
+        self._sealed_bytes -= old.size_bytes
+        if new is None:
+            del self._segments[at]
+            del self._bases[at]
+        else:
+            self._sealed_bytes += new.size_bytes
+            self._segments[at] = new
+
+    def from_offset(self, offset: int) -> Iterator[Segment]:
+        """The segment that may hold `offset`, and all after it."""
+        for number in range(max(bisect_right(self._bases, offset) - 1, 0), len(self._segments)):
+            yield self._segments[number]
+
+    def indexes(self, offset: int) -> Iterator[tuple[Segment, BatchIndex]]:
+        """The batches from `offset` on, an index at a time, each with its segment."""
+        for segment in self.from_offset(offset):
+            for index in segment.indexes(offset):
+                yield segment, index
+
+    def close(self) -> None:
+        """Give back the files."""
+        for segment in self._segments:
+            segment.close()
