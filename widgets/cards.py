@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from widgets.facts import plain_label, set_plain_tip
-from widgets.icons import icon_pixmap
+from widgets.icons import icon, icon_pixmap
 from widgets.panels.cell_painter import draw_badge, tabular_font
 from widgets.theme import Theme, current_theme, qcolour, state_style
 
@@ -81,7 +81,9 @@ class MoveTable(QWidget):
         theme = current_theme()
         first = max(0, event.rect().top() // MOVE_HEIGHT)
         last = min(len(self._moves), event.rect().bottom() // MOVE_HEIGHT + 1)
-        place_width = min(self.width() * 0.38, 130.0)
+        metrics = QFontMetricsF(tabular_font(12))
+        longest = max((metrics.horizontalAdvance(move.place) for move in self._moves), default=0.0)
+        place_width = min(longest + 14, self.width() * 0.4)
         half = (self.width() - place_width - 22) / 2
         for row in range(first, last):
             move, top = self._moves[row], row * MOVE_HEIGHT
@@ -135,7 +137,6 @@ class RebalanceCard(QFrame):
         self.setProperty("role", "card")
         self._facts: RebalanceFacts | None = None
         self._icon = QLabel(self)
-        self._state = plain_label("", "", self)
         self._group = plain_label("", "heading", self)
         self._generation = plain_label("", "muted", self)
         self._cause = plain_label("", "", self)
@@ -143,11 +144,16 @@ class RebalanceCard(QFrame):
         self._figures = plain_label("", "muted", self)
         self._figures.setFont(tabular_font(12))
         self._figures.setWordWrap(True)
+        self._started = plain_label("", "muted", self)
+        self._started.setFont(tabular_font(12))
         self._moved = MoveTable(self)
         self._kept = MoveTable(self)
         self._stays = plain_label("Stays", "section", self)
         self.more = QToolButton(self)
         self.more.setCheckable(True)
+        self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.more.setIconSize(QSize(14, 14))
+        self.more.setStyleSheet("QToolButton, QToolButton:checked { padding: 2px 6px 2px 0; background: transparent; }")
         self.more.toggled.connect(lambda _on: self._show_rows())
         head = QHBoxLayout()
         head.setSpacing(6)
@@ -159,7 +165,11 @@ class RebalanceCard(QFrame):
         column.setContentsMargins(12, 8, 12, 8)
         column.setSpacing(4)
         column.addLayout(head)
-        column.addWidget(self._cause)
+        second = QHBoxLayout()
+        second.setSpacing(8)
+        second.addWidget(self._cause, 1)
+        second.addWidget(self._started, 0, Qt.AlignmentFlag.AlignTop)
+        column.addLayout(second)
         column.addWidget(self._figures)
         column.addWidget(self._moved)
         column.addWidget(self._stays)
@@ -183,13 +193,11 @@ class RebalanceCard(QFrame):
         self._group.setText(facts.group)
         self._generation.setText(f"Generation {facts.generation}")
         self._cause.setText(facts.cause)
-        state = f"{facts.state}, nobody reads for" if facts.running else "pause"
-        self._figures.setText(
-            f"{facts.started} · {len(facts.moved)} moved · {len(facts.kept)} kept · {state} {facts.pause}"
-        )
-        set_plain_tip(self._figures, facts.started_hint)
+        pause = f"nobody reads for {facts.pause}" if facts.running else f"pause {facts.pause}"
+        self._figures.setText(f"{len(facts.moved):,} moved · {len(facts.kept):,} kept · {pause}")
+        self._started.setText(facts.started)
+        set_plain_tip(self._started, facts.started_hint)
         self._dress()
-        self._show_rows()
 
     def _dress(self) -> None:
         if self._facts is None:
@@ -197,6 +205,7 @@ class RebalanceCard(QFrame):
         style, theme = state_style(self._facts.state), current_theme()
         self._icon.setPixmap(icon_pixmap(style.icon, theme.colour(style.token), 16, self.devicePixelRatioF()))
         self._icon.setToolTip(style.word)
+        self._show_rows()
 
     def _show_rows(self) -> None:
         facts = self._facts
@@ -208,17 +217,12 @@ class RebalanceCard(QFrame):
         self._kept.set_moves(facts.kept if opened else ())
         self._kept.setVisible(opened and bool(facts.kept))
         self._stays.setVisible(opened and bool(facts.kept))
-        hidden = len(facts.kept) + max(0, len(facts.moved) - MOVES_SHOWN)
+        more_moved = max(0, len(facts.moved) - MOVES_SHOWN)
+        hidden = len(facts.kept) + more_moved
         self.more.setVisible(hidden > 0)
-        self.more.setText(
-            "Show less"
-            if opened
-            else f"Show {hidden:,} more"
-            if len(facts.moved) > MOVES_SHOWN
-            else f"Show the {hidden:,} that stayed"
-            if hidden != 1
-            else "Show the one that stayed"
-        )
+        self.more.setIcon(icon("chevron-down" if opened else "chevron-right", current_theme(), "muted"))
+        rest = "the one that stayed" if hidden == 1 else f"the {hidden:,} that stayed"
+        self.more.setText("Show less" if opened else f"Show {rest if not more_moved else f'{hidden:,} more'}")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click chooses the card."""

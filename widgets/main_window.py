@@ -6,9 +6,11 @@ What wires it connects these:
 - `MainWindow.tabShown(name)` when another tab is in front; only the visible panel needs to be kept up to date
 - `Toolbar.speedChosen(factor)`
 - canvas: its own signals
-- `DeadLettersPanel.redriveRequested(keys)`, `.causeChosen(cause or None)`, `.currentChanged(key or None)` answered with `.set_details`
+- `DeadLettersPanel.redriveRequested(keys)`, `.causeChosen(cause or None)`, `.currentChanged(key or None)` answered with
+  `.set_details`
 - every panel with a filter: `.filterChanged(text)` to the `set_filter` of its model
-- every table panel: `.contextMenuRequested(key, global_pos)`, `.opened(key)`, `.currentChanged(key)`, `.selectionChanged(count)`
+- every table panel: `.contextMenuRequested(key, global_pos)`, `.opened(key)`, `.currentChanged(key)`,
+  `.selectionChanged(count)`
 - `JobsPanel.cancelRequested(id)`, `.openRequested(id)`
 - `RebalancesPanel.chosen(key)`, `BackpressurePanel.chosen(target)`
 
@@ -106,6 +108,7 @@ class MainWindow(QMainWindow):
         self.set_menus(menus)
         self.resize(1280, 800)
         self.restore()
+        parts.canvas.setFocus()
 
     def _compose(self) -> None:
         self.right = QSplitter(Qt.Orientation.Vertical)
@@ -133,8 +136,8 @@ class MainWindow(QMainWindow):
         self.parts.canvas.setMinimumSize(320, 160)
         self.setCentralWidget(self.whole)
         self.top.setSizes([960, 320])
-        self.whole.setSizes([470, 260])
-        self.right.setSizes([200, 260])
+        self.whole.setSizes([430, 290])
+        self.right.setSizes([220, 230])
 
     def set_menus(self, menus: Sequence[tuple[str, Sequence[QAction | None]]]) -> None:
         """Build the menu bar anew."""

@@ -41,7 +41,7 @@ class PaletteEntry:
 
 
 def matching(entries: Sequence[PaletteEntry], text: str) -> list[PaletteEntry]:
-    """Entries that hold every word of `text`; those whose title begins with it first, those that can run before others."""
+    """Entries that hold every word of `text`: first those whose title begins with it, and those that can run."""
     words = text.casefold().split()
 
     def rank(entry: PaletteEntry) -> tuple[bool, bool]:

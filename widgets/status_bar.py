@@ -54,6 +54,8 @@ class StatusBar(QStatusBar):
             if label.text() != text:
                 label.setText(text)
                 label.setVisible(bool(text))
+                # A label only grows, so that its neighbours stand still while figures change.
+                label.setMinimumWidth(max(label.minimumWidth(), label.sizeHint().width()))
 
     def say(self, text: str) -> None:
         """The last action, or one sentence of an error."""

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from widgets.panels.cell_painter import as_plain, tabular_font
 from widgets.theme import Theme, current_theme, qcolour
 
-HEIGHT = 64
-_TICK_TOP, _AXIS = 4, 14
+HEIGHT = 70
+_CAPTION, _AXIS = 17, 14
 _STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600)
-# Kind of tick: colour token, height share, whether it hangs from the top.
+# Kind of tick: colour token, and whether it is as high as the strip.
 _TICKS = {
     "action": ("accent", True),
     "dead letter": ("failure", False),
@@ -100,23 +100,37 @@ class Timeline(QWidget):
         for band in facts.bands:
             left = self._x(max(band.start_ns, facts.start_ns))
             right = self._x(facts.now_ns if band.end_ns is None else band.end_ns)
-            where = QRectF(left, 1, max(2.0, right - left), floor - 1)
-            painter.fillRect(where, qcolour(theme.rebalancing_soft))
-            painter.fillRect(QRectF(left, 1, max(2.0, right - left), 2), qcolour(theme.rebalancing))
+            width = max(2.0, right - left)
+            painter.fillRect(QRectF(left, _CAPTION, width, floor - _CAPTION), qcolour(theme.rebalancing_soft))
+            painter.fillRect(QRectF(left, _CAPTION, width, 2), qcolour(theme.rebalancing))
         peak = max((value for _time, value in facts.samples), default=0.0)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._draw_area(painter, theme, floor, peak)
         self._draw_ticks(painter, theme, floor)
-        painter.setPen(qcolour(theme.muted))
-        where = QRectF(12, 3, self.width() - 24, 13)
-        painter.drawText(where, int(Qt.AlignmentFlag.AlignLeft), f"Published, peak {peak:,.0f} messages/s")
+        self._draw_caption(painter, theme, peak)
         painter.end()
+
+    def _draw_caption(self, painter: QPainter, theme: Theme, peak: float) -> None:
+        """What the area is on the left, what the marks are on the right."""
+        flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        painter.setPen(qcolour(theme.muted))
+        painter.drawText(QRectF(12, 2, 300, 14), flags, f"Published, peak {peak:,.0f} messages/s")
+        x = self.width() - 12.0
+        metrics = painter.fontMetrics()
+        for word, token in (("rebalance", "rebalancing"), *((kind, look[0]) for kind, look in _TICKS.items())):
+            width = metrics.horizontalAdvance(word)
+            x -= width
+            painter.setPen(qcolour(theme.muted))
+            painter.drawText(QRectF(x, 2, width + 2, 14), flags, word)
+            x -= 10
+            painter.fillRect(QRectF(x, 6, 6, 6), qcolour(theme.colour(token)))
+            x -= 12
 
     def _draw_area(self, painter: QPainter, theme: Theme, floor: float, peak: float) -> None:
         samples = self._facts.samples
         if len(samples) < 2 or peak <= 0:
             return
-        room = floor - 18
+        room = floor - _CAPTION - 5
         line = QPainterPath()
         for place, (time_ns, value) in enumerate(samples):
             point = QPointF(self._x(time_ns), floor - room * value / peak)
@@ -141,7 +155,7 @@ class Timeline(QWidget):
             x = self._x(tick.time_ns)
             painter.setPen(QPen(qcolour(theme.colour(token)), 2))
             if high:
-                painter.drawLine(QPointF(x, _TICK_TOP), QPointF(x, floor))
+                painter.drawLine(QPointF(x, _CAPTION), QPointF(x, floor))
             else:
                 painter.drawLine(QPointF(x, floor - 9), QPointF(x, floor))
 

@@ -81,6 +81,7 @@ class Toolbar(QToolBar):
         for factor in SPEEDS:
             self.speed.addItem(f"{factor:g}×", factor)
         self.speed.setCurrentIndex(SPEEDS.index(1.0))
+        self.speed.setFixedWidth(80)
         self.speed.activated.connect(lambda place: self.speedChosen.emit(float(self.speed.itemData(place))))
         self.clock = plain_label("00:00.000", "", self)
         self.clock.setFont(tabular_font(22, QFont.Weight.DemiBold))

@@ -36,7 +36,7 @@ class DeadLettersModel(TableModel[DeadLetterView]):
         self.whole = 0
         columns = (
             Column[DeadLetterView](
-                "Died (session time)",
+                "Died (session)",
                 lambda row: session_time(row.dead_ns),
                 lambda row: row.dead_ns,
                 numeric=True,
@@ -52,12 +52,9 @@ class DeadLettersModel(TableModel[DeadLetterView]):
             ),
             Column[DeadLetterView](
                 "Origin",
-                lambda row: f"{row.origin_topic}/{row.origin_partition}",
+                lambda row: f"{row.origin_topic}/{row.origin_partition} at {row.origin_offset:,}",
                 lambda row: (row.origin_topic, row.origin_partition, row.origin_offset),
-                about="Topic or queue, and partition, that the message came from.",
-            ),
-            Column[DeadLetterView](
-                "Offset", lambda row: f"{row.origin_offset:,}", lambda row: row.origin_offset, numeric=True
+                about="Topic or queue, partition and offset that the message came from.",
             ),
             Column[DeadLetterView](
                 "Attempts", lambda row: str(len(row.attempts)), lambda row: len(row.attempts), numeric=True

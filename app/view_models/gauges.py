@@ -17,7 +17,7 @@ _ORDER = {"Full": 0, "Limited": 1, "Open": 2}
 
 
 def gate_state(gate: GateView | None) -> str:
-    """Full while somebody waits or the limit is reached, Limited when nearly so or without tokens, else Open; "" for None."""
+    """Full while somebody waits or the limit is reached, Limited near it or without tokens, else Open; "" for None."""
     if gate is None:
         return ""
     share = _share(gate)

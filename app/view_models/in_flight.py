@@ -14,7 +14,7 @@ KEY_CHARS = 40
 
 
 class InFlightModel(TableModel[LeaseView]):
-    """Leases, the one that runs out first on top. Time left is drawn from the clock, so a lease that stays costs nothing."""
+    """Leases, the one that ends first on top. Time left is drawn from the clock, so a lease that stays costs nothing."""
 
     def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
         self._now_ns = 0

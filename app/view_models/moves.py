@@ -23,7 +23,8 @@ def move_choices(snapshot: Snapshot, consumer: str) -> list[MoveChoice]:
     choices = []
     for group in snapshot.groups:
         members = len(group.members)
-        about = f"{group.state}, {members} member{'' if members == 1 else 's'}, reads {', '.join(group.topics) or 'nothing'}"
+        reads = ", ".join(group.topics) or "nothing"
+        about = f"{group.state}, {members} member{'' if members == 1 else 's'}, reads {reads}"
         reason = f"{consumer} is in this group already." if group.name == now else ""
         choices.append(MoveChoice(group.name, group.name, about, reason))
     benched = f"{consumer} is on the bench already." if not now else ""

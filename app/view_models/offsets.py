@@ -43,7 +43,7 @@ class LagTrend:
         self._word = STEADY
 
     def meet(self, time_ns: int, lag: int | None) -> str:
-        """The trend after one more look; steady without a lag, and where it moved by less than a tenth or two messages."""
+        """The trend after one more look; steady without a lag, and where it moved by no more than a tenth or two."""
         samples = self._samples
         if lag is None or (samples and time_ns < samples[-1][0]):
             samples.clear()

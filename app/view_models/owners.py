@@ -26,7 +26,7 @@ class Owners:
             self.meet(member.client for member in group.members)
 
     def hue(self, name: str) -> int:
-        """The number of the owner's hue, counted from 0 without end (the theme takes it modulo its palette); -1 for ""."""
+        """The number of the owner's hue, from 0 without end (the theme takes it modulo its palette); -1 for ""."""
         if not name:
             return -1
         self.meet((name,))

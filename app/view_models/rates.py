@@ -17,7 +17,7 @@ class Rates:
         self._samples: dict[Hashable, deque[tuple[int, int]]] = {}
 
     def meet(self, name: Hashable, time_ns: int, counter: int) -> float:
-        """The rate of a counter after one more look at it; 0 until there are two looks. A clock that runs back starts anew."""
+        """The rate of a counter after one more look; 0 until there are two. A clock that runs back starts anew."""
         samples = self._samples.setdefault(name, deque())
         if samples and (time_ns < samples[-1][0] or counter < samples[-1][1]):
             samples.clear()

@@ -34,7 +34,7 @@ def common_prefix(old: Sequence[object], new: Sequence[object]) -> int:
 
 
 def row_changes(old: Sequence[Hashable], new: Sequence[Hashable], first: int = 0) -> RowChanges:
-    """What turns the keys `old` into the keys `new`; `first` is added to every position. Keys are unique in each list."""
+    """What turns the keys `old` into `new`, unique in each; `first` is added to every position."""
     if old == new:
         return RowChanges()
     stays, comes_from = set(new), set(old)

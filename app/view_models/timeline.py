@@ -45,8 +45,11 @@ class TimelineModel:
     def meet(self, snapshot: Snapshot) -> TimelineFacts:
         """The facts after one more snapshot; one that is older than the last starts anew."""
         now_ns, totals = snapshot.time_ns, snapshot.totals
-        if now_ns < self._now_ns:
-            self.restart()
+        if now_ns < self._now_ns or not self._samples:
+            if self._samples:
+                self.restart()
+            # What happened before the first look has no moment that could be shown.
+            self._dead, self._redriven = totals.dead_lettered, totals.redriven
         self._now_ns = now_ns
         per_s = self._rates.meet("published", now_ns, totals.published)
         if not self._samples or now_ns - self._samples[-1][0] >= self._step_ns:

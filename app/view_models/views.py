@@ -42,7 +42,7 @@ from widgets.panels.table_panel import TablePanel
 
 
 class Views(QObject):
-    """The view models. `selected` is the id of the thing on the canvas whose facts the inspector shows, "" for nothing."""
+    """The view models. `selected` is the id, on the canvas, of what the inspector shows; "" for nothing."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -121,7 +121,6 @@ class Views(QObject):
         window.timeline.set_facts(self.timeline.meet(snapshot))
         window.status.set_facts(self.status.meet(snapshot))
         window.set_tab_count("dead_letters", sum(queue.dead for queue in snapshot.queues))
-        window.set_tab_count("in_flight", sum(queue.in_flight for queue in snapshot.queues))
         if window.right.isVisible():
             window.parts.rebalances.set_rebalances(self.rebalances.of(snapshot))
             self._show_selected()

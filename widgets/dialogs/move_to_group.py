@@ -85,8 +85,8 @@ class _ChoiceDelegate(QStyledItemDelegate):
 class MoveToGroupDialog(QDialog):
     """A list of targets and what the move would do.
 
-    `ghostRequested(consumer, target)` is answered with `set_ghost`, as on the canvas; `chosen(consumer, target)` on Move, with
-    the name of the new group where one was asked for. `name_error` gives the sentence against a name, "" for none.
+    `ghostRequested(consumer, target)` is answered with `set_ghost`, as on the canvas; `chosen(consumer, target)` on Move,
+    with the name of the new group where one was asked for. `name_error` gives the sentence against a name, "" for none.
     """
 
     ghostRequested = Signal(str, str)

@@ -22,7 +22,7 @@ GAUGES_MAX = 60
 
 @dataclass(frozen=True, slots=True)
 class GaugeFacts:
-    """A gate as texts. `share` is depth over limit (0..1), None where the depth has no limit; `blocked` are sentences."""
+    """A gate as texts. `share` is depth over limit (0..1), None without a limit; `blocked` are sentences."""
 
     target: str
     kind: str
@@ -163,7 +163,7 @@ class BackpressurePanel(Panel):
             "backpressure",
             (
                 "Nothing limits the producers.",
-                "A topic or queue with a depth or rate limit appears here as a gauge. Give one `limit` in its scenario.",
+                "A topic or queue with a depth or rate limit appears here as a gauge: give it one in the scenario.",
             ),
             filter_hint="Filter by topic or queue",
             parent=parent,

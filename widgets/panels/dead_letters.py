@@ -10,23 +10,22 @@ from widgets.panels.letter_details import LetterDetails, LetterFacts
 from widgets.panels.table_panel import ColumnLook, TablePanel
 
 LOOKS = (
-    ColumnLook("number", 140),
-    ColumnLook("text", 130, 2),
-    ColumnLook("mono", 100, 1),
-    ColumnLook("mono", 160, 4),
-    ColumnLook("text", 110, 1),
-    ColumnLook("number", 72),
-    ColumnLook("number", 78),
-    ColumnLook("number", 88),
+    ColumnLook("number", 106, spare=4),
+    ColumnLook("text", 120, 3),
+    ColumnLook("mono", 90, 1, spare=2),
+    ColumnLook("mono", 110, 4),
+    ColumnLook("text", 110, 1, spare=3),
+    ColumnLook("number", 80, spare=1),
+    ColumnLook("number", 86),
     ColumnLook("number", 80),
 )
 _CAUSE = Qt.ItemDataRole.UserRole
 
 
 class DeadLettersPanel(TablePanel):
-    """Columns: died, cause, key, payload, origin, offset, attempts, age, redrives.
+    """Columns: died, cause, key, payload, origin, attempts, age, redrives.
 
-    `redriveRequested(keys)` with the rows' keys; `causeChosen(cause)` with None for all causes. `currentChanged(key)` is answered
+    `redriveRequested(keys)` with the keys of rows; `causeChosen(cause)`, None for all; `currentChanged(key)` is answered
     with `set_details`.
     """
 
@@ -76,7 +75,7 @@ class DeadLettersPanel(TablePanel):
             self._split.addWidget(part)
             self._split.setStretchFactor(self._split.count() - 1, stretch)
         self._split.setChildrenCollapsible(True)
-        self._split.setSizes([190, 900, 340])
+        self._split.setSizes([170, 900, 310])
         self.table.setMinimumWidth(260)
         return self._split
 

@@ -14,7 +14,7 @@ LOOKS = (
     ColumnLook("mono", 130, 3),
     ColumnLook("chip", 130, 2),
     ColumnLook("number", 84),
-    ColumnLook("number", 180),
+    ColumnLook("number", 180, spare=1),
     ColumnLook("countdown", 170, 2),
 )
 

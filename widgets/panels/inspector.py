@@ -77,6 +77,7 @@ class InspectorPanel(Panel):
             colour = theme.colour(style.token)
             self._icon.setPixmap(icon_pixmap(style.icon, colour, 16, self.devicePixelRatioF()))
             self._state.setText(style.word)
+            self._state.setStyleSheet(f"color: {colour};")
         while len(self._sections) < len(facts.sections):
             heading, grid = plain_label("", "section", self), FactsGrid(self)
             place = self._column.count() - 1

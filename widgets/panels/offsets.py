@@ -12,7 +12,7 @@ LOOKS = (
     ColumnLook("text", 96, 3),
     ColumnLook("number", 80),
     ColumnLook("chip", 124, 2),
-    ColumnLook("number", 76),
+    ColumnLook("number", 76, spare=2),
     ColumnLook("number", 80),
     ColumnLook("number", 80),
     ColumnLook("number", 92),

@@ -1,4 +1,4 @@
-"""What every panel has: a title with a count, a filter, an empty state that says how to fill it, and a note when overfull."""
+"""What every panel has: a title with a count, a filter, an empty state, and a note when overfull."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Panel(QWidget):
         self._title = plain_label(title, "heading", self)
         self.count_label = plain_label("", "muted", self)
         self.title_row = QHBoxLayout()
-        self.title_row.setContentsMargins(12, 6, 8, 6)
+        self.title_row.setContentsMargins(8, 4, 8, 4)
         self.title_row.setSpacing(8)
         self.title_row.addWidget(self._title)
         self.title_row.addWidget(self.count_label)
@@ -92,7 +92,7 @@ class Panel(QWidget):
         self.empty_state = EmptyState(icon_name, *empty, self)
         self.empty_state.button.clicked.connect(self.clear_filter)
         self.note = plain_label("", "muted", self)
-        self.note.setContentsMargins(12, 4, 12, 4)
+        self.note.setContentsMargins(8, 4, 8, 4)
         self.note.setWordWrap(True)
         self.note.hide()
         self.stack = QStackedLayout()

@@ -23,11 +23,15 @@ Kind = Literal["text", "mono", "number", "chip", "state", "countdown"]
 
 
 class ColumnLook(NamedTuple):
-    """How a column is drawn, its least width in pixels, and its share of the space that is left."""
+    """How a column is drawn, its least width in pixels, its share of the space that is left, and whether it may go.
+
+    Where the least widths do not fit, columns with the highest `spare` are hidden first; 0 stays.
+    """
 
     kind: Kind
     width: int
     stretch: int = 0
+    spare: int = 0
 
 
 class RowTable(QTableView):
@@ -83,13 +87,19 @@ class RowTable(QTableView):
             self.fit()
 
     def fit(self) -> None:
-        """Each column its least width, the rest by stretch."""
-        spare = self.viewport().width() - sum(look.width for look in self._looks)
-        shares = sum(look.stretch for look in self._looks)
+        """Each column its least width, the rest by stretch; columns that can be spared go where there is no room."""
+        room = self.viewport().width()
+        shown = list(range(len(self._looks)))
+        for place in sorted(shown, key=lambda at: -self._looks[at].spare):
+            if self._looks[place].spare and sum(self._looks[at].width for at in shown) > room:
+                shown.remove(place)
+        left = max(0, room - sum(self._looks[place].width for place in shown))
+        shares = sum(self._looks[place].stretch for place in shown)
         self._fitting = True
         for place, look in enumerate(self._looks):
-            extra = max(0, spare) * look.stretch // shares if shares else 0
-            self.setColumnWidth(place, look.width + extra)
+            self.setColumnHidden(place, place not in shown)
+            if place in shown:
+                self.setColumnWidth(place, look.width + (left * look.stretch // shares if shares else 0))
         self._fitting = False
 
 
@@ -149,7 +159,8 @@ class TablePanel(Panel):
     def _on_rows(self, *_what: object) -> None:
         shown = self.model.rowCount()
         total = self._total
-        self.set_count(f"{shown:,} of {total:,}" if total is not None and total != shown else f"{shown:,}")
+        filtered = total is not None and total != shown
+        self.set_count(f"{shown:,} of {total:,} are shown" if filtered else f"{shown:,}")
         self.show_body(shown > 0)
 
     def _key_at(self, index: QModelIndex) -> Hashable:

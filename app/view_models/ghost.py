@@ -1,0 +1,81 @@
+"""The assignment that a move would give: the same assignor, on the members as they would be."""
+
+from __future__ import annotations
+
+from app.view_models.owners import Owners
+from broker_core.groups.assignors import assign
+from broker_core.groups.protocol import Subscription
+from broker_core.snapshots import GroupView, Snapshot
+from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
+
+# Members are ordered by their ids, and a newcomer's is its name with a number behind.
+_NEWCOMER = "{}-~"
+
+
+def ghost(snapshot: Snapshot, owners: Owners, consumer: str, target: str) -> Ghost:
+    """What moves and what stays where `consumer` goes to `target`: a group, "" for the bench, or a new group."""
+    groups = {group.name: group for group in snapshot.groups}
+    partitions = {topic.name: len(topic.partitions) for topic in snapshot.topics}
+    old = next((group for group in snapshot.groups if any(m.client == consumer for m in group.members)), None)
+    moves: list[GhostMove] = []
+    kept = 0
+    note = ""
+    for group in (old, groups.get(target)):
+        if group is None:
+            continue
+        after = _after(group, consumer, partitions, joins=group.name == target)
+        moved, stayed = _compare(group, after, owners)
+        moves += moved
+        kept += stayed
+    if target == NEW_GROUP:
+        note = f"{consumer} alone reads every partition, from the beginning."
+    elif target and target not in groups:
+        note = f"{target} is a new group."
+    elif not target and old is None:
+        note = f"{consumer} is on the bench already."
+    return Ghost(_title(consumer, target), tuple(moves), kept, note)
+
+
+def _title(consumer: str, target: str) -> str:
+    if target == NEW_GROUP:
+        return f"{consumer} to a new group"
+    return f"{consumer} to {target}" if target else f"{consumer} to the bench"
+
+
+def _after(group: GroupView, consumer: str, partitions: dict[str, int], *, joins: bool) -> dict[tuple[str, int], str]:
+    """(topic, partition) to owner as it would be."""
+    members = {
+        member.member_id: (member.client, Subscription(member.topics, owned=member.partitions))
+        for member in group.members
+        if member.client != consumer
+    }
+    if joins:
+        topics = group.topics or tuple(sorted({at.topic for at in group.offsets}))
+        members[_NEWCOMER.format(consumer)] = (consumer, Subscription(topics))
+    plan = assign(group.assignor or "range", {name: wanted for name, (_, wanted) in members.items()}, partitions)
+    return {place: members[name][0] for name, places in plan.items() for place in places}
+
+
+def _compare(group: GroupView, after: dict[tuple[str, int], str], owners: Owners) -> tuple[list[GhostMove], int]:
+    before = {place: member.client for member in group.members for place in member.partitions}
+    moves = []
+    kept = 0
+    for topic, partition in sorted(before.keys() | after.keys()):
+        old, new = before.get((topic, partition), ""), after.get((topic, partition), "")
+        if old == new:
+            kept += 1
+            continue
+        moves.append(
+            GhostMove(
+                topic,
+                partition,
+                group.name,
+                before=old,
+                before_hue=max(0, owners.hue(old)),
+                before_badge=owners.letter(old),
+                after=new,
+                after_hue=max(0, owners.hue(new)),
+                after_badge=owners.letter(new),
+            )
+        )
+    return moves, kept
