@@ -116,6 +116,14 @@ class Player(QObject):
         """Go on to the next event."""
         self._with_engine(lambda engine: engine.step())
 
+    def run_until(self, time_ns: int) -> None:
+        """Go to `time_ns` as fast as it goes, and wait there: for pictures, not for a window that somebody uses."""
+        assert self._engine is not None
+        assert self._live is not None
+        loop = self._live.simulation.loop
+        self._engine.post(lambda: loop.run_until(time_ns)).result()
+        self._engine.refresh()
+
     def _with_engine(self, call: Callable[[Engine], None]) -> None:
         if self._engine is not None and not self.stopped:
             call(self._engine)

@@ -143,6 +143,10 @@ class Engine:
 
         self.post(step)
 
+    def refresh(self) -> None:
+        """Wait until `latest` is what it is now."""
+        self.post(self._take_snapshot).result()
+
     def close(self) -> None:
         """End the thread; what was posted before is still done."""
         with self._wake:
@@ -207,10 +211,13 @@ class Engine:
             if time.perf_counter() - self._flushed_s >= FLUSH_S:
                 self._driven.flush()
                 self._flushed_s = time.perf_counter()
-            self.latest = self._driven.snapshot()
+            self._take_snapshot()
         except Exception as error:
             self._mode = Mode.FAILED
             self._error = f"The session stopped at {s_from_ns(self._driven.loop.now_ns):.3f} s: {error}"
+
+    def _take_snapshot(self) -> None:
+        self.latest = self._driven.snapshot()
 
     def _limit_ns(self, time_ns: int) -> int:
         return time_ns if self._until_ns is None else min(time_ns, self._until_ns)

@@ -1,0 +1,58 @@
+"""A picture of the window as it is at a session time, without a display."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+# Before Qt is loaded: a picture needs no screen, even where there is one.
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QApplication
+
+from app.workbench import Workbench
+from broker_core.clock import NS_PER_S, ns_from_s
+
+# Rates and trends are seen over time, so the last seconds before the moment are shown to the view models too.
+LEAD_NS = 6 * NS_PER_S
+STEP_NS = NS_PER_S // 10
+# The canvas lays itself out and its slides come to rest.
+SETTLE_TURNS = 40
+
+
+def draw(
+    scenario: Path,
+    *,
+    at_s: float,
+    size: tuple[int, int],
+    theme: str,
+    seed: int | None,
+    out: Path,
+    tab: str = "assignments",
+) -> None:
+    """Run `scenario` to `at_s`, draw the window, and write it to `out`. Raises OSError where that cannot be written."""
+    app = QApplication.instance() or QApplication(["brokerscope"])
+    assert isinstance(app, QApplication)
+    workbench = Workbench(app, theme=theme, record=False)
+    try:
+        workbench.player.open(scenario, seed)
+        window = workbench.window
+        window.show_tab(tab)
+        window.resize(QSize(*size))
+        window.show()
+        at_ns = ns_from_s(at_s)
+        workbench.player.run_until(max(0, at_ns - LEAD_NS))
+        while workbench.player.snapshot.time_ns < at_ns:
+            workbench.player.run_until(min(at_ns, workbench.player.snapshot.time_ns + STEP_NS))
+            workbench.draw()
+        for _ in range(SETTLE_TURNS):
+            app.processEvents()
+        workbench.draw()
+        app.processEvents()
+        picture = window.grab()
+        out.parent.mkdir(parents=True, exist_ok=True)
+        if not picture.save(str(out), "PNG"):
+            raise OSError(0, "The picture cannot be written", str(out))
+    finally:
+        workbench.window.close()

@@ -1,0 +1,188 @@
+"""The workbench: window, view models, player and frames put together, and the life of the program around them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QSettings, Qt, QTimer
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+from app.actions import ActionRegistry
+from app.frames import Frames
+from app.handlers import Handlers
+from app.jobs import Jobs
+from app.places import APP_NAME
+from app.player import Player
+from app.view_models.views import Views
+from broker_core.engine.runner import Mode
+from widgets.canvas.canvas import Canvas
+from widgets.icons import icon
+from widgets.main_window import MainWindow
+from widgets.theme import THEMES, apply_theme, current_theme
+
+# The canvas and the clock follow every frame, tables and charts every third: nobody reads faster.
+PANELS_EVERY_FRAMES = 3
+JOB_END_TIMEOUT_S = 15.0
+
+
+class Workbench(QObject):
+    """One window and what stands behind it."""
+
+    def __init__(
+        self,
+        app: QApplication,
+        *,
+        theme: str = "system",
+        record: bool = True,
+        sessions: Path | None = None,
+        settings: QSettings | None = None,
+    ) -> None:
+        """`theme` is light, dark or system; `sessions` is where recordings go, the user's folder where it is None."""
+        super().__init__()
+        self._app = app
+        self._follows_system = theme == "system"
+        apply_theme(app, THEMES[self._system_theme() if self._follows_system else theme])
+        self.registry = ActionRegistry(parent=self)
+        self.player = Player(record=record, sessions=sessions, parent=self)
+        self.jobs = Jobs(self)
+        self.views = Views(self)
+        self.canvas = Canvas(current_theme())
+        self.window = MainWindow(self.views.make_parts(self.canvas), self.registry.actions(), (), settings)
+        self.views.attach(self.window)
+        self.handlers = Handlers(self.registry, self.window, self.canvas, self.views, self.player, self.jobs)
+        self.registry.bind("theme", self.toggle_theme)
+        self.registry.set_icons(lambda name: icon(name, current_theme()))
+        self.registry.install(self.window)
+        self.window.set_menus(self.registry.menus())
+        self.frames = Frames(self.draw, self.player.grant, self)
+        self._frame_number = 0
+        self._shown_size_bytes = 0
+        self._connect()
+
+    def _connect(self) -> None:
+        self.player.opened.connect(self._opened)
+        self.player.said.connect(self._said)
+        self.player.failed.connect(self._failed)
+        self.window.closing.connect(self.close)
+        self._app.styleHints().colorSchemeChanged.connect(self._follow_system)
+        # The size of the recording is asked of the disk, so seldom.
+        size_timer = QTimer(self)
+        size_timer.timeout.connect(self._measure_recording)
+        size_timer.start(1_000)
+
+    # -- one session after another
+
+    def _opened(self) -> None:
+        scenario = self.player.scenario
+        assert scenario is not None
+        self.views.restart()
+        self.views.select("")
+        self.views.status.seed = self.player.seed
+        self.window.toolbar.set_scenario(scenario.title)
+        self.window.setWindowTitle(f"{scenario.title} - Brokerscope")
+        self.window.status.say(f"Opened {scenario.title}.")
+        self._measure_recording()
+        self.draw()
+
+    def draw(self) -> None:
+        """One frame: what has changed since the last one."""
+        player = self.player
+        status = player.status
+        self._frame_number += 1
+        panels = self._frame_number % PANELS_EVERY_FRAMES == 0 or not player.moving
+        self.views.running = player.moving
+        self.views.refresh(player.snapshot, panels=panels)
+        if panels:
+            self.views.status.frame_ms = self.frames.cost_ms()
+            self._show_mode(status.mode)
+            self.registry.refresh()
+            player.check()
+
+    def _show_mode(self, mode: Mode) -> None:
+        player, registry = self.player, self.registry
+        moving = player.moving
+        registry.set_checked("pause", not moving and not player.stopped and mode is Mode.PAUSED)
+        registry.set_checked("run", moving and mode is Mode.RUNNING and not player.fast)
+        registry.set_checked("fast", moving and mode is Mode.RUNNING and player.fast)
+        registry.set_checked("express", moving and mode is Mode.EXPRESS)
+        toolbar = self.window.toolbar
+        toolbar.set_recording(player.folder is not None and not player.stopped)
+        toolbar.set_badge(*badge(mode, stopped=player.stopped))
+        ended = player.stopped or mode in {Mode.FINISHED, Mode.FAILED}
+        self.window.parts.dead_letters.forbid_redrive("The session has ended." if ended else "")
+
+    def _measure_recording(self) -> None:
+        self.views.status.recording_bytes = self.player.recorded_bytes() if self.player.folder else None
+
+    # -- what is told
+
+    def _said(self, sentence: str) -> None:
+        self.window.status.say(sentence)
+        self.views.timeline.note_action(self.player.snapshot.time_ns, sentence)
+
+    def _failed(self, sentence: str) -> None:
+        self.window.status.say(sentence)
+        box = QMessageBox(QMessageBox.Icon.Warning, "Brokerscope", "", QMessageBox.StandardButton.Ok, self.window)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(sentence)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
+
+    # -- theme
+
+    def _system_theme(self) -> str:
+        dark = self._app.styleHints().colorScheme() is Qt.ColorScheme.Dark
+        return "dark" if dark else "light"
+
+    def _follow_system(self) -> None:
+        if self._follows_system:
+            self.set_theme(self._system_theme())
+
+    def toggle_theme(self) -> None:
+        """Light to dark and back."""
+        self._follows_system = False
+        self.set_theme("light" if current_theme().name == "dark" else "dark")
+
+    def set_theme(self, name: str) -> None:
+        """Dress everything in the theme `name`."""
+        apply_theme(self._app, THEMES[name])
+        self.registry.set_icons(lambda wanted: icon(wanted, current_theme()))
+        self.canvas.set_view(self.canvas.view, current_theme())
+
+    # -- the end
+
+    def close(self) -> None:
+        """Stop jobs, seal the recording, stop drawing."""
+        self.frames.stop()
+        for job in self.jobs.running:
+            job.finish(JOB_END_TIMEOUT_S)
+        self.player.close()
+
+
+def badge(mode: Mode, *, stopped: bool) -> tuple[str, str]:
+    """The look of the badge on the toolbar, and its word."""
+    if mode is Mode.FAILED:
+        return "failure", "FAILED"
+    if stopped:
+        return "warning", "STOPPED"
+    if mode is Mode.FINISHED:
+        return "warning", "FINISHED"
+    return "live", "LIVE"
+
+
+def open_window(path: Path, *, seed: int | None = None, theme: str = "system") -> int:
+    """Open the workbench on a scenario, running; the exit code when it is closed. Raises ScenarioError and the like."""
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(app, QApplication)
+    app.setApplicationName("Brokerscope")
+    app.setOrganizationName(APP_NAME)
+    app.setDesktopFileName(APP_NAME)
+    workbench = Workbench(app, theme=theme, settings=QSettings(APP_NAME, "workbench"))
+    workbench.player.open(path, seed)
+    workbench.window.show()
+    workbench.frames.start()
+    workbench.player.run()
+    code = app.exec()
+    workbench.close()
+    return int(code)
