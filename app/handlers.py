@@ -65,6 +65,8 @@ class Handlers(QObject):
         self._window.toolbar.speedChosen.connect(self._choose_speed)
 
     def _why_ended(self) -> str:
+        if self._player.scenario is None:
+            return "No session is open."
         over = self._player.stopped or self._player.status.mode in {Mode.FINISHED, Mode.FAILED}
         return ENDED if over else ""
 

@@ -14,11 +14,9 @@ from PySide6.QtWidgets import QApplication
 from app.workbench import Workbench
 from broker_core.clock import NS_PER_S, ns_from_s
 
-# Rates and trends are seen over time, so the last seconds before the moment are shown to the view models too.
-LEAD_NS = 6 * NS_PER_S
-STEP_NS = NS_PER_S // 10
-# The canvas lays itself out and its slides come to rest.
-SETTLE_TURNS = 40
+# Rates, trends and the timeline are gathered over time, so the window is shown what came before, in this many looks at most.
+MAX_LOOKS = 1_500
+LEAST_STEP_NS = NS_PER_S // 10
 
 
 def draw(
@@ -41,13 +39,13 @@ def draw(
         window.show_tab(tab)
         window.resize(QSize(*size))
         window.show()
+        workbench.canvas.set_reduced_motion(True)
         at_ns = ns_from_s(at_s)
-        workbench.player.run_until(max(0, at_ns - LEAD_NS))
+        step_ns = max(LEAST_STEP_NS, at_ns // MAX_LOOKS)
         while workbench.player.snapshot.time_ns < at_ns:
-            workbench.player.run_until(min(at_ns, workbench.player.snapshot.time_ns + STEP_NS))
+            workbench.player.run_until(min(at_ns, workbench.player.snapshot.time_ns + step_ns))
             workbench.draw()
-        for _ in range(SETTLE_TURNS):
-            app.processEvents()
+        app.processEvents()
         workbench.draw()
         app.processEvents()
         picture = window.grab()
