@@ -29,7 +29,7 @@ class LeaseTable:
         self.index = SpanIndex()
         self._counts = [0] * len(LeaseState)
         self._fresh_bytes = 0
-        self._span_bytes = 0
+        self._bytes = [0] * len(LeaseState)
         self._ready: list[tuple[int, int, Span]] = []
         self._due = DueHeap()
         self._serial = 0
@@ -57,7 +57,12 @@ class LeaseTable:
     @property
     def size_bytes(self) -> int:
         """Bytes of keys and values of all messages that are not finished."""
-        return self._fresh_bytes + self._span_bytes
+        return self._fresh_bytes + sum(self._bytes)
+
+    @property
+    def ready_bytes(self) -> int:
+        """Bytes of keys and values of the messages that can be taken now."""
+        return self._fresh_bytes + self._bytes[LeaseState.AVAILABLE]
 
     @property
     def first_open_offset(self) -> int:
@@ -106,9 +111,16 @@ class LeaseTable:
         self._fresh_bytes = self._share(self.next_offset, self.end_offset)
 
     def insert(self, span: Span) -> None:
-        """Put a span into the table, in the state that it names. Its offsets must not be in the table."""
-        self._span_bytes += sum(span.sizes)
-        self._file(span)
+        """Enter a span, whose offsets are in no other, in the state that it names."""
+        self.index.put(span.offset, span.end, span)
+        self._counts[span.state] += span.open
+        self._bytes[span.state] += sum(span.sizes)
+        if span.state is LeaseState.AVAILABLE:
+            self._push_ready(span)
+            return
+        self._due.push(span)
+        if span.state is LeaseState.ACQUIRED:
+            self._held.setdefault(span.holder, {})[span] = None
 
     # -- out
 
@@ -123,11 +135,10 @@ class LeaseTable:
             try:
                 messages = read_live(self.log, now_ns, piece, skipped)
             except BrokerError:
-                self._file(piece)
+                self.insert(piece)
                 if taken or skipped:
                     break
                 raise
-            self._span_bytes -= sum(piece.sizes)
             wanted -= len(messages)
             state = NEXT_STATE[piece.state, LeaseAction.TAKE]
             for first, end in neighbours(messages):
@@ -155,7 +166,6 @@ class LeaseTable:
         removed = []
         while wanted > 0 and self.ready:
             piece = self._pop_ready(wanted)
-            self._span_bytes -= sum(piece.sizes)
             piece.state = NEXT_STATE[piece.state, LeaseAction.REMOVE]
             wanted -= piece.open
             removed.append(piece)
@@ -166,18 +176,27 @@ class LeaseTable:
         delayed = [part for part in self.index.runs() if part[2].state is LeaseState.DELAYED]
         return [self.finish(span, first, end, LeaseAction.REMOVE) for first, end, span in delayed]
 
-    def withdraw(self, offset: int) -> bool:
-        """Take out one message that nobody holds; False where somebody does, or where it is finished."""
+    def withdraw(self, offset: int) -> Span | None:
+        """Take out one message that nobody holds; None where somebody does, or where it is finished."""
         if self.next_offset <= offset < self.end_offset:
             while offset > self.next_offset:
-                self._file(self._pop_fresh(offset - self.next_offset))
-            self._span_bytes -= sum(self._pop_fresh(1).sizes)
-            return True
+                self.insert(self._pop_fresh(offset - self.next_offset))
+            piece = self._pop_fresh(1)
+            piece.state = NEXT_STATE[piece.state, LeaseAction.REMOVE]
+            return piece
         span = self.index.get(offset)
         if span is None or span.state is LeaseState.ACQUIRED:
-            return False
-        self.finish(span, offset, offset + 1, LeaseAction.REMOVE)
-        return True
+            return None
+        return self.finish(span, offset, offset + 1, LeaseAction.REMOVE)
+
+    def bring_back(self, removed: Span) -> int:
+        """Messages that were taken out are ready again, as far as the log still has them; how many that is."""
+        first = max(removed.offset, self.log.start_offset)
+        if first >= removed.end:
+            return 0
+        span = part_of(removed, first, removed.end, NEXT_STATE[removed.state, LeaseAction.RESTORE])
+        self.insert(span)
+        return span.open
 
     def trim(self) -> int:
         """Everything below the log's start is finished, held or not; how many messages that is."""
@@ -225,8 +244,7 @@ class LeaseTable:
         """The members from `first` up to `end` are finished; they are returned as a span of their own."""
         state = NEXT_STATE[span.state, action]
         self.index.clear(first, end)
-        self._leave(span, end - first)
-        self._span_bytes -= span.size_bytes(first, end)
+        self._leave(span, first, end)
         return part_of(span, first, end, state)
 
     def move(
@@ -249,8 +267,8 @@ class LeaseTable:
         if moved.state is LeaseState.ACQUIRED:
             moved.holder, moved.since_ns = span.holder, span.since_ns
         moved.deadline_ns, moved.ticket = due
-        self._leave(span, end - first)
-        self._file(moved)
+        self._leave(span, first, end)
+        self.insert(moved)
         return moved
 
     def pop_due(self, place: Place) -> Iterator[tuple[Span, int, int]]:
@@ -264,21 +282,11 @@ class LeaseTable:
     def _share(self, first: int, end: int) -> int:
         return sum(run.size_bytes for run in self.log.runs(first, end)) if first < end else 0
 
-    def _file(self, span: Span) -> None:
-        """Enter a span into the index and into the heap of its state."""
-        self.index.put(span.offset, span.end, span)
-        self._counts[span.state] += span.open
-        if span.state is LeaseState.AVAILABLE:
-            self._push_ready(span)
-            return
-        self._due.push(span)
-        if span.state is LeaseState.ACQUIRED:
-            self._held.setdefault(span.holder, {})[span] = None
-
-    def _leave(self, span: Span, count: int) -> None:
-        """`count` members have left the span."""
-        self._counts[span.state] -= count
-        span.open -= count
+    def _leave(self, span: Span, first: int, end: int) -> None:
+        """The members from `first` up to `end` have left the span."""
+        self._counts[span.state] -= end - first
+        self._bytes[span.state] -= span.size_bytes(first, end)
+        span.open -= end - first
         if span.open:
             return
         if span.state is LeaseState.ACQUIRED:
@@ -308,7 +316,7 @@ class LeaseTable:
         first, end = next(self.index.segments(span))
         end = min(end, first + most)
         self.index.clear(first, end)
-        self._leave(span, end - first)
+        self._leave(span, first, end)
         if span.open:
             span.offset = end
             self._push_ready(span)
@@ -327,5 +335,4 @@ class LeaseTable:
         sizes = tuple([whole * (n + 1) // count - whole * n // count for n in range(count)])
         self.next_offset = run.end_offset
         self._fresh_bytes -= whole
-        self._span_bytes += whole
         return Span(first, run.end_offset, LeaseState.AVAILABLE, 0, (), run.published_ns, sizes, first, count)

@@ -13,8 +13,11 @@ from broker_core.snapshots import AttemptView
 
 
 class QueueCounts(msgspec.Struct):
-    """Totals, in messages, since the queue was created. `delivered` counts every handing over, `redelivered` those with
-    an attempt above 1 (a released delivery counts as if it had not been). `lost` could not be read any more."""
+    """Totals, in messages, since the queue was created.
+
+    `delivered` counts every handing over, `redelivered` those with an attempt above 1 (a released delivery counts as if
+    it had not been). `restored` came back from a purge, `lost` could not be read any more.
+    """
 
     delivered: int = 0
     redelivered: int = 0
@@ -24,6 +27,7 @@ class QueueCounts(msgspec.Struct):
     lease_expired: int = 0
     dead_lettered: int = 0
     purged: int = 0
+    restored: int = 0
     evicted: int = 0
     expired: int = 0
     lost: int = 0
@@ -88,8 +92,10 @@ def saved(now_ns: int, tables: Sequence[LeaseTable], counts: QueueCounts) -> Que
     )
 
 
-def restored(now_ns: int, state: QueueState, tables: Sequence[LeaseTable], ticket: Callable[[], int]) -> QueueCounts:
-    """Put `state` into unused tables; times go on from `now_ns`, and ties are decided as before. The counts."""
+def restored(
+    now_ns: int, state: QueueState, tables: Sequence[LeaseTable], counts: QueueCounts, ticket: Callable[[], int]
+) -> None:
+    """Put `state` into unused tables and counts; times go on from `now_ns`, and ties are decided as before."""
     shift_ns = now_ns - state.time_ns
     turns = {span.ticket: 0 for level in state.tables for span in level.spans}
     for old in sorted(turns):
@@ -118,4 +124,5 @@ def restored(now_ns: int, state: QueueState, tables: Sequence[LeaseTable], ticke
                         kept.doomed,
                     )
                 )
-    return msgspec.structs.replace(state.counts)
+    for name in QueueCounts.__struct_fields__:
+        setattr(counts, name, getattr(state.counts, name))

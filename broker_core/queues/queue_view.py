@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 def queue_view(queue: Queue, max_leases: int, max_dead_letters: int) -> QueueView:
     """At most `max_leases` leases, the lowest offsets of the most urgent levels, and the newest dead letters."""
-    leases = (lease for table in queue.tables for lease in _leases(queue, table))
+    leases = (lease for table in queue.levels.tables for lease in _leases(queue, table))
     return QueueView(
         name=queue.name,
-        priorities=len(queue.tables),
+        priorities=len(queue.levels.tables),
         ready=queue.ready,
         delayed=queue.delayed,
         in_flight=queue.in_flight,

@@ -8,9 +8,10 @@ from typing import Any
 from broker_core.clock import NS_PER_MS
 from broker_core.events import Event, EventKind, EventStream
 from broker_core.messages import Message
+from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.lease import Lease
-from broker_core.queues.queue import Queue, QueueConfig
+from broker_core.queues.queue import Queue
 from broker_core.replies import Reply
 from broker_core.timers import Timers
 from tests.broker_core.queues.logs import MemoryTopic

@@ -1,0 +1,64 @@
+"""The events of a queue's messages."""
+
+from __future__ import annotations
+
+from broker_core.events import EventKind, EventStream
+from broker_core.queues.handout import Skipped
+from broker_core.queues.spans import Span
+
+
+class QueueEvents:
+    """Says what happened to messages of queue `name`; topic and group are the queue's name."""
+
+    def __init__(self, name: str, stream: EventStream) -> None:
+        self._name = name
+        self._stream = stream
+
+    def part(
+        self,
+        now_ns: int,
+        kind: EventKind,
+        level: int,
+        span: Span,
+        first: int,
+        end: int,
+        *,
+        cause: str = "",
+        client: str | None = None,
+        key: bytes | None = None,
+    ) -> None:
+        """`kind` happened to the members of `span` from `first` up to `end`."""
+        self._stream.emit(
+            now_ns,
+            kind,
+            topic=self._name,
+            partition=level,
+            offset=first,
+            count=end - first,
+            size_bytes=span.size_bytes(first, end),
+            client=span.holder if client is None else client,
+            group=self._name,
+            attempt=span.attempts or None,
+            published_ns=span.published_ns,
+            key=key,
+            cause=cause,
+        )
+
+    def skipped(self, now_ns: int, level: int, skipped: Skipped) -> None:
+        """A message could not be handed out: it has expired, or it is damaged, which is named."""
+        self._stream.emit(
+            now_ns,
+            EventKind.EXPIRED if skipped.error is None else EventKind.DAMAGE,
+            topic=self._name,
+            partition=level,
+            offset=skipped.offset,
+            count=1,
+            size_bytes=skipped.size_bytes,
+            group=self._name,
+            published_ns=skipped.published_ns,
+            cause="" if skipped.error is None else str(skipped.error),
+        )
+
+    def undone(self, now_ns: int, what: str, client: str, count: int) -> None:
+        """A user has taken back what they did to `count` messages."""
+        self._stream.emit(now_ns, EventKind.USER_ACTION, topic=self._name, client=client, count=count, cause=what)

@@ -1,0 +1,71 @@
+"""Messages that are taken out of a queue before anybody is done with them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from broker_core.events import EventKind
+from broker_core.queues.lease_table import LeaseTable
+from broker_core.queues.levels import Levels
+from broker_core.queues.queue_events import QueueEvents
+from broker_core.queues.queue_state import QueueCounts
+from broker_core.queues.spans import Span
+
+
+class _Purge(msgspec.Struct, frozen=True):
+    time_ns: int
+    removed: list[tuple[LeaseTable, Span]]
+
+
+class Removals:
+    """Purge and its undo, withdrawal, eviction; all leave alone what somebody holds."""
+
+    def __init__(self, levels: Levels, counts: QueueCounts, events: QueueEvents, undo_window_ns: int) -> None:
+        self._levels = levels
+        self._counts = counts
+        self._events = events
+        self._undo_window_ns = undo_window_ns
+        self._last: _Purge | None = None
+
+    def purge(self, now_ns: int, client: str) -> int:
+        """Take out everything; how many messages that was."""
+        removed = []
+        for level, table in enumerate(self._levels.tables):
+            for span in table.remove_ready(table.ready) + table.remove_delayed():
+                removed.append((table, span))
+                self._events.part(
+                    now_ns, EventKind.PURGED, level, span, span.offset, span.end, cause="purge", client=client
+                )
+        purged = sum(span.open for _, span in removed)
+        self._counts.purged += purged
+        self._last = _Purge(now_ns, removed)
+        return purged
+
+    def undo_purge(self, now_ns: int, client: str) -> int:
+        """Bring back what the last purge took, unless that is too long ago; how many messages that is."""
+        last, self._last = self._last, None
+        if last is None or now_ns - last.time_ns > self._undo_window_ns:
+            return 0
+        brought_back = sum(table.bring_back(span) for table, span in last.removed)
+        self._counts.restored += brought_back
+        if brought_back:
+            self._events.undone(now_ns, "undo purge", client, brought_back)
+        return brought_back
+
+    def withdraw(self, now_ns: int, level: int, offset: int, client: str) -> bool:
+        """Take out one message; False where somebody holds it, or where it is finished."""
+        span = self._levels.table(level).withdraw(offset)
+        if span is None:
+            return False
+        self._counts.purged += 1
+        self._events.part(now_ns, EventKind.PURGED, level, span, offset, offset + 1, cause="withdrawn", client=client)
+        return True
+
+    def evict(self, now_ns: int, messages: int, size_bytes: int, than: int | None) -> bool:
+        """Take out the oldest messages to make so much room; False, and nothing is done, where that cannot be."""
+        evicted = self._levels.evict(messages, size_bytes, than)
+        cause = "room for a newer message" if than is None else f"room for a message of priority {than}"
+        for level, span in evicted:
+            self._counts.evicted += span.open
+            self._events.part(now_ns, EventKind.EVICTED, level, span, span.offset, span.end, cause=cause)
+        return bool(evicted)
