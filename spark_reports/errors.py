@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class ReportError(Exception):
-    """`str(error)` says what happened, to what, and what to do."""
+    """`str(error)` says what happened, to what, and what to do; `log` is where the details are, if "
+    "anywhere."""
+
+    log: Path | None = None
 
 
 class Cancelled(ReportError):

@@ -84,9 +84,7 @@ class Jvm:
             "SPARK_HOME": str(home),
             "SPARK_SCALA_VERSION": "2.13",
             "SPARK_CONNECT_MODE": "0",
-            "SPARK_LOCAL_IP": "127.0.0.1"
-            if master.startswith("local")
-            else os.environ.get("SPARK_LOCAL_IP", ""),
+            "SPARK_LOCAL_IP": "127.0.0.1" if master.startswith("local") else os.environ.get("SPARK_LOCAL_IP", ""),
             "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._connection),
             "PYSPARK_PYTHON": sys.executable,
         }
@@ -119,9 +117,7 @@ class Jvm:
         deadline = time.monotonic() + START_TIMEOUT_S
         while not self._connection.exists():
             if self.process.poll() is not None:
-                raise ReportError(
-                    f"Java ended with code {self.process.returncode} before Spark was up{self._said()}."
-                )
+                raise ReportError(f"Java ended with code {self.process.returncode} before Spark was up{self._said()}.")
             if time.monotonic() > deadline:
                 raise ReportError(f"Spark was not up after {START_TIMEOUT_S} s{self._said()}.")
             time.sleep(0.05)

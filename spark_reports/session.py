@@ -84,9 +84,7 @@ def inspect_remote(spark: SparkSession, location: str) -> SessionInfo:
     try:
         rows = spark.read.text(f"{location.rstrip('/')}/{schema.SESSION_FILE}", wholetext=True).collect()
     except PySparkException as error:
-        raise ReportError(
-            f"There is no session at {location} ({str(error).splitlines()[0][:200]})."
-        ) from None
+        raise ReportError(f"There is no session at {location} ({str(error).splitlines()[0][:200]}).") from None
     parts = {name: [f"{location.rstrip('/')}/{name}"] for name in schema.FOLDERS}
     return SessionInfo(location, parse_metadata(location, rows[0].value), (), parts)
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-SCHEMA = (
-    "topic STRING, client STRING, cause STRING, from_ns BIGINT, to_ns BIGINT, blocked_ns BIGINT, "
-    "ended BOOLEAN"
-)
+SCHEMA = "topic STRING, client STRING, cause STRING, from_ns BIGINT, to_ns BIGINT, blocked_ns BIGINT, ended BOOLEAN"
 SERIES_SCHEMA = (
     "topic STRING, blocks BIGINT, blocked_ns BIGINT, longest_ns BIGINT, rejected BIGINT, dropped BIGINT, "
     "evicted BIGINT, expired BIGINT"
@@ -55,12 +52,7 @@ def backpressure_series(blocks: DataFrame, rollup: DataFrame) -> DataFrame:
     losses = (
         rollup.where(F.col("kind").isin(*kinds))
         .groupBy("topic")
-        .agg(
-            *(
-                F.sum(F.when(F.col("kind") == kind, F.col("messages")).otherwise(0)).alias(kind)
-                for kind in kinds
-            )
-        )
+        .agg(*(F.sum(F.when(F.col("kind") == kind, F.col("messages")).otherwise(0)).alias(kind) for kind in kinds))
     )
     names = ("blocks", "blocked_ns", "longest_ns", *kinds)
     return (
@@ -80,14 +72,10 @@ def backpressure_over_time(blocks: DataFrame, rollup: DataFrame, width_ns: int) 
 
     shares = blocks.select(
         *("topic", "from_ns", "to_ns"),
-        F.explode(F.sequence(start("from_ns"), start("to_ns"), F.lit(width_ns).cast("bigint"))).alias(
-            "start_ns"
-        ),
+        F.explode(F.sequence(start("from_ns"), start("to_ns"), F.lit(width_ns).cast("bigint"))).alias("start_ns"),
     ).select(
         *("topic", "start_ns"),
-        (F.least("to_ns", F.col("start_ns") + width_ns) - F.greatest("from_ns", "start_ns")).alias(
-            "blocked_ns"
-        ),
+        (F.least("to_ns", F.col("start_ns") + width_ns) - F.greatest("from_ns", "start_ns")).alias("blocked_ns"),
         F.lit(0).cast("bigint").alias("rejected"),
         F.lit(0).cast("bigint").alias("dropped"),
     )

@@ -7,9 +7,7 @@ from pyspark.sql import functions as F
 
 from spark_reports.questions.keys import key_text
 
-SCHEMA = (
-    "`group` STRING, cause STRING, dead_lettered BIGINT, redriven BIGINT, first_ns BIGINT, last_ns BIGINT"
-)
+SCHEMA = "`group` STRING, cause STRING, dead_lettered BIGINT, redriven BIGINT, first_ns BIGINT, last_ns BIGINT"
 LIST_SCHEMA = (
     "time_ns BIGINT, `group` STRING, topic STRING, partition INT, offset BIGINT, `key` STRING, cause STRING, "
     "attempt INT, published_ns BIGINT, bin STRING, bin_offset BIGINT, redriven_ns BIGINT"

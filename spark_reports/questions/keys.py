@@ -10,9 +10,7 @@ SCHEMA = (
     "share_of_partition DOUBLE, "
     "share_of_topic DOUBLE"
 )
-PARTITIONS_SCHEMA = (
-    "topic STRING, partition INT, messages BIGINT, bytes BIGINT, share DOUBLE, times_even DOUBLE"
-)
+PARTITIONS_SCHEMA = "topic STRING, partition INT, messages BIGINT, bytes BIGINT, share DOUBLE, times_even DOUBLE"
 TOP = 10
 
 

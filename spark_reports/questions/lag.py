@@ -11,13 +11,9 @@ from pyspark.sql import functions as F
 
 from spark_reports.questions.rollup import grid
 
-SCHEMA = (
-    "`group` STRING, topic STRING, partition INT, start_ns BIGINT, end_offset BIGINT, committed "
-    "BIGINT, lag BIGINT"
-)
+SCHEMA = "`group` STRING, topic STRING, partition INT, start_ns BIGINT, end_offset BIGINT, committed BIGINT, lag BIGINT"
 SERIES_SCHEMA = (
-    "`group` STRING, topic STRING, partition INT, last_lag BIGINT, max_lag BIGINT, max_lag_ns "
-    "BIGINT, mean_lag DOUBLE"
+    "`group` STRING, topic STRING, partition INT, last_lag BIGINT, max_lag BIGINT, max_lag_ns BIGINT, mean_lag DOUBLE"
 )
 
 
@@ -26,20 +22,14 @@ def lag(rollup: DataFrame, control: DataFrame, duration_ns: int, width_ns: int) 
 
     Redriven messages and dead letters are appends too. A reset moves the committed offset either way.
     """
-    appended = rollup.where(F.col("kind") == "published").select(
-        "topic", "partition", "start_ns", "end_offset"
-    )
+    appended = rollup.where(F.col("kind") == "published").select("topic", "partition", "start_ns", "end_offset")
     moved = rollup.where("to_end_offset IS NOT NULL").select(
         F.col("to_topic").alias("topic"),
         F.col("to_partition").alias("partition"),
         "start_ns",
         F.col("to_end_offset").alias("end_offset"),
     )
-    ends = (
-        appended.union(moved)
-        .groupBy("topic", "partition", "start_ns")
-        .agg(F.max("end_offset").alias("end_offset"))
-    )
+    ends = appended.union(moved).groupBy("topic", "partition", "start_ns").agg(F.max("end_offset").alias("end_offset"))
     commits = rollup.where((F.col("kind") == "acknowledged") & (F.col("group") != F.col("topic"))).select(
         "group",
         "topic",

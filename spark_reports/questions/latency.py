@@ -13,12 +13,10 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 BUCKETS_SCHEMA = (
-    "measure STRING, topic STRING, `group` STRING, start_ns BIGINT, log_bucket INT, messages BIGINT, "
-    "max_ns BIGINT"
+    "measure STRING, topic STRING, `group` STRING, start_ns BIGINT, log_bucket INT, messages BIGINT, max_ns BIGINT"
 )
 SCHEMA_COLUMNS = (
-    "messages BIGINT, mean_ns DOUBLE, p50_ns BIGINT, p90_ns BIGINT, p99_ns BIGINT, p999_ns BIGINT, "
-    "max_ns BIGINT"
+    "messages BIGINT, mean_ns DOUBLE, p50_ns BIGINT, p90_ns BIGINT, p99_ns BIGINT, p999_ns BIGINT, max_ns BIGINT"
 )
 QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p99_ns": 0.99, "p999_ns": 0.999}
 GROWTH = 1.01
@@ -95,9 +93,7 @@ def latency_curve(buckets: DataFrame) -> DataFrame:
     up_to = window.orderBy("log_bucket").rowsBetween(Window.unboundedPreceding, Window.currentRow)
     return counted.select(
         "measure",
-        F.round(F.least(bucket_value_ns(F.col("log_bucket")), F.col("max_ns")))
-        .cast("bigint")
-        .alias("duration_ns"),
+        F.round(F.least(bucket_value_ns(F.col("log_bucket")), F.col("max_ns"))).cast("bigint").alias("duration_ns"),
         "messages",
         (F.sum("messages").over(up_to) / F.sum("messages").over(window)).alias("share"),
     ).orderBy("measure", "duration_ns")

@@ -9,10 +9,7 @@ SCHEMA = (
     "`group` STRING, started_ns BIGINT, ended_ns BIGINT, pause_ns BIGINT, finished BOOLEAN, cause STRING, "
     "generation_before INT, generation_after INT, partitions INT, moved INT, kept INT, stopped INT"
 )
-_DETAIL = (
-    "before ARRAY<ARRAY<STRING>>, after ARRAY<ARRAY<STRING>>, started_ns BIGINT, partitions "
-    "ARRAY<ARRAY<STRING>>"
-)
+_DETAIL = "before ARRAY<ARRAY<STRING>>, after ARRAY<ARRAY<STRING>>, started_ns BIGINT, partitions ARRAY<ARRAY<STRING>>"
 
 
 def rebalances(control: DataFrame, duration_ns: int) -> DataFrame:
@@ -36,9 +33,7 @@ def rebalances(control: DataFrame, duration_ns: int) -> DataFrame:
     after_start = F.col("previous_kind") == "rebalance_started"
     whole = steps.where(F.col("kind") == "rebalance_completed").select(
         "group",
-        F.coalesce("detail.started_ns", F.when(after_start, F.col("previous_ns")), "time_ns").alias(
-            "started_ns"
-        ),
+        F.coalesce("detail.started_ns", F.when(after_start, F.col("previous_ns")), "time_ns").alias("started_ns"),
         F.col("time_ns").alias("ended_ns"),
         F.lit(True).alias("finished"),
         "cause",

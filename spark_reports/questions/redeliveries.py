@@ -21,11 +21,6 @@ def redeliveries(rollup: DataFrame) -> DataFrame:
     return (
         rollup.where(F.col("kind").isin(*_OUTCOMES))
         .groupBy("group", "topic", F.coalesce("attempt", F.lit(1)).alias("attempt"))
-        .agg(
-            *(
-                F.sum(F.when(F.col("kind") == kind, F.col("messages")).otherwise(0)).alias(kind)
-                for kind in _OUTCOMES
-            )
-        )
+        .agg(*(F.sum(F.when(F.col("kind") == kind, F.col("messages")).otherwise(0)).alias(kind) for kind in _OUTCOMES))
         .orderBy("group", "topic", "attempt")
     )

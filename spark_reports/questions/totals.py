@@ -28,9 +28,7 @@ def totals(rollup: DataFrame, control: DataFrame) -> DataFrame:
     """One row per total, with the field names of the run's summary, plus `events`: all that were recorded."""
     messages = rollup.agg(
         *(F.sum(F.when(F.col("kind") == kind, F.col("messages"))).alias(kind) for kind in _SAME_NAME),
-        F.sum(F.when((F.col("kind") == "delivered") & (F.col("attempt") > 1), F.col("messages"))).alias(
-            "redelivered"
-        ),
+        F.sum(F.when((F.col("kind") == "delivered") & (F.col("attempt") > 1), F.col("messages"))).alias("redelivered"),
         F.sum("events").alias("message_events"),
     )
     others = control.agg(
@@ -52,8 +50,6 @@ def reconciliation(totals: DataFrame, summary: DataFrame) -> DataFrame:
     difference = F.col("recorded") - F.col("summary")
     return (
         totals.join(summary, "name")
-        .select(
-            "name", "summary", "recorded", difference.alias("difference"), (difference == 0).alias("equal")
-        )
+        .select("name", "summary", "recorded", difference.alias("difference"), (difference == 0).alias("equal"))
         .orderBy("equal", F.desc("summary"), "name")
     )

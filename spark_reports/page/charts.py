@@ -1,0 +1,249 @@
+"""What the plots draw, as plain JSON: times in seconds, durations in milliseconds, one number per "
+"time bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Row = Mapping[str, Any]
+Rows = Sequence[Row]
+
+TOP_SERIES = 10  # lines that an eye can tell apart; the rest is drawn as one
+LAG_ROWS = 60
+
+
+def chart_data(tables: Mapping[str, Rows], duration_ns: int, width_ns: int) -> dict[str, Any]:
+    """Everything that the page's script draws."""
+    buckets = max(1, -(-duration_ns // width_ns))
+    scale = _Scale(width_ns, buckets)
+    return {
+        "width_s": width_ns / 1e9,
+        "buckets": buckets,
+        "duration_s": duration_ns / 1e9,
+        "rebalances": [_band(row) for row in tables["rebalances"]],
+        "markers": [
+            {
+                "at": row["time_ns"] / 1e9,
+                "kind": row["kind"],
+                "text": " ".join(filter(None, (row["client"], row["cause"]))),
+            }
+            for row in tables["markers"]
+            if row["kind"] in {"fault", "user_action", "damage"}
+        ][:60],
+        "throughput": {
+            dimension: _throughput(scale, tables["throughput"], tables["throughput_series"], dimension)
+            for dimension in ("topic", "partition", "producer", "consumer")
+        },
+        "latency_over_time": _latency_over_time(tables["latency_over_time"]),
+        "latency_curve": _latency_curve(tables["latency_curve"]),
+        "latency_heat": _latency_heat(scale, tables["latency_heat"]),
+        "lag": _lag(scale, tables["lag"], tables["lag_series"]),
+        "ownership": _ownership(tables["ownership"]),
+        "queues": _queues(scale, tables["queues"]),
+        "attempts": _attempts(tables["redeliveries"]),
+        "dead_letters": [
+            {
+                "cause": row["cause"] or "no cause given",
+                "group": row["group"],
+                "dead": row["dead_lettered"],
+                "redriven": row["redriven"],
+            }
+            for row in tables["dead_letters"][:12]
+        ],
+        "backpressure": _backpressure(scale, tables["backpressure_over_time"]),
+        "partitions": _partitions(tables["partitions"]),
+    }
+
+
+class _Scale:
+    """Places values in time buckets."""
+
+    def __init__(self, width_ns: int, buckets: int) -> None:
+        self.width_ns = width_ns
+        self.buckets = buckets
+
+    def index(self, start_ns: int) -> int:
+        """The bucket; what happened at the very end belongs to the last one."""
+        return min(start_ns // self.width_ns, self.buckets - 1)
+
+    def dense(self, rows: Iterable[Row], value: str, empty: float | None = 0) -> list[float | None]:
+        """One value per bucket, in order."""
+        values: list[float | None] = [empty] * self.buckets
+        for row in rows:
+            values[self.index(row["start_ns"])] = row[value]
+        return values
+
+
+def _band(row: Row) -> dict[str, Any]:
+    return {
+        "from": row["started_ns"] / 1e9,
+        "to": row["ended_ns"] / 1e9,
+        "group": row["group"],
+        "cause": row["cause"],
+        "stopped": row["stopped"],
+    }
+
+
+def _name(row: Row) -> str:
+    if row["dimension"] in {"topic", "producer"}:
+        return str(row["name"])
+    return f"{row['topic']}/{row['name']}" if row["dimension"] == "partition" else f"{row['name']}"
+
+
+def _throughput(scale: _Scale, rows: Rows, series: Rows, dimension: str) -> list[dict[str, Any]]:
+    """The busiest series, and the sum of the others. A client on several topics is one series."""
+    messages: dict[str, list[float]] = {}
+    sizes: dict[str, list[float]] = {}
+    for row in rows:
+        if row["dimension"] == dimension:
+            name, at = _name(row), scale.index(row["start_ns"])
+            messages.setdefault(name, [0.0] * scale.buckets)[at] += row["messages_per_s"]
+            sizes.setdefault(name, [0.0] * scale.buckets)[at] += row["bytes_per_s"]
+    order = sorted(messages, key=lambda name: -sum(messages[name]))
+    shown, others = order[:TOP_SERIES], order[TOP_SERIES:]
+    found = [
+        {"name": name, "messages": _rounded(messages[name]), "bytes": _rounded(sizes[name])} for name in sorted(shown)
+    ]
+    if others:
+        found.append(
+            {
+                "name": f"{len(others)} others",
+                "messages": _rounded(map(sum, zip(*(messages[name] for name in others), strict=True))),
+                "bytes": _rounded(map(sum, zip(*(sizes[name] for name in others), strict=True))),
+            }
+        )
+    return found
+
+
+def _rounded(values: Iterable[float]) -> list[float]:
+    return [round(value, 2) for value in values]
+
+
+def _ms(value_ns: float) -> float:
+    return round(value_ns / 1e6, 4)
+
+
+def _latency_over_time(rows: Rows) -> dict[str, list[list[float]]]:
+    found: dict[str, list[list[float]]] = {}
+    for row in rows:
+        line = [row["start_ns"] / 1e9, *(_ms(row[name]) for name in ("p50_ns", "p90_ns", "p99_ns", "max_ns"))]
+        found.setdefault(row["measure"], []).append(line)
+    return found
+
+
+def _latency_curve(rows: Rows) -> dict[str, list[list[float]]]:
+    """[how many times rarer than always, milliseconds]: 10 is p90, 100 is p99."""
+    found: dict[str, list[list[float]]] = {}
+    totals: dict[str, int] = {}
+    for row in rows:
+        totals[row["measure"]] = totals.get(row["measure"], 0) + row["messages"]
+    for row in rows:
+        left = max(1 - row["share"], 0.5 / totals[row["measure"]])
+        found.setdefault(row["measure"], []).append([round(1 / left, 4), _ms(row["duration_ns"])])
+    return found
+
+
+def _latency_heat(scale: _Scale, rows: Rows) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for row in rows:
+        heat = found.setdefault(row["measure"], {"rows": {}, "cells": []})
+        heat["rows"][row["row"]] = _ms(row["from_ns"])
+        heat["cells"].append([scale.index(row["start_ns"]), row["row"], row["messages"]])
+    for heat in found.values():
+        first, last = min(heat["rows"]), max(heat["rows"])
+        lowest = sorted(heat["rows"])
+        # One row of zeros far below the rest would flatten the picture: close the gap.
+        if len(lowest) > 1 and lowest[1] - lowest[0] > 16:
+            heat["cells"] = [[x, lowest[1] - 2 if y == first else y, n] for x, y, n in heat["cells"]]
+            heat["zero_row"] = first = lowest[1] - 2
+        heat["cells"] = [[x, y - first, n] for x, y, n in heat["cells"]]
+        heat["labels"] = [_ms(10 ** (row / 8)) for row in range(first, last + 1)]
+        heat["has_zero"] = heat.pop("zero_row", None) is not None
+        del heat["rows"]
+    return found
+
+
+def _lag(scale: _Scale, rows: Rows, series: Rows) -> list[dict[str, Any]]:
+    """The partitions with the most lag, worst first."""
+    by_place: dict[tuple[str, str, int], list[Row]] = {}
+    for row in rows:
+        by_place.setdefault((row["group"], row["topic"], row["partition"]), []).append(row)
+    found = []
+    for row in series[:LAG_ROWS]:
+        place = (row["group"], row["topic"], row["partition"])
+        name = f"{row['group']} · {row['topic']}/{row['partition']}"
+        found.append({"name": name, "lag": scale.dense(by_place.get(place, ()), "lag", None)})
+    return found
+
+
+def _ownership(rows: Rows) -> dict[str, Any]:
+    places = sorted({(row["group"], row["topic"], row["partition"]) for row in rows})[:LAG_ROWS]
+    at = {place: index for index, place in enumerate(places)}
+    clients = sorted({row["client"] for row in rows})
+    several = len({place[0] for place in places}) > 1
+    return {
+        "rows": [f"{group} · {topic}/{number}" if several else f"{topic}/{number}" for group, topic, number in places],
+        "groups": [place[0] for place in places],
+        "clients": clients,
+        "spans": [
+            [at[place], row["from_ns"] / 1e9, row["to_ns"] / 1e9, clients.index(row["client"]), row["generation"]]
+            for row in rows
+            if (place := (row["group"], row["topic"], row["partition"])) in at
+        ],
+    }
+
+
+def _queues(scale: _Scale, rows: Rows) -> list[dict[str, Any]]:
+    names = sorted({row["queue"] for row in rows})[:TOP_SERIES]
+    found = []
+    for name in names:
+        mine = [row for row in rows if row["queue"] == name]
+        found.append(
+            {"name": name, "waiting": scale.dense(mine, "waiting"), "in_flight": scale.dense(mine, "in_flight")}
+        )
+    return found
+
+
+def _attempts(rows: Rows) -> list[dict[str, Any]]:
+    """Only groups that ever delivered again; others have nothing to show."""
+    repeated = {(row["group"], row["topic"]) for row in rows if row["attempt"] > 1}
+    kinds = ("acknowledged", "nacked", "released", "lease_expired")
+    return [
+        {"name": f"{row['group']}, attempt {row['attempt']}", **{kind: row[kind] for kind in kinds}}
+        for row in rows
+        if (row["group"], row["topic"]) in repeated
+    ][:40]
+
+
+def _backpressure(scale: _Scale, rows: Rows) -> list[dict[str, Any]]:
+    found = []
+    for topic in sorted({row["topic"] for row in rows}):
+        mine = [row for row in rows if row["topic"] == topic]
+        blocked = scale.dense(mine, "blocked_ns")
+        found.append(
+            {
+                "name": topic,
+                "blocked": [round((value or 0) / scale.width_ns, 4) for value in blocked],
+                "rejected": scale.dense(mine, "rejected"),
+                "dropped": scale.dense(mine, "dropped"),
+            }
+        )
+    return found
+
+
+def _partitions(rows: Rows) -> list[dict[str, Any]]:
+    """Topics with more than one partition, each with its shares."""
+    topics: dict[str, list[Row]] = {}
+    for row in rows:
+        topics.setdefault(row["topic"], []).append(row)
+    return [
+        {
+            "name": topic,
+            "partitions": [row["partition"] for row in mine],
+            "messages": [row["messages"] for row in mine],
+            "share": [round(row["share"], 4) for row in mine],
+        }
+        for topic, mine in topics.items()
+        if len(mine) > 1
+    ]

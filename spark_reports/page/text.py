@@ -1,0 +1,102 @@
+"""Numbers and times as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+NOT_THERE = "n/a"
+
+
+def count(value: float | None) -> str:
+    """12207 as 12,207; n/a for None."""
+    return NOT_THERE if value is None else f"{value:,.0f}"
+
+
+def plural(value: int, one: str, many: str | None = None) -> str:
+    """1 message, 2 messages."""
+    return f"{value:,} {one if value == 1 else many or one + 's'}"
+
+
+def rate(value: float | None) -> str:
+    """Something per second with three significant digits."""
+    if value is None:
+        return NOT_THERE
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def size(value: float | None) -> str:
+    """Bytes with a decimal unit."""
+    if value is None:
+        return NOT_THERE
+    for unit in ("B", "kB", "MB", "GB"):
+        if abs(value) < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.3g} {unit}"
+        value /= 1000
+    return f"{value:,.3g} TB"
+
+
+def duration(value_ns: float | None) -> str:
+    """Nanoseconds with the unit that fits, three significant digits: 0 s, 850 µs, 14.8 ms, 3.2 s, 2 "
+    "min 05 s."""
+    if value_ns is None:
+        return NOT_THERE
+    if value_ns == 0:
+        return "0 s"
+    for unit, limit in (("ns", 1e3), ("µs", 1e6), ("ms", 1e9)):
+        if value_ns < limit * 0.9995:
+            return f"{_three(value_ns / limit * 1e3)} {unit}"
+    seconds = value_ns / 1e9
+    if seconds < 99.95:
+        return f"{_three(seconds)} s"
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {seconds:02d} s"
+
+
+def _three(value: float) -> str:
+    digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    text = f"{value:.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def clock(value_ns: float | None) -> str:
+    """Session time as the workbench shows it, with tenths: 00:42.5, or 1:02:03.4."""
+    if value_ns is None:
+        return NOT_THERE
+    tenths = round(value_ns / 1e8)
+    seconds, tenths = divmod(tenths, 10)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d}.{tenths}" if hours else f"{minutes:02d}:{seconds:02d}.{tenths}"
+
+
+def share(value: float | None) -> str:
+    """A fraction in percent: 42 %, 1.6 %, below 0.1 %."""
+    if value is None:
+        return NOT_THERE
+    percent = value * 100
+    if 0 < percent < 0.1:
+        return "below 0.1 %"
+    if percent < 10 and percent != round(percent):
+        return f"{percent:.1f} %"
+    return f"{percent:.0f} %" if percent < 99.5 or percent == 100 else f"{percent:.1f} %"
+
+
+def listed(names: Sequence[str], limit: int = 3) -> str:
+    """a, b and c; what is beyond the limit is counted."""
+    shown = list(names[:limit])
+    if len(names) > limit:
+        shown.append(f"{len(names) - limit} more")
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
+
+
+FILTERS = {
+    "count": count,
+    "rate": rate,
+    "size": size,
+    "duration": duration,
+    "clock": clock,
+    "share": share,
+}

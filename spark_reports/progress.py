@@ -1,0 +1,132 @@
+"""How far the job is, for whoever watches: JSON lines for a program, one rewritten line for a person."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+POLL_S = 0.2
+
+
+class Progress:
+    """Counts weighted steps. While a step runs its Spark tasks move the fraction on.
+
+    A line is {"stage": what is made now, "done": steps done, "total": steps, "fraction": 0 to 1}; the last
+    one has "report" or "error" instead. `on_broken` is called once when nobody reads any more.
+    """
+
+    def __init__(
+        self, output: TextIO, as_json: bool, weights: dict[str, float], on_broken: Callable[[], object]
+    ) -> None:
+        self._output = output
+        self._on_broken = on_broken
+        self._json = as_json
+        self._weights = weights
+        self._done: set[str] = set()
+        self._running: dict[str, float] = {}
+        self._stage = ""
+        self._last = ""
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._poller: threading.Thread | None = None
+        self._broken = False
+
+    def plan(self, weights: dict[str, float]) -> None:
+        """More steps to come."""
+        with self._lock:
+            self._weights |= weights
+
+    @contextmanager
+    def step(self, name: str, label: str) -> Iterator[None]:
+        """Everything inside belongs to step `name` of `weights`."""
+        with self._lock:
+            self._stage = label
+            self._running[name] = 0.0
+        self._say()
+        yield
+        with self._lock:
+            self._running.pop(name)
+            self._done.add(name)
+        self._say()
+
+    def watch(self, context: SparkContext) -> None:
+        """Ask Spark for its tasks until `close`. A step's job group has the step's name."""
+        self._poller = threading.Thread(target=self._poll, args=(context,), name="progress", daemon=True)
+        self._poller.start()
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._stop.set()
+        if self._poller is not None:
+            self._poller.join(2)
+
+    def _poll(self, context: SparkContext) -> None:
+        tracker = context.statusTracker()
+        while not self._stop.wait(POLL_S):
+            try:
+                for name in list(self._running):
+                    done = total = 0
+                    for job in tracker.getJobIdsForGroup(name):
+                        info = tracker.getJobInfo(job)
+                        stages = [tracker.getStageInfo(stage) for stage in (info.stageIds if info else ())]
+                        done += sum(stage.numCompletedTasks for stage in stages if stage)
+                        total += sum(stage.numTasks for stage in stages if stage)
+                    with self._lock:
+                        if name in self._running and total:
+                            self._running[name] = max(self._running[name], done / total)
+                self._say()
+            except Exception:
+                # The JVM may go while we ask it; the job itself finds out and says so.
+                return
+
+    def _say(self) -> None:
+        with self._lock:
+            total = sum(self._weights.values())
+            reached = sum(self._weights[name] for name in self._done)
+            reached += sum(self._weights[name] * share * 0.95 for name, share in self._running.items())
+            line = {
+                "stage": self._stage,
+                "done": len(self._done),
+                "total": len(self._weights),
+                "fraction": round(reached / total, 4),
+            }
+            text = json.dumps(line) if self._json else f"{line['fraction']:4.0%}  {self._stage}"
+            if text != self._last:
+                self._last = text
+                self._write(text)
+
+    def end(self, **outcome: str) -> None:
+        """The last line."""
+        with self._lock:
+            self._write(json.dumps(outcome) if self._json else "", last=True)
+
+    def _write(self, text: str, last: bool = False) -> None:
+        if self._broken:
+            return
+        try:
+            if self._json:
+                self._output.write(text + "\n")
+            elif self._output.isatty():
+                self._output.write("\r\x1b[K" + text)
+            elif last:
+                return
+            self._output.flush()
+        except OSError:
+            self._broken = True
+            self._on_broken()
+
+
+def private_stdout() -> TextIO:
+    """The real standard output for us alone; what anything else prints from now on goes to standard error."""
+    sys.stdout.flush()
+    private = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return private
