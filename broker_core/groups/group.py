@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -42,7 +42,8 @@ class Group:
         self.initial_until_ns: int | None = None
         self.initial_joins = 0
         self._support: Counter[str] = Counter()
-        self._outbox: list[tuple[Reply[Any], object, BrokerError | None]] = []
+        self._outbox: deque[tuple[Reply[Any], object, BrokerError | None]] = deque()
+        self._settling = False
 
     # State.
 
@@ -220,10 +221,20 @@ class Group:
         self._outbox.append((reply, value, None))
 
     def settle(self) -> None:
-        """Settle what was answered; callbacks may call the coordinator again."""
-        outbox, self._outbox = self._outbox, []
-        for reply, value, error in outbox:
-            if error is not None:
-                reply.fail(error)
-            else:
-                reply.resolve(value)
+        """Settle what was answered, in order.
+
+        Callbacks may call the coordinator again: what that answers is settled after what was answered before,
+        so that everybody hears of a generation before anybody's reaction to it.
+        """
+        if self._settling:
+            return
+        self._settling = True
+        try:
+            while self._outbox:
+                reply, value, error = self._outbox.popleft()
+                if error is not None:
+                    reply.fail(error)
+                else:
+                    reply.resolve(value)
+        finally:
+            self._settling = False

@@ -127,8 +127,9 @@ class Joining:
         group.offer(member, request.protocols)
         self._watch(group, now_ns, member, request)
         group.park(member, reply)
-        if group.state is not GroupState.PREPARING or set(old.topics) != set(member.subscription.topics):
-            self._rebalancer.begin(group, now_ns, request.cause or _why(member, old))
+        why = _why(group, member, old)
+        if why or group.state is not GroupState.PREPARING:
+            self._rebalancer.begin(group, now_ns, request.cause or why or f"{member.client} asked for a rebalance")
 
     def _come_back(
         self, group: Group, now_ns: int, member: Member, request: JoinRequest, reply: Reply[JoinResult]
@@ -152,9 +153,9 @@ class Joining:
                 group.answer(reply, group.join_result(member))
                 return
         group.park(member, reply)
-        if group.state is not GroupState.PREPARING:
-            changed = set(member.subscription.topics) != set(old.topics)
-            why = _why(member, old) if changed else f"{member.client} came back during a rebalance"
+        why = _why(group, member, old)
+        if why or group.state is not GroupState.PREPARING:
+            why = why or f"{member.client} came back during a rebalance"
             self._rebalancer.begin(group, now_ns, request.cause or why)
 
     def _must_fit(self, group: Group, request: JoinRequest, member: Member | None) -> None:
@@ -192,11 +193,12 @@ class Joining:
         )
 
 
-def _why(member: Member, old: Subscription) -> str:
+def _why(group: Group, member: Member, old: Subscription) -> str:
+    """What is new in a member's subscription, in words; "" for nothing that others would notice."""
     new = member.subscription
     if set(new.topics) != set(old.topics):
         return f"{member.client} changed its subscription"
-    given_back = len(set(old.owned) - set(new.owned))
+    given_back = len(set(old.owned) - set(new.owned)) if group.cooperative else 0
     if given_back:
         return f"{member.client} gave back {given_back} partition{'s' if given_back > 1 else ''}"
-    return f"{member.client} asked for a rebalance"
+    return ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
+from contextlib import closing, suppress
 from pathlib import Path
 from types import MappingProxyType
 
@@ -20,6 +21,10 @@ CREATE TABLE IF NOT EXISTS offsets (
 CREATE TABLE IF NOT EXISTS groups (
     grp TEXT PRIMARY KEY, generation INTEGER NOT NULL, members INTEGER NOT NULL) WITHOUT ROWID;
 """
+_QUERIES = (
+    'SELECT grp, topic, partition, "offset", metadata, leader_epoch FROM offsets ORDER BY grp, topic, partition',
+    "SELECT grp, generation, members FROM groups ORDER BY grp",
+)
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
@@ -177,17 +182,12 @@ class OffsetStore:
             verdict = self._connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if verdict != "ok":
                 raise _Damage(verdict)
-            for row in self._rows():
-                self._take(row)
+            for query in _QUERIES:
+                for row in self._connection.execute(query):
+                    self._take(row)
         except sqlite3.DatabaseError:
             self._connection.close()
             raise
-
-    def _rows(self) -> Iterator[tuple[object, ...]]:
-        yield from self._connection.execute(
-            'SELECT grp, topic, partition, "offset", metadata, leader_epoch FROM offsets ORDER BY grp, topic, partition'
-        )
-        yield from self._connection.execute("SELECT grp, generation, members FROM groups ORDER BY grp")
 
     def _take(self, row: tuple[object, ...]) -> None:
         match row:
@@ -255,14 +255,12 @@ class OffsetStore:
         self._readers.clear()
         self._numbers.clear()
         aside = self._quarantine()
-        try:
-            self._connection = sqlite3.connect(f"file:{aside}?mode=ro", uri=True)
-            for row in self._rows():
-                self._take(row)
-        except sqlite3.DatabaseError:
-            pass  # what came before the damage has been taken
-        finally:
-            self._connection.close()
+        for query in _QUERIES:
+            # What comes before the damage can be read; what comes behind it is lost.
+            with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(f"file:{aside}?mode=ro", uri=True)) as old:
+                for row in old.execute(query):
+                    with suppress(_Damage):
+                        self._take(row)
         self._connection = self._open()
         saved = sum(len(committed) for committed in self._offsets.values())
         self._change_everything()

@@ -1,0 +1,473 @@
+"""Joins, leaves, deaths and changes: what a group goes through, and what it says about it."""
+
+import pytest
+
+from broker_core.clock import NS_PER_S
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventKind
+from broker_core.groups.offsets import OffsetAndMetadata
+from broker_core.groups.protocol import encode_assignment
+from tests.broker_core.groups.world import GROUP, World
+
+
+def owners(world: World) -> dict[tuple[str, int], str]:
+    view = world.coordinator.view(world.now_ns, GROUP)
+    return {pair: member.client for member in view.members for pair in member.partitions}
+
+
+def refused(call, *arguments) -> ErrorCode:
+    with pytest.raises(BrokerError) as caught:
+        call(*arguments)
+    return caught.value.code
+
+
+def test_joins_within_the_initial_delay_are_one_rebalance():
+    world = World()
+    clients = [world.member(f"indexer-{number}") for number in range(1, 4)]
+    for client in clients:
+        client.join()
+        world.run(0.9)
+    assert world.state == "Preparing rebalance"
+    world.run(5)
+    assert world.state == "Stable"
+    assert [client.generation for client in clients] == [1, 1, 1]
+    (only,) = world.coordinator.rebalances
+    assert only.cause == "indexer-1 joined; indexer-2 joined; indexer-3 joined"
+    assert (only.generation_before, only.generation_after, only.before) == (0, 1, ())
+    assert len(only.after) == 6 and {client for _, _, client in only.after} == {c.client for c in clients}
+
+
+def test_the_initial_delay_ends_at_the_rebalance_timeout_however_many_come():
+    world = World()
+    for number in range(8):
+        world.member(f"m{number}", rebalance_timeout_ms=3_000).join()
+        world.run(0.5)
+    assert world.coordinator.rebalances[0].ended_ns == 3 * NS_PER_S
+    assert world.coordinator.rebalances[1].cause == "m6 joined; m7 joined"
+
+
+def test_a_newcomer_waits_until_everybody_has_rejoined():
+    world = World()
+    first, second = world.group_of(2)
+    third = world.member("indexer-3")
+    third.join()
+    assert world.state == "Preparing rebalance" and not third.settled
+    first.heartbeat()
+    assert first.errors == [ErrorCode.REBALANCE_IN_PROGRESS] and not third.settled
+    second.heartbeat()
+    assert world.state == "Stable"
+    assert sorted(first.owned + second.owned + third.owned) == [("commits", n) for n in range(6)]
+    assert [c.generation for c in (first, second, third)] == [2, 2, 2]
+    assert world.coordinator.rebalances[-1].cause == "indexer-3 joined"
+
+
+def test_what_was_owned_is_revoked_before_anything_is_assigned():
+    world = World()
+    first, second = world.group_of(2)
+    del world.events[:]
+    world.member("indexer-3").join()
+    assert [(event.kind, event.client) for event in world.events] == [
+        (EventKind.MEMBER_JOINED, "indexer-3"),
+        (EventKind.REBALANCE_STARTED, ""),
+        (EventKind.GROUP_STATE, ""),
+        (EventKind.PARTITIONS_REVOKED, "indexer-1"),
+        (EventKind.PARTITIONS_REVOKED, "indexer-2"),
+    ]
+    assert owners(world) == {}
+    first.heartbeat()
+    second.heartbeat()
+    kinds = [event.kind for event in world.events[5:]]
+    assert kinds == [
+        EventKind.GROUP_STATE,
+        EventKind.PARTITIONS_ASSIGNED,
+        EventKind.PARTITIONS_ASSIGNED,
+        EventKind.PARTITIONS_ASSIGNED,
+        EventKind.GROUP_STATE,
+        EventKind.REBALANCE_COMPLETED,
+    ]
+    done = world.events[-1]
+    assert done.generation == 2 and done.cause == "indexer-3 joined" and done.detail is not None
+    assert len(done.detail["before"]) == 6 and len(done.detail["after"]) == 6
+    assert done.detail["started_ns"] == world.coordinator.rebalances[-1].started_ns
+
+
+def test_a_leave_is_a_rebalance_and_the_last_one_empties_the_group():
+    world = World()
+    first, second = world.group_of(2)
+    second.leave()
+    first.heartbeat()
+    assert world.coordinator.rebalances[-1].cause == "indexer-2 left"
+    assert set(owners(world).values()) == {"indexer-1"}
+    first.leave("indexer-1 was dragged to the bench")
+    last = world.coordinator.rebalances[-1]
+    assert world.state == "Empty" and owners(world) == {}
+    assert last.cause == "indexer-1 was dragged to the bench"
+    assert last.after == () and last.ended_ns == world.now_ns and last.generation_after == 3
+    assert len(last.moved) == 6
+
+
+def test_a_silent_member_is_removed_at_its_session_timeout_and_not_before():
+    world = World()
+    first, second = world.group_of(2)
+    first.beat()
+    start_ns = world.now_ns
+    second.heartbeat()
+    world.run(9.999)
+    assert len(world.coordinator.rebalances) == 1
+    world.run(0.001)
+    assert world.coordinator.rebalances[-1].started_ns == start_ns + 10 * NS_PER_S
+    assert world.coordinator.rebalances[-1].cause == "indexer-2 missed its heartbeats for 10.0 s"
+    world.run(1)
+    assert world.state == "Stable" and set(owners(world).values()) == {"indexer-1"}
+    assert refused(world.coordinator.heartbeat, world.now_ns, GROUP, second.member_id, 1) is (
+        ErrorCode.UNKNOWN_MEMBER_ID
+    )
+
+
+def test_heartbeats_cost_no_timer_each():
+    world = World()
+    (client,) = world.group_of(1)
+    before = len(world.timers)
+    for _ in range(1_000):
+        client.heartbeat()
+    assert len(world.timers) == before
+    world.run(9)
+    client.heartbeat()
+    world.run(9)
+    assert world.state == "Stable"
+
+
+def test_a_member_that_stops_polling_is_removed_although_it_heartbeats():
+    world = World()
+    (client,) = world.group_of(1, max_poll_interval_ms=20_000)
+    client.beat()
+    world.run(5)
+    world.coordinator.polled(world.now_ns, GROUP, client.member_id)
+    world.run(19)
+    assert len(world.coordinator.rebalances) == 1
+    client.crash()
+    world.run(1)
+    assert world.coordinator.rebalances[-1].cause == "indexer-1 did not poll for 20.0 s"
+
+
+def test_who_does_not_rejoin_in_time_is_dropped_and_the_others_go_on():
+    world = World()
+    first, second = world.group_of(2, rebalance_timeout_ms=5_000, session_timeout_ms=60_000)
+    third = world.member("indexer-3", rebalance_timeout_ms=5_000)
+    third.join()
+    first.heartbeat()
+    world.run(4.9)
+    assert world.state == "Preparing rebalance"
+    world.run(0.1)
+    assert world.state == "Stable"
+    assert set(owners(world).values()) == {"indexer-1", "indexer-3"}
+    assert world.coordinator.rebalances[-1].cause == "indexer-3 joined; indexer-2 did not rejoin within 5.0 s"
+    second.heartbeat()
+    assert second.errors == [ErrorCode.UNKNOWN_MEMBER_ID]
+
+
+def test_a_leader_that_never_syncs_is_dropped_and_another_one_leads():
+    world = World()
+    first, second = (world.member(name, rebalance_timeout_ms=5_000) for name in ("indexer-1", "indexer-2"))
+    reply = first.raw_join()
+    second.join()
+    world.run(3)
+    assert reply.result().leader == reply.result().member_id and world.state == "Completing rebalance"
+    world.run(5)
+    assert world.state == "Stable" and second.led == 1
+    assert owners(world) == {("commits", n): "indexer-2" for n in range(6)}
+    assert "indexer-1 did not sync within 5.0 s" in world.coordinator.rebalances[-1].cause
+    assert len(world.coordinator.rebalances) == 1
+
+
+def test_a_follower_that_never_syncs_is_dropped_after_the_others_went_on():
+    world = World()
+    first, second = (world.member(name, rebalance_timeout_ms=5_000) for name in ("indexer-1", "indexer-2"))
+    first.beat()
+    first.join()
+    reply = second.raw_join()
+    world.run(2)
+    assert world.state == "Stable" and reply.done
+    world.run(6)
+    assert world.coordinator.rebalances[-1].cause == "indexer-2 did not sync within 5.0 s"
+    assert set(owners(world).values()) == {"indexer-1"}
+
+
+def test_a_late_sync_gets_its_assignment_at_once():
+    world = World()
+    first, second = world.member("indexer-1"), world.member("indexer-2")
+    first.join()
+    reply = second.raw_join()
+    world.run(2)
+    second.member_id, second.generation = reply.result().member_id, reply.result().generation
+    assert second.sync().result().assignment
+    world.run(9)
+    assert world.coordinator.view(world.now_ns, GROUP).members[1].client == "indexer-2"
+
+
+def test_a_join_while_the_leader_assigns_starts_over_within_the_same_rebalance():
+    world = World()
+    first, second = world.member("indexer-1"), world.member("indexer-2")
+    first.alive = False  # its answer goes nowhere: nobody syncs
+    reply = first.raw_join()
+    world.run(2)
+    assert world.state == "Completing rebalance"
+    second.join()
+    assert world.state == "Preparing rebalance"
+    first.alive, first.member_id = True, reply.result().member_id
+    first.join()
+    assert world.state == "Stable"
+    assert (first.generation, second.generation) == (2, 2)
+    (only,) = world.coordinator.rebalances
+    assert only.cause == "indexer-1 joined; indexer-2 joined" and only.generation_after == 2
+
+
+def test_a_changed_subscription_is_a_rebalance():
+    world = World()
+    first, second = world.group_of(2)
+    second.topics = ("commits", "issues")
+    second.join()
+    first.heartbeat()
+    assert world.coordinator.rebalances[-1].cause == "indexer-2 changed its subscription"
+    assert owners(world)["issues", 0] == "indexer-2"
+    assert world.coordinator.view(world.now_ns, GROUP).topics == ("commits", "issues")
+
+
+def test_the_same_join_again_in_a_stable_group_changes_nothing_unless_the_leader_asks():
+    world = World()
+    first, second = world.group_of(2)
+    again = second.raw_join(protocols=[("range", world_metadata(world))])
+    assert again.result().generation == 1 and world.state == "Stable"
+    first.join()
+    assert world.state == "Preparing rebalance"
+    assert world.coordinator.rebalances[-1].cause == "indexer-1 asked for a rebalance"
+
+
+def world_metadata(world: World) -> bytes:
+    """What a member of `group_of` sent first."""
+    return world.member("anybody").metadata()
+
+
+def test_more_partitions_rebalance_only_the_groups_that_want_them():
+    world = World()
+    (client,) = world.group_of(1)
+    world.partitions["issues"] = 9
+    world.coordinator.topic_changed(world.now_ns, "issues")
+    assert world.state == "Stable"
+    world.partitions["commits"] = 8
+    world.coordinator.topic_changed(world.now_ns, "commits")
+    client.heartbeat()
+    assert len(client.owned) == 8
+    assert world.coordinator.rebalances[-1].cause == "topic commits got more partitions"
+    world.coordinator.topic_changed(world.now_ns, "commits")
+    assert len(world.coordinator.rebalances) == 2
+
+
+def test_a_deleted_topic_is_nobodys_and_its_offsets_are_forgotten():
+    world = World()
+    (client,) = world.group_of(1)
+    client.commit(5)
+    del world.partitions["commits"]
+    world.coordinator.topic_changed(world.now_ns, "commits")
+    client.heartbeat()
+    assert client.owned == () and world.coordinator.committed(GROUP, "commits", 0) is None
+    assert world.coordinator.rebalances[-1].cause == "topic commits was deleted"
+    world.partitions["commits"] = 2
+    world.coordinator.topic_changed(world.now_ns, "commits")
+    client.heartbeat()
+    assert world.coordinator.rebalances[-1].cause == "topic commits was created" and len(client.owned) == 2
+
+
+def test_a_leader_that_gives_a_partition_twice_is_refused():
+    world = World()
+    first, second = world.member("indexer-1"), world.member("indexer-2")
+    one, two = first.raw_join(), second.raw_join()
+    world.run(3)
+    first.member_id, first.generation = one.result().member_id, one.result().generation
+    same = encode_assignment([("commits", 3)])
+    reply = first.sync({one.result().member_id: same, two.result().member_id: same})
+    assert isinstance(reply.error, BrokerError) and reply.error.code is ErrorCode.INVALID_REQUEST
+    assert str(reply.error) == (
+        "The request makes no sense: the leader of group indexers gave commits-3 to both indexer-1-1 and indexer-2-2."
+    )
+    assert world.state == "Completing rebalance" and owners(world) == {}
+    assert first.sync({one.result().member_id: same}).result().assignment == same
+
+
+def test_bytes_of_other_protocol_types_pass_through_unread():
+    world = World()
+    client = world.member("connect-1")
+    reply = client.raw_join(protocol_type="connect", protocols=[("eager", b"\xff\x00?")])
+    world.run(3)
+    result = reply.result()
+    assert result.members == ((result.member_id, "", b"\xff\x00?"),)
+    client.member_id, client.generation = result.member_id, 1
+    assert client.sync({result.member_id: b"\x01opaque"}).result().assignment == b"\x01opaque"
+    assert world.state == "Stable" and owners(world) == {}
+
+
+def test_a_member_that_shares_no_assignor_is_refused():
+    world = World()
+    world.group_of(1)
+    odd = world.member("odd", assignor="round-robin")
+    odd.join()
+    assert odd.errors == [ErrorCode.INCONSISTENT_GROUP_PROTOCOL] and world.state == "Stable"
+
+
+def test_the_group_uses_the_assignor_that_all_have_and_most_prefer():
+    world = World()
+    for number, names in enumerate(
+        [("sticky", "range", "round-robin"), ("range", "round-robin"), ("round-robin", "range")]
+    ):
+        client = world.member(f"m{number}")
+        client.raw_join(protocols=[(name, client.metadata()) for name in names])
+    world.run(3)
+    assert world.coordinator.view(world.now_ns, GROUP).assignor == "range"
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"session_timeout_ms": 1}, ErrorCode.INVALID_SESSION_TIMEOUT),
+        ({"session_timeout_ms": 2_000_000}, ErrorCode.INVALID_SESSION_TIMEOUT),
+        ({"rebalance_timeout_ms": 0}, ErrorCode.INVALID_REQUEST),
+        ({"protocols": []}, ErrorCode.INCONSISTENT_GROUP_PROTOCOL),
+        ({"protocol_type": ""}, ErrorCode.INCONSISTENT_GROUP_PROTOCOL),
+        ({"protocols": [("range", bytes(1_048_577))]}, ErrorCode.INVALID_REQUEST),
+        ({"member_id": "never-seen-1"}, ErrorCode.UNKNOWN_MEMBER_ID),
+    ],
+)
+def test_a_join_that_makes_no_sense_is_refused_and_leaves_no_group(change, code):
+    world = World()
+    error = world.member("indexer-1").raw_join(**change).error
+    assert isinstance(error, BrokerError) and error.code is code
+    assert world.coordinator.groups() == []
+
+
+def test_a_bad_group_name_and_a_full_group_are_refused():
+    world = World(max_members=1)
+    world.group_of(1)
+    extra = world.member("indexer-2")
+    extra.join()
+    assert extra.errors == [ErrorCode.GROUP_MAX_SIZE_REACHED]
+    reply = world.coordinator.join(
+        0,
+        "../x",
+        client_id="c",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=1,
+        protocol_type="c",
+        protocols=[("a", b"")],
+    )
+    assert isinstance(reply.error, BrokerError) and reply.error.code is ErrorCode.INVALID_GROUP_ID
+
+
+def test_commits_advance_and_never_go_back():
+    world = World()
+    (client,) = world.group_of(1)
+    assert client.commit(10) == [("commits", 0, None, 10)]
+    assert client.commit(10) == [] and client.commit(4) == []
+    assert client.commit(12) == [("commits", 0, 10, 12)]
+    assert world.coordinator.committed(GROUP, "commits", 0) == 12
+
+
+def test_a_commit_is_taken_whole_or_not_at_all():
+    world = World()
+    (client,) = world.group_of(1)
+
+    def commit(bad):
+        world.coordinator.commit(0, GROUP, client.member_id, client.generation, {("commits", 1): 7, **bad})
+
+    assert refused(commit, {("commits", 2): 1_001}) is ErrorCode.OFFSET_OUT_OF_RANGE
+    assert refused(commit, {("commits", 2): -1}) is ErrorCode.OFFSET_OUT_OF_RANGE
+    assert refused(commit, {("commits", 99): 1}) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    long = OffsetAndMetadata(1, "x" * 4_097)
+    assert refused(commit, {("commits", 2): long}) is ErrorCode.OFFSET_METADATA_TOO_LARGE
+    assert world.coordinator.committed(GROUP, "commits", 1) is None
+
+
+def test_metadata_and_leader_epoch_are_kept():
+    world = World()
+    (client,) = world.group_of(1)
+    kept = OffsetAndMetadata(3, "after the nightly run", 7)
+    world.coordinator.commit(0, GROUP, client.member_id, client.generation, {("commits", 1): kept})
+    assert world.coordinator.offsets.fetch(GROUP, "commits", 1) == kept
+
+
+def test_commits_of_an_old_generation_are_fenced():
+    world = World()
+    first, second = world.group_of(2)
+    second.leave()
+    assert first.commit(5) == [("commits", 0, None, 5)]  # still its generation: the rebalance has only begun
+    first.heartbeat()
+    stale = first.generation - 1
+    assert refused(world.coordinator.commit, 0, GROUP, first.member_id, stale, {("commits", 0): 9}) is (
+        ErrorCode.ILLEGAL_GENERATION
+    )
+    assert refused(world.coordinator.commit, 0, GROUP, second.member_id, 1, {("commits", 0): 9}) is (
+        ErrorCode.UNKNOWN_MEMBER_ID
+    )
+    assert world.coordinator.committed(GROUP, "commits", 0) == 5
+
+
+def test_an_admin_commits_only_while_the_group_is_empty():
+    world = World()
+    assert world.coordinator.commit(0, GROUP, "", -1, {("commits", 0): 3}) == [("commits", 0, None, 3)]
+    assert world.state == "Empty"
+    world.group_of(1)
+    assert refused(world.coordinator.commit, 0, GROUP, "", -1, {("commits", 0): 4}) is ErrorCode.NON_EMPTY_GROUP
+
+
+def test_only_an_empty_group_can_be_deleted():
+    world = World()
+    assert refused(world.coordinator.delete, 0, GROUP) is ErrorCode.GROUP_ID_NOT_FOUND
+    (client,) = world.group_of(1)
+    client.commit(5)
+    assert refused(world.coordinator.delete, 0, GROUP) is ErrorCode.NON_EMPTY_GROUP
+    client.leave()
+    world.coordinator.delete(world.now_ns, GROUP)
+    assert world.state == "Dead" and world.coordinator.groups() == []
+    assert world.coordinator.committed(GROUP, "commits", 0) is None
+    assert world.events[-1].kind is EventKind.GROUP_STATE and world.events[-1].cause == "Dead"
+
+
+def test_the_view_tells_lag_only_where_something_is_committed():
+    world = World()
+    first, second = world.group_of(2)
+    first.commit(990)
+    view = world.coordinator.view(world.now_ns, GROUP)
+    assert (view.state, view.generation, view.assignor, view.leader) == ("Stable", 1, "range", "indexer-1")
+    assert [(each.partition, each.owner, each.committed, each.lag) for each in view.offsets[:2]] == [
+        (0, "indexer-1", 990, 10),
+        (1, "indexer-1", None, None),
+    ]
+    assert [member.partitions for member in view.members] == [first.owned, second.owned]
+    assert world.coordinator.views(world.now_ns) == (view,)
+
+
+def test_readers_are_the_groups_that_want_a_topic_or_have_committed_in_it():
+    world = World()
+    world.coordinator.commit(0, "auditors", "", -1, {("issues", 0): 3})
+    world.group_of(1)
+    assert world.coordinator.readers("commits") == [GROUP]
+    assert world.coordinator.readers("issues") == ["auditors"]
+    world.coordinator.delete(0, "auditors")
+    assert world.coordinator.readers("issues") == []
+
+
+def test_many_causes_are_counted_not_listed():
+    world = World()
+    for number in range(20):
+        world.member(f"m{number}").join()
+    world.run(3)
+    cause = world.coordinator.rebalances[-1].cause
+    assert cause.startswith("m0 joined; m1 joined") and cause.endswith("; and 12 more")
+
+
+def test_the_history_is_bounded():
+    world = World(rebalances_kept=3)
+    (client,) = world.group_of(1)
+    for _ in range(5):
+        client.join()
+    assert len(world.coordinator.rebalances) == 3 and world.coordinator.rebalances_started == 6
+    assert all(view.ended_ns is not None for view in world.coordinator.rebalances)

@@ -1,0 +1,129 @@
+"""The table of states: every pair, and every call in every state."""
+
+from collections.abc import Callable
+from itertools import product
+
+import pytest
+
+from broker_core.errors import BrokerError
+from broker_core.groups.group import Group
+from broker_core.groups.states import VALID_PREVIOUS, GroupState
+from tests.broker_core.groups.world import GROUP, Client, World
+
+ALLOWED = {
+    ("Empty", "Preparing rebalance"),
+    ("Preparing rebalance", "Completing rebalance"),
+    ("Preparing rebalance", "Empty"),
+    ("Completing rebalance", "Preparing rebalance"),
+    ("Completing rebalance", "Stable"),
+    ("Stable", "Preparing rebalance"),
+    ("Empty", "Dead"),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), list(product(GroupState, GroupState)))
+def test_only_the_transitions_of_the_table_are_possible(old: GroupState, new: GroupState):
+    group = Group(GROUP)
+    group.state = old
+    if (str(old), str(new)) in ALLOWED:
+        assert group.move_to(new, 5) is old and group.state is new and group.state_since_ns == 5
+    else:
+        with pytest.raises(AssertionError, match="cannot be followed by"):
+            group.move_to(new, 5)
+
+
+def test_the_words_are_those_of_the_window():
+    assert set(VALID_PREVIOUS) == set(GroupState)
+    assert {str(state) for state in GroupState} == {
+        "Stable",
+        "Preparing rebalance",
+        "Completing rebalance",
+        "Empty",
+        "Dead",
+    }
+
+
+def in_state(state: str) -> tuple[World, Client]:
+    """A world whose group is in `state`, and a member of its last generation (gone, where nobody can be one)."""
+    world = World()
+    if state == "Dead":
+        return world, world.member("indexer-1")
+    client, other = world.group_of(2)
+    if state == "Empty":
+        client.leave()
+        other.leave()
+    elif state == "Preparing rebalance":
+        world.member("indexer-3").join()
+    elif state == "Completing rebalance":
+        other.leave()
+        reply = client.raw_join()
+        client.generation = reply.result().generation
+    assert world.state == state
+    return world, client
+
+
+def outcome(call: Callable[[], object]) -> str:
+    try:
+        result = call()
+    except BrokerError as error:
+        return error.code.name
+    error = getattr(result, "error", None)
+    if isinstance(error, BrokerError):
+        return error.code.name
+    done = getattr(result, "done", True)
+    return "ok" if done else "waits"
+
+
+CALLS: dict[str, Callable[[World, Client], object]] = {
+    "join as a newcomer": lambda w, c: w.member("new").raw_join(),
+    "join again": lambda w, c: c.raw_join(),
+    "join with another subscription": lambda w, c: (setattr(c, "topics", ("issues",)), c.raw_join())[1],
+    "sync": lambda w, c: c.sync(),
+    "sync of an old generation": lambda w, c: (setattr(c, "generation", 0), c.sync())[1],
+    "heartbeat": lambda w, c: w.coordinator.heartbeat(w.now_ns, GROUP, c.member_id, c.generation),
+    "heartbeat of an old generation": lambda w, c: w.coordinator.heartbeat(w.now_ns, GROUP, c.member_id, 0),
+    "poll": lambda w, c: w.coordinator.polled(w.now_ns, GROUP, c.member_id),
+    "leave": lambda w, c: w.coordinator.leave(w.now_ns, GROUP, c.member_id),
+    "commit": lambda w, c: c.commit(5),
+    "commit of an old generation": lambda w, c: w.coordinator.commit(0, GROUP, c.member_id, 0, {("commits", 0): 1}),
+    "commit by an admin": lambda w, c: w.coordinator.commit(0, GROUP, "", -1, {("commits", 0): 1}),
+    "reset": lambda w, c: w.coordinator.reset(0, GROUP, [], "to the end"),
+    "delete": lambda w, c: w.coordinator.delete(0, GROUP),
+    "more partitions": lambda w, c: (w.partitions.update(commits=7), w.coordinator.topic_changed(0, "commits")),
+    "view": lambda w, c: w.coordinator.view(0, GROUP),
+}
+REBALANCE, UNKNOWN, ILLEGAL = "REBALANCE_IN_PROGRESS", "UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION"
+NON_EMPTY, NOT_FOUND = "NON_EMPTY_GROUP", "GROUP_ID_NOT_FOUND"
+P, C, S, E = "Preparing rebalance", "Completing rebalance", "Stable", "Empty"
+
+# call: (answer, state after) in Stable, Preparing, Completing, Empty, Dead
+TABLE = {
+    "join as a newcomer": [("waits", P), ("waits", P), ("waits", P), ("waits", P), ("waits", P)],
+    "join again": [("waits", P), ("waits", P), ("ok", C), (UNKNOWN, E), ("waits", P)],
+    "join with another subscription": [("waits", P), ("waits", P), ("ok", C), (UNKNOWN, E), ("waits", P)],
+    "sync": [("ok", S), (REBALANCE, P), ("ok", S), (UNKNOWN, E), (UNKNOWN, "Dead")],
+    "sync of an old generation": [(ILLEGAL, S), (ILLEGAL, P), (ILLEGAL, C), (UNKNOWN, E), (UNKNOWN, "Dead")],
+    "heartbeat": [("ok", S), (REBALANCE, P), ("ok", C), (UNKNOWN, E), (UNKNOWN, "Dead")],
+    "heartbeat of an old generation": [(ILLEGAL, S), (ILLEGAL, P), (ILLEGAL, C), (UNKNOWN, E), (UNKNOWN, "Dead")],
+    "poll": [("ok", S), ("ok", P), ("ok", C), (UNKNOWN, E), (UNKNOWN, "Dead")],
+    "leave": [("ok", P), ("ok", P), ("ok", E), (UNKNOWN, E), (UNKNOWN, "Dead")],
+    "commit": [("ok", S), ("ok", P), (REBALANCE, C), (UNKNOWN, E), ("ok", E)],
+    "commit of an old generation": [(ILLEGAL, S), (ILLEGAL, P), (ILLEGAL, C), (UNKNOWN, E), (UNKNOWN, "Dead")],
+    "commit by an admin": [(NON_EMPTY, S), (NON_EMPTY, P), (NON_EMPTY, C), ("ok", E), ("ok", E)],
+    "reset": [(NON_EMPTY, S), (NON_EMPTY, P), (NON_EMPTY, C), ("ok", E), (NOT_FOUND, "Dead")],
+    "delete": [(NON_EMPTY, S), (NON_EMPTY, P), (NON_EMPTY, C), ("ok", "Dead"), (NOT_FOUND, "Dead")],
+    "more partitions": [("ok", P), ("ok", P), ("ok", P), ("ok", E), ("ok", "Dead")],
+    "view": [("ok", S), ("ok", P), ("ok", C), ("ok", E), (NOT_FOUND, "Dead")],
+}
+STATES = ["Stable", "Preparing rebalance", "Completing rebalance", "Empty", "Dead"]
+
+
+def test_the_table_below_is_whole():
+    assert TABLE.keys() == CALLS.keys() and all(len(row) == len(STATES) for row in TABLE.values())
+
+
+@pytest.mark.parametrize(("call", "state"), list(product(CALLS, STATES)))
+def test_every_call_in_every_state(call: str, state: str):
+    world, client = in_state(state)
+    expected = TABLE[call][STATES.index(state)]
+    assert (outcome(lambda: CALLS[call](world, client)), world.state) == expected
