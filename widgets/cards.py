@@ -193,8 +193,11 @@ class RebalanceCard(QFrame):
         self._group.setText(facts.group)
         self._generation.setText(f"Generation {facts.generation}")
         self._cause.setText(facts.cause)
-        pause = f"nobody reads for {facts.pause}" if facts.running else f"pause {facts.pause}"
-        self._figures.setText(f"{len(facts.moved):,} moved · {len(facts.kept):,} kept · {pause}")
+        if facts.running:
+            self._figures.setText(f"{len(facts.moved):,} revoked · paused for {facts.pause} so far")
+        else:
+            figures = f"{len(facts.moved):,} moved · {len(facts.kept):,} kept · pause {facts.pause}"
+            self._figures.setText(figures)
         self._started.setText(facts.started)
         set_plain_tip(self._started, facts.started_hint)
         self._dress()

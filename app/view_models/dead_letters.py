@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from itertools import chain
+from operator import attrgetter
 
 from PySide6.QtCore import QObject, Signal
 
@@ -18,9 +19,8 @@ PREVIEW_CHARS = 80
 DETAIL_CHARS = 20_000
 
 
-def letter_key(letter: DeadLetterView) -> tuple[str, int]:
-    """What a dead letter is called: its queue and its place in the bin."""
-    return (letter.queue, letter.offset)
+letter_key: Callable[[DeadLetterView], tuple[str, int]] = attrgetter("queue", "offset")
+"""What a dead letter is called: its queue and its place in the bin."""
 
 
 class DeadLettersModel(TableModel[DeadLetterView]):
@@ -73,8 +73,9 @@ class DeadLettersModel(TableModel[DeadLetterView]):
         super().__init__(columns, key=letter_key, haystack=_haystack, parent=parent)
 
     def _age(self, row: DeadLetterView) -> str:
-        # Whole seconds: the column is drawn with every snapshot.
-        return duration(max(0, self._now_ns - row.dead_ns) // 1_000_000_000 * 1_000_000_000).replace(".0 s", " s")
+        # Whole seconds: the column is drawn again only when they change.
+        seconds = max(0, self._now_ns - row.dead_ns) // 1_000_000_000
+        return f"{seconds} s" if seconds < 60 else duration(seconds * 1_000_000_000)
 
     def set_snapshot(self, snapshot: Snapshot) -> None:
         """Show the dead letters of a snapshot; `whole` counts all of them, listed or not."""
@@ -84,8 +85,8 @@ class DeadLettersModel(TableModel[DeadLetterView]):
         bins = tuple(queue.dead_letters for queue in snapshot.queues)
         if bins != self._bins:
             self._bins = bins
-            letters = sorted(chain.from_iterable(bins), key=lambda letter: letter.dead_ns, reverse=True)
-            causes = Counter(letter.cause for letter in letters).most_common()
+            letters = sorted(chain.from_iterable(bins), key=attrgetter("dead_ns"), reverse=True)
+            causes = Counter(map(attrgetter("cause"), letters)).most_common()
             self.set_rows(tuple(letters))
             if causes != self.causes:
                 self.causes = causes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from PySide6.QtCore import QObject
 
 from app.view_models.formats import Times, plain_text, session_time
@@ -14,7 +16,7 @@ KEY_CHARS = 40
 
 
 class InFlightModel(TableModel[LeaseView]):
-    """Leases, the one that ends first on top. Time left is drawn from the clock, so a lease that stays costs nothing."""
+    """Leases, the one that ends first on top. Time left comes from the clock: a lease that stays costs nothing."""
 
     def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
         self._now_ns = 0
@@ -68,7 +70,7 @@ class InFlightModel(TableModel[LeaseView]):
                 live=True,
             ),
         )
-        super().__init__(columns, key=lambda row: (row.queue, row.partition, row.offset), parent=parent)
+        super().__init__(columns, key=attrgetter("queue", "partition", "offset"), parent=parent)
 
     def _left_ns(self, row: LeaseView) -> int:
         return max(0, row.deadline_ns - self._now_ns)
@@ -86,7 +88,7 @@ class InFlightModel(TableModel[LeaseView]):
         self._now_ns = snapshot.time_ns
         self.whole = sum(queue.in_flight for queue in snapshot.queues)
         leases = [lease for queue in snapshot.queues for lease in queue.leases]
-        leases.sort(key=lambda lease: (lease.deadline_ns, lease.queue, lease.partition, lease.offset))
+        leases.sort(key=attrgetter("deadline_ns", "queue", "partition", "offset"))
         self.set_rows(tuple(leases))
         if moved:
             self.touch_live()

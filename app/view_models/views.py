@@ -39,6 +39,7 @@ from widgets.panels.jobs import JobFacts, JobsPanel
 from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.rebalances import RebalancesPanel
 from widgets.panels.table_panel import TablePanel
+from widgets.theme import current_theme
 
 
 class Views(QObject):
@@ -115,7 +116,7 @@ class Views(QObject):
             return
         window.toolbar.set_clock(session_time(snapshot.time_ns), self.times.wall(snapshot.time_ns))
         canvas: Any = window.parts.canvas
-        canvas.set_view(self.canvas.view(snapshot, self.running))
+        canvas.set_view(self.canvas.view(snapshot, self.running), current_theme())
         if not panels:
             return
         window.timeline.set_facts(self.timeline.meet(snapshot))

@@ -85,8 +85,8 @@ class _ChoiceDelegate(QStyledItemDelegate):
 class MoveToGroupDialog(QDialog):
     """A list of targets and what the move would do.
 
-    `ghostRequested(consumer, target)` is answered with `set_ghost`, as on the canvas; `chosen(consumer, target)` on Move,
-    with the name of the new group where one was asked for. `name_error` gives the sentence against a name, "" for none.
+    `ghostRequested(consumer, target)` is answered with `set_ghost`, `chosen(consumer, target)` comes on
+    Move, with the name of the new group if one was asked for. `name_error` gives the sentence against a name, or "".
     """
 
     ghostRequested = Signal(str, str)
@@ -172,6 +172,12 @@ class MoveToGroupDialog(QDialog):
         whole.addWidget(self.problem)
         whole.addWidget(buttons)
         self.resize(640, 380)
+
+    def choose(self, target: str) -> None:
+        """Point at a target; nothing happens where it is not listed."""
+        for row in range(self.list.count()):
+            if self.list.item(row).data(_CHOICE).target == target:
+                self.list.setCurrentRow(row)
 
     def choice(self) -> MoveChoice | None:
         """The chosen target."""

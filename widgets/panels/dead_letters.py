@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractItemModel, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QRect, Qt, Signal
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPushButton, QSplitter, QWidget
 
 from widgets.facts import set_plain_tip
+from widgets.panels.cell_painter import CellDelegate, Index
 from widgets.panels.letter_details import LetterDetails, LetterFacts
 from widgets.panels.table_panel import ColumnLook, TablePanel
+from widgets.theme import Theme
 
 LOOKS = (
     ColumnLook("number", 106, spare=4),
@@ -20,13 +23,26 @@ LOOKS = (
     ColumnLook("number", 80),
 )
 _CAUSE = Qt.ItemDataRole.UserRole
+_COUNT = Qt.ItemDataRole.UserRole + 100
+
+
+class CauseDelegate(CellDelegate):
+    """A cause, cut where it is too long, and its count, which is not."""
+
+    def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
+        """The count on the right, the cause in what is left."""
+        inner = rect.adjusted(8, 0, -8, 0)
+        number = str(index.data(_COUNT) or "")
+        width = round(self._metrics.horizontalAdvance(number))
+        self.text(painter, inner, number, theme.muted, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter))
+        self.text(painter, inner.adjusted(0, 0, -width - 8, 0), str(index.data() or "").replace("\n", " "), theme.text)
 
 
 class DeadLettersPanel(TablePanel):
     """Columns: died, cause, key, payload, origin, attempts, age, redrives.
 
-    `redriveRequested(keys)` with the keys of rows; `causeChosen(cause)`, None for all; `currentChanged(key)` is answered
-    with `set_details`.
+    `redriveRequested(keys)` with the keys of rows; `causeChosen(cause)`, None for all; `currentChanged(key)` is
+    answered with `set_details`.
     """
 
     redriveRequested = Signal(list)
@@ -69,13 +85,14 @@ class DeadLettersPanel(TablePanel):
         """Causes, table and details, side by side."""
         self.causes.setAccessibleName("Causes")
         self.causes.setMinimumWidth(110)
+        self.causes.setItemDelegate(CauseDelegate(self.causes))
         self.causes.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.causes.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for part, stretch in ((self.causes, 0), (self.table, 1), (self.details, 0)):
             self._split.addWidget(part)
             self._split.setStretchFactor(self._split.count() - 1, stretch)
         self._split.setChildrenCollapsible(True)
-        self._split.setSizes([170, 900, 310])
+        self._split.setSizes([160, 900, 300])
         self.table.setMinimumWidth(260)
         return self._split
 
@@ -83,17 +100,18 @@ class DeadLettersPanel(TablePanel):
         """The causes with their counts, the most frequent first; the chosen one stays chosen."""
         chosen = self.chosen_cause
         total = sum(number for _cause, number in causes)
-        wanted = [(None, f"All causes ({total:,})"), *((cause, f"{cause} ({number:,})") for cause, number in causes)]
+        wanted: list[tuple[str | None, int]] = [(None, total), *causes]
         self.causes.blockSignals(True)
         while self.causes.count() > len(wanted):
             self.causes.takeItem(self.causes.count() - 1)
         while self.causes.count() < len(wanted):
             self.causes.addItem(QListWidgetItem())
         current = 0
-        for place, (cause, text) in enumerate(wanted):
+        for place, (cause, number) in enumerate(wanted):
             item = self.causes.item(place)
-            item.setText(text.replace("\n", " "))
+            item.setText("All causes" if cause is None else cause)
             item.setData(_CAUSE, cause)
+            item.setData(_COUNT, f"{number:,}")
             if cause is not None and cause == chosen:
                 current = place
         self.causes.setCurrentRow(current)

@@ -48,7 +48,7 @@ class InspectorPanel(Panel):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         inner = QWidget(area)
         self._column = QVBoxLayout(inner)
-        self._column.setContentsMargins(12, 0, 12, 12)
+        self._column.setContentsMargins(8, 0, 12, 12)
         self._column.setSpacing(6)
         state_row = QHBoxLayout()
         state_row.setSpacing(6)

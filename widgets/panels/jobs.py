@@ -85,7 +85,9 @@ class JobRow(QFrame):
             return
         self._facts = facts
         style, theme = state_style(facts.state), current_theme()
-        self._icon.setPixmap(icon_pixmap(style.icon, theme.colour(style.token), 16, self.devicePixelRatioF()))
+        colour = theme.colour(style.token)
+        self._icon.setPixmap(icon_pixmap(style.icon, colour, 16, self.devicePixelRatioF()))
+        self._state.setStyleSheet(f"color: {colour};")
         self._title.setText(facts.title)
         self._state.setText(style.word)
         self._message.setText(facts.message)

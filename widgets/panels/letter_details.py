@@ -12,7 +12,7 @@ from widgets.facts import FactsGrid, plain_label, set_plain_tip
 from widgets.panels.cell_painter import tabular_font
 from widgets.theme import mono_font
 
-PAYLOAD_LINES = 9
+PAYLOAD_LINES = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class LetterDetails(QScrollArea):
         self._shown: LetterFacts | None = None
         inner = QWidget(self)
         column = QVBoxLayout(inner)
-        column.setContentsMargins(12, 8, 12, 12)
+        column.setContentsMargins(12, 6, 12, 12)
         column.setSpacing(6)
         self.cause = plain_label("", "heading", inner)
         self.cause.setWordWrap(True)
@@ -71,10 +71,10 @@ class LetterDetails(QScrollArea):
         self._headers_title = plain_label("Headers", "section", inner)
         self._attempts_title = plain_label("Attempts", "section", inner)
         column.addWidget(self.cause)
-        column.addWidget(plain_label("Payload", "section", inner))
-        column.addWidget(self.payload)
         column.addWidget(self._attempts_title)
         column.addWidget(self._attempts)
+        column.addWidget(plain_label("Payload", "section", inner))
+        column.addWidget(self.payload)
         column.addWidget(plain_label("Facts", "section", inner))
         column.addWidget(self.facts)
         column.addWidget(self._headers_title)

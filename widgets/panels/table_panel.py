@@ -59,6 +59,8 @@ class RowTable(QTableView):
         rows.setMinimumSectionSize(ROW_HEIGHT)
         header = self.horizontalHeader()
         header.setHighlightSections(False)
+        # Painting a header asks its selection about every row of a column; this one never has any.
+        header.setSelectionModel(QItemSelectionModel(model, header))
         header.setMinimumSectionSize(40)
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
