@@ -99,7 +99,7 @@ def encode_batch(
             payload_bytes += len(value)
         if key is not None:
             payload_bytes += len(key)
-    data = builder.build()
+    data: bytearray = builder.build()
     _PLACE.pack_into(data, 0, base_offset, len(data) - LENGTH_FIELD_END, _LEADER_EPOCH)
     return data, payload_bytes
 
@@ -123,19 +123,19 @@ def encode_batches(
         yield from encode_batches(base_offset, timestamp_ms, messages, half, last)
 
 
-def encode_kept(kept: Sequence[StoredMessage], batch: BatchHeader) -> tuple[bytearray, int]:
-    """The batch again, with only the `kept` ones of its messages, each at its offset; and their payload bytes."""
+def encode_kept(kept: Sequence[StoredMessage], batch: bytes | memoryview) -> bytearray:
+    """An intact batch again, with only the `kept` ones of its messages, each at the offset it has."""
     base_offset = kept[0].offset
-    sequence = batch.base_sequence
-    if batch.producer_id != NO_PRODUCER_ID:
-        sequence = (sequence + base_offset - batch.base_offset) % SEQUENCES
-    builder = DefaultRecordBatchBuilder(_MAGIC, 0, 0, batch.producer_id, batch.producer_epoch, sequence, _SIZE_LIMIT)
+    (first_offset, _, _, _, _, _, _, _, _, producer_id, producer_epoch, sequence, _) = _HEADER.unpack_from(batch)
+    if producer_id != NO_PRODUCER_ID:
+        sequence = (sequence + base_offset - first_offset) % SEQUENCES
+    builder = DefaultRecordBatchBuilder(_MAGIC, 0, 0, producer_id, producer_epoch, sequence, _SIZE_LIMIT)
     for message in kept:
         delta = message.offset - base_offset
         builder.append(delta, message.timestamp_ms, message.key, message.value, list(message.headers))
-    data = builder.build()
+    data: bytearray = builder.build()
     _PLACE.pack_into(data, 0, base_offset, len(data) - LENGTH_FIELD_END, _LEADER_EPOCH)
-    return data, sum(message.size_bytes for message in kept)
+    return data
 
 
 def parse_header(data: bytes | memoryview, position: int = 0) -> BatchHeader | None:
@@ -170,18 +170,28 @@ def place_bytes(base_offset: int, size_bytes: int) -> bytes:
     return _PLACE.pack(base_offset, size_bytes - LENGTH_FIELD_END, _LEADER_EPOCH)[:LENGTH_FIELD_END]
 
 
+def places_checksum(batches: bytes) -> int:
+    """CRC-32C over the `place_bytes` of these batches, going from each to the next by its length."""
+    checksum = 0
+    position = 0
+    while position + HEADER_BYTES <= len(batches):
+        base_offset, length, _ = _PLACE.unpack_from(batches, position)
+        size_bytes = length + LENGTH_FIELD_END
+        if size_bytes < HEADER_BYTES:
+            break
+        checksum = crc32c.crc32c(place_bytes(base_offset, size_bytes), checksum)
+        position += size_bytes
+    return checksum
+
+
 def is_intact(batch: bytes | memoryview, base_offset: int) -> bool:
     """True where `batch` is exactly one whole batch that starts at `base_offset` and its checksum holds."""
     if len(batch) < HEADER_BYTES:
         return False
-    base, length, epoch, magic, crc = _PREFIX.unpack_from(batch)
-    return (
-        base == base_offset
-        and length + LENGTH_FIELD_END == len(batch)
-        and magic == _MAGIC
-        and epoch == _LEADER_EPOCH
-        and crc == int(crc32c.crc32c(memoryview(batch)[_CRC_START:]))
-    )
+    base, length, epoch, magic, checksum = _PREFIX.unpack_from(batch)
+    if base != base_offset or length + LENGTH_FIELD_END != len(batch) or magic != _MAGIC or epoch != _LEADER_EPOCH:
+        return False
+    return bool(crc32c.crc32c(memoryview(batch)[_CRC_START:]) == checksum)
 
 
 def decode_batch(batch: bytes | memoryview, topic: str, partition: int, published_ns: int) -> Iterator[StoredMessage]:

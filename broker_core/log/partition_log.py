@@ -10,8 +10,9 @@ import msgspec
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.files import FileSystem
+from broker_core.files import Data, FileSystem
 from broker_core.log.batch import MAX_BATCH_BYTES, MAX_BATCH_RECORDS, ProducerStamp, encode_batch, encode_batches
+from broker_core.log.batch_index import BatchIndex
 from broker_core.log.checkpoint import Checkpoint
 from broker_core.log.config import LogConfig
 from broker_core.log.damage import Damage
@@ -194,6 +195,25 @@ class PartitionLog(PartitionReader):
                 self._roll(now_ns)
             self.delete_before(min(retained_from(self._segments, self.config, now_ns), self.high_watermark))
         return self.start_offset
+
+    def compactable(self) -> list[Segment]:
+        """The sealed segments that `Compaction` may replace, oldest first."""
+        limit = self.high_watermark
+        return [one for one in self._segments.sealed if one.end_offset <= limit and not one.has_holes]
+
+    def replace_segment(self, old: Segment, content: Data, index: BatchIndex) -> None:
+        """Put what compaction has left in place of a sealed segment. Raises STORAGE_ERROR."""
+        # First what must be remembered: without it the gaps would count as lost.
+        self.compacted_to = self._active.base_offset
+        self._save_checkpoint(start_offset=self.start_offset)
+        freed_bytes = old.size_bytes - len(content)
+        new = old.rewritten(content, index, durable=self._waits_for_sync)
+        self._segments.replace(old, new, freed_bytes)
+        self._decoded.clear()
+        if old in self._unindexed:
+            self._unindexed.remove(old)
+        if new is not None and self._writes_indexes:
+            self._save_index(new)
 
     def begin_sync(self) -> SyncTicket | None:
         """What is not durable yet, to be made so by the ticket; None where everything is.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+
 import msgspec
 
 from broker_core.clock import NS_PER_MS

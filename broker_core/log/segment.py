@@ -6,12 +6,10 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import crc32c
-
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
 from broker_core.files import Data, FileSystem
-from broker_core.log.batch import BatchHeader, decode_batch, is_intact, place_bytes
+from broker_core.log.batch import BatchHeader, decode_batch, is_intact, places_checksum
 from broker_core.log.batch_index import UNKNOWN_BYTES, BatchIndex
 from broker_core.log.damage import Damage
 from broker_core.log.scan import BadBytes, scan
@@ -139,10 +137,15 @@ class Segment:
 
     def _load(self, block: Block) -> BatchIndex:
         index = BatchIndex(self.base_offset)
-        checksum = 0
-        lost: list[BadBytes] = []
+        files = self._place.files
+        if self.has_gaps and block.checksum != places_checksum(
+            files.read(self.path, block.start, block.end - block.start)
+        ):
+            # A batch says that it is elsewhere, and between gaps there is no telling which.
+            self._lose(block.offset, block.end_offset, block.start)
+            return index
         for found in scan(
-            self._place.files,
+            files,
             self.path,
             start=block.start,
             end=block.end,
@@ -151,19 +154,15 @@ class Segment:
             gaps=self.has_gaps,
         ):
             if isinstance(found, BadBytes):
-                lost.append(found)
-                continue
-            header = found.header
-            checksum = crc32c.crc32c(place_bytes(header.base_offset, header.size_bytes), checksum)
-            _add_found(index, found.position, header, self._session_ns(header.timestamp_ms))
-        if checksum != block.checksum and not lost:
-            # Each batch is whole, yet one of them says it is elsewhere: no telling which.
-            lost = [BadBytes(block.start, block.end, block.offset, None)]
-            index = BatchIndex(self.base_offset)
-        for bad in lost:
-            end_offset = block.end_offset if bad.next_offset is None else bad.next_offset
-            self._place.damage.add(bad.offset, end_offset, f"{self.path!r} is damaged from byte {bad.start} on")
+                end_offset = block.end_offset if found.next_offset is None else found.next_offset
+                self._lose(found.offset, end_offset, found.start)
+            else:
+                header = found.header
+                _add_found(index, found.position, header, self._session_ns(header.timestamp_ms))
         return index
+
+    def _lose(self, start_offset: int, end_offset: int, position: int) -> None:
+        self._place.damage.add(start_offset, end_offset, f"{self.path!r} is damaged from byte {position} on")
 
     def batch(self, index: BatchIndex, slot: int) -> bytes:
         """The bytes of the batch in this slot. Raises DAMAGED where they are not what was written."""
@@ -171,9 +170,8 @@ class Segment:
         data = self._place.files.read(self.path, position, index.sizes[slot])
         base_offset = index.base_offset(slot)
         if not is_intact(data, base_offset):
-            damage = self._place.damage
-            damage.add(base_offset, index.end_offset(slot), f"{self.path!r} is damaged from byte {position} on")
-            damage.check_between(base_offset, base_offset + 1)
+            self._lose(base_offset, index.end_offset(slot), position)
+            self._place.damage.check_between(base_offset, base_offset + 1)
         return data
 
     def records(self, index: BatchIndex, slot: int) -> Sequence[tuple[int, int]]:
@@ -200,6 +198,22 @@ class Segment:
             if slot is not None:
                 return max(index.base_offset(slot), at_least)
         return None
+
+    def rewritten(self, content: Data, index: BatchIndex, *, durable: bool) -> Segment | None:
+        """The segment that takes this one's place on disk, in one step; None where there is nothing left to hold."""
+        files = self._place.files
+        files.remove(self.index_path)  # it would point into the other content
+        if not index:
+            self.remove()
+            if durable:
+                files.fsync_dir(self._place.directory)
+            return None
+        files.write_whole(self.path, content, durable=durable)
+        segment = Segment(self._place, self.base_offset, has_gaps=True)
+        segment.warm = index
+        segment.first_ns = index.published[0]
+        segment.end_offset = index.end_offset(len(index) - 1)
+        return segment
 
     def save_index(self, *, interval_bytes: int, durable: bool) -> None:
         """Write the index file, so that the next opening need not scan; a damaged segment gets none."""

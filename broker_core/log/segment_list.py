@@ -52,15 +52,14 @@ class SegmentList:
         del self._bases[: len(gone)]
         return gone
 
-    def replace(self, old: Segment, new: Segment | None) -> None:
-        """Put `new` where the sealed segment `old` is, or nothing."""
+    def replace(self, old: Segment, new: Segment | None, freed_bytes: int) -> None:
+        """Put `new` where the sealed segment `old` was, or nothing."""
         at = self._segments.index(old)
-        self._sealed_bytes -= old.size_bytes
+        self._sealed_bytes -= freed_bytes
         if new is None:
             del self._segments[at]
             del self._bases[at]
         else:
-            self._sealed_bytes += new.size_bytes
             self._segments[at] = new
 
     def from_offset(self, offset: int) -> Iterator[Segment]:
