@@ -1,8 +1,8 @@
 """What the canvas shows, as plain frozen values: no Qt, no broker.
 
 Names are data and are drawn as plain text. Ids are stable strings: "producer:feed", "topic:commits",
-"lane:commits/3", "group:indexers", "consumer:indexer-1", "queue:builds", "worker:builder-1", "workers:builds",
-"dlq:builds" and "bench". Rates are messages a second of session time, offsets counts of messages.
+"lane:commits/3", "group:indexers", "consumer:indexer-1", "queue:builds", "workers:builds",
+"worker:builder-1", "dlq:builds", "bench". Rates are messages a second of session time, offsets counts of messages.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class TopicBox:
-    """A topic. `gate` is a state word for its backpressure (Open, Limited, Full), "" where it has no limit."""
+    """A topic. `gate` is a state word for its backpressure (Open, Limited, Full), "" without a limit."""
 
     name: str
     lanes: tuple[Lane, ...] = ()
@@ -72,7 +72,7 @@ class ProducerCard:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerCard:
-    """A consumer in a group or on the bench. `note` replaces the count of partitions on the card where given."""
+    """A consumer in a group or on the bench. `note` replaces the count of partitions where given."""
 
     name: str
     state: str = "running"
@@ -107,7 +107,7 @@ class WorkerCard:
 
 @dataclass(frozen=True, slots=True)
 class GroupBox:
-    """A consumer group. `lag` is the sum over its partitions, None for "n/a"; `trend` rising, falling or steady."""
+    """A consumer group. `lag` is its sum, None for "n/a"; `trend` is rising, falling or steady."""
 
     name: str
     state: str = "Stable"
@@ -163,7 +163,7 @@ class QueueBox:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A flow between two ids. `kind` is publish, consume, queue or dead-letter; `reason` says why it is blocked.
+    """A flow between two ids. `kind` is publish, consume, queue or dead-letter; `reason` says why blocked.
 
     Links run between neighbouring columns (producers, topics and queues, groups and workers) or from a queue
     to its dead letters; any other pair is not drawn.

@@ -1,0 +1,289 @@
+"""The canvas: shows a `CanvasView`, and turns mouse and keyboard into signals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFocusEvent,
+    QHelpEvent,
+    QHideEvent,
+    QKeyEvent,
+    QPainter,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from widgets.canvas.box_item import draw_icon
+from widgets.canvas.focus import DIRECTIONS, neighbour, step
+from widgets.canvas.lettering import write_centred
+from widgets.canvas.link_item import DOT_TRAVEL_S
+from widgets.canvas.overlay_items import FrameItem
+from widgets.canvas.pointer_view import PointerView
+from widgets.canvas.view import CanvasView, Ghost
+from widgets.theme import Theme, qcolour
+
+DOTS_TICK_MS = 40
+MENU_TWICE_MS = 150
+CANVAS_KEYS = (*DIRECTIONS, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_M)
+EMPTY_SENTENCE = "Nothing is running yet. Open a scenario, or press Run (F5)."
+
+
+class Canvas(PointerView):
+    """Producers, topics, groups, bench and queues, left to right.
+
+    Consumers are named by their names, everything else by its id (see `view`). `ghostRequested` asks what a drop on a
+    group, "" (the bench) or `NEW_GROUP` would do; answer with `set_ghost`, at once or later.
+    """
+
+    moveRequested = Signal(str)
+    """consumer: the keyboard's twin of a drag."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setBackgroundBrush(qcolour(theme.window))
+        self._focus_frame = FrameItem("focus", self._look, "focus", 3.0)
+        self._stage.addItem(self._focus_frame)
+        self._focus_id = ""
+        self._by_keyboard = False
+        self._clock = QElapsedTimer()
+        self._clock.start()
+        self._menu_clock = QElapsedTimer()
+        self._ticker = QTimer(self)
+        self._ticker.setInterval(DOTS_TICK_MS)
+        self._ticker.timeout.connect(self._move_dots)
+        self.setAccessibleName("Canvas of the broker")
+        self._describe()
+
+    # What is shown
+
+    @property
+    def view(self) -> CanvasView:
+        """What is shown now."""
+        return self._stage.view
+
+    def set_view(self, view: CanvasView, theme: Theme | None = None) -> None:
+        """Show a view; nearly free where it equals the one shown. `theme` changes the colours as well."""
+        if theme is not None and theme is not self._look.theme:
+            self._look.theme = theme
+            self.setBackgroundBrush(qcolour(theme.window))
+            self._stage.repaint_all()
+            self._drag.panel.update()
+        was_empty = self.view.is_empty
+        if view is self.view:
+            return
+        changed = self._stage.apply(view)
+        if changed:
+            self._after_layout()
+        if was_empty or view.is_empty:
+            self.viewport().update()
+        self._drag.check()
+        self._run_dots()
+
+    def set_reduced_motion(self, reduced: bool) -> None:
+        """No slides and no moving dots."""
+        self._stage.reduced_motion = reduced
+        if reduced:
+            self._stage.finish_motion()
+        self._run_dots()
+
+    def set_ghost(self, ghost: Ghost | Sequence[str] | str) -> None:
+        """Answer `ghostRequested`: a `Ghost`, or a text whose first line is the title and the second a note."""
+        if not isinstance(ghost, Ghost):
+            lines = ghost.splitlines() if isinstance(ghost, str) else list(ghost)
+            ghost = Ghost(lines[0] if lines else "", note=" ".join(lines[1:]))
+        self._drag.show_ghost(ghost)
+
+    def cancel_drag(self) -> None:
+        """Put a carried consumer back."""
+        self._drag.cancel("Cancelled.")
+
+    def focused_id(self) -> str:
+        """The id that the keyboard acts on, "" for none."""
+        return self._focus_id
+
+    def _after_layout(self) -> None:
+        if self._focus_id not in self._stage.layout.rects:
+            self._focus_id = ""
+        if self._stage.box_of(self._selected_id) is None:
+            self._selected_id = ""
+        self.set_selected(self._selected_id)
+        self._show_focus()
+        self.set_bounds(self._stage.layout.bounds)
+
+    # Dots
+
+    def _run_dots(self) -> None:
+        wanted = self.view.running and self.isVisible() and not self._stage.reduced_motion
+        wanted = wanted and any(item.has_dots for item in self._stage.links.values())
+        if wanted != self._ticker.isActive():
+            self._ticker.start() if wanted else self._ticker.stop()
+
+    def _move_dots(self) -> None:
+        phase = (self._clock.elapsed() / 1000 / DOT_TRAVEL_S) % 1.0
+        for item in self._stage.links.values():
+            item.advance_to(phase)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Dots move while they can be seen."""
+        super().showEvent(event)
+        self._run_dots()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nothing moves unseen, and nothing stays in the air."""
+        super().hideEvent(event)
+        self._drag.cancel("The canvas was hidden.")
+        self._run_dots()
+
+    # Keyboard
+
+    def pointed_at(self, item_id: str) -> None:
+        """The focus goes where the pointer clicks; its ring shows only for the keyboard."""
+        self._by_keyboard = False
+        if item_id in self._stage.layout.rects:
+            self._focus_id = item_id
+        self._show_focus()
+        self._describe()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """From the keyboard at the focused box, else at the pointer."""
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            self._ask_menu_by_key()
+            event.accept()
+        else:
+            super().contextMenuEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """Keys that the canvas uses while its focus ring shows come here before any shortcut of the window."""
+        if event.type() == QEvent.Type.ShortcutOverride:
+            assert isinstance(event, QKeyEvent)
+            plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
+            ours = self._by_keyboard and event.key() in CANVAS_KEYS
+            if plain and (ours or (event.key() == Qt.Key.Key_Escape and self._drag.is_carrying)):
+                event.accept()
+                return True
+        if event.type() == QEvent.Type.WindowDeactivate:
+            self._drag.cancel("The window lost the focus.")
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrows move the focus, Enter and M move a consumer, Shift+F10 asks for a menu, Escape lets go."""
+        key = event.key()
+        if key == Qt.Key.Key_Escape and self._drag.is_pressed:
+            self._drag.cancel("Cancelled.")
+        elif event.modifiers() & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier):
+            event.ignore()
+        elif key in DIRECTIONS:
+            layout = self._stage.layout
+            self._focus_on(neighbour(layout.rects, layout.order, self._focus_id, key))
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_M) and self._focus_id:
+            card = self._stage.consumer(self._focus_id)
+            if card is not None:
+                self.moveRequested.emit(card.name)
+            else:
+                self.set_selected(self._focus_id)
+                self.selected.emit(self._focus_id)
+        elif key == Qt.Key.Key_Menu or (
+            key == Qt.Key.Key_F10 and event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        ):
+            self._ask_menu_by_key()
+        else:
+            event.ignore()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab goes round the boxes and leaves the canvas at either end."""
+        target = step(self._stage.layout.order, self._focus_id, forward)
+        if target:
+            self._focus_on(target)
+            return True
+        self._focus_id = ""
+        self._show_focus()
+        return QWidget.focusNextPrevChild(self, forward)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Tab enters at the first box, Shift+Tab at the last."""
+        super().focusInEvent(event)
+        if event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason):
+            forward = event.reason() is Qt.FocusReason.TabFocusReason
+            self._focus_on(self._focus_id or step(self._stage.layout.order, "", forward))
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """The ring goes where the focus goes."""
+        super().focusOutEvent(event)
+        self._by_keyboard = False
+        self._show_focus()
+
+    def _focus_on(self, item_id: str) -> None:
+        self._focus_id = item_id
+        self._by_keyboard = bool(item_id)
+        self._show_focus()
+        where = self._stage.box_of(item_id)
+        if where is not None:
+            self.ensureVisible(QRectF(*where), 16, 16)
+        self._describe()
+
+    def _show_focus(self) -> None:
+        shown = self._by_keyboard and self._focus_id in self._stage.layout.rects
+        self._focus_frame.surround(self._stage.layout.rects[self._focus_id] if shown else None)
+
+    def _ask_menu_by_key(self) -> None:
+        """Some platforms send the Menu key twice, as a key and as a menu event: the second is dropped."""
+        if self._menu_clock.isValid() and self._menu_clock.elapsed() < MENU_TWICE_MS:
+            return
+        self._menu_clock.start()
+        where = self._stage.box_of(self._focus_id)
+        at = QPoint(16, 16) if where is None else self.mapFromScene(where.centre_x, where.centre_y)
+        self.contextMenuRequested.emit(self._focus_id, self.viewport().mapToGlobal(at))
+
+    def _describe(self) -> None:
+        """Tell screen readers what has the focus."""
+        item = self._stage.boxes.get(self._focus_id)
+        text = item.sentence() if item is not None else "Use Tab and the arrow keys to go from box to box."
+        if text != self.accessibleDescription():
+            self.setAccessibleDescription(text)
+
+    # Tool tips and the empty canvas
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Tool tips are made for the point; their text is data, so it is escaped."""
+        if event.type() == QEvent.Type.ToolTip:
+            assert isinstance(event, QHelpEvent)
+            text = self.tool_tip_at(event.pos())
+            if text and not self._drag.is_carrying:
+                QToolTip.showText(event.globalPos(), tool_tip_html(text), self.viewport())
+            else:
+                QToolTip.hideText()
+            return True
+        return super().viewportEvent(event)
+
+    def tool_tip_at(self, at: QPoint) -> str:
+        """The plain text of the tool tip at a point of the viewport."""
+        scene_at = self.mapToScene(at)
+        x, y = scene_at.x(), scene_at.y()
+        item_id = self._stage.id_at(x, y)
+        if item_id.startswith("lane:"):
+            item_id = "topic:" + item_id.removeprefix("lane:").rpartition("/")[0]
+        item = self._stage.boxes.get(item_id) if item_id else self._stage.link_at(x, y)
+        return item.tool_tip(x - item.x(), y - item.y()) if item is not None else ""
+
+    def drawForeground(self, painter: QPainter, rect: QRectF | QRect) -> None:
+        """A sentence where there is nothing else."""
+        if not self.view.is_empty:
+            return
+        painter.save()
+        painter.resetTransform()
+        theme, area = self._look.theme, self.viewport().rect()
+        middle = area.center()
+        draw_icon(painter, "layers", theme.muted, middle.x() - 20, middle.y() - 52, 40, self._look)
+        words = QRectF(16, middle.y(), area.width() - 32, 24)
+        write_centred(painter, words, self.view.notice or EMPTY_SENTENCE, "body", theme.muted)
+        painter.restore()
+
+
+def tool_tip_html(text: str) -> str:
+    """Plain text as rich text that shows it unchanged: without this Qt would guess, and a name could be markup."""
+    return "<p style='white-space:pre-wrap'>" + escape(text) + "</p>"

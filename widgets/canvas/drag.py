@@ -1,0 +1,190 @@
+"""Dragging a consumer with plain mouse events. QDrag would block in its own loop.
+
+| state | event | becomes | does |
+|---|---|---|---|
+| idle | press on a consumer | pressed | remembers the card |
+| pressed | moved further than `START_PIXELS` | carried | lifts a proxy, lights the targets |
+| pressed | released | idle | nothing: it was a click |
+| carried | moved | carried | asks for a ghost when the target changes |
+| carried | released on a target | idle | announces the drop |
+| carried | released elsewhere, Escape, right button, window left, card gone | idle | puts everything back |
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QPoint, QPointF, Signal
+from PySide6.QtWidgets import QWidget
+
+from widgets.canvas.box_item import Highlight
+from widgets.canvas.card_item import CardItem
+from widgets.canvas.ghost_panel import GhostPanel
+from widgets.canvas.overlay_items import SpotItem
+from widgets.canvas.stage import Stage
+from widgets.canvas.view import BENCH_ID, NEW_GROUP, ConsumerCard, Ghost
+
+START_PIXELS = 6
+PROXY_OPACITY, LIFTED_OPACITY = 0.9, 0.35
+
+
+class Drag(QObject):
+    """One pointer, at most one consumer in the air. Targets are group names, "" (bench) or `NEW_GROUP`."""
+
+    ghost_requested = Signal(str, str)
+    dropped = Signal(str, str)
+    dropped_on_empty = Signal(str)
+    cancelled = Signal(str, str)
+
+    def __init__(self, stage: Stage, viewport: QWidget) -> None:
+        super().__init__(stage)
+        self._stage = stage
+        self._viewport = viewport
+        self.panel = GhostPanel(viewport, stage.look)
+        self._spot = SpotItem(stage.look)
+        stage.addItem(self._spot)
+        self._proxy: CardItem | None = None
+        self._card: ConsumerCard | None = None
+        self._pressed_at = QPoint()
+        self._grip = QPointF()
+        self._target: str | None = None
+        self._pointer = QPoint()
+
+    @property
+    def is_pressed(self) -> bool:
+        return self._card is not None
+
+    @property
+    def is_carrying(self) -> bool:
+        return self._proxy is not None
+
+    @property
+    def target(self) -> str | None:
+        """What the pointer is over: a group's name, "", `NEW_GROUP`, or None where nothing takes a drop."""
+        return self._target
+
+    def press(self, card: ConsumerCard, at: QPoint, scene_at: QPointF) -> None:
+        """The button went down on a consumer."""
+        self._card, self._pressed_at = card, at
+        self._grip = scene_at - self._stage.boxes[card.id].pos()
+
+    def move(self, at: QPoint, scene_at: QPointF) -> None:
+        """The pointer moved, in viewport and in scene coordinates."""
+        if self._card is None:
+            return
+        if self._proxy is None:
+            if (at - self._pressed_at).manhattanLength() <= START_PIXELS:
+                return
+            self._lift(self._card)
+        self._carry(at, scene_at)
+
+    def _lift(self, card: ConsumerCard) -> None:
+        where = self._stage.layout.rects[card.id]
+        proxy = CardItem(card, self._stage.look)
+        proxy.set_card(card, card.id in self._stage.layout.small)
+        proxy.place(where)
+        proxy.setZValue(20)
+        proxy.setOpacity(PROXY_OPACITY)
+        proxy.set_highlight(Highlight.TARGET)
+        self._stage.addItem(proxy)
+        self._proxy = proxy
+        self._stage.boxes[card.id].setOpacity(LIFTED_OPACITY)
+        self._stage.set_highlights(None, True)
+
+    def _carry(self, at: QPoint, scene_at: QPointF) -> None:
+        assert self._proxy is not None and self._card is not None
+        self._pointer = at
+        self._proxy.setPos(scene_at - self._grip)
+        target = self._target_at(at, scene_at)
+        on_empty = target == NEW_GROUP
+        if on_empty:
+            self._spot.setPos(scene_at - self._grip - QPointF(12, 44))
+        if target != self._target or not self.panel.isVisible():
+            self._target = target
+            self._spot.setVisible(on_empty)
+            box = BENCH_ID if target == "" else f"group:{target}"
+            self._stage.set_highlights(box, True)
+            self._stage.set_ghost(None)
+            self.panel.show_ghost(Ghost(self._title(target)), at)
+            if target is not None and not self._is_home(target):
+                self.ghost_requested.emit(self._card.name, target)
+        else:
+            self.panel.follow(at)
+
+    def _is_home(self, target: str) -> bool:
+        return self._card is not None and target == self._stage.home_of(self._card.id)
+
+    def _title(self, target: str | None) -> str:
+        assert self._card is not None
+        name = self._card.name
+        if target is None:
+            return "Not here: drop on a group, the bench or empty ground"
+        if self._is_home(target):
+            return "Drop here to leave it where it is"
+        if target == NEW_GROUP:
+            return f"New group with {name}"
+        return f"Move {name} into {target}" if target else f"Move {name} to the bench"
+
+    def _target_at(self, at: QPoint, scene_at: QPointF) -> str | None:
+        if not self._viewport.rect().contains(at):
+            return None
+        x, y = scene_at.x(), scene_at.y()
+        for item_id, where in self._stage.layout.rects.items():
+            if item_id not in self._stage.layout.container and where.holds(x, y):
+                if item_id == BENCH_ID:
+                    return ""
+                return item_id.removeprefix("group:") if item_id.startswith("group:") else None
+        return NEW_GROUP
+
+    def show_ghost(self, ghost: Ghost) -> None:
+        """The answer to `ghost_requested`; ignored when nothing is carried any more."""
+        if self._proxy is None:
+            return
+        self.panel.show_ghost(ghost, self._pointer)
+        self._stage.set_ghost(ghost)
+
+    def release(self) -> bool:
+        """The button went up; True where something was carried."""
+        card, target, carried = self._card, self._target, self.is_carrying
+        at_home = target is not None and self._is_home(target)
+        self._put_back()
+        if not carried or card is None:
+            return False
+        if target is None:
+            self.cancelled.emit(card.name, "Nothing there takes a consumer.")
+        elif target == NEW_GROUP:
+            self.dropped_on_empty.emit(card.name)
+        elif not at_home:
+            self.dropped.emit(card.name, target)
+        return True
+
+    def cancel(self, reason: str) -> None:
+        """Put everything back; announced only where something was carried."""
+        card, carried = self._card, self.is_carrying
+        self._put_back()
+        if carried and card is not None:
+            self.cancelled.emit(card.name, reason)
+
+    def check(self) -> None:
+        """After the view has changed: let go of a consumer that is no longer there."""
+        if self._card is None:
+            return
+        card = self._stage.consumer(self._card.id)
+        if card is None:
+            self.cancel(f"{self._card.name} is gone.")
+            return
+        self._card = card
+        if self._proxy is not None:
+            self._proxy.set_card(card, card.id in self._stage.layout.small)
+            self._stage.boxes[card.id].setOpacity(LIFTED_OPACITY)
+            box = BENCH_ID if self._target == "" else f"group:{self._target}"
+            self._stage.set_highlights(box, True)
+
+    def _put_back(self) -> None:
+        if self._proxy is not None:
+            self._stage.removeItem(self._proxy)
+            self._stage.set_highlights(None, False)
+            self._stage.set_ghost(None)
+        if self._card is not None and self._card.id in self._stage.boxes:
+            self._stage.boxes[self._card.id].setOpacity(1.0)
+        self._proxy = self._card = self._target = None
+        self._spot.hide()
+        self.panel.hide()

@@ -1,0 +1,182 @@
+"""Where everything stands, left to right: producers, topics, groups, bench; a queue in a row with its workers.
+
+Only names and membership decide, never counts, so that the picture stays put while numbers run. Links run in
+the gaps between the columns, so they cannot meet a card or a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import ceil
+
+from widgets.canvas.geometry import UNIT, LinkPath, Rect, united
+from widgets.canvas.ports import link_paths
+from widgets.canvas.view import BENCH_ID, CanvasView, QueueBox, TopicBox
+
+MARGIN = 24.0
+GAP_Y = 16.0
+PAD = 12.0
+PRODUCER_W, CARD_H = 160.0, 46.0
+PUBLISH_GAP, CONSUME_GAP, BENCH_GAP = 88.0, 92.0, 28.0
+TOPIC_W = 348.0
+TOPIC_HEADER_H, LANE_H, TOPIC_FOOT_H = 48.0, 26.0, 8.0
+LANE_LIMIT = 24
+CELL_COLUMNS, CELL_PITCH, CELL_LIMIT = 20, 16.0, 200
+HEAT_LABEL_H, HEAT_CAPTION_H = 16.0, 20.0
+SHOWN_GROUPS = 3
+GROUP_HEADER_H, BENCH_HEADER_H = 60.0, 36.0
+CARD_W, CARD_GAP = 212.0, 6.0
+SMALL_CARD_W, SMALL_CARD_H = 148.0, 30.0
+SMALL_FROM, CARD_LIMIT = 9, 96
+QUEUE_H, DEAD_LETTERS_H, DEAD_LETTERS_GAP = 124.0, 36.0, 24.0
+
+LayoutKey = tuple[object, ...]
+
+
+@dataclass(slots=True)
+class Layout:
+    """Rectangles by id, the box of each card, the paths of links, and the order in which Tab goes round."""
+
+    rects: dict[str, Rect] = field(default_factory=dict)
+    container: dict[str, str] = field(default_factory=dict)
+    small: set[str] = field(default_factory=set)
+    hidden: dict[str, int] = field(default_factory=dict)
+    links: dict[tuple[str, str, str], LinkPath] = field(default_factory=dict)
+    order: list[str] = field(default_factory=list)
+    bounds: Rect = UNIT
+
+
+def layout_key(view: CanvasView) -> LayoutKey:
+    """What the layout depends on; the same key, the same layout."""
+    return (
+        tuple(producer.name for producer in view.producers),
+        tuple((topic.name, len(topic.lanes), shown_groups(topic)) for topic in view.topics),
+        tuple((group.name, tuple(member.name for member in group.members)) for group in view.groups),
+        tuple(card.name for card in view.bench),
+        tuple((queue.name, tuple(worker.name for worker in queue.workers)) for queue in view.queues),
+        tuple(link.key for link in view.links),
+    )
+
+
+def shown_groups(topic: TopicBox) -> int:
+    """How many groups the lanes of a topic draw, at least one."""
+    return min(SHOWN_GROUPS, max(1, len(topic.lanes[0].groups))) if topic.lanes else 1
+
+
+def partitions_per_cell(lanes: int) -> int:
+    """How many partitions share a cell of the heat map."""
+    return max(1, ceil(lanes / CELL_LIMIT))
+
+
+def topic_height(topic: TopicBox) -> float:
+    """The height of a topic's box: a lane for each partition, or heat-map rows past `LANE_LIMIT`."""
+    lanes = len(topic.lanes)
+    if lanes <= LANE_LIMIT:
+        return TOPIC_HEADER_H + max(1, lanes) * LANE_H + TOPIC_FOOT_H
+    rows = ceil(ceil(lanes / partitions_per_cell(lanes)) / CELL_COLUMNS)
+    return TOPIC_HEADER_H + shown_groups(topic) * (HEAT_LABEL_H + rows * CELL_PITCH) + HEAT_CAPTION_H + TOPIC_FOOT_H
+
+
+def card_columns(count: int) -> int:
+    """How many columns a box of `count` cards has."""
+    if count < SMALL_FROM:
+        return 1 if count <= 6 else 2
+    return min(6, max(2, ceil(min(count, CARD_LIMIT) / 12)))
+
+
+def lay_out(view: CanvasView) -> Layout:
+    """The whole layout of a view."""
+    layout = Layout()
+    producer_ids = [producer.id for producer in view.producers]
+    left_w = PRODUCER_W + PUBLISH_GAP if producer_ids else 0.0
+    middle_x = MARGIN + left_w
+    right_x = middle_x + TOPIC_W + CONSUME_GAP if view.topics or view.queues else middle_x
+    left = right = MARGIN
+    for topic in view.topics:
+        layout.rects[topic.id] = Rect(middle_x, left, TOPIC_W, topic_height(topic))
+        left += topic_height(topic) + GAP_Y
+    counts = [len(group.members) for group in view.groups] + [len(queue.workers) for queue in view.queues]
+    width = max((_cards_width(count) for count in counts), default=CARD_W) + 2 * PAD
+    for group in view.groups:
+        ids = [member.id for member in group.members]
+        right = _place_cards(layout, group.id, ids, Rect(right_x, right, width, 0), GROUP_HEADER_H)
+    for queue in view.queues:
+        row = max(left, right)
+        left = _place_queue(layout, queue, middle_x, row)
+        ids = [worker.id for worker in queue.workers]
+        right = _place_cards(layout, queue.workers_id, ids, Rect(right_x, row, width, 0), BENCH_HEADER_H)
+    if view.groups or view.bench or view.topics:
+        ids = [card.id for card in view.bench]
+        where = Rect(right_x + width + BENCH_GAP, MARGIN, _cards_width(len(ids)) + 2 * PAD, 0)
+        _place_cards(layout, BENCH_ID, ids, where, BENCH_HEADER_H)
+    _place_producers(layout, view, producer_ids)
+    layout.links = link_paths([link.key for link in view.links], layout.rects, layout.container)
+    layout.bounds = united(list(layout.rects.values())).grown(MARGIN)
+    layout.order = _order(layout, view)
+    return layout
+
+
+def _place_queue(layout: Layout, queue: QueueBox, x: float, y: float) -> float:
+    layout.rects[queue.id] = Rect(x, y, TOPIC_W, QUEUE_H)
+    dead_y = y + QUEUE_H + DEAD_LETTERS_GAP
+    layout.rects[queue.dead_letters_id] = Rect(x, dead_y, TOPIC_W, DEAD_LETTERS_H)
+    return dead_y + DEAD_LETTERS_H + GAP_Y
+
+
+def _cards_width(count: int) -> float:
+    columns = card_columns(count)
+    width = SMALL_CARD_W if count >= SMALL_FROM else CARD_W
+    return columns * width + (columns - 1) * CARD_GAP
+
+
+def _place_cards(layout: Layout, box: str, ids: Sequence[str], where: Rect, header: float) -> float:
+    small = len(ids) >= SMALL_FROM
+    card_w, card_h = (SMALL_CARD_W, SMALL_CARD_H) if small else (CARD_W, CARD_H)
+    gap = CARD_GAP / 2 if small else CARD_GAP
+    columns = max(1, int((where.w - 2 * PAD + CARD_GAP) // (card_w + CARD_GAP)))
+    shown = ids if len(ids) <= CARD_LIMIT else ids[: CARD_LIMIT - 1]
+    if small:
+        layout.small.update(shown)
+    for at, card in enumerate(shown):
+        row, column = divmod(at, columns)
+        x = where.x + PAD + column * (card_w + CARD_GAP)
+        layout.rects[card] = Rect(x, where.y + header + row * (card_h + gap), card_w, card_h)
+        layout.container[card] = box
+    if len(shown) < len(ids):
+        layout.hidden[box] = len(ids) - len(shown)
+    rows = ceil(min(len(ids), CARD_LIMIT) / columns)
+    body = rows * (card_h + gap) - gap if rows else SMALL_CARD_H
+    height = header + body + PAD
+    layout.rects[box] = Rect(where.x, where.y, where.w, height)
+    return where.y + height + GAP_Y
+
+
+def _place_producers(layout: Layout, view: CanvasView, ids: list[str]) -> None:
+    """Each beside the middle of what it publishes to, as far as those above leave room."""
+    wanted: dict[str, list[float]] = {producer: [] for producer in ids}
+    for link in view.links:
+        if link.source in wanted and link.target in layout.rects:
+            wanted[link.source].append(layout.rects[link.target].centre_y)
+    middle = {producer: sum(ys) / len(ys) if ys else MARGIN for producer, ys in wanted.items()}
+    cursor = MARGIN
+    for producer in sorted(ids, key=lambda name: middle[name]):
+        y = max(cursor, round(middle[producer] - CARD_H / 2))
+        layout.rects[producer] = Rect(MARGIN, y, PRODUCER_W, CARD_H)
+        cursor = y + CARD_H + CARD_GAP
+
+
+def _order(layout: Layout, view: CanvasView) -> list[str]:
+    """Column by column, top to bottom, each box before its cards."""
+    order = sorted((producer.id for producer in view.producers), key=lambda name: layout.rects[name].y)
+    order += [topic.id for topic in view.topics]
+    for queue in view.queues:
+        order += [queue.id, queue.dead_letters_id]
+    cards: dict[str, list[str]] = {}
+    for card, box in layout.container.items():
+        cards.setdefault(box, []).append(card)
+    boxes = [group.id for group in view.groups] + [BENCH_ID] + [queue.workers_id for queue in view.queues]
+    for box in boxes:
+        if box in layout.rects:
+            order += [box, *cards.get(box, [])]
+    return order

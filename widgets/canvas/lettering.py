@@ -1,0 +1,113 @@
+"""Words and figures on the canvas: faces, elision and counts, cached because frames repeat them.
+
+Text is drawn glyph by glyph from a base line, never laid out, so a name can never act as markup.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter
+
+from widgets.theme import qcolour, ui_font
+
+FACES: dict[str, tuple[int, QFont.Weight]] = {
+    "title": (14, QFont.Weight.DemiBold),
+    "name": (13, QFont.Weight.DemiBold),
+    "small-name": (12, QFont.Weight.Medium),
+    "body": (12, QFont.Weight.Medium),
+    "small": (11, QFont.Weight.Normal),
+    "tiny": (10, QFont.Weight.Normal),
+    "letter": (12, QFont.Weight.Bold),
+    "small-letter": (10, QFont.Weight.Bold),
+    "figure": (17, QFont.Weight.DemiBold),
+    "far": (26, QFont.Weight.DemiBold),
+}
+
+
+@lru_cache(maxsize=16)
+def face(name: str) -> QFont:
+    """The font of a named face."""
+    pixels, weight = FACES[name]
+    return ui_font(pixels, weight, tabular=True)
+
+
+@lru_cache(maxsize=16)
+def metrics(name: str) -> QFontMetricsF:
+    """The metrics of a named face, in scene units."""
+    return QFontMetricsF(face(name))
+
+
+@lru_cache(maxsize=8192)
+def width_of(text: str, name: str) -> float:
+    """How wide a text is in a face, in scene units."""
+    return metrics(name).horizontalAdvance(text)
+
+
+@lru_cache(maxsize=8192)
+def elided(text: str, name: str, width: int) -> str:
+    """The text, cut with an ellipsis where it is wider than `width` scene units.
+
+    A name is cut in its middle, because names that belong together differ in their last characters.
+    """
+    if width_of(text, name) <= width:
+        return text
+    mode = Qt.TextElideMode.ElideRight if " " in text else Qt.TextElideMode.ElideMiddle
+    return metrics(name).elidedText(text, mode, width)
+
+
+def write(painter: QPainter, x: float, y: float, text: str, name: str, colour: str, width: float) -> float:
+    """Write from `x` on the base line `y`, elided to `width`; the width that was used."""
+    shown = elided(text, name, int(width)) if width > 0 else ""
+    if not shown:
+        return 0.0
+    painter.setFont(face(name))
+    painter.setPen(qcolour(colour))
+    painter.drawText(QPointF(x, y), shown)
+    return width_of(shown, name)
+
+
+def write_right(painter: QPainter, x: float, y: float, text: str, name: str, colour: str, width: float) -> float:
+    """Write so that the text ends at `x`; the width that was used."""
+    shown = elided(text, name, int(width)) if width > 0 else ""
+    return write(painter, x - width_of(shown, name), y, shown, name, colour, width + 1)
+
+
+def write_centred(painter: QPainter, where: QRectF, text: str, name: str, colour: str) -> None:
+    """Write in the middle of a rectangle, elided to it."""
+    shown = elided(text, name, int(where.width()))
+    sizes = metrics(name)
+    x = where.center().x() - width_of(shown, name) / 2
+    write(painter, x, where.center().y() + sizes.capHeight() / 2, shown, name, colour, where.width() + 1)
+
+
+def count_text(count: int) -> str:
+    """A count in full up to 9,999,999, then in millions."""
+    return f"{count:,}" if count < 10_000_000 else f"{count / 1e6:,.1f} M"
+
+
+def short_count(count: int) -> str:
+    """A count in at most five characters."""
+    if count < 10_000:
+        return f"{count:,}"
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if count >= size:
+            return f"{count / size:.1f}{unit}" if count < 10 * size else f"{count / size:.0f}{unit}"
+    return str(count)
+
+
+def rate_text(rate_per_s: float) -> str:
+    """A rate, as "0", "0.4/s", "12/s", "1.2k/s"."""
+    if rate_per_s < 0.05:
+        return "0/s"
+    if rate_per_s < 9.95:
+        return f"{rate_per_s:.1f}/s"
+    return f"{short_count(round(rate_per_s))}/s"
+
+
+def plural(count: int, noun: str) -> str:
+    """As in "1 partition", "2 partitions", "no partitions"."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{short_count(count)} {noun}s" if count else f"no {noun}s"

@@ -1,0 +1,77 @@
+"""What lies over the boxes: the frames of focus and selection, the chip on its way, the spot for a new group."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter
+
+from widgets.canvas.box_item import RADIUS, BoxItem, Look, draw_badge, pen
+from widgets.canvas.geometry import Rect
+from widgets.canvas.lettering import write, write_centred
+from widgets.theme import qcolour
+
+
+class FrameItem(BoxItem):
+    """A frame around a box: the focus or the selection."""
+
+    def __init__(self, item_id: str, look: Look, token: str, gap: float) -> None:
+        super().__init__(item_id, look, z=6.0)
+        self.token, self.gap = token, gap
+        self.setCacheMode(self.CacheMode.NoCache)
+        self.hide()
+
+    def surround(self, where: Rect | None) -> None:
+        """Stand around a rectangle, or go."""
+        self.setVisible(where is not None)
+        if where is not None:
+            self.place(where.grown(self.gap + 1))
+
+    def draw(self, painter: QPainter, exposed: QRectF) -> None:
+        """Two units wide at any zoom."""
+        width = 2.0 / max(0.4, min(1.0, self.look.scale))
+        painter.setPen(pen(self.look.theme.colour(self.token), width))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        radius = RADIUS + self.gap
+        painter.drawRoundedRect(self.rect().adjusted(width / 2, width / 2, -width / 2, -width / 2), radius, radius)
+
+
+class ChipItem(BoxItem):
+    """A partition that slides to its new owner."""
+
+    WIDTH, HEIGHT = 34.0, 20.0
+
+    def __init__(self, partition: int, hue: int, look: Look) -> None:
+        super().__init__(f"chip:{partition}", look, z=5.0)
+        self.partition, self.hue = partition, hue
+        self.resize_to(self.WIDTH, self.HEIGHT)
+
+    def draw(self, painter: QPainter, exposed: QRectF) -> None:
+        """The partition's name on the new owner's hue."""
+        theme = self.look.theme
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(qcolour(theme.surface))
+        painter.drawRoundedRect(self.rect(), 6, 6)
+        where = self.rect().adjusted(1.5, 1.5, -1.5, -1.5)
+        draw_badge(painter, where, theme.owner(self.hue), f"P{self.partition}", True)
+
+
+class SpotItem(BoxItem):
+    """Where a drop would make a new group."""
+
+    WIDTH, HEIGHT = 236.0, 102.0
+
+    def __init__(self, look: Look) -> None:
+        super().__init__("spot", look, z=4.0)
+        self.resize_to(self.WIDTH, self.HEIGHT)
+        self.hide()
+
+    def draw(self, painter: QPainter, exposed: QRectF) -> None:
+        """A dashed box with its word."""
+        theme = self.look.theme
+        painter.setPen(pen(theme.accent, 2, Qt.PenStyle.DashLine))
+        painter.setBrush(qcolour(theme.accent_soft))
+        painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), RADIUS, RADIUS)
+        if self.look.is_far:
+            write(painter, 12, 32, "New group", "far", theme.accent, self.WIDTH - 24)
+            return
+        write_centred(painter, QRectF(8, 8, self.WIDTH - 16, 24), "New group", "name", theme.accent)

@@ -1,0 +1,147 @@
+"""What the pointer does on the canvas: click, carry a consumer, pan, ask for a menu."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QMouseEvent
+from PySide6.QtWidgets import QWidget
+
+from widgets.canvas.box_item import Look
+from widgets.canvas.drag import START_PIXELS, Drag
+from widgets.canvas.overlay_items import FrameItem
+from widgets.canvas.stage import Stage
+from widgets.canvas.zoom_view import ZoomView
+from widgets.theme import Theme
+
+EDGE_PIXELS, EDGE_STEP = 24, 12
+
+
+class PointerView(ZoomView):
+    """A view of a stage with a pointer."""
+
+    selected = Signal(str)
+    """id of what was clicked, "" for empty ground."""
+    contextMenuRequested = Signal(str, QPoint)
+    """id ("" for empty ground) and the global position."""
+    ghostRequested = Signal(str, str)
+    """consumer, target."""
+    consumerDropped = Signal(str, str)
+    """consumer, group ("" for the bench)."""
+    consumerDroppedOnEmpty = Signal(str)
+    """consumer: it wants a new group."""
+    dragCancelled = Signal(str, str)
+    """consumer, why."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        look = Look(theme)
+        self._stage = Stage(look)
+        super().__init__(self._stage, look, parent)
+        self._stage.setParent(self)
+        self.setMouseTracking(True)
+        self._drag = Drag(self._stage, self.viewport())
+        self._drag.ghost_requested.connect(self.ghostRequested)
+        self._drag.dropped.connect(self.consumerDropped)
+        self._drag.dropped_on_empty.connect(self.consumerDroppedOnEmpty)
+        self._drag.cancelled.connect(self.dragCancelled)
+        self._selection_frame = FrameItem("selection", look, "accent", 0.0)
+        self._stage.addItem(self._selection_frame)
+        self._selected_id = self._press_id = ""
+        self._press_at = QPoint()
+        self._panned_from: QPoint | None = None
+        self._has_panned = False
+        self._swallow_menu = False
+
+    def pointed_at(self, item_id: str) -> None:
+        """The pointer was used, on an id or (for a press) not yet on any; subclasses move their focus."""
+
+    def set_selected(self, item_id: str) -> None:
+        """Frame an id as selected, without a signal; "" for none."""
+        self._selected_id = item_id
+        self._selection_frame.surround(self._stage.box_of(item_id) if item_id else None)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Left takes hold, of a consumer or of the ground; right lets go of what is carried."""
+        at = event.position().toPoint()
+        self.pointed_at("")
+        if event.button() == Qt.MouseButton.RightButton and self._drag.is_pressed:
+            self._swallow_menu = self._drag.is_carrying
+            self._drag.cancel("Cancelled.")
+        elif event.button() == Qt.MouseButton.LeftButton:
+            self._drag.cancel("Cancelled.")
+            scene_at = self.mapToScene(at)
+            self._press_id = self._stage.id_at(scene_at.x(), scene_at.y())
+            card = self._stage.consumer(self._press_id)
+            self._press_at = at
+            if card is not None:
+                self._drag.press(card, at, scene_at)
+            elif not self._press_id:
+                self._panned_from = at
+        event.accept()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Carry, or pan. Without the button down (it came up outside the program) everything is put back."""
+        at = event.position().toPoint()
+        if not event.buttons() & Qt.MouseButton.LeftButton:
+            self._drag.cancel("The button was released outside the window.")
+            self._panned_from = None
+            self._show_hand(at)
+        elif self._drag.is_pressed:
+            self._drag.move(at, self.mapToScene(at))
+            if self._drag.is_carrying:
+                self.viewport().setCursor(_cursor(self._drag.target))
+                self._scroll_at_edges(at)
+        elif self._panned_from is not None:
+            self._has_panned |= (at - self._press_at).manhattanLength() > START_PIXELS
+            if self._has_panned:
+                self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
+                self.pan(at - self._panned_from)
+                self._panned_from = at
+        event.accept()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Drop, or click."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            carried = self._drag.release()
+            panned, self._has_panned, self._panned_from = self._has_panned, False, None
+            at = event.position().toPoint()
+            near = (at - self._press_at).manhattanLength() <= START_PIXELS
+            if not carried and not panned and near:
+                self.pointed_at(self._press_id)
+                self.set_selected(self._press_id)
+                self.selected.emit(self._press_id)
+            self._show_hand(at)
+        event.accept()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """The second press of a double click is a press."""
+        self.mousePressEvent(event)
+
+    def _show_hand(self, at: QPoint) -> None:
+        scene_at = self.mapToScene(at)
+        item_id = self._stage.id_at(scene_at.x(), scene_at.y())
+        draggable = self._stage.consumer(item_id) is not None
+        shape = Qt.CursorShape.OpenHandCursor if draggable else Qt.CursorShape.ArrowCursor
+        if self.viewport().cursor().shape() is not shape:
+            self.viewport().setCursor(shape)
+
+    def _scroll_at_edges(self, at: QPoint) -> None:
+        area = self.viewport().rect().adjusted(EDGE_PIXELS, EDGE_PIXELS, -EDGE_PIXELS, -EDGE_PIXELS)
+        if not area.contains(at) and self.viewport().rect().contains(at):
+            across = (at.x() > area.right()) - (at.x() < area.left())
+            down = (at.y() > area.bottom()) - (at.y() < area.top())
+            self.pan(QPoint(-across * EDGE_STEP, -down * EDGE_STEP))
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Ask for a menu at the pointer."""
+        if self._swallow_menu:
+            self._swallow_menu = False
+        else:
+            scene_at = self.mapToScene(event.pos())
+            item_id = self._stage.id_at(scene_at.x(), scene_at.y())
+            self.set_selected(item_id)
+            self.contextMenuRequested.emit(item_id, event.globalPos())
+        event.accept()
+
+
+def _cursor(target: str | None) -> Qt.CursorShape:
+    return Qt.CursorShape.ForbiddenCursor if target is None else Qt.CursorShape.ClosedHandCursor

@@ -1,0 +1,158 @@
+"""A queue with its leases as countdown rings, and the bin of its dead letters."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter, QPen
+
+from widgets.canvas.box_item import BoxItem, Look, draw_icon, draw_pill, pen, pill_width
+from widgets.canvas.layout import DEAD_LETTERS_H, QUEUE_H, TOPIC_W
+from widgets.canvas.lettering import count_text, plural, rate_text, short_count, write, write_centred, write_right
+from widgets.canvas.view import LeaseRing, QueueBox
+from widgets.theme import mix, state_style
+
+RINGS = 12
+RING_STEPS = 48
+RING_SIZE, RING_PITCH, RINGS_Y = 18.0, 24.0, 92.0
+HEADER_H, FIGURES_H = 36.0, 50.0
+EXPIRING = 0.2
+
+
+class QueueItem(BoxItem):
+    """One queue: what is ready, delayed and in flight, and how long each lease still runs."""
+
+    def __init__(self, queue: QueueBox, look: Look) -> None:
+        super().__init__(queue.id, look)
+        self.queue = queue
+        self._parts = self._visible(queue)
+
+    @staticmethod
+    def _visible(queue: QueueBox) -> tuple[tuple[object, ...], tuple[object, ...], tuple[object, ...]]:
+        """What is drawn in the header, the figures and the rings; a ring moves in `RING_STEPS` steps."""
+        rings = tuple((ring.key, int(ring.left * RING_STEPS), ring.hue, ring.attempt) for ring in queue.leases[:RINGS])
+        header = (queue.name, rate_text(queue.rate_per_s), queue.gate)
+        return header, (queue.ready, queue.delayed, queue.in_flight), (*rings, queue.in_flight)
+
+    def set_queue(self, queue: QueueBox) -> None:
+        """Show other data; repaints only the part that has changed."""
+        self.queue = queue
+        parts = self._visible(queue)
+        if self.look.is_far and parts != self._parts:
+            self.update()
+        elif parts != self._parts:
+            rows = ((0.0, HEADER_H), (HEADER_H, FIGURES_H), (HEADER_H + FIGURES_H, QUEUE_H - HEADER_H - FIGURES_H))
+            for old, new, (top, height) in zip(self._parts, parts, rows, strict=True):
+                if old != new:
+                    self.update(0, top, TOPIC_W, height)
+        self._parts = parts
+
+    def draw(self, painter: QPainter, exposed: QRectF) -> None:
+        """Header, three figures, a row of rings."""
+        theme, queue = self.look.theme, self.queue
+        self.draw_frame(painter, theme.surface, theme.border)
+        if self.look.is_far:
+            self.draw_far_name(painter, queue.name, theme.text)
+            self._draw_rings(painter)
+            return
+        if exposed.top() < HEADER_H:
+            self._draw_header(painter)
+        if exposed.bottom() > HEADER_H and exposed.top() < HEADER_H + FIGURES_H:
+            figures = (("Ready", queue.ready), ("Delayed", queue.delayed), ("In flight", queue.in_flight))
+            for at, (word, count) in enumerate(figures):
+                x = 14 + at * 112
+                write(painter, x, 52, word, "small", theme.muted, 104)
+                write(painter, x, 73, count_text(count), "figure", theme.text, 104)
+        if exposed.bottom() > RINGS_Y - 4:
+            self._draw_rings(painter)
+
+    def _draw_header(self, painter: QPainter) -> None:
+        theme, queue = self.look.theme, self.queue
+        draw_icon(painter, "queue", theme.muted, 12, 9, 18, self.look)
+        right = TOPIC_W - 14
+        right -= write_right(painter, right, 23, rate_text(queue.rate_per_s), "small", theme.muted, 64) + 10
+        if queue.gate:
+            style = state_style(queue.gate)
+            right -= min(96.0, pill_width(style))
+            draw_pill(painter, right, 8, style, self.look, 96)
+            right -= 8
+        write(painter, 38, 23, queue.name, "title", theme.text, right - 38)
+
+    def _draw_rings(self, painter: QPainter) -> None:
+        theme, queue = self.look.theme, self.queue
+        shown = queue.leases[:RINGS]
+        if not shown:
+            text = "Nothing in flight." if not queue.in_flight else ""
+            write(painter, 14, RINGS_Y + 13, text, "small", theme.muted, TOPIC_W - 28)
+            return
+        for at, ring in enumerate(shown):
+            self._draw_ring(painter, 14 + at * RING_PITCH, ring)
+        more = queue.in_flight - len(shown)
+        x = 14 + len(shown) * RING_PITCH
+        if more > 0:
+            write(painter, x, RINGS_Y + 13, f"+{short_count(more)}", "small", theme.muted, TOPIC_W - x - 10)
+        elif len(shown) <= 6 and not self.look.is_far:
+            note = "time left on each lease"
+            write_right(painter, TOPIC_W - 14, RINGS_Y + 13, note, "tiny", theme.muted, 140)
+
+    def _draw_ring(self, painter: QPainter, x: float, ring: LeaseRing) -> None:
+        theme = self.look.theme
+        where = QRectF(x + 1.5, RINGS_Y + 1.5, RING_SIZE - 3, RING_SIZE - 3)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(pen(theme.lane, 3))
+        painter.drawEllipse(where)
+        left = min(1.0, max(0.0, ring.left))
+        colour = theme.failure if left < EXPIRING else theme.owner(ring.hue)
+        painter.setPen(QPen(pen(colour, 3)))
+        painter.drawArc(where, 90 * 16, round(left * 360 * 16))
+        if ring.attempt > 1 and not self.look.is_far:
+            write_centred(painter, where, short_count(ring.attempt), "tiny", theme.text)
+
+    def sentence(self) -> str:
+        """As in "Queue builds, 12 ready, 0 delayed, 3 in flight, 1 dead letter"."""
+        queue = self.queue
+        counts = f"{queue.ready:,} ready, {queue.delayed:,} delayed, {queue.in_flight:,} in flight"
+        return f"Queue {queue.name}, {counts}, {plural(queue.dead, 'dead letter')}"
+
+    def tool_tip(self, x: float, y: float) -> str:
+        """The lease under the point, or the queue."""
+        at = int((x - 14) // RING_PITCH)
+        if RINGS_Y <= y <= RINGS_Y + RING_SIZE and 0 <= at < min(RINGS, len(self.queue.leases)):
+            ring = self.queue.leases[at]
+            holder = f" held by {ring.holder}" if ring.holder else ""
+            return f"Message {ring.key}{holder}, attempt {ring.attempt}, {ring.left:.0%} of the lease left"
+        return f"{self.sentence()}\n{self.queue.detail}".strip()
+
+
+class DeadLettersItem(BoxItem):
+    """The bin under a queue."""
+
+    def __init__(self, queue: QueueBox, look: Look) -> None:
+        super().__init__(queue.dead_letters_id, look)
+        self.queue_name, self.count = queue.name, queue.dead
+
+    def set_queue(self, queue: QueueBox) -> None:
+        """Show another count."""
+        if queue.dead != self.count:
+            self.count = queue.dead
+            self.update()
+
+    def draw(self, painter: QPainter, exposed: QRectF) -> None:
+        """Red where there are any, quiet where there are none."""
+        theme = self.look.theme
+        colour = theme.failure if self.count else theme.muted
+        fill = theme.failure_soft if self.count else theme.surface
+        self.draw_frame(painter, fill, mix(theme.border, colour, 0.5) if self.count else theme.border)
+        if self.look.is_far:
+            write(painter, 12, DEAD_LETTERS_H - 8, count_text(self.count), "far", colour, TOPIC_W - 24)
+            return
+        draw_icon(painter, "dead-letter", colour, 12, 9, 18, self.look)
+        used = write_right(painter, TOPIC_W - 14, 23.5, count_text(self.count), "name", colour, 100)
+        write(painter, 38, 23.5, f"Dead letters of {self.queue_name}", "body", colour, TOPIC_W - 60 - used)
+
+    def sentence(self) -> str:
+        """As in "2 dead letters of builds"."""
+        return f"{plural(self.count, 'dead letter')} of {self.queue_name}"
+
+    def tool_tip(self, x: float, y: float) -> str:
+        """The count, unabridged."""
+        return self.sentence()

@@ -1,0 +1,280 @@
+"""The items on the canvas, kept in step with the view: made, moved, repainted and removed only where it differs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QPointF
+from PySide6.QtWidgets import QGraphicsScene
+
+from widgets.canvas.box_item import BoxItem, Highlight, Look
+from widgets.canvas.card_item import Card, CardItem
+from widgets.canvas.geometry import Rect
+from widgets.canvas.group_item import BenchItem, CardBox, GroupItem, WorkersItem
+from widgets.canvas.layout import Layout, LayoutKey, lay_out, layout_key
+from widgets.canvas.link_item import LinkItem, LinkWordItem
+from widgets.canvas.motion import Motion, Move
+from widgets.canvas.overlay_items import ChipItem
+from widgets.canvas.ports import word_places
+from widgets.canvas.queue_item import DeadLettersItem, QueueItem
+from widgets.canvas.topic_item import TopicItem
+from widgets.canvas.view import BENCH_ID, CanvasView, ConsumerCard, Ghost, GhostMove
+
+LinkKey = tuple[str, str, str]
+OwnerKey = tuple[str, int, str]
+CHIPS_AT_ONCE = 32
+CARD_GLIDE_MS, CHIP_SLIDE_MS = 240, 520
+
+
+class Stage(QGraphicsScene):
+    """All items by id. `apply` is the only way in; `layout` says where everything stands."""
+
+    def __init__(self, look: Look, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
+        self.look = look
+        self.view = CanvasView()
+        self.layout = Layout()
+        self.boxes: dict[str, BoxItem] = {}
+        self.links: dict[LinkKey, LinkItem] = {}
+        self.reduced_motion = False
+        self._words: dict[LinkKey, LinkWordItem] = {}
+        self._word_keys: tuple[tuple[LinkKey, bool], ...] = ()
+        self._key: LayoutKey = layout_key(self.view)
+        self._owners: dict[OwnerKey, str] = {}
+        self._glide = Motion(CARD_GLIDE_MS, self)
+        self._slide = Motion(CHIP_SLIDE_MS, self)
+        self.chips: list[ChipItem] = []
+
+    def apply(self, view: CanvasView) -> bool:
+        """Show another view; True where the layout has changed."""
+        if view is self.view or view == self.view:
+            return False
+        self.view = view
+        key = layout_key(view)
+        changed = key != self._key
+        if changed:
+            self._key = key
+            self.layout = lay_out(view)
+        self._set_boxes(view)
+        if changed:
+            self._place_boxes()
+        self._set_links(view, changed)
+        self._slide_chips(view)
+        return changed
+
+    def _box(self, item_id: str, make: Callable[[], BoxItem]) -> BoxItem:
+        item = self.boxes.get(item_id)
+        if item is None:
+            item = self.boxes[item_id] = make()
+            item.place(self.layout.rects[item_id])
+            self.addItem(item)
+        return item
+
+    def _set_boxes(self, view: CanvasView) -> None:
+        look, rects = self.look, self.layout.rects
+        for topic in view.topics:
+            item = self._box(topic.id, lambda topic=topic: TopicItem(topic, look))  # type: ignore[misc]
+            assert isinstance(item, TopicItem)
+            item.set_topic(topic)
+        for group in view.groups:
+            box = self._box(group.id, lambda group=group: GroupItem(group, look))  # type: ignore[misc]
+            assert isinstance(box, GroupItem)
+            box.set_group(group)
+            self._set_cards(group.id, group.members)
+        if BENCH_ID in rects:
+            bench = self._box(BENCH_ID, lambda: BenchItem(view.bench, look))
+            assert isinstance(bench, BenchItem)
+            bench.set_bench(view.bench)
+            self._set_cards(BENCH_ID, view.bench)
+        self._set_queues(view)
+        self._set_cards("", view.producers)
+
+    def _set_queues(self, view: CanvasView) -> None:
+        look = self.look
+        for queue in view.queues:
+            box = self._box(queue.id, lambda queue=queue: QueueItem(queue, look))  # type: ignore[misc]
+            bin_ = self._box(queue.dead_letters_id, lambda queue=queue: DeadLettersItem(queue, look))  # type: ignore[misc]
+            workers = self._box(queue.workers_id, lambda queue=queue: WorkersItem(queue, look))  # type: ignore[misc]
+            for item in (box, bin_, workers):
+                assert isinstance(item, QueueItem | DeadLettersItem | WorkersItem)
+                item.set_queue(queue)
+            self._set_cards(queue.workers_id, queue.workers)
+
+    def _set_cards(self, box: str, cards: tuple[Card, ...]) -> None:
+        for card in cards:
+            if card.id not in self.layout.rects:
+                continue
+            item = self.boxes.get(card.id)
+            if item is None:
+                item = self._box(card.id, lambda card=card: CardItem(card, self.look))  # type: ignore[misc]
+            assert isinstance(item, CardItem)
+            item.set_card(card, card.id in self.layout.small)
+        container = self.boxes.get(box)
+        if isinstance(container, CardBox):
+            container.set_hidden(self.layout.hidden.get(box, 0))
+
+    def _place_boxes(self) -> None:
+        """Move boxes to their places; cards glide there, so that the eye can follow who went where."""
+        for gone in self.boxes.keys() - self.layout.rects.keys():
+            item = self.boxes.pop(gone)
+            self._glide.forget(item)
+            self.removeItem(item)
+        moves: list[Move] = []
+        self._glide.finish()
+        for item_id, item in self.boxes.items():
+            where = self.layout.rects[item_id]
+            moved = item.x() != where.x or item.y() != where.y
+            if moved and isinstance(item, CardItem) and not self.reduced_motion:
+                moves.append(Move(item, item.pos(), QPointF(where.x, where.y)))
+                item.resize_to(where.w, where.h)
+            else:
+                item.place(where)
+        if moves:
+            self._glide.start(moves)
+
+    def _set_links(self, view: CanvasView, changed: bool) -> None:
+        stopped = {box.id for box in view.groups if _is_stopped(self.boxes.get(box.id))}
+        if changed:
+            wanted = {link.key for link in view.links if link.key in self.layout.links}
+            for gone in self.links.keys() - wanted:
+                self.removeItem(self.links.pop(gone))
+        words: list[tuple[LinkKey, bool]] = []
+        for link in view.links:
+            route = self.layout.links.get(link.key)
+            if route is None:
+                continue
+            stalled = link.target in stopped or self.layout.container.get(link.target, "") in stopped
+            item = self.links.get(link.key)
+            if item is None:
+                item = self.links[link.key] = LinkItem(link, self.look)
+                self.addItem(item)
+            item.set_route(route)
+            item.set_link(link, stalled)
+            if link.blocked or stalled:
+                words.append((link.key, link.blocked))
+        if changed or tuple(words) != self._word_keys:
+            self._word_keys = tuple(words)
+            self._place_words()
+
+    def _place_words(self) -> None:
+        keys = [key for key, _ in self._word_keys]
+        for gone in self._words.keys() - set(keys):
+            self.removeItem(self._words.pop(gone))
+        places = word_places([self.layout.links[key] for key in keys])
+        for (key, blocked), (x, y) in zip(self._word_keys, places, strict=True):
+            word = self._words.get(key)
+            if word is None:
+                word = self._words[key] = LinkWordItem("word:" + "->".join(key), self.look)
+                self.addItem(word)
+            word.show_word(x, y, blocked)
+
+    def _slide_chips(self, view: CanvasView) -> None:
+        """A chip for each partition that has another owner than its last one."""
+        moved: list[tuple[OwnerKey, str, str, int]] = []
+        owners: dict[OwnerKey, str] = {}
+        for topic in view.topics:
+            for lane in topic.lanes:
+                for place in lane.groups:
+                    key = (topic.name, lane.partition, place.group)
+                    before = self._owners.get(key, "")
+                    owners[key] = place.owner or before
+                    if place.owner and before and place.owner != before:
+                        moved.append((key, before, place.owner, place.hue))
+        self._owners = owners
+        if moved and not self.reduced_motion and len(moved) <= CHIPS_AT_ONCE:
+            self._start_chips(moved)
+
+    def _start_chips(self, moved: list[tuple[OwnerKey, str, str, int]]) -> None:
+        self._slide.finish()
+        moves: list[Move] = []
+        for (topic, partition, group), before, after, hue in moved:
+            end = self.layout.rects.get(f"consumer:{after}")
+            topic_item = self.boxes.get(f"topic:{topic}")
+            if end is None or not isinstance(topic_item, TopicItem):
+                continue
+            start = _badge_corner(self.layout.rects.get(f"consumer:{before}"))
+            if start is None:
+                centre = topic_item.chip_centre(partition, group) or QPointF(end.x, end.y)
+                start = centre - QPointF(ChipItem.WIDTH / 2, ChipItem.HEIGHT / 2)
+            chip = ChipItem(partition, hue, self.look)
+            self.addItem(chip)
+            self.chips.append(chip)
+            moves.append(Move(chip, start, _badge_corner(end) or start))
+        self._slide.start(moves, self._drop_chips)
+
+    def _drop_chips(self) -> None:
+        for chip in self.chips:
+            self.removeItem(chip)
+        self.chips.clear()
+
+    def finish_motion(self) -> None:
+        """Bring everything that moves to its end."""
+        self._glide.finish()
+        self._slide.finish()
+
+    def set_ghost(self, ghost: Ghost | None) -> None:
+        """Ring the owner chips that a drop would change."""
+        by_topic: dict[str, dict[tuple[int, str], GhostMove]] = {}
+        for move in ghost.moves if ghost is not None else ():
+            by_topic.setdefault(move.topic, {})[move.partition, move.group] = move
+        for topic in self.view.topics:
+            item = self.boxes.get(topic.id)
+            if isinstance(item, TopicItem):
+                item.set_ghosts(by_topic.get(topic.name, {}))
+
+    def set_highlights(self, target: str | None, candidates: bool) -> None:
+        """Show which boxes can take what is dragged; `target` is the id of the one under the pointer."""
+        for item_id, item in self.boxes.items():
+            if isinstance(item, GroupItem | BenchItem):
+                level = Highlight.CANDIDATE if candidates else Highlight.NONE
+                item.set_highlight(Highlight.TARGET if candidates and item_id == target else level)
+
+    def repaint_all(self) -> None:
+        """After a change of the look."""
+        for item in self.items():
+            item.update()
+
+    def id_at(self, x: float, y: float) -> str:
+        """The id under a scene point, cards before boxes, "" on empty ground."""
+        rects, found = self.layout.rects, ""
+        for item_id, where in rects.items():
+            if where.holds(x, y):
+                if item_id in self.layout.container:
+                    return item_id
+                found = found or item_id
+        item = self.boxes.get(found)
+        if isinstance(item, TopicItem):
+            return item.id_at(x - item.x(), y - item.y())
+        return found
+
+    def box_of(self, item_id: str) -> Rect | None:
+        """Where an id stands; a lane stands for its topic."""
+        if item_id.startswith("lane:"):
+            item_id = "topic:" + item_id.removeprefix("lane:").rpartition("/")[0]
+        return self.layout.rects.get(item_id)
+
+    def consumer(self, item_id: str) -> ConsumerCard | None:
+        """The consumer card of an id; None for anything else."""
+        item = self.boxes.get(item_id)
+        card = item.card if isinstance(item, CardItem) else None
+        return card if isinstance(card, ConsumerCard) else None
+
+    def home_of(self, item_id: str) -> str:
+        """The group that a consumer is in, "" for the bench."""
+        return self.layout.container.get(item_id, BENCH_ID).partition(":")[2]
+
+    def link_at(self, x: float, y: float) -> LinkItem | None:
+        """The link under a scene point."""
+        for item in self.links.values():
+            if item.is_near(x - item.x(), y - item.y()):
+                return item
+        return None
+
+
+def _is_stopped(item: BoxItem | None) -> bool:
+    return isinstance(item, GroupItem) and item.is_rebalancing
+
+
+def _badge_corner(card: Rect | None) -> QPointF | None:
+    return None if card is None else QPointF(card.x + 5, card.y + 14)

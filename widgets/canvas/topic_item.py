@@ -1,0 +1,232 @@
+"""A topic: its partitions as lanes, or as a heat map where they are many or far away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QPainter
+
+from widgets.canvas.box_item import BoxItem, Look, draw_icon, draw_pill, pill_width
+from widgets.canvas.lane_painter import (
+    CHIP_PITCH,
+    CHIP_W,
+    LABEL_X,
+    TRACK_X,
+    LaneShape,
+    chip_rect,
+    draw_far_lane,
+    draw_ghost_chip,
+    draw_heat_cells,
+    draw_lane,
+    heat_cells,
+    nice_scale,
+)
+from widgets.canvas.layout import (
+    CELL_COLUMNS,
+    CELL_PITCH,
+    HEAT_LABEL_H,
+    LANE_H,
+    LANE_LIMIT,
+    TOPIC_HEADER_H,
+    TOPIC_W,
+    partitions_per_cell,
+    shown_groups,
+)
+from widgets.canvas.lettering import count_text, plural, rate_text, write, write_centred, write_right
+from widgets.canvas.view import GhostMove, Lane, LaneGroup, TopicBox, lane_id
+from widgets.theme import state_style
+
+GhostKey = tuple[int, str]
+
+
+class TopicItem(BoxItem):
+    """One topic; repaints only the lanes that have changed."""
+
+    def __init__(self, topic: TopicBox, look: Look) -> None:
+        super().__init__(topic.id, look)
+        self.topic = topic
+        self.ghosts: dict[GhostKey, GhostMove] = {}
+        self.measures = LaneShape(shown_groups(topic), nice_scale(_largest_lag(topic), 0))
+
+    @property
+    def is_heat_map(self) -> bool:
+        return len(self.topic.lanes) > LANE_LIMIT
+
+    def set_topic(self, topic: TopicBox) -> None:
+        """Show other data, marking for repainting what differs."""
+        old, self.topic = self.topic, topic
+        if topic == old:
+            return
+        measures = LaneShape(shown_groups(topic), nice_scale(_largest_lag(topic), self.measures.scale))
+        if measures != self.measures or len(old.lanes) != len(topic.lanes) or self.is_heat_map or self.look.is_far:
+            self.measures = measures
+            self.update()
+            return
+        if _header(old) != _header(topic):
+            self.update(0, 0, TOPIC_W, TOPIC_HEADER_H)
+        for at, (before, after) in enumerate(zip(old.lanes, topic.lanes, strict=True)):
+            if before != after:
+                self.update(0, TOPIC_HEADER_H + at * LANE_H, TOPIC_W, LANE_H)
+
+    def set_ghosts(self, moves: Mapping[GhostKey, GhostMove]) -> None:
+        """Owners that a drop would give, by (partition, group)."""
+        if dict(moves) != self.ghosts:
+            self.ghosts = dict(moves)
+            self.update()
+
+    def chip_centre(self, partition: int, group: str) -> QPointF | None:
+        """The middle of an owner chip in scene coordinates; None where the lane draws none."""
+        for row, lane in enumerate(self.topic.lanes):
+            if lane.partition != partition:
+                continue
+            for at, place in enumerate(lane.groups[: self.measures.chips]):
+                if place.group == group:
+                    if self.is_heat_map:
+                        return self.mapToScene(self._cell(row, at).center())
+                    return self.mapToScene(chip_rect(TOPIC_HEADER_H + row * LANE_H, at, self.measures).center())
+        return None
+
+    def _cell(self, row: int, at: int) -> QRectF:
+        per_cell = partitions_per_cell(len(self.topic.lanes))
+        line, column = divmod(row // per_cell, CELL_COLUMNS)
+        top = self._heat_top(at) + HEAT_LABEL_H
+        return QRectF(LABEL_X + column * CELL_PITCH, top + line * CELL_PITCH, CELL_PITCH, CELL_PITCH)
+
+    def _heat_top(self, at: int) -> float:
+        cells = -(-len(self.topic.lanes) // partitions_per_cell(len(self.topic.lanes)))
+        return TOPIC_HEADER_H + at * (HEAT_LABEL_H + -(-cells // CELL_COLUMNS) * CELL_PITCH)
+
+    def lane_at(self, x: float, y: float) -> Lane | None:
+        """The lane at a point in item coordinates."""
+        lanes = self.topic.lanes
+        if not self.is_heat_map:
+            row = int((y - TOPIC_HEADER_H) // LANE_H)
+            return lanes[row] if 0 <= row < len(lanes) else None
+        per_cell = partitions_per_cell(len(lanes))
+        for at in range(self.measures.chips):
+            line = int((y - self._heat_top(at) - HEAT_LABEL_H) // CELL_PITCH)
+            column = int((x - LABEL_X) // CELL_PITCH)
+            if line >= 0 and 0 <= column < CELL_COLUMNS and y < self._heat_top(at + 1):
+                row = (line * CELL_COLUMNS + column) * per_cell
+                return lanes[row] if row < len(lanes) else None
+        return None
+
+    def id_at(self, x: float, y: float) -> str:
+        """The lane's id where there is a lane, the topic's elsewhere."""
+        lane = self.lane_at(x, y)
+        return self.item_id if lane is None else lane_id(self.topic.name, lane.partition)
+
+    def draw(self, painter: QPainter, exposed: QRectF) -> None:
+        """Header, then lanes or heat map."""
+        theme = self.look.theme
+        self.draw_frame(painter, theme.surface, theme.border)
+        if self.look.is_far:
+            self._draw_far(painter)
+            return
+        if exposed.top() < TOPIC_HEADER_H:
+            self._draw_header(painter)
+        if self.is_heat_map:
+            self._draw_heat(painter)
+            return
+        if not self.topic.lanes:
+            write(painter, LABEL_X, TOPIC_HEADER_H + 16, "No partitions", "small", theme.muted, TOPIC_W - 28)
+        for row, lane in enumerate(self.topic.lanes):
+            y = TOPIC_HEADER_H + row * LANE_H
+            if y + LANE_H > exposed.top() and y < exposed.bottom():
+                draw_lane(painter, y, lane, self.measures, self.look)
+                self._draw_ghosts(painter, y, lane)
+
+    def _draw_ghosts(self, painter: QPainter, y: float, lane: Lane) -> None:
+        for at, group in enumerate(lane.groups[: self.measures.chips]):
+            move = self.ghosts.get((lane.partition, group.group))
+            if move is not None:
+                draw_ghost_chip(painter, chip_rect(y, at, self.measures), move, self.look.theme)
+
+    def _draw_header(self, painter: QPainter) -> None:
+        theme, topic = self.look.theme, self.topic
+        draw_icon(painter, "topic", theme.muted, 12, 9, 18, self.look)
+        right = TOPIC_W - 14
+        right -= write_right(painter, right, 23, rate_text(topic.rate_per_s), "small", theme.muted, 64) + 10
+        if topic.gate:
+            style = state_style(topic.gate)
+            right -= min(96.0, pill_width(style))
+            draw_pill(painter, right, 8, style, self.look, 96)
+            right -= 8
+        write(painter, 38, 23, topic.name, "title", theme.text, right - 38)
+        if self.is_heat_map:
+            return
+        caption = f"Track: last {count_text(self.measures.scale)}"
+        end = self.measures.end_x
+        write(painter, TRACK_X, 42, caption, "tiny", theme.muted, self.measures.track_w)
+        write_right(painter, end, 42, "end", "tiny", theme.muted, 40)
+        groups = topic.lanes[0].groups if topic.lanes else ()
+        for at, group in enumerate(groups[: self.measures.chips]):
+            where = QRectF(self.measures.chips_x + at * CHIP_PITCH - 2, 33, CHIP_W + 4, 12)
+            write_centred(painter, where, group.group[:3], "tiny", theme.muted)
+
+    def _draw_heat(self, painter: QPainter) -> None:
+        theme, lanes = self.look.theme, self.topic.lanes
+        per_cell = partitions_per_cell(len(lanes))
+        share = f", {per_cell} to a cell" if per_cell > 1 else ""
+        note = f"{count_text(len(lanes))} partitions as a heat map{share}"
+        write(painter, LABEL_X, 42, note, "tiny", theme.muted, TOPIC_W - 28)
+        for at in range(self.measures.chips):
+            top = self._heat_top(at)
+            groups = lanes[0].groups
+            name = groups[at].group if at < len(groups) else "no group"
+            worst = max((cell[0] for cell in heat_cells(lanes, at, per_cell)), default=-1)
+            right = TOPIC_W - 14
+            if worst >= 0:
+                text = f"worst lag {count_text(int(worst))}"
+                right -= write_right(painter, right, top + 11, text, "tiny", theme.muted, 120) + 8
+            write(painter, LABEL_X, top + 11, name, "tiny", theme.text, right - LABEL_X)
+            cells = heat_cells(lanes, at, per_cell)
+            draw_heat_cells(painter, LABEL_X, top + HEAT_LABEL_H, cells, self.measures.scale, self.look)
+        caption = f"Colour: lag up to {count_text(self.measures.scale)}. Foot: owner. Hatched: nobody reads."
+        write(painter, LABEL_X, self.rect().height() - 12, caption, "tiny", theme.muted, TOPIC_W - 28)
+
+    def _draw_far(self, painter: QPainter) -> None:
+        theme = self.look.theme
+        self.draw_far_name(painter, self.topic.name, theme.text)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        if self.is_heat_map:
+            for at in range(self.measures.chips):
+                cells = heat_cells(self.topic.lanes, at, partitions_per_cell(len(self.topic.lanes)))
+                top = self._heat_top(at) + HEAT_LABEL_H
+                draw_heat_cells(painter, LABEL_X, top, cells, self.measures.scale, self.look)
+            return
+        for row, lane in enumerate(self.topic.lanes):
+            where = QRectF(LABEL_X, TOPIC_HEADER_H + row * LANE_H + 2, TOPIC_W - 2 * LABEL_X, LANE_H - 4)
+            draw_far_lane(painter, where, lane, self.measures.chips, self.measures.scale, theme)
+
+    def sentence(self) -> str:
+        """As in "Topic commits, 6 partitions, 120/s"."""
+        parts = [f"Topic {self.topic.name}", plural(len(self.topic.lanes), "partition")]
+        if self.topic.gate:
+            parts.append(state_style(self.topic.gate).word)
+        return ", ".join([*parts, rate_text(self.topic.rate_per_s)])
+
+    def tool_tip(self, x: float, y: float) -> str:
+        """The lane under the point, or the topic."""
+        lane = self.lane_at(x, y)
+        if lane is None:
+            return f"{self.sentence()}\n{self.topic.detail}".strip()
+        lines = [f"{self.topic.name} P{lane.partition}: offsets {lane.start_offset:,} to {lane.end_offset:,}"]
+        return "\n".join(lines + [_place_line(group) for group in lane.groups])
+
+
+def _place_line(group: LaneGroup) -> str:
+    committed = "n/a" if group.committed is None else f"{group.committed:,}"
+    lag = "n/a" if group.lag is None else f"{group.lag:,}"
+    owner = group.owner or "nobody"
+    revoked = " (revoked)" if group.revoked else ""
+    return f"{group.group}: {owner}{revoked}, committed {committed}, lag {lag}"
+
+
+def _largest_lag(topic: TopicBox) -> int:
+    return max((group.lag or 0 for lane in topic.lanes for group in lane.groups), default=0)
+
+
+def _header(topic: TopicBox) -> tuple[str, str, str]:
+    return topic.name, rate_text(topic.rate_per_s), topic.gate
