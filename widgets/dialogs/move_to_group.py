@@ -85,8 +85,8 @@ class _ChoiceDelegate(QStyledItemDelegate):
 class MoveToGroupDialog(QDialog):
     """A list of targets and what the move would do.
 
-    `ghostRequested(consumer, target)` is answered with `set_ghost`, `chosen(consumer, target)` comes on
-    Move, with the name of the new group if one was asked for. `name_error` gives the sentence against a name, or "".
+    `ghostRequested(consumer, target)` is answered with `set_ghost`; `chosen(consumer, target)` comes on Move, with the
+    name of the new group if one was asked for. `name_error` gives the sentence against a name, or "".
     """
 
     ghostRequested = Signal(str, str)
@@ -178,6 +178,14 @@ class MoveToGroupDialog(QDialog):
         for row in range(self.list.count()):
             if self.list.item(row).data(_CHOICE).target == target:
                 self.list.setCurrentRow(row)
+
+    def choose(self, target: str) -> None:
+        """Choose a target from outside; for `NEW_GROUP` the cursor goes to the name. Unknown targets are ignored."""
+        for place in range(self.list.count()):
+            if self.list.item(place).data(_CHOICE).target == target:
+                self.list.setCurrentRow(place)
+                if target == NEW_GROUP:
+                    self.name.setFocus()
 
     def choice(self) -> MoveChoice | None:
         """The chosen target."""

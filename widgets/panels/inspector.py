@@ -27,6 +27,7 @@ class InspectorPanel(Panel):
     """Facts of the selected thing; labels are kept, only their texts change."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
+        self._facts: InspectorFacts | None = None
         super().__init__(
             "Inspector",
             "info",
@@ -36,7 +37,6 @@ class InspectorPanel(Panel):
             ),
             parent=parent,
         )
-        self._facts: InspectorFacts | None = None
         self._name = plain_label("", "title", self)
         self._name.setWordWrap(True)
         self._icon = QLabel(self)
@@ -70,14 +70,7 @@ class InspectorPanel(Panel):
         if facts is None:
             return
         self._name.setText(facts.name)
-        style, theme = state_style(facts.state), current_theme()
-        self._icon.setVisible(bool(facts.state))
-        self._state.setVisible(bool(facts.state))
-        if facts.state:
-            colour = theme.colour(style.token)
-            self._icon.setPixmap(icon_pixmap(style.icon, colour, 16, self.devicePixelRatioF()))
-            self._state.setText(style.word)
-            self._state.setStyleSheet(f"color: {colour};")
+        self.dress()
         while len(self._sections) < len(facts.sections):
             heading, grid = plain_label("", "section", self), FactsGrid(self)
             place = self._column.count() - 1
@@ -91,6 +84,19 @@ class InspectorPanel(Panel):
             if shown:
                 heading.setText(facts.sections[place][0])
                 grid.set_facts(facts.sections[place][1])
+
+    def dress(self) -> None:
+        """The state in its colour."""
+        super().dress()
+        state = self._facts.state if self._facts is not None else ""
+        self._icon.setVisible(bool(state))
+        self._state.setVisible(bool(state))
+        if state:
+            style = state_style(state)
+            colour = current_theme().colour(style.token)
+            self._icon.setPixmap(icon_pixmap(style.icon, colour, 16, self.devicePixelRatioF()))
+            self._state.setText(style.word)
+            self._state.setStyleSheet(f"color: {colour};")
 
     def facts(self) -> InspectorFacts | None:
         """What is shown."""

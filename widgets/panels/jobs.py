@@ -79,17 +79,23 @@ class JobRow(QFrame):
         column.addWidget(self._message)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
+    def dress(self) -> None:
+        """The state in its colour."""
+        if self._facts is None:
+            return
+        style = state_style(self._facts.state)
+        colour = current_theme().colour(style.token)
+        self._icon.setPixmap(icon_pixmap(style.icon, colour, 16, self.devicePixelRatioF()))
+        self._state.setText(style.word)
+        self._state.setStyleSheet(f"color: {colour};")
+
     def set_facts(self, facts: JobFacts) -> None:
         """Show a job."""
         if facts == self._facts:
             return
         self._facts = facts
-        style, theme = state_style(facts.state), current_theme()
-        colour = theme.colour(style.token)
-        self._icon.setPixmap(icon_pixmap(style.icon, colour, 16, self.devicePixelRatioF()))
-        self._state.setStyleSheet(f"color: {colour};")
+        self.dress()
         self._title.setText(facts.title)
-        self._state.setText(style.word)
         self._message.setText(facts.message)
         self._message.setVisible(bool(facts.message))
         active = facts.state in ("Running", "Waiting")
@@ -113,6 +119,7 @@ class JobsPanel(Panel):
     openRequested = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
+        self._rows: list[JobRow] = []
         super().__init__(
             "Jobs",
             "layers",
@@ -122,7 +129,6 @@ class JobsPanel(Panel):
             ),
             parent=parent,
         )
-        self._rows: list[JobRow] = []
         area = QScrollArea(self)
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
@@ -150,6 +156,12 @@ class JobsPanel(Panel):
         active = sum(1 for job in jobs if job.state in ("Running", "Waiting"))
         self.set_count(f"{len(jobs):,}, {active:,} running" if active else f"{len(jobs):,}")
         self.show_body(bool(jobs))
+
+    def dress(self) -> None:
+        """Rows as well."""
+        super().dress()
+        for row in self._rows:
+            row.dress()
 
     def rows(self) -> list[JobRow]:
         """The jobs as they are shown."""

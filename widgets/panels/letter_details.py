@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QPlainTextEdit, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from widgets.facts import FactsGrid, plain_label, set_plain_tip
 from widgets.panels.cell_painter import tabular_font
@@ -66,7 +66,7 @@ class LetterDetails(QScrollArea):
         self._attempts = QWidget(inner)
         self._attempt_grid = QGridLayout(self._attempts)
         self._attempt_grid.setContentsMargins(0, 0, 0, 0)
-        self._attempt_grid.setHorizontalSpacing(12)
+        self._attempt_grid.setHorizontalSpacing(8)
         self._attempt_grid.setVerticalSpacing(4)
         self._headers_title = plain_label("Headers", "section", inner)
         self._attempts_title = plain_label("Attempts", "section", inner)
@@ -116,12 +116,16 @@ class LetterDetails(QScrollArea):
             if widget is not None:
                 widget.deleteLater()
         for row, attempt in enumerate(attempts):
-            texts = (f"{attempt.number}.", attempt.delivered, attempt.holder, attempt.outcome, attempt.lasted)
-            for place, text in enumerate(texts):
-                label = plain_label(text, "muted" if place in (0, 4) else "", self._attempts)
+            number = plain_label(f"{attempt.number}.", "muted", self._attempts)
+            told = plain_label(
+                f"{attempt.outcome}\n{attempt.holder}, {attempt.delivered}, {attempt.lasted}", "", self._attempts
+            )
+            told.setWordWrap(True)
+            for place, label in enumerate((number, told)):
                 label.setFont(tabular_font())
-                label.setWordWrap(place in (2, 3))
-                if place == 1:
-                    set_plain_tip(label, attempt.hint)
+                label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
                 grid.addWidget(label, row, place)
-        grid.setColumnStretch(3, 1)
+            told.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+            told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            set_plain_tip(told, attempt.hint)
+        grid.setColumnStretch(1, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -44,6 +44,7 @@ class EmptyState(QWidget):
             column.addWidget(label)
         column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(2)
+        self.dress()
 
     def say(self, sentence: str, how: str) -> None:
         """Other sentences."""
@@ -54,11 +55,9 @@ class EmptyState(QWidget):
         """Both sentences."""
         return f"{self._sentence.text()} {self._how.text()}".strip()
 
-    def showEvent(self, event: object) -> None:
+    def dress(self) -> None:
         """The icon in the colour of the theme of now."""
-        scale = self.devicePixelRatioF()
-        self._icon.setPixmap(icon_pixmap(self._icon_name, current_theme().disabled, 28, scale))
-        super().showEvent(event)  # type: ignore[arg-type]
+        self._icon.setPixmap(icon_pixmap(self._icon_name, current_theme().disabled, 28, self.devicePixelRatioF()))
 
 
 class Panel(QWidget):
@@ -124,6 +123,16 @@ class Panel(QWidget):
         escape.activated.connect(self.clear_filter)
         self.filter_field = field
         self.title_row.addWidget(field, 2)
+
+    def dress(self) -> None:
+        """The theme may have changed: what was drawn in its colours is drawn again. Subclasses add their own."""
+        self.empty_state.dress()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another theme, other colours."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and hasattr(self, "stack"):
+            self.dress()
 
     def _tell_filter(self) -> None:
         text = self.filter_field.text() if self.filter_field is not None else ""
