@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from app.display import why_no_window
 from app.places import FIRST_SCENARIO, find_scenario
 from broker_core.errors import BrokerError
 from broker_core.lab.arrivals import ArrivalError
@@ -80,6 +81,9 @@ def _window_command() -> Command:
 
     def run(options: argparse.Namespace) -> int:
         path = find_scenario(options.scenario)
+        if why := why_no_window():
+            print(f"brokerscope: {why}", file=sys.stderr)
+            return EXIT_ERROR
         try:
             from app.workbench import open_window  # Qt is loaded by the commands that draw, and no other
         except ImportError as error:
@@ -100,7 +104,9 @@ def _run_command() -> Command:
         description="Run a scenario without a window and record it. The last line of standard output is a JSON summary.",
     )
     _scenario_argument(parser)
-    parser.add_argument("--until", type=_not_negative, metavar="SECONDS", help="session time at which to stop, inclusive")
+    parser.add_argument(
+        "--until", type=_not_negative, metavar="SECONDS", help="session time at which to stop, inclusive"
+    )
     parser.add_argument("--seed", type=int, metavar="N", help="seed of the random numbers (default: the scenario's)")
     parser.add_argument(
         "--speed", type=_speed, default=None, metavar="X", help="session seconds per second, or max (default: max)"

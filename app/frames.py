@@ -20,7 +20,9 @@ REMEMBERED = 300
 class Frames(QObject):
     """Calls `draw` 30 times a second, lets Qt paint, then calls `grant(seconds)` with what is left of the interval."""
 
-    def __init__(self, draw: Callable[[], object], grant: Callable[[float], object], parent: QObject | None = None) -> None:
+    def __init__(
+        self, draw: Callable[[], object], grant: Callable[[float], object], parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._draw = draw
         self._grant = grant

@@ -118,7 +118,9 @@ class Handlers(QObject):
         canvas.consumerDroppedOnEmpty.connect(lambda consumer: self.ask_where(consumer, NEW_GROUP))
         canvas.moveRequested.connect(self.ask_where)
         canvas.ghostRequested.connect(
-            lambda consumer, target: canvas.set_ghost(ghost(self._player.snapshot, self._views.owners, consumer, target))
+            lambda consumer, target: canvas.set_ghost(
+                ghost(self._player.snapshot, self._views.owners, consumer, target)
+            )
         )
         canvas.selected.connect(self._select)
         canvas.contextMenuRequested.connect(self._canvas_menu)
@@ -201,8 +203,12 @@ class Handlers(QObject):
         for choice in move_choices(self._player.snapshot, consumer):
             if choice.target == NEW_GROUP:
                 continue
-            action = QAction(f"Move to {choice.title[0].lower()}{choice.title[1:]}" if not choice.target else
-                             f"Move to {choice.title}", menu)
+            action = QAction(
+                f"Move to {choice.title[0].lower()}{choice.title[1:]}"
+                if not choice.target
+                else f"Move to {choice.title}",
+                menu,
+            )
             action.setEnabled(not (choice.reason or ended))
             action.setToolTip(choice.reason or ended or choice.about)
             action.triggered.connect(lambda _on=False, target=choice.target: self.move(consumer, target))
@@ -273,11 +279,7 @@ class Handlers(QObject):
 
     def _open_result(self, job_id: str) -> None:
         job = self._jobs.find(job_id)
-        if (
-            job is not None
-            and job.page is not None
-            and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(job.page)))
-        ):
+        if job is not None and job.page is not None and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(job.page))):
             self._window.status.say(f"No program opens web pages here; the report is {job.page}")
 
     # -- the view

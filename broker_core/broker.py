@@ -229,16 +229,20 @@ class Broker:
         deadline_ns: int,
     ) -> FetchReply:
         """See `Fetches.fetch`."""
-        return self.fetches.fetch(
-            now_ns, group, client, positions, max_messages=max_messages, deadline_ns=deadline_ns
-        )
+        return self.fetches.fetch(now_ns, group, client, positions, max_messages=max_messages, deadline_ns=deadline_ns)
 
     def cancel_fetch(self, reply: FetchReply) -> None:
         """A parked fetch is no longer wanted."""
         self.fetches.cancel(reply)
 
     def commit(
-        self, now_ns: int, group: str, client: str, member_id: str, generation: int, offsets: Mapping[TopicPartition, int]
+        self,
+        now_ns: int,
+        group: str,
+        client: str,
+        member_id: str,
+        generation: int,
+        offsets: Mapping[TopicPartition, int],
     ) -> None:
         """Commit for a member and say what that acknowledges; errors as in `GroupCoordinator.commit`."""
         for topic, partition, old, new in self.groups.commit(now_ns, group, member_id, generation, offsets):
@@ -310,9 +314,7 @@ class Broker:
         """Topics, groups and queues; bins are not listed as topics, nor are the logs of queues."""
         hidden = set(self._queues) | {queue.dead_letters.name for queue in self._queues.values()}
         topics = tuple(self._topic_view(now_ns, name) for name in self._topics if name not in hidden)
-        queues = tuple(
-            self._queue_view(now_ns, name, max_leases, max_dead_letters) for name in self._queues
-        )
+        queues = tuple(self._queue_view(now_ns, name, max_leases, max_dead_letters) for name in self._queues)
         return topics, self.groups.views(now_ns), queues
 
     def rebalances(self) -> tuple[RebalanceView, ...]:

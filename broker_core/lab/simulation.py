@@ -70,17 +70,13 @@ class Simulation:
     def start(self) -> None:
         """Create everything and let the actors begin, at the present time. Call it once, after the sinks are attached."""
         now_ns, scenario = self.loop.now_ns, self.scenario
-        self.events.emit(
-            now_ns, EventKind.SESSION_STARTED, detail={"scenario": scenario.title, "seed": self.seed}
-        )
+        self.events.emit(now_ns, EventKind.SESSION_STARTED, detail={"scenario": scenario.title, "seed": self.seed})
         for topic in scenario.topics:
             self.broker.create_topic(
                 now_ns, topic.name, topic.partitions, partitioner=topic.partitioner, flow=topic.flow
             )
         for index, queue in enumerate(scenario.queues):
-            self.broker.create_queue(
-                now_ns, queue.name, queue.config, flow=queue.flow, jitter_seed=self.seed + index
-            )
+            self.broker.create_queue(now_ns, queue.name, queue.config, flow=queue.flow, jitter_seed=self.seed + index)
         for consumer in scenario.consumers:
             self._start_consumers(consumer)
         for spec in scenario.workers:
@@ -149,7 +145,9 @@ class Simulation:
         """A group that reads what the consumer read last, or, from the bench, what the scenario's first group reads."""
         known = list(self._groups.values())
         if not known:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"group {name!r} would read nothing: this scenario has no groups")
+            raise BrokerError(
+                ErrorCode.INVALID_REQUEST, f"group {name!r} would read nothing: this scenario has no groups"
+            )
         model = self._groups.get(actor.last_group, known[0])
         group = self._groups[name] = msgspec.structs.replace(model, name=name)
         return group
@@ -178,6 +176,9 @@ class Simulation:
         """The state at the loop's present time."""
         now_ns = self.loop.now_ns
         topics, groups, queues = self.broker.views(now_ns, max_leases=max_leases, max_dead_letters=max_dead_letters)
+        # As the scenario names them, for that is the order in which they are told; groups that came later follow.
+        places = {name: place for place, name in enumerate(self._groups)}
+        groups = tuple(sorted(groups, key=lambda group: places.get(group.name, len(places))))
         return Snapshot(
             time_ns=now_ns,
             events=self.events.count,

@@ -1,0 +1,1 @@
+"""Start-up, wiring, commands, jobs and the view models."""

@@ -1,0 +1,222 @@
+"""The workbench as a user works with it: real mouse and key events on the real window, a real broker behind it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+from broker_core.clock import NS_PER_MS
+from broker_core.engine.runner import Mode
+from broker_core.events import Event, EventKind
+from tests.app.conftest import Hand
+from widgets.dialogs.move_to_group import MoveToGroupDialog
+
+
+def events(hand: Hand) -> list[Event]:
+    """Everything that happens from now on."""
+    seen: list[Event] = []
+    simulation = hand.workbench.player._live.simulation  # type: ignore[union-attr]
+    simulation.events.attach(seen.append)
+    return seen
+
+
+def test_a_consumer_is_dragged_from_the_bench_into_a_group(hand: Hand) -> None:
+    seen = events(hand)
+    before = hand.generation("indexers")
+    hand.drag("indexer-4", hand.place("group:indexers"))
+    hand.pass_time(5)
+    assert hand.members("indexers") == {"indexer-1": 2, "indexer-2": 2, "indexer-3": 1, "indexer-4": 1}
+    assert hand.generation("indexers") == before + 1
+    kinds = [event.kind for event in seen if event.group == "indexers" and event.detail is not None]
+    revoked, assigned = kinds.index(EventKind.PARTITIONS_REVOKED), kinds.index(EventKind.PARTITIONS_ASSIGNED)
+    assert revoked < assigned
+    action = next(event for event in seen if event.kind is EventKind.USER_ACTION)
+    assert action.detail == {"action": "move_consumer", "consumer": "indexer-4", "group": "indexers"}
+
+
+def test_the_rebalance_leaves_a_card_with_its_cause_and_what_moved(hand: Hand) -> None:
+    hand.drag("indexer-4", hand.place("group:indexers"))
+    hand.pass_time(5)
+    card = hand.workbench.player.snapshot.rebalances[-1]
+    assert card.cause == "indexer-4 joined"
+    assert card.generation_after == card.generation_before + 1
+    assert len(card.moved) + len(card.kept) == 6
+    shown = hand.workbench.window.parts.rebalances.cards()[0]
+    assert "indexer-4 joined" in shown.accessibleName()
+
+
+def test_a_consumer_is_dragged_out_to_the_bench_and_others_take_over(hand: Hand) -> None:
+    hand.drag("indexer-2", hand.place("bench"))
+    hand.pass_time(5)
+    assert hand.members("indexers") == {"indexer-1": 3, "indexer-3": 3}
+    assert hand.canvas.place_of("consumer:indexer-2") is not None
+
+
+def test_a_consumer_is_dragged_into_another_group_and_both_rebalance(hand: Hand) -> None:
+    before = hand.generation("indexers"), hand.generation("auditors")
+    hand.drag("indexer-3", hand.place("group:auditors"))
+    hand.pass_time(5)
+    assert hand.members("indexers") == {"indexer-1": 3, "indexer-2": 3}
+    assert hand.members("auditors") == {"auditor-1": 2, "auditor-2": 2, "indexer-3": 2}
+    assert (hand.generation("indexers"), hand.generation("auditors")) == (before[0] + 1, before[1] + 1)
+
+
+def test_reading_stops_while_the_group_rebalances_and_nothing_is_lost(hand: Hand) -> None:
+    hand.drag("indexer-4", hand.place("group:indexers"))
+    seen = events(hand)
+    hand.pass_time(20)
+    started = next(e for e in seen if e.kind is EventKind.REBALANCE_STARTED)
+    completed = next(e for e in seen if e.kind is EventKind.REBALANCE_COMPLETED)
+    rejoined = {e.client for e in seen if e.kind is EventKind.PARTITIONS_ASSIGNED}
+    assert rejoined == {"indexer-1", "indexer-2", "indexer-3", "indexer-4"}
+    assert completed.time_ns > started.time_ns
+    group = next(one for one in hand.workbench.player.snapshot.groups if one.name == "indexers")
+    assert group.state == "Stable"
+    offsets: dict[int | None, int] = {}
+    for event in seen:
+        if event.kind is EventKind.DELIVERED and event.group == "indexers" and event.attempt == 1:
+            assert event.offset is not None
+            assert event.offset == offsets.get(event.partition, event.offset), "a message was skipped"
+            offsets[event.partition] = event.offset + event.count
+
+
+def test_a_drop_on_an_empty_spot_asks_for_a_name_and_makes_a_group(hand: Hand) -> None:
+    hand.drag("indexer-4", QPoint(8, hand.canvas.viewport().height() - 8))
+    dialog = hand.workbench.window.findChild(MoveToGroupDialog)
+    assert dialog is not None
+    hand.qtbot.keyClicks(dialog.name, "explorers")
+    hand.qtbot.mouseClick(dialog.move_button, Qt.MouseButton.LeftButton)
+    hand.show()
+    hand.pass_time(5)
+    assert hand.members("explorers") == {"indexer-4": 6}
+
+
+def test_moving_by_keyboard_asks_the_same_and_shows_the_ghost(hand: Hand) -> None:
+    canvas = hand.canvas
+    canvas.setFocus(Qt.FocusReason.TabFocusReason)
+    for _ in range(60):
+        if canvas.focused_id() == "consumer:indexer-1":
+            break
+        hand.qtbot.keyClick(canvas, Qt.Key.Key_Tab)
+    assert canvas.focused_id() == "consumer:indexer-1"
+    hand.qtbot.keyClick(canvas, Qt.Key.Key_M)
+    dialog = hand.workbench.window.findChild(MoveToGroupDialog)
+    assert dialog is not None
+    dialog.choose("auditors")
+    QApplication.processEvents()
+    assert "indexer-1 to auditors" in dialog.ghost_text()
+    hand.qtbot.keyClick(dialog.move_button, Qt.Key.Key_Return)
+    hand.pass_time(5)
+    assert hand.members("auditors") == {"auditor-1": 2, "auditor-2": 2, "indexer-1": 2}
+
+
+def test_the_bench_command_says_why_it_is_disabled(hand: Hand) -> None:
+    registry = hand.workbench.registry
+    assert registry.reason("bench_consumer") == "Select a consumer on the canvas first."
+    hand.qtbot.mouseClick(hand.canvas.viewport(), Qt.MouseButton.LeftButton, pos=hand.place("consumer:indexer-4"))
+    assert registry.reason("bench_consumer") == "indexer-4 is on the bench already."
+    hand.qtbot.mouseClick(hand.canvas.viewport(), Qt.MouseButton.LeftButton, pos=hand.place("consumer:indexer-1"))
+    assert registry.trigger("bench_consumer")
+    hand.pass_time(5)
+    assert "indexer-1" not in hand.members("indexers")
+
+
+def test_dead_letters_are_selected_and_redriven_by_clicks_and_consumed(hand: Hand) -> None:
+    hand.pass_time(50)
+    window = hand.workbench.window
+    window.show_tab("dead_letters")
+    hand.show()
+    panel = window.parts.dead_letters
+    before = hand.workbench.player.snapshot
+    dead = before.queues[0].dead
+    assert dead >= 3
+    view = panel.view
+    for row in (0, 1):
+        at = view.visualRect(view.model().index(row, 0)).center()
+        modifier = Qt.KeyboardModifier.ControlModifier if row else Qt.KeyboardModifier.NoModifier
+        hand.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, modifier, at)
+    chosen = {offset for _queue, offset in panel.selected_keys()}
+    assert len(chosen) == 2
+    seen = events(hand)
+    hand.qtbot.mouseClick(panel.redrive_button, Qt.MouseButton.LeftButton)
+    hand.show()
+    after = hand.workbench.player.snapshot
+    assert after.queues[0].dead == dead - 2
+    assert after.totals.redriven == 2
+    redriven = [event for event in seen if event.kind is EventKind.REDRIVEN]
+    assert {event.offset for event in redriven} == chosen
+    copies = {event.to_offset for event in redriven}
+    hand.pass_time(20)
+    assert copies <= {event.offset for event in seen if event.kind is EventKind.DELIVERED and event.group == "builds"}
+
+
+def test_time_runs_pauses_steps_and_keeps_to_its_keys(hand: Hand) -> None:
+    window, player = hand.workbench.window, hand.workbench.player
+    hand.workbench.frames.start()
+    hand.qtbot.keyClick(window, Qt.Key.Key_F5)
+    hand.qtbot.waitUntil(lambda: player.snapshot.time_ns > 10_200 * NS_PER_MS, timeout=10_000)
+    hand.qtbot.keyClick(window, Qt.Key.Key_Space)
+    hand.qtbot.waitUntil(lambda: not player.moving, timeout=5_000)
+    stopped = player.snapshot.events
+    hand.qtbot.keyClick(window, Qt.Key.Key_F4)
+    hand.qtbot.waitUntil(lambda: player.snapshot.events > stopped, timeout=5_000)
+    hand.qtbot.keyClick(window, Qt.Key.Key_F7)
+    hand.qtbot.waitUntil(lambda: player.status.mode is Mode.FINISHED, timeout=30_000)
+    assert hand.workbench.registry.reason("run").startswith("The session has ended.")
+
+
+def test_a_restart_with_the_same_seed_gives_the_same_session(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench()
+    hand.pass_time(30)
+    first = hand.workbench.player.snapshot.totals
+    hand.workbench.registry.trigger("restart")
+    hand.workbench.player.pause()
+    hand.show()
+    assert hand.workbench.player.snapshot.time_ns < 30_000 * NS_PER_MS
+    player = hand.workbench.player
+    player.run_until(30_000 * NS_PER_MS)
+    assert player.snapshot.totals == first
+
+
+def test_stopping_seals_the_recording_and_keeps_the_actions(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench(record=True)
+    hand.pass_time(5)
+    folder = hand.workbench.player.folder
+    assert folder is not None
+    assert hand.workbench.registry.reason("export_report").startswith("Stop the session first")
+    hand.workbench.handlers.move("indexer-4", "indexers")
+    hand.pass_time(5)
+    hand.qtbot.keyClick(hand.workbench.window, Qt.Key.Key_F8)
+    hand.workbench.draw()
+    metadata = json.loads((folder / "session.json").read_text())
+    assert metadata["ended"] == "stopped"
+    action = json.loads((folder / "actions.jsonl").read_text())
+    assert action["action"] == {"action": "move_consumer", "consumer": "indexer-4", "group": "indexers"}
+    assert hand.workbench.registry.reason("export_report") == ""
+    assert hand.workbench.registry.reason("step").startswith("The session has ended.")
+    hand.workbench.handlers.move("indexer-4", "")
+    assert "has ended" in hand.workbench.window.status.last_action.whole()
+
+
+def test_a_bad_scenario_is_told_and_the_session_goes_on(hand: Hand, tmp_path_factory: pytest.TempPathFactory) -> None:
+    bad = tmp_path_factory.mktemp("bad") / "bad.yaml"
+    bad.write_text("title: Bad\nabuot: x\n")
+    title = hand.workbench.window.windowTitle()
+    hand.workbench.handlers.open(bad)
+    box = hand.workbench.window.findChild(QMessageBox)
+    assert box is not None
+    assert "bad.yaml, line 2" in box.text()
+    assert box.textFormat() is Qt.TextFormat.PlainText
+    assert hand.workbench.window.windowTitle() == title
+    hand.pass_time(1)
+
+
+def test_the_theme_changes_while_it_runs(hand: Hand) -> None:
+    for _ in range(3):
+        hand.workbench.registry.trigger("theme")
+        hand.show()
+    assert not hand.workbench.window.grab().isNull()
