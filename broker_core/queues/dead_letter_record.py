@@ -29,7 +29,7 @@ _ATTEMPTS = msgspec.json.Decoder(list[tuple[str, int, int, str]])
 
 def redrives_of(headers: Headers) -> int:
     """How often a message with these headers was redriven."""
-    return next((_number(value) for name, value in headers if name == REDRIVES_HEADER), 0)
+    return next((_number(value) for name, value in reversed(headers) if name == REDRIVES_HEADER), 0)
 
 
 def _number(digits: bytes) -> int:
@@ -92,9 +92,10 @@ def decode(stored: StoredMessage) -> DeadLetterView:
         ) from error
 
 
-def original_of(stored: StoredMessage) -> Message:
-    """The message that died, as it is appended to its origin again: with one redrive more."""
+def with_redrive(stored: StoredMessage, edited: Message | None = None) -> Message:
+    """What a redrive appends to the origin: the original, or what it was edited into, with one redrive more."""
     message = message_of(stored)
-    count = b"%d" % (redrives_of(message.headers) + 1)
-    headers = (*without_dead_headers(message.headers), (REDRIVES_HEADER, count))
-    return msgspec.structs.replace(message, headers=headers)
+    count = (REDRIVES_HEADER, b"%d" % (redrives_of(message.headers) + 1))
+    if edited is not None:
+        message = edited
+    return msgspec.structs.replace(message, headers=(*without_dead_headers(message.headers), count))

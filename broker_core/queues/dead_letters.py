@@ -6,7 +6,7 @@ A redrive appends to the origin first and removes after: one that is interrupted
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 
 import msgspec
@@ -15,42 +15,21 @@ from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
 from broker_core.messages import Message, StoredMessage
-from broker_core.queues.dead_letter_record import decode, encode, original_of
+from broker_core.queues.dead_letter_filter import DeadLetterFilter
+from broker_core.queues.dead_letter_record import decode, encode, with_redrive
+from broker_core.queues.live_letters import LiveLetters, Owner
 from broker_core.queues.log_port import TopicPort
 from broker_core.snapshots import AttemptView, DeadLetterView
 
 Append = Callable[[Message], tuple[str, int, int]]  # to the origin; gives topic, partition and offset
+Withdraw = Callable[[str, int, int], bool]  # topic, partition, offset: True where nobody has seen the message yet
 
 
-class DeadLetterFilter(msgspec.Struct, frozen=True):
-    """Which dead letters; "" and None mean any. `text` is looked for in key, value and headers, as UTF-8."""
+class Refused(msgspec.Struct, frozen=True):
+    """Dead letter `offset` stays as it was, because of `error`."""
 
-    queue: str = ""
-    cause: str = ""
-    text: str = ""
-    min_redrives: int = 0
-    since_ns: int | None = None
-    until_ns: int | None = None
-
-    def accepts(self, letter: DeadLetterView) -> bool:
-        """True where `letter` is one of them; `since_ns` and `until_ns` are inclusive and mean the time of death."""
-        wanted = self.text.encode()
-        return (
-            (not self.queue or letter.queue == self.queue)
-            and (not self.cause or letter.cause == self.cause)
-            and letter.redrives >= self.min_redrives
-            and (self.since_ns is None or letter.dead_ns >= self.since_ns)
-            and (self.until_ns is None or letter.dead_ns <= self.until_ns)
-            and (not wanted or any(wanted in part for part in _parts(letter)))
-        )
-
-
-def _parts(letter: DeadLetterView) -> Iterator[bytes]:
-    yield letter.key or b""
-    yield letter.value or b""
-    for name, value in letter.headers:
-        yield name.encode()
-        yield value
+    offset: int
+    error: BrokerError
 
 
 class Redriven(msgspec.Struct, frozen=True, gc=False):
@@ -62,17 +41,26 @@ class Redriven(msgspec.Struct, frozen=True, gc=False):
     to_offset: int
 
 
-class Refused(msgspec.Struct, frozen=True):
-    """Dead letter `offset` stays as it was, because of `error`."""
-
-    offset: int
-    error: BrokerError
-
-
 class RedriveResult(msgspec.Struct, frozen=True):
-    """What became of each dead letter that a redrive was asked for."""
+    """What became of each dead letter that was to be redriven."""
 
     redriven: tuple[Redriven, ...]
+    refused: tuple[Refused, ...]
+
+
+class Redrivable(msgspec.Struct, frozen=True):
+    """What a redrive of dead letter `offset` would append, and where it came from."""
+
+    offset: int
+    origin_topic: str
+    origin_partition: int
+    message: Message
+
+
+class RedrivePreview(msgspec.Struct, frozen=True):
+    """What a redrive would do."""
+
+    redrivable: tuple[Redrivable, ...]
     refused: tuple[Refused, ...]
 
 
@@ -83,32 +71,50 @@ class PurgeResult(msgspec.Struct, frozen=True):
     refused: tuple[Refused, ...]
 
 
-class _Purge(msgspec.Struct, frozen=True):
+class DeadLettersState(msgspec.Struct, frozen=True):
+    """What the bin's log does not tell: which offsets below `end_offset` are left, as (offset, count) runs; totals."""
+
+    end_offset: int
+    live: tuple[tuple[int, int], ...]
+    redriven: dict[str, int]
+    purged: int
+    restored: int
+
+
+class _Removal(msgspec.Struct, frozen=True):
     time_ns: int
-    letters: dict[int, tuple[str, str]]
+    owners: dict[int, Owner]
+    redriven: tuple[Redriven, ...] = ()
 
 
 class DeadLetters:
-    """The dead letters in one bin; several queues may share it."""
+    """The dead letters in one bin; several queues may share it. `purged` and `restored` (by an undo) are totals."""
 
     def __init__(self, log: TopicPort, events: EventStream, *, undo_window_ms: float = 60_000.0) -> None:
         """Everything in partition 0 of `log` is a dead letter until `restore` says otherwise."""
         self.name = log.name
         self.purged = 0
+        self.restored = 0
         self._log = log.partitions[0]
         self._events = events
         self._undo_window_ns = ns_from_ms(undo_window_ms)
-        self._live: dict[int, tuple[str, str]] = {}
-        self._counts: Counter[tuple[str, str]] = Counter()
         self._redriven: Counter[str] = Counter()
-        self._purges: list[_Purge] = []
-        self._find(self._log.start_offset)
+        self._last_purge: _Removal | None = None
+        self._last_redrive: _Removal | None = None
+        self._live = LiveLetters()
+        self._trimmed_to = self._log.start_offset
+        for offset in range(self._log.start_offset, self._log.end_offset):
+            try:
+                letter = decode(self._log.message(offset))
+            except BrokerError:
+                continue  # damaged, or published by somebody who took the bin for a topic
+            self._live.add(offset, (letter.queue, letter.cause))
 
     # -- looking
 
     def count(self, queue: str = "") -> int:
         """How many there are, of `queue` or of all."""
-        return sum(count for (owner, _), count in self._counts.items() if not queue or owner == queue)
+        return self._live.count(queue)
 
     def redriven(self, queue: str = "") -> int:
         """How many were redriven, of `queue` or of all."""
@@ -116,27 +122,24 @@ class DeadLetters:
 
     def by_cause(self, queue: str = "") -> dict[str, int]:
         """How many died of each cause, the most frequent first."""
-        causes: Counter[str] = Counter()
-        for (owner, cause), count in self._counts.items():
-            if count and (not queue or owner == queue):
-                causes[cause] += count
-        return dict(sorted(causes.items(), key=lambda item: (-item[1], item[0])))
+        return self._live.by_cause(queue)
 
     def get(self, offset: int) -> DeadLetterView:
         """The dead letter at `offset` of the bin. Raises UNKNOWN_DEAD_LETTER, DAMAGED."""
         return decode(self._stored(offset))
 
     def list(
-        self, only: DeadLetterFilter | None = None, offset: int = 0, limit: int = 100
+        self, only: DeadLetterFilter | None = None, offset: int = 0, limit: int | None = 100
     ) -> tuple[DeadLetterView, ...]:
-        """At most `limit` dead letters from `offset` of the bin on, the oldest first."""
-        letters = (self.get(place) for place in self._live if place >= offset)
+        """At most `limit` dead letters from `offset` of the bin on, the oldest first, without damaged ones."""
+        self._trim()
+        letters = self._letters(place for place in self._live if place >= offset)
         return tuple(islice((letter for letter in letters if only is None or only.accepts(letter)), limit))
 
     def newest(self, queue: str, limit: int) -> tuple[DeadLetterView, ...]:
         """The last `limit` dead letters of `queue`, the oldest of them first."""
-        places = (place for place in reversed(self._live) if self._live[place][0] == queue)
-        return tuple(self.get(place) for place in [*islice(places, limit)][::-1])
+        self._trim()
+        return tuple([*islice(self._letters(self._live.newest(queue)), limit)][::-1])
 
     # -- in and out
 
@@ -154,7 +157,7 @@ class DeadLetters:
         `attempt` is the number of the last one, where `attempts` does not tell of all. Raises what the log does.
         """
         place = self._log.append_batch(now_ns, [encode(now_ns, stored, queue, cause, attempts)]).base_offset
-        self._add(place, (queue, cause))
+        self._live.add(place, (queue, cause))
         self._events.emit(
             now_ns,
             EventKind.DEAD_LETTERED,
@@ -175,6 +178,21 @@ class DeadLetters:
         )
         return place
 
+    def preview(self, offsets: Iterable[int], edits: Mapping[int, Message] | None = None) -> RedrivePreview:
+        """What `redrive` would do; nothing is done."""
+        redrivable: list[Redrivable] = []
+        refused: list[Refused] = []
+        for offset in dict.fromkeys(offsets):
+            try:
+                stored = self._stored(offset)
+                letter = decode(stored)
+            except BrokerError as error:
+                refused.append(Refused(offset, error))
+            else:
+                message = with_redrive(stored, edits.get(offset) if edits else None)
+                redrivable.append(Redrivable(offset, letter.origin_topic, letter.origin_partition, message))
+        return RedrivePreview(tuple(redrivable), tuple(refused))
+
     def redrive(
         self,
         now_ns: int,
@@ -190,117 +208,137 @@ class DeadLetters:
         or that `append` refuses with a `BrokerError`, is reported and stays; the rest goes on.
         """
         redriven: list[Redriven] = []
+        owners: dict[int, Owner] = {}
         refused: list[Refused] = []
         for offset in dict.fromkeys(offsets):
             try:
                 stored = self._stored(offset)
                 letter = decode(stored)
-                message = original_of(stored)
-                edited = edits.get(offset) if edits else None
-                if edited is not None:
-                    message = msgspec.structs.replace(edited, headers=(*edited.headers, message.headers[-1]))
-                topic, partition, to_offset = append(message)
+                place = append(with_redrive(stored, edits.get(offset) if edits else None))
             except BrokerError as error:
                 refused.append(Refused(offset, error))
                 continue
-            self._remove(offset)
+            owners[offset] = self._live.remove(offset)
             self._redriven[letter.queue] += 1
-            redriven.append(Redriven(offset, topic, partition, to_offset))
-            self._events.emit(
-                now_ns,
-                EventKind.REDRIVEN,
-                topic=self.name,
-                partition=0,
-                offset=offset,
-                count=1,
-                size_bytes=stored.size_bytes,
-                client=client,
-                group=letter.queue,
-                published_ns=letter.published_ns,
-                key=letter.key,
-                cause=letter.cause,
-                to_topic=topic,
-                to_partition=partition,
-                to_offset=to_offset,
-            )
+            redriven.append(Redriven(offset, *place))
+            self._gone(now_ns, EventKind.REDRIVEN, stored, letter, client, place)
+        if redriven:
+            self._last_redrive = _Removal(now_ns, owners, tuple(redriven))
         return RedriveResult(tuple(redriven), tuple(refused))
 
-    def purge(self, now_ns: int, offsets: Sequence[int] | None = None, client: str = "user") -> PurgeResult:
+    def undo_redrive(self, now_ns: int, *, withdraw: Withdraw, client: str = "user") -> tuple[Redriven, ...]:
+        """Take back the last redrive: those that `withdraw` can still take out of their origin are dead letters again.
+
+        Gives those; none where the redrive is too long ago. Totals of what was redriven stay.
+        """
+        last, self._last_redrive = self._last_redrive, None
+        if last is None or now_ns - last.time_ns > self._undo_window_ns:
+            return ()
+        back = tuple(place for place in last.redriven if withdraw(place.to_topic, place.to_partition, place.to_offset))
+        self._bring_back(now_ns, {place.offset: last.owners[place.offset] for place in back}, "undo redrive", client)
+        return back
+
+    def purge(self, now_ns: int, offsets: Iterable[int] | None = None, client: str = "user") -> PurgeResult:
         """Take out these, or all; `undo_purge` brings them back for a while. What is gone already is reported."""
-        taken: dict[int, tuple[str, str]] = {}
+        owners: dict[int, Owner] = {}
         refused: list[Refused] = []
-        for offset in tuple(self._live) if offsets is None else dict.fromkeys(offsets):
+        self._trim()
+        for offset in dict.fromkeys(self._live if offsets is None else offsets):
             try:
                 stored = self._stored(offset)
+                letter = decode(stored)
             except BrokerError as error:
                 refused.append(Refused(offset, error))
                 continue
-            queue, cause = taken[offset] = self._remove(offset)
-            self._events.emit(
-                now_ns,
-                EventKind.PURGED,
-                topic=self.name,
-                partition=0,
-                offset=offset,
-                count=1,
-                size_bytes=stored.size_bytes,
-                client=client,
-                group=queue,
-                published_ns=stored.published_ns,
-                key=stored.key,
-                cause=cause,
-            )
-        self.purged += len(taken)
-        self._forget_old_purges(now_ns)
-        if taken:
-            self._purges.append(_Purge(now_ns, taken))
-        return PurgeResult(len(taken), tuple(refused))
+            owners[offset] = self._live.remove(offset)
+            self._gone(now_ns, EventKind.PURGED, stored, letter, client)
+        if owners:
+            self.purged += len(owners)
+            self._last_purge = _Removal(now_ns, owners)
+        return PurgeResult(len(owners), tuple(refused))
 
     def undo_purge(self, now_ns: int, client: str = "user") -> int:
         """Bring back what the last purge took, unless it was too long ago; how many dead letters that is."""
-        self._forget_old_purges(now_ns)
-        if not self._purges:
+        last, self._last_purge = self._last_purge, None
+        if last is None or now_ns - last.time_ns > self._undo_window_ns:
             return 0
-        letters = self._purges.pop().letters
-        for offset, owner in letters.items():
-            self._add(offset, owner)
-        self._live = dict(sorted(self._live.items()))
-        self._events.emit(
-            now_ns,
-            EventKind.USER_ACTION,
-            topic=self.name,
-            count=len(letters),
-            client=client,
-            cause="undo purge",
-            detail={"offsets": [*letters]},
-        )
-        return len(letters)
+        start = self._log.start_offset
+        owners = {offset: owner for offset, owner in last.owners.items() if offset >= start}
+        self._bring_back(now_ns, owners, "undo purge", client)
+        return len(owners)
+
+    # -- restart
+
+    def state(self) -> DeadLettersState:
+        """What must be kept, besides the bin's log, so that a restart goes on from here."""
+        live = self._live.runs()
+        return DeadLettersState(self._log.end_offset, live, dict(self._redriven), self.purged, self.restored)
+
+    def restore(self, state: DeadLettersState) -> None:
+        """Go on from `state`; what was buried after it was taken is kept, what was redriven after it is there again."""
+        self._live.keep_only(state.live, state.end_offset)
+        self._redriven = Counter(state.redriven)
+        self.purged, self.restored = state.purged, state.restored
 
     # -- inside
 
-    def _find(self, offset: int) -> None:
-        """Every dead letter in the log from `offset` on is live."""
-        while offset < self._log.end_offset:
-            for stored in self._log.read(offset, max_messages=1_000):
-                letter = decode(stored)
-                self._add(stored.offset, (letter.queue, letter.cause))
-                offset = stored.offset + 1
+    def _trim(self) -> None:
+        """Retention may have deleted dead letters."""
+        if self._log.start_offset > self._trimmed_to:
+            self._trimmed_to = self._log.start_offset
+            self._live.trim(self._trimmed_to)
+
+    def _letters(self, offsets: Iterable[int]) -> Iterable[DeadLetterView]:
+        for offset in offsets:
+            try:
+                yield self.get(offset)
+            except BrokerError as error:
+                if error.code is not ErrorCode.DAMAGED:
+                    raise
 
     def _stored(self, offset: int) -> StoredMessage:
+        self._trim()
         if offset not in self._live:
             raise BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"{offset} in {self.name}")
         return self._log.message(offset)
 
-    def _add(self, offset: int, owner: tuple[str, str]) -> None:
-        self._live[offset] = owner
-        self._counts[owner] += 1
+    def _bring_back(self, now_ns: int, owners: dict[int, Owner], what: str, client: str) -> None:
+        if owners:
+            self._live.bring_back(owners)
+            self.restored += len(owners)
+            self._events.emit(
+                now_ns,
+                EventKind.USER_ACTION,
+                topic=self.name,
+                count=len(owners),
+                client=client,
+                cause=what,
+                detail={"offsets": [*owners]},
+            )
 
-    def _remove(self, offset: int) -> tuple[str, str]:
-        owner = self._live.pop(offset)
-        self._counts[owner] -= 1
-        if not self._counts[owner]:
-            del self._counts[owner]
-        return owner
-
-    def _forget_old_purges(self, now_ns: int) -> None:
-        self._purges = [purge for purge in self._purges if now_ns - purge.time_ns <= self._undo_window_ns]
+    def _gone(
+        self,
+        now_ns: int,
+        kind: EventKind,
+        stored: StoredMessage,
+        letter: DeadLetterView,
+        client: str,
+        place: tuple[str, int | None, int | None] = ("", None, None),
+    ) -> None:
+        self._events.emit(
+            now_ns,
+            kind,
+            topic=self.name,
+            partition=0,
+            offset=stored.offset,
+            count=1,
+            size_bytes=stored.size_bytes,
+            client=client,
+            group=letter.queue,
+            published_ns=letter.published_ns,
+            key=stored.key,
+            cause=letter.cause,
+            to_topic=place[0],
+            to_partition=place[1],
+            to_offset=place[2],
+        )

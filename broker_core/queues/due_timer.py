@@ -33,6 +33,11 @@ class DueTimer:
         self._place = place
         self._timer = self._timers.at(place[0], self._fired, place[1])
 
+    def stop(self) -> None:
+        """Fire no more."""
+        if self._timer is not None:
+            self._timer.cancel()
+
     def _fired(self, time_ns: int) -> None:
         place, self._place, self._timer = self._place, None, None
         if place is not None:

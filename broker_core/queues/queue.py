@@ -282,6 +282,13 @@ class Queue:
         restored(now_ns, state, self.levels.tables, self.counts, self._timers.ticket)
         self._due.arm(self.levels.next_due())
 
+    def close(self) -> None:
+        """Those who wait get CLOSED, and nothing ends by itself any more; take its `state` before."""
+        self._due.stop()
+        while (taker := self._takers.first()) is not None:
+            self._takers.leave(taker.reply)
+            taker.reply.fail(BrokerError(ErrorCode.CLOSED, f"queue {self.name}"))
+
     # -- inside
 
     def _hand_out(self, now_ns: int, holder: str, most: int) -> list[Lease]:

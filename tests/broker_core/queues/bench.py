@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from broker_core.clock import NS_PER_MS
 from broker_core.events import Event, EventKind, EventStream
 from broker_core.messages import Message
@@ -12,6 +14,7 @@ from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.lease import Lease
 from broker_core.queues.queue import Queue
+from broker_core.queues.queue_state import QueueState
 from broker_core.replies import Reply
 from broker_core.timers import Timers
 from tests.broker_core.queues.logs import MemoryTopic
@@ -37,6 +40,14 @@ class Bench:
         return Queue(
             self.log.name, self.log, self.dead_letters, self.stream, self.timers, self.config, jitter=self.jitter
         )
+
+    def restart(self, after_ms: int = 0) -> None:
+        """The queue dies and comes back from what it has kept, `after_ms` later."""
+        state = msgspec.json.decode(msgspec.json.encode(self.queue.state(self.now_ns)), type=QueueState)
+        self.queue.close()
+        self.now_ms += after_ms
+        self.queue = self.new_queue()
+        self.queue.restore(self.now_ns, state)
 
     @property
     def now_ns(self) -> int:

@@ -1,0 +1,71 @@
+"""A redrive that takes its time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+
+from broker_core.clock import NS_PER_S
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.queues.dead_letters import Redriven, RedriveResult, Refused
+from broker_core.replies import Reply
+from broker_core.timers import Timer, Timers
+
+
+class PacedRedrive:
+    """Dead letters one by one, `rate_per_s` of them a second, the first at once; it can be watched and cancelled.
+
+    `redrive(now_ns, offset)` does one. `reply` is there when all are done, or with what was done when it is cancelled.
+    """
+
+    def __init__(
+        self,
+        timers: Timers,
+        offsets: Iterable[int],
+        rate_per_s: float,
+        redrive: Callable[[int, int], RedriveResult],
+    ) -> None:
+        """Raises INVALID_REQUEST where the rate is not positive."""
+        if not 0 < rate_per_s < float("inf"):
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"a redrive at {rate_per_s} a second")
+        self.reply: Reply[RedriveResult] = Reply()
+        self._timers = timers
+        self._offsets = tuple(dict.fromkeys(offsets))
+        self._interval_ns = NS_PER_S / Fraction(rate_per_s)
+        self._redrive = redrive
+        self._redriven: list[Redriven] = []
+        self._refused: list[Refused] = []
+        self._started_ns = 0
+        self._timer: Timer | None = None
+
+    @property
+    def total(self) -> int:
+        """How many dead letters it was asked for."""
+        return len(self._offsets)
+
+    @property
+    def done(self) -> int:
+        """How many of them it has tried."""
+        return len(self._redriven) + len(self._refused)
+
+    def start(self, now_ns: int) -> None:
+        """Redrive the first one now, and the others when their time comes."""
+        self._started_ns = now_ns
+        self._step(now_ns)
+
+    def cancel(self) -> None:
+        """Leave the rest where it is."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self.reply.resolve(RedriveResult(tuple(self._redriven), tuple(self._refused)))
+
+    def _step(self, now_ns: int) -> None:
+        if self.done < self.total:
+            result = self._redrive(now_ns, self._offsets[self.done])
+            self._redriven += result.redriven
+            self._refused += result.refused
+        if self.done < self.total:
+            # From the start, not from the step before: rounding does not add up.
+            self._timer = self._timers.at(self._started_ns + int(self.done * self._interval_ns), self._step)
+        else:
+            self.cancel()
