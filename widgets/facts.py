@@ -27,6 +27,14 @@ def set_plain_tip(widget: QWidget, text: str) -> None:
         widget.setToolTip(tip)
 
 
+def let_wrap(label: QLabel) -> None:
+    """The label takes the width that there is, and the height that its text needs at that width."""
+    policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    policy.setHeightForWidth(True)
+    label.setWordWrap(True)
+    label.setSizePolicy(policy)
+
+
 class FactsGrid(QWidget):
     """Two columns: labels in grey, values that can be selected and wrap."""
 
@@ -60,10 +68,9 @@ class FactsGrid(QWidget):
     def _add_row(self) -> None:
         name, value = plain_label(role="muted", parent=self), plain_label(parent=self)
         name.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        value.setWordWrap(True)
         value.setFont(tabular_font())
         value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        value.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        let_wrap(value)
         row = len(self._rows)
         self._grid.addWidget(name, row, 0)
         self._grid.addWidget(value, row, 1)

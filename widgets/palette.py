@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QIcon, QKeyEvent, QPainter
+from PySide6.QtGui import QFontMetricsF, QIcon, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QDialog,
     QLineEdit,
@@ -139,6 +139,14 @@ class CommandPalette(QDialog):
             )
         self.show()
         self.field.setFocus()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A border, so that it stands out from what is behind."""
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setPen(qcolour(current_theme().border_strong))
+        painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+        painter.end()
 
     def shown(self) -> list[PaletteEntry]:
         """The commands that are listed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.view_models.formats import count
-from app.view_models.gauges import gate_state
+from app.view_models.gauges import gate_of, gate_state
 from app.view_models.offsets import LagTrend
 from app.view_models.owners import Owners
 from app.view_models.rates import Rates
@@ -212,11 +212,10 @@ class CanvasModel:
 
     def _publish_link(self, actor: ActorView, snapshot: Snapshot, queue_names: set[str]) -> Link:
         into = "queue" if actor.target in queue_names else "topic"
-        gates = [one.gate for one in (*snapshot.topics, *snapshot.queues) if one.name == actor.target]
-        blocked = actor.state == "blocked" or any(
-            gate and any(name == actor.name for name, _ in gate.blocked) for gate in gates
-        )
-        slowest = next((gate.slowest for gate in gates if gate is not None and gate.slowest), "")
+        gate = gate_of(snapshot, actor.target)
+        waits = gate is not None and any(name == actor.name for name, _since in gate.blocked)
+        blocked = actor.state == "blocked" or waits
+        slowest = gate.slowest if gate is not None else ""
         reason = f"{actor.target} is full" + (f": {slowest} is behind" if slowest else "")
         rate = self._rate(f"actor {actor.name}", actor.processed)
         return Link(

@@ -16,6 +16,19 @@ _POLICIES = {
 _ORDER = {"Full": 0, "Limited": 1, "Open": 2}
 
 
+def gates(snapshot: Snapshot) -> list[tuple[GateView, str]]:
+    """Every gate of a snapshot, and whether it is that of a topic or a queue."""
+    of_topics = [(topic.gate, "topic") for topic in snapshot.topics if topic.gate is not None]
+    return of_topics + [(queue.gate, "queue") for queue in snapshot.queues if queue.gate is not None]
+
+
+def gate_of(snapshot: Snapshot, target: str) -> GateView | None:
+    """The gate of a topic or queue; None where nothing limits it."""
+    topics = (topic.gate for topic in snapshot.topics if topic.name == target)
+    queues = (queue.gate for queue in snapshot.queues if queue.name == target)
+    return next((gate for gate in (*queues, *topics) if gate is not None), None)
+
+
 def gate_state(gate: GateView | None) -> str:
     """Full while somebody waits or the limit is reached, Limited near it or without tokens, else Open; "" for None."""
     if gate is None:
@@ -56,6 +69,5 @@ def gauge_facts(gate: GateView, kind: str, now_ns: int) -> GaugeFacts:
 
 def gauges(snapshot: Snapshot) -> tuple[GaugeFacts, ...]:
     """Every gate of a snapshot, those that hold somebody back first."""
-    gates = [(topic.gate, "topic") for topic in snapshot.topics] + [(queue.gate, "queue") for queue in snapshot.queues]
-    facts = [gauge_facts(gate, kind, snapshot.time_ns) for gate, kind in gates if gate is not None]
+    facts = [gauge_facts(gate, kind, snapshot.time_ns) for gate, kind in gates(snapshot)]
     return tuple(sorted(facts, key=lambda one: (_ORDER[one.state], one.kind, one.target)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from app.view_models.formats import NOT_APPLICABLE, byte_size, count, duration, rate, session_time
-from app.view_models.gauges import gate_state, gauge_facts
+from app.view_models.gauges import gate_of, gate_state, gauge_facts
 from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
 from widgets.panels.inspector import InspectorFacts
 
@@ -57,16 +57,14 @@ def _producer(snapshot: Snapshot, name: str) -> InspectorFacts | None:
     actor = _actor(snapshot, name)
     if actor is None:
         return None
-    gates = [one.gate for one in (*snapshot.topics, *snapshot.queues) if one.name == actor.target]
+    gate = gate_of(snapshot, actor.target)
     waits = [
         (
             "Blocked",
             f"{duration(snapshot.time_ns - since_ns)} by {gate.target}; slowest reader: {gate.slowest or 'nobody'}",
         )
-        for gate in gates
-        if gate is not None
-        for blocked, since_ns in gate.blocked
-        if blocked == name
+        for blocked, since_ns in (gate.blocked if gate is not None else ())
+        if gate is not None and blocked == name
     ]
     rows = (("Publishes to", actor.target or "nothing"), *waits, *_work(actor, "Published", snapshot.time_ns))
     return InspectorFacts("Producer", name, actor.state, (("", rows),))

@@ -29,7 +29,7 @@ def move_choices(snapshot: Snapshot, consumer: str) -> list[MoveChoice]:
         choices.append(MoveChoice(group.name, group.name, about, reason))
     benched = f"{consumer} is on the bench already." if not now else ""
     choices.append(MoveChoice(BENCH, "The bench", "Reads nothing until it is moved again", benched))
-    choices.append(MoveChoice(NEW_GROUP, "New group...", "Gets every partition of the topics that it reads"))
+    choices.append(MoveChoice(NEW_GROUP, "New group...", "Has all partitions to itself"))
     return choices
 
 

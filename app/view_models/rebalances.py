@@ -39,7 +39,8 @@ class RebalanceCards:
         after = "…" if view.generation_after is None else str(view.generation_after)
         # What moves is known only when the new assignment is.
         settled = not running or bool(view.after)
-        moved = view.moved if settled else tuple((*place, owner, "") for *place, owner in view.before)
+        revoked = tuple((topic, partition, owner, "") for topic, partition, owner in view.before)
+        moved = view.moved if settled else revoked
         return RebalanceFacts(
             key=key,
             group=view.group,

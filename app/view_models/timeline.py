@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.view_models.formats import duration
+from app.view_models.gauges import gates
 from app.view_models.rates import Rates
 from broker_core.snapshots import Snapshot
 from widgets.timeline import Band, Tick, TimelineFacts
@@ -81,8 +82,7 @@ class TimelineModel:
         if totals.redriven > self._redriven:
             self._tick(Tick(now_ns, "redrive", f"{totals.redriven - self._redriven:,} redriven"))
         self._dead, self._redriven = totals.dead_lettered, totals.redriven
-        gates = [one.gate for one in (*snapshot.topics, *snapshot.queues) if one.gate is not None]
-        blocked = frozenset((gate.target, name) for gate in gates for name, _since in gate.blocked)
+        blocked = frozenset((gate.target, name) for gate, _kind in gates(snapshot) for name, _since in gate.blocked)
         for target, name in sorted(blocked - self._blocked):
             self._tick(Tick(now_ns, "blocked", f"{name} blocked by {target}"))
         self._blocked = blocked

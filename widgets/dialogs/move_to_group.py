@@ -174,12 +174,6 @@ class MoveToGroupDialog(QDialog):
         self.resize(640, 380)
 
     def choose(self, target: str) -> None:
-        """Point at a target; nothing happens where it is not listed."""
-        for row in range(self.list.count()):
-            if self.list.item(row).data(_CHOICE).target == target:
-                self.list.setCurrentRow(row)
-
-    def choose(self, target: str) -> None:
         """Choose a target from outside; for `NEW_GROUP` the cursor goes to the name. Unknown targets are ignored."""
         for place in range(self.list.count()):
             if self.list.item(place).data(_CHOICE).target == target:

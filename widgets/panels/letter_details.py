@@ -6,9 +6,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QPlainTextEdit, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
-from widgets.facts import FactsGrid, plain_label, set_plain_tip
+from widgets.facts import FactsGrid, let_wrap, plain_label, set_plain_tip
 from widgets.panels.cell_painter import tabular_font
 from widgets.theme import mono_font
 
@@ -49,7 +49,7 @@ class LetterDetails(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumWidth(220)
         self._shown: LetterFacts | None = None
-        inner = QWidget(self)
+        self._inner = inner = QWidget(self)
         column = QVBoxLayout(inner)
         column.setContentsMargins(12, 6, 12, 12)
         column.setSpacing(6)
@@ -87,10 +87,10 @@ class LetterDetails(QScrollArea):
 
     def set_facts(self, facts: LetterFacts | None) -> None:
         """Show one dead letter, or the hint to select one."""
-        if facts == self._shown and self.widget().isVisibleTo(self) == (facts is not None):
+        if facts == self._shown and self._inner.isVisibleTo(self) == (facts is not None):
             return
         self._shown = facts
-        self.widget().setVisible(facts is not None)
+        self._inner.setVisible(facts is not None)
         self._nothing.setVisible(facts is None)
         if facts is None:
             return
@@ -120,12 +120,11 @@ class LetterDetails(QScrollArea):
             told = plain_label(
                 f"{attempt.outcome}\n{attempt.holder}, {attempt.delivered}, {attempt.lasted}", "", self._attempts
             )
-            told.setWordWrap(True)
             for place, label in enumerate((number, told)):
                 label.setFont(tabular_font())
                 label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
                 grid.addWidget(label, row, place)
-            told.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+            let_wrap(told)
             told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             set_plain_tip(told, attempt.hint)
         grid.setColumnStretch(1, 1)

@@ -178,16 +178,20 @@ class TablePanel(Panel):
         """The key of the current row, None where there is none."""
         return self._key_at(self.table.currentIndex())
 
+    def _selected_spans(self) -> list[tuple[int, int]]:
+        """First and last row of each selected range, from the top down."""
+        selection = self.table.selectionModel().selection()
+        parts = [selection.at(place) for place in range(selection.count())]
+        return sorted({(part.top(), part.bottom()) for part in parts})
+
     def selected_count(self) -> int:
         """How many rows are selected; ranges are counted, not rows."""
-        selection = self.table.selectionModel().selection()
-        return sum(part.bottom() - part.top() + 1 for part in selection if part.left() == 0)
+        return sum(last - first + 1 for first, last in self._selected_spans())
 
     def selected_keys(self) -> list[Hashable]:
         """Keys of the selected rows, from the top down."""
-        parts = [part for part in self.table.selectionModel().selection() if part.left() == 0]
-        places = sorted({place for part in parts for place in range(part.top(), part.bottom() + 1)})
-        return [self.model.index(place, 0).data(Role.KEY) for place in places]
+        spans = self._selected_spans()
+        return [self.model.index(place, 0).data(Role.KEY) for first, last in spans for place in range(first, last + 1)]
 
     def shown_keys(self) -> list[Hashable]:
         """Keys of all rows that are shown, from the top down."""
