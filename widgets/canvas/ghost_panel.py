@@ -50,7 +50,7 @@ class GhostPanel(QWidget):
         area = self._area.rect()
         y = pointer.y() + CLEARANCE
         if y + self.height() > area.height() - 4:
-            y = pointer.y() - CLEARANCE - self.height()
+            y = pointer.y() - 2 * CLEARANCE - self.height()
         x = min(pointer.x() - 40, area.width() - 4 - self.width())
         self.move(max(4, x), max(4, y))
 

@@ -83,8 +83,10 @@ def write_centred(painter: QPainter, where: QRectF, text: str, name: str, colour
 
 
 def count_text(count: int) -> str:
-    """A count in full up to 9,999,999, then in millions."""
-    return f"{count:,}" if count < 10_000_000 else f"{count / 1e6:,.1f} M"
+    """A count in full up to 9,999,999, then in millions or thousands of millions; nine characters at most."""
+    if count < 10_000_000:
+        return f"{count:,}"
+    return f"{count / 1e6:.1f} M" if count < 1e9 else f"{count / 1e9:,.1f} G"
 
 
 def short_count(count: int) -> str:

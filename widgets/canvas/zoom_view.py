@@ -112,9 +112,10 @@ class ZoomView(QGraphicsView):
             super().wheelEvent(event)
             return
         self._follows = Follow.NOTHING
-        self.setTransformationAnchor(QGraphicsView.ViewportAnchor.AnchorUnderMouse)
+        at = event.position().toPoint()
+        scene_at = self.mapToScene(at)
         self._set_zoom(self.zoom * ZOOM_STEP ** (event.angleDelta().y() / 120))
-        self.setTransformationAnchor(QGraphicsView.ViewportAnchor.AnchorViewCenter)
+        self.pan(at - self.mapFromScene(scene_at))
         event.accept()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -63,7 +63,9 @@ def first_view(shift: int = 0) -> CanvasView:
             TopicBox("audit", audit, 4.0, "Full", "Limit 400, policy block"),
         ),
         groups=(
-            GroupBox("indexers", "Stable", 7, 233, "rising", tuple(consumer(name, at) for at, name in enumerate(INDEXERS))),
+            GroupBox(
+                "indexers", "Stable", 7, 233, "rising", tuple(consumer(name, at) for at, name in enumerate(INDEXERS))
+            ),
             GroupBox("statistics", "Stable", 2, 30, "falling", (consumer("stats-1", 4, partitions=6),)),
             GroupBox("auditors", "Stable", 1, 160, "rising", (consumer("auditor-1", 5, "processing", 2, 1.2),)),
         ),

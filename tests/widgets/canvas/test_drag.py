@@ -1,0 +1,208 @@
+"""A consumer is dragged with real mouse events."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QPoint, Qt
+from pytestqt.qtbot import QtBot
+
+from tests.widgets.canvas.conftest import Hand, Heard
+from tests.widgets.canvas.sample_views import consumer, first_view, some_ghost, wide_view
+from widgets.canvas.box_item import Highlight
+from widgets.canvas.canvas import Canvas
+from widgets.canvas.topic_item import TopicItem
+from widgets.canvas.view import NEW_GROUP, CanvasView, Ghost
+
+DROPS = ("consumerDropped", "consumerDroppedOnEmpty", "dragCancelled")
+
+
+def test_from_the_bench_into_a_group(hand: Hand, heard: Heard) -> None:
+    hand.drag("consumer:indexer-4", "group:indexers")
+    assert heard.only("ghostRequested") == [("ghostRequested", "indexer-4", "indexers")]
+    assert heard.only(*DROPS) == [("consumerDropped", "indexer-4", "indexers")]
+    assert heard.only("selected") == []
+
+
+def test_out_of_a_group_to_the_bench(hand: Hand, heard: Heard) -> None:
+    hand.drag("consumer:indexer-2", hand.header("bench"))
+    assert heard.only(*DROPS) == [("consumerDropped", "indexer-2", "")]
+    assert ("ghostRequested", "indexer-2", "") in heard.said
+
+
+def test_into_another_group(hand: Hand, heard: Heard) -> None:
+    hand.drag("consumer:indexer-1", hand.header("group:auditors"))
+    assert heard.only(*DROPS) == [("consumerDropped", "indexer-1", "auditors")]
+
+
+def test_to_empty_ground_wants_a_new_group(hand: Hand, heard: Heard, canvas: Canvas) -> None:
+    hand.lift("consumer:indexer-3")
+    hand.move(hand.empty_ground())
+    assert canvas._drag._spot.isVisible()
+    hand.release(hand.empty_ground())
+    assert heard.only(*DROPS) == [("consumerDroppedOnEmpty", "indexer-3")]
+    assert heard.only("ghostRequested")[-1] == ("ghostRequested", "indexer-3", NEW_GROUP)
+    assert not canvas._drag._spot.isVisible()
+
+
+def test_dropped_where_it_was_does_nothing(hand: Hand, heard: Heard) -> None:
+    hand.drag("consumer:indexer-1", hand.header("group:indexers"))
+    hand.drag("consumer:indexer-4", hand.header("bench"))
+    assert heard.said == []
+
+
+def test_a_topic_a_queue_or_a_producer_takes_no_consumer(hand: Hand, heard: Heard, canvas: Canvas) -> None:
+    for place in ("topic:commits", "queue:builds", "producer:commit-feed", "workers:builds"):
+        hand.lift("consumer:indexer-4")
+        hand.move(hand.header(place))
+        assert canvas._drag.target is None
+        assert canvas.viewport().cursor().shape() is Qt.CursorShape.ForbiddenCursor
+        hand.release(hand.header(place))
+    assert [word[0] for word in heard.only(*DROPS)] == ["dragCancelled"] * 4
+    assert heard.only("ghostRequested") == []
+
+
+def test_a_press_without_a_move_is_a_click(hand: Hand, heard: Heard) -> None:
+    hand.press("consumer:indexer-1")
+    hand.move(hand.point("consumer:indexer-1") + QPoint(3, 2))
+    hand.release("consumer:indexer-1")
+    assert heard.said == [("selected", "consumer:indexer-1")]
+
+
+def test_workers_and_producers_cannot_be_dragged(hand: Hand, heard: Heard, canvas: Canvas) -> None:
+    for place in ("worker:builder-1", "producer:commit-feed"):
+        hand.lift(place)
+        assert not canvas._drag.is_carrying
+        hand.release(hand.header("group:indexers"))
+    assert heard.only(*DROPS) == []
+
+
+def test_the_card_is_carried_and_targets_light_up(hand: Hand, canvas: Canvas) -> None:
+    boxes = canvas._stage.boxes
+    hand.lift("consumer:indexer-4")
+    hand.move("group:auditors")
+    assert canvas._drag._proxy is not None
+    assert boxes["consumer:indexer-4"].opacity() < 0.5
+    assert boxes["group:auditors"].highlight is Highlight.TARGET
+    assert boxes["group:indexers"].highlight is boxes["bench"].highlight is Highlight.CANDIDATE
+    assert boxes["topic:commits"].highlight is Highlight.NONE
+    hand.release("group:auditors")
+    assert boxes["consumer:indexer-4"].opacity() == 1
+    assert {box.highlight for box in boxes.values()} == {Highlight.NONE}
+
+
+def test_the_ghost_shows_what_the_owner_answers(hand: Hand, heard: Heard, canvas: Canvas) -> None:
+    canvas.ghostRequested.connect(lambda consumer, target: canvas.set_ghost(some_ghost()))
+    hand.lift("consumer:indexer-4")
+    hand.move("group:indexers")
+    panel = canvas._drag.panel
+    assert panel.isVisible() and panel.ghost == some_ghost()
+    assert canvas.viewport().rect().contains(panel.geometry())
+    topic = canvas._stage.boxes["topic:commits"]
+    assert isinstance(topic, TopicItem)
+    assert topic.ghosts[3, "indexers"].after == "indexer-4"
+    for step in range(5):
+        hand.move(hand.point("group:indexers") + QPoint(step, 1))
+    assert len(heard.only("ghostRequested")) == 1
+    hand.release("group:indexers")
+    assert not panel.isVisible() and topic.ghosts == {}
+
+
+def test_a_ghost_may_be_words_and_may_come_too_late(hand: Hand, canvas: Canvas) -> None:
+    hand.lift("consumer:indexer-4")
+    hand.move("group:indexers")
+    canvas.set_ghost("Takes 2 partitions\nfrom indexer-1 and indexer-2")
+    assert canvas._drag.panel.ghost == Ghost("Takes 2 partitions", note="from indexer-1 and indexer-2")
+    canvas.set_ghost(["One line"])
+    assert canvas._drag.panel.ghost == Ghost("One line")
+    hand.release("group:indexers")
+    canvas.set_ghost(some_ghost())
+    assert not canvas._drag.panel.isVisible()
+
+
+def test_escape_cancels(hand: Hand, heard: Heard, qtbot: QtBot, canvas: Canvas) -> None:
+    hand.lift("consumer:indexer-4")
+    hand.move("group:indexers")
+    qtbot.keyClick(canvas, Qt.Key.Key_Escape)
+    assert not canvas._drag.is_carrying
+    hand.release("group:indexers")
+    assert heard.only(*DROPS) == [("dragCancelled", "indexer-4", "Cancelled.")]
+    assert heard.only("selected") == []
+
+
+def test_the_right_button_cancels_and_opens_no_menu(hand: Hand, heard: Heard, qtbot: QtBot, canvas: Canvas) -> None:
+    hand.lift("consumer:indexer-4")
+    hand.move("group:indexers")
+    qtbot.mousePress(canvas.viewport(), Qt.MouseButton.RightButton, pos=hand.point("group:indexers"))
+    assert not canvas._drag.is_carrying
+    hand.release("group:indexers")
+    assert heard.only(*DROPS) == [("dragCancelled", "indexer-4", "Cancelled.")]
+    assert heard.only("contextMenuRequested") == []
+
+
+def test_leaving_the_window_and_returning_goes_on(hand: Hand, heard: Heard, canvas: Canvas) -> None:
+    hand.lift("consumer:indexer-4")
+    hand.move(QPoint(-50, 2000))
+    assert canvas._drag.is_carrying and canvas._drag.target is None
+    hand.move("group:indexers")
+    hand.release("group:indexers")
+    assert heard.only(*DROPS) == [("consumerDropped", "indexer-4", "indexers")]
+
+
+def test_released_outside_the_window_puts_it_back(hand: Hand, heard: Heard) -> None:
+    hand.drag("consumer:indexer-4", QPoint(-50, 40))
+    assert [word[0] for word in heard.only(*DROPS)] == ["dragCancelled"]
+
+
+def test_a_hidden_canvas_lets_go(hand: Hand, heard: Heard, canvas: Canvas) -> None:
+    hand.lift("consumer:indexer-4")
+    canvas.hide()
+    assert not canvas._drag.is_pressed
+    assert [word[:2] for word in heard.only(*DROPS)] == [("dragCancelled", "indexer-4")]
+
+
+def test_a_consumer_that_crashes_in_the_air_cancels_politely(hand: Hand, heard: Heard, canvas: Canvas) -> None:
+    hand.lift("consumer:indexer-4")
+    hand.move("group:indexers")
+    canvas.set_view(replace(first_view(), bench=()))
+    assert not canvas._drag.is_carrying
+    hand.move("group:auditors")
+    hand.release("group:auditors")
+    assert heard.only(*DROPS) == [("dragCancelled", "indexer-4", "indexer-4 is gone.")]
+
+
+def test_all_may_vanish_in_mid_drag(hand: Hand, heard: Heard, canvas: Canvas) -> None:
+    hand.lift("consumer:indexer-4")
+    canvas.set_view(CanvasView())
+    hand.move(QPoint(200, 200))
+    hand.release(QPoint(200, 200))
+    assert heard.only(*DROPS) == [("dragCancelled", "indexer-4", "indexer-4 is gone.")]
+
+
+def test_new_views_in_mid_drag_keep_the_card_in_the_air(hand: Hand, heard: Heard, canvas: Canvas) -> None:
+    hand.lift("consumer:indexer-4")
+    hand.move("group:indexers")
+    for shift in range(1, 30):
+        canvas.set_view(first_view(shift))
+        hand.move(hand.point("group:indexers") + QPoint(shift % 3, 0))
+    assert canvas._drag.is_carrying
+    assert canvas._stage.boxes["consumer:indexer-4"].opacity() < 0.5
+    hand.release("group:indexers")
+    assert heard.only(*DROPS) == [("consumerDropped", "indexer-4", "indexers")]
+
+
+def test_a_card_that_was_moved_meanwhile_is_at_home_there(hand: Hand, heard: Heard, canvas: Canvas) -> None:
+    hand.lift("consumer:indexer-4")
+    view = first_view()
+    indexers = replace(view.groups[0], members=(*view.groups[0].members, consumer("indexer-4", 3)))
+    canvas.set_view(replace(view, groups=(indexers, *view.groups[1:]), bench=()))
+    hand.move("group:indexers")
+    hand.release("group:indexers")
+    assert heard.only(*DROPS) == []
+
+
+def test_a_crowded_canvas_can_be_dragged_on_too(hand: Hand, heard: Heard, canvas: Canvas) -> None:
+    canvas.set_view(wide_view())
+    canvas.fit()
+    hand.drag("consumer:indexers-7", hand.header("group:statistics"))
+    assert heard.only(*DROPS) == [("consumerDropped", "indexers-7", "statistics")]

@@ -1,0 +1,154 @@
+"""The layout: nothing overlaps, links keep to the gaps, and counts move nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.widgets.canvas.sample_views import first_view, wide_view
+from widgets.canvas.geometry import Rect
+from widgets.canvas.lane_painter import nice_scale
+from widgets.canvas.layout import CARD_LIMIT, Layout, card_columns, lay_out, layout_key, topic_height
+from widgets.canvas.ports import WORD_H, WORD_W, point_at, word_places
+from widgets.canvas.view import (
+    CanvasView,
+    ConsumerCard,
+    GroupBox,
+    Lane,
+    LaneGroup,
+    Link,
+    ProducerCard,
+    QueueBox,
+    TopicBox,
+    WorkerCard,
+)
+
+
+def crosses(one: Rect, other: Rect) -> bool:
+    return one.x < other.right and other.x < one.right and one.y < other.bottom and other.y < one.bottom
+
+
+def inside(inner: Rect, outer: Rect) -> bool:
+    return outer.x <= inner.x and outer.y <= inner.y and inner.right <= outer.right and inner.bottom <= outer.bottom
+
+
+def check(layout: Layout) -> None:
+    boxes = {name: rect for name, rect in layout.rects.items() if name not in layout.container}
+    for (one, first), (other, second) in combinations(boxes.items(), 2):
+        assert not crosses(first, second), (one, other)
+    cards = {name: layout.rects[name] for name in layout.container}
+    for name, card in cards.items():
+        assert inside(card, boxes[layout.container[name]]), name
+    for (one, first), (other, second) in combinations(cards.items(), 2):
+        assert not crosses(first, second), (one, other)
+    for path in layout.links.values():
+        for at in range(1, 40):
+            x, y = point_at(path, at / 40)
+            assert not any(rect.grown(-0.5).holds(x, y) for rect in boxes.values()), path
+    assert sorted(layout.order) == sorted(layout.rects)
+    assert all(inside(rect, layout.bounds) for rect in layout.rects.values())
+
+
+@st.composite
+def views(draw: st.DrawFn) -> CanvasView:
+    topics = tuple(
+        TopicBox(f"t{at}", tuple(Lane(n, groups=(LaneGroup("g0"),) * groups) for n in range(lanes)))
+        for at, (lanes, groups) in enumerate(
+            draw(st.lists(st.tuples(st.integers(0, 120), st.integers(0, 5)), max_size=4))
+        )
+    )
+    sizes = draw(st.lists(st.integers(0, 30), max_size=4))
+    groups = tuple(
+        GroupBox(f"g{at}", members=tuple(ConsumerCard(f"c{at}-{n}") for n in range(size)))
+        for at, size in enumerate(sizes)
+    )
+    queues = tuple(
+        QueueBox(f"q{at}", workers=tuple(WorkerCard(f"w{at}-{n}") for n in range(size)))
+        for at, size in enumerate(draw(st.lists(st.integers(0, 14), max_size=3)))
+    )
+    producers = tuple(ProducerCard(f"p{at}") for at in range(draw(st.integers(0, 6))))
+    bench = tuple(ConsumerCard(f"b{at}") for at in range(draw(st.integers(0, 20))))
+    sources = [p.id for p in producers] + [t.id for t in topics] + [q.id for q in queues] + ["no:where"]
+    targets = [t.id for t in topics] + [g.id for g in groups] + [q.id for q in queues]
+    targets += [q.workers_id for q in queues] + [q.dead_letters_id for q in queues] + ["consumer:c0-0", "bench"]
+    pairs = draw(st.lists(st.tuples(st.sampled_from(sources), st.sampled_from(targets)), max_size=12, unique=True))
+    links = tuple(Link(a, b, "dead-letter" if b.startswith("dlq") else "publish") for a, b in pairs)
+    return CanvasView(producers, topics, groups, bench, queues, links)
+
+
+@settings(max_examples=60)
+@given(views())
+def test_nothing_overlaps_and_links_keep_to_the_gaps(view: CanvasView) -> None:
+    check(lay_out(view))
+
+
+@pytest.mark.parametrize("view", [CanvasView(), first_view(), wide_view(), wide_view(partitions=1, consumers=1)])
+def test_samples_are_sound(view: CanvasView) -> None:
+    check(lay_out(view))
+
+
+def test_every_link_of_the_first_view_is_drawn() -> None:
+    view = first_view()
+    assert set(lay_out(view).links) == {link.key for link in view.links}
+
+
+def test_counts_states_and_rates_do_not_move_anything() -> None:
+    view = first_view()
+    busy = replace(
+        first_view(shift=9_999_999),
+        groups=tuple(replace(group, state="Preparing rebalance", lag=10**9) for group in view.groups),
+        queues=tuple(replace(queue, ready=10**9, leases=(), in_flight=0) for queue in view.queues),
+    )
+    assert layout_key(view) == layout_key(busy)
+    assert layout_key(view) != layout_key(replace(view, bench=()))
+
+
+def test_a_group_box_grows_with_its_members_and_others_keep_their_column() -> None:
+    view = first_view()
+    more = replace(view.groups[0], members=(*view.groups[0].members, view.bench[0]))
+    before, after = lay_out(view), lay_out(replace(view, groups=(more, *view.groups[1:]), bench=()))
+    assert after.rects["group:indexers"].h > before.rects["group:indexers"].h
+    assert after.rects["topic:commits"] == before.rects["topic:commits"]
+    assert {rect.x for rect in after.rects.values()} <= {rect.x for rect in before.rects.values()}
+
+
+def test_a_crowd_past_the_limit_is_counted_not_drawn() -> None:
+    crowd = tuple(ConsumerCard(f"c{at}") for at in range(500))
+    layout = lay_out(CanvasView(groups=(GroupBox("g", members=crowd),)))
+    assert layout.hidden == {"group:g": 500 - len(layout.container)}
+    assert len(layout.container) == CARD_LIMIT - 1
+    check(layout)
+
+
+def test_a_thousand_partitions_take_no_more_room_than_two_hundred() -> None:
+    def topic(lanes: int) -> TopicBox:
+        return TopicBox("t", tuple(Lane(at, groups=(LaneGroup("g"),)) for at in range(lanes)))
+
+    assert topic_height(topic(1000)) == topic_height(topic(200))
+    assert topic_height(topic(25)) < topic_height(topic(24))
+    assert card_columns(1) == 1 and card_columns(50) > card_columns(10) >= 2
+
+
+def test_words_of_blocked_links_do_not_meet() -> None:
+    view = wide_view()
+    layout = lay_out(view)
+    places = word_places([layout.links[link.key] for link in view.links if link.source == "topic:commits"])
+    for (x, y), (other_x, other_y) in combinations(places, 2):
+        assert abs(x - other_x) >= WORD_W or abs(y - other_y) >= WORD_H
+
+
+@given(st.integers(0, 10**12), st.integers(0, 10**12))
+def test_the_scale_of_a_track_holds_the_largest_lag_and_is_not_wasteful(lag: int, before: int) -> None:
+    scale = nice_scale(lag, nice_scale(before, 0))
+    assert scale >= lag
+    assert scale <= max(20, lag * 1.15 / 0.3 + 1)
+
+
+def test_the_scale_stays_while_lag_wobbles() -> None:
+    scale = nice_scale(150, 0)
+    assert nice_scale(120, scale) == nice_scale(90, scale) == scale
+    assert nice_scale(10_000, scale) > scale and nice_scale(1, scale) < scale
