@@ -46,11 +46,6 @@ def icon_pixmap(name: str, colour: str, size: int, scale: float = 1.0) -> QPixma
     return pixmap
 
 
-def paint_icon(painter: QPainter, name: str, colour: str, where: QRectF) -> None:
-    """Draw the icon as a shape, sharp under any zoom of the painter."""
-    _renderer(name, colour).render(painter, where)
-
-
 @lru_cache(maxsize=512)
 def icon(name: str, theme: Theme, token: str = "text", checked_token: str = "") -> QIcon:
     """The icon in a colour token of the theme, greyed where disabled, `checked_token` on a checked button.
