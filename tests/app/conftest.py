@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -39,9 +39,12 @@ class Hand:
 
     def place(self, item_id: str) -> QPoint:
         """The middle of a box of the canvas, in the viewport."""
-        box = self.canvas.place_of(item_id)
-        assert box is not None, f"{item_id} is not on the canvas"
-        return self.canvas.mapFromScene(box.center())
+        rects = self.canvas._stage.layout.rects
+        assert item_id in rects, f"{item_id} is not on the canvas"
+        box = rects[item_id]
+        at = self.canvas.mapFromScene(box.x + box.w / 2, box.y + box.h / 2)
+        assert self.canvas.viewport().rect().contains(at), f"{item_id} is out of sight at {at}"
+        return at
 
     def drag(self, consumer: str, to: QPoint) -> None:
         """Press on a consumer, move in steps as a hand does, release."""
@@ -82,7 +85,9 @@ def open_workbench(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator
     for workbench in opened:
         workbench.window.close()
         workbench.window.deleteLater()
-    QApplication.processEvents()
+        workbench.deleteLater()
+    # Nobody runs an event loop here that would do it, and every theme change dresses what is left over.
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture

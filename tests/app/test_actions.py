@@ -1,0 +1,166 @@
+"""The registry: shortcuts do not clash, disabled commands say why, and keys belong to the text field that has them."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QLineEdit, QMainWindow, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from app.actions import COMMANDS, ActionRegistry
+from widgets.icons import icon_names
+
+# As the interface's description gives them.
+PROMISED_KEYS = {
+    "F4": "step",
+    "F5": "run",
+    "F6": "fast",
+    "F7": "express",
+    "F8": "stop",
+    "Space": "pause",
+    "Ctrl+P": "palette",
+    "Ctrl+F": "filter",
+    "Ctrl+E": "export_report",
+}
+
+
+def clashes(commands):
+    seen, found = {}, []
+    for command in commands:
+        key = QKeySequence(command.shortcut).toString()
+        if key and key in seen:
+            found.append((key, seen[key], command.id))
+        seen[key] = command.id
+    return found
+
+
+def test_no_two_commands_share_a_shortcut(qapp):
+    assert clashes(COMMANDS) == []
+
+
+def test_a_clash_would_be_found(qapp):
+    first = COMMANDS[0]
+    assert clashes([first, type(first)("other", "Other", "File", first.shortcut.lower())]) != []
+
+
+def test_every_shortcut_is_one_that_qt_understands(qapp):
+    shortcuts = [command.shortcut for command in COMMANDS if command.shortcut]
+    assert [one for one in shortcuts if QKeySequence(one).toString() != one] == []
+
+
+def test_ids_are_unique():
+    assert len({command.id for command in COMMANDS}) == len(COMMANDS)
+
+
+def test_promised_keys_are_kept():
+    keys = {command.shortcut: command.id for command in COMMANDS if command.shortcut}
+    assert {key: keys.get(key) for key in PROMISED_KEYS} == PROMISED_KEYS
+
+
+def test_every_icon_exists():
+    assert {command.icon for command in COMMANDS if command.icon} <= set(icon_names())
+
+
+def test_what_opens_a_dialog_ends_with_dots():
+    dotted = {command.id for command in COMMANDS if command.title.endswith("...")}
+    assert dotted == {"open_scenario", "export_report", "move_consumer", "palette"}
+
+
+def test_a_command_without_a_handler_is_shown_nowhere(qapp):
+    registry = ActionRegistry()
+    registry.bind("run", lambda: None)
+    assert [command.id for command in registry.commands()] == ["run"]
+    assert [entry.id for entry in registry.entries()] == ["run"]
+    assert [(title, [action.objectName() for action in actions]) for title, actions in registry.menus()] == [
+        ("Session", ["run"])
+    ]
+    assert not registry.action("stop").isVisible()
+    assert not registry.trigger("stop")
+
+
+def test_an_unknown_command_is_an_error(qapp):
+    with pytest.raises(KeyError):
+        ActionRegistry().bind("fly", lambda: None)
+
+
+def test_a_disabled_command_says_why_and_does_not_run(qapp):
+    registry, ran, why = ActionRegistry(), [], ["The session has ended."]
+    registry.bind("step", lambda: ran.append(1), lambda: why[0])
+    assert not registry.action("step").isEnabled()
+    assert "The session has ended." in registry.action("step").toolTip()
+    assert registry.entries()[0].reason == "The session has ended."
+    assert not registry.trigger("step")
+    why[0] = ""
+    assert registry.trigger("step")
+    assert ran == [1]
+    assert "The session has ended." not in registry.action("step").toolTip()
+
+
+def test_triggered_is_told_after_the_handler_ran(qapp, qtbot):
+    registry, ran = ActionRegistry(), []
+    registry.bind("run", lambda: ran.append("handler"))
+    registry.triggered.connect(ran.append)
+    registry.trigger("run")
+    assert ran == ["handler", "run"]
+
+
+@pytest.fixture
+def window(qtbot):
+    """A window with a field, a text, a button and a plain area, and a registry that writes down what ran."""
+    frame = QMainWindow()
+    body = QWidget()
+    body.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    frame.field, frame.text, frame.button = QLineEdit(), QPlainTextEdit(), QPushButton("Press")
+    column = QVBoxLayout(body)
+    for widget in (frame.field, frame.text, frame.button):
+        column.addWidget(widget)
+    frame.setCentralWidget(body)
+    frame.body, frame.ran = body, []
+    frame.registry = ActionRegistry(parent=frame)
+    for name in ("pause", "run", "step", "palette", "export_report"):
+        frame.registry.bind(name, lambda name=name: frame.ran.append(name))
+    frame.registry.install(frame)
+    qtbot.addWidget(frame)
+    frame.show()
+    frame.activateWindow()
+    qtbot.waitUntil(frame.isActiveWindow)
+    return frame
+
+
+def test_shortcuts_run_commands(window, qtbot):
+    window.body.setFocus()
+    for key in (Qt.Key.Key_Space, Qt.Key.Key_F5, Qt.Key.Key_F4):
+        qtbot.keyClick(window.body, key)
+    qtbot.keyClick(window.body, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier)
+    assert window.ran == ["pause", "run", "step", "palette"]
+
+
+@pytest.mark.parametrize("where", ["field", "text"])
+def test_unmodified_keys_do_nothing_while_a_text_field_has_focus(window, qtbot, where):
+    field = getattr(window, where)
+    field.setFocus()
+    for key in (Qt.Key.Key_Space, Qt.Key.Key_F5, Qt.Key.Key_F4):
+        qtbot.keyClick(field, key)
+    assert window.ran == []
+    assert (field.text() if where == "field" else field.toPlainText()) == " "
+
+
+@pytest.mark.parametrize("where", ["field", "text"])
+def test_modified_keys_work_while_a_text_field_has_focus(window, qtbot, where):
+    field = getattr(window, where)
+    field.setFocus()
+    qtbot.keyClick(field, Qt.Key.Key_E, Qt.KeyboardModifier.ControlModifier)
+    assert window.ran == ["export_report"]
+
+
+def test_a_text_that_can_only_be_read_keeps_no_keys(window, qtbot):
+    window.text.setReadOnly(True)
+    window.text.setFocus()
+    qtbot.keyClick(window.text, Qt.Key.Key_F5)
+    assert window.ran == ["run"]
+
+
+def test_space_presses_the_button_that_has_the_focus(window, qtbot):
+    window.button.clicked.connect(lambda: window.ran.append("button"))
+    window.button.setFocus()
+    qtbot.keyClick(window.button, Qt.Key.Key_Space)
+    qtbot.keyClick(window.button, Qt.Key.Key_F5)
+    assert window.ran == ["button", "run"]
