@@ -86,9 +86,7 @@ def _load_fonts() -> frozenset[str]:
     return frozenset(families)
 
 
-def ui_font(
-    pixels: int = BASE_PIXELS, weight: QFont.Weight = QFont.Weight.Normal, *, tabular: bool = False
-) -> QFont:
+def ui_font(pixels: int = BASE_PIXELS, weight: QFont.Weight = QFont.Weight.Normal, *, tabular: bool = False) -> QFont:
     """The face of the window, `pixels` high; the system's own where the shipped one did not load.
 
     `tabular` gives all digits one width, so that counting figures do not wobble.

@@ -70,9 +70,7 @@ class Theme:
         return value
 
 
-COLOUR_TOKENS = tuple(
-    field.name for field in fields(Theme) if field.name not in ("name", "is_dark", "owner_hues")
-)
+COLOUR_TOKENS = tuple(field.name for field in fields(Theme) if field.name not in ("name", "is_dark", "owner_hues"))
 
 # Owner hues were found by search: one colour in each of twelve hue sectors, lightness such that the least
 # OKLab distance of any two, also as seen with protanopia, deuteranopia and tritanopia, is largest.

@@ -156,12 +156,7 @@ def test_every_icon_takes_its_tint_and_draws_something(qapp: QApplication) -> No
         source = (ICON_FOLDER / f"{name}.svg").read_text(encoding="utf-8")
         assert "currentColor" in source and not re.search(r"#[0-9A-Fa-f]{3,8}", source), name
         image = icon_pixmap(name, "#FF0000", 24).toImage()
-        solid = [
-            image.pixelColor(x, y)
-            for x in range(24)
-            for y in range(24)
-            if image.pixelColor(x, y).alpha() > 200
-        ]
+        solid = [image.pixelColor(x, y) for x in range(24) for y in range(24) if image.pixelColor(x, y).alpha() > 200]
         assert solid, name
         assert all(colour.red() > 240 and colour.green() < 15 for colour in solid), name
 
