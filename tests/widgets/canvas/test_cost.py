@@ -1,4 +1,4 @@
-"""What a frame of the canvas costs. Run by `make bench`; the engine shares the interpreter, so cheap frames buy speed."""
+"""What a frame of the canvas costs; run by `make bench`. The engine shares the interpreter: cheap frames buy speed."""
 
 from __future__ import annotations
 
