@@ -134,7 +134,7 @@ TABLES = (
     Table("latency_heat", "Latency heat map", latency.HEAT_SCHEMA, lambda f: latency.latency_heat(f.latency_buckets)),
     Table("lag", "Lag over time", lag.SCHEMA, lambda f: f.lag),
     Table("lag_series", "Lag", lag.SERIES_SCHEMA, lambda f: lag.lag_series(f.lag)),
-    Table("queues", "Queues", queues.SCHEMA, lambda f: queues.queues(f.rollup, f.duration_ns, f.width_ns)),
+    Table("queues", "Queues", queues.SCHEMA, lambda f: queues.queues(f.rollup, f.control, f.duration_ns, f.width_ns)),
     Table("rebalances", "Rebalances", rebalances.SCHEMA, lambda f: rebalances.rebalances(f.control, f.duration_ns)),
     Table("ownership", "Partition owners", ownership.SCHEMA, lambda f: ownership.ownership(f.control, f.duration_ns)),
     Table("redeliveries", "Redeliveries", redeliveries.SCHEMA, lambda f: redeliveries.redeliveries(f.rollup)),

@@ -11,6 +11,8 @@
   const series = (index) => colour(`c${index % 10}`);
   const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
+  const tail = (text, most) => (text.length > most ? `…${text.slice(1 - most)}` : text); // a place's number is at its end
+
   function number(value) {
     if (value === null || value === undefined) return "n/a";
     const size = Math.abs(value);
@@ -30,7 +32,7 @@
     if (value < 0.001) return `${+(value * 1e6).toPrecision(3)} ns`;
     if (value < 1) return `${+(value * 1e3).toPrecision(3)} µs`;
     if (value < 1000) return `${+value.toPrecision(3)} ms`;
-    return value < 1e5 ? `${+(value / 1000).toPrecision(3)} s` : `${+(value / 6e4).toPrecision(3)} min`;
+    return value < 1e6 ? `${+(value / 1000).toPrecision(3)} s` : `${+(value / 6e4).toPrecision(3)} min`;
   }
   function clock(seconds, digits = data.width_s < 1 ? 1 : 0) {
     const scaled = Math.round(seconds * 10 ** digits) / 10 ** digits;
@@ -41,12 +43,13 @@
   const share = (value) => `${+(value * 100).toPrecision(2)} %`;
 
   // What every plot shares.
-  const text = () => ({ color: colour("soft"), fontSize: 12, fontFamily: "inherit" });
+  const font = getComputedStyle(document.body).fontFamily;
+  const text = () => ({ color: colour("soft"), fontSize: 12, fontFamily: font });
   const frame = (more) => ({
     animation: false,
-    textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
+    textStyle: { fontFamily: font },
     color: Array.from({ length: 10 }, (_, index) => series(index)),
-    grid: { left: 8, right: 14, top: 34, bottom: 6, containLabel: true },
+    grid: { left: 8, right: 26, top: 34, bottom: 6, containLabel: true },
     tooltip: {
       trigger: "axis", confine: true, backgroundColor: colour("card"), borderColor: colour("line"), padding: [8, 11],
       textStyle: { color: colour("ink"), fontSize: 12.5 }, extraCssText: "box-shadow:0 4px 18px rgba(10,15,30,.16);border-radius:8px;",
@@ -73,7 +76,7 @@
     axisLine: { show: false }, axisTick: { show: false }, nameTextStyle: text(), ...more,
   });
   const category = (names, more) => ({
-    type: "category", data: names, axisLabel: { ...text(), formatter: (name) => short(name, narrow() ? 18 : 34) }, axisTick: { show: false },
+    type: "category", data: names, axisLabel: { ...text(), formatter: (name) => tail(name, narrow() ? 18 : 34) }, axisTick: { show: false },
     axisLine: { lineStyle: { color: colour("line") } }, ...more,
   });
   const points = (values) => values.map((y, index) => [+(Math.min((index + 0.5) * data.width_s, data.duration_s)).toFixed(6), y]);
@@ -141,7 +144,7 @@
       const most = Math.max(1, ...heat.cells.map((cell) => cell[2]));
       const decade = (index) => heat.has_zero ? index === 0 || index > 1 && Math.abs(Math.log10(labels[index]) % 1) < 0.02 : Math.abs(Math.log10(labels[index]) % 1) < 0.02;
       return withTooltip(frame({
-        legend: undefined, grid: { left: 8, right: 14, top: 12, bottom: 6, containLabel: true },
+        legend: undefined, grid: { left: 8, right: 26, top: 12, bottom: 6, containLabel: true },
         xAxis: category(names, { axisLabel: { ...text(), interval: Math.max(0, Math.round((step() ?? 1) / data.width_s) * (narrow() ? 1 : 2) - 1), formatter: (v) => v.replace(/\.\d$/, "") }, splitArea: { show: false } }),
         yAxis: category(labels.map(String), { axisLabel: { ...text(), interval: (index) => decade(index), formatter: (ms) => milliseconds(+(+ms).toPrecision(1)) } }),
         visualMap: { show: false, min: 0, max: Math.log10(most + 1), dimension: 3, inRange: { color: [0, 1, 2, 3].map((n) => colour(`heat${n}`)) } },
@@ -178,7 +181,7 @@
       const cells = rows.flatMap((one, y) => one.lag.map((v, x) => (v === null ? null : [x, y, v, Math.log10(v + 1)])).filter(Boolean));
       const names = Array.from({ length: data.buckets }, (_, index) => clock(index * data.width_s));
       return withTooltip(frame({
-        legend: undefined, grid: { left: 8, right: 14, top: 6, bottom: 6, containLabel: true },
+        legend: undefined, grid: { left: 8, right: 26, top: 6, bottom: 6, containLabel: true },
         xAxis: category(names, { axisLabel: { ...text(), interval: Math.max(0, Math.round((step() ?? 1) / data.width_s) - 1), formatter: (v) => v.replace(/\.\d$/, "") } }),
         yAxis: category(rows.map((one) => one.name), { axisLine: { show: false } }),
         visualMap: { show: false, min: 0, max: Math.max(0.3, ...cells.map((cell) => cell[3])), dimension: 3, inRange: { color: [0, 1, 2, 3].map((n) => colour(`heat${n}`)) } },
@@ -190,7 +193,7 @@
     },
     "plot-owners": (box) => {
       const { rows, clients, spans, groups } = data.ownership;
-      box.style.height = `${rows.length * 27 + 78}px`;
+      box.style.height = `${rows.length * 27 + 44}px`;
       const bar = (params, api) => {
         const left = api.coord([api.value(1), api.value(0)]), right = api.coord([api.value(2), api.value(0)]);
         const height = Math.min(19, api.size([0, 1])[1] * 0.74), width = Math.max(1.5, right[0] - left[0] - 1);
@@ -211,7 +214,7 @@
         return { type: "rect", shape: { x: left, y: Math.min(top, bottom) - half, width: Math.max(2, right - left), height: Math.abs(bottom - top) + 2 * half }, style: { fill: colour("band") } };
       };
       return withTooltip(frame({
-        grid: { left: 8, right: 14, top: 34, bottom: 6, containLabel: true },
+        grid: { left: 8, right: 26, top: 4, bottom: 6, containLabel: true },
         legend: { show: false },
         xAxis: time(), yAxis: category(rows, { inverse: true, axisLine: { show: false } }),
         series: [
@@ -233,12 +236,13 @@
     "plot-pressure": () => {
       const lost = data.backpressure.flatMap((one) => [["refused", one.rejected], ["dropped", one.dropped]].filter(([, values]) => values.some(Boolean)).map(([word, values]) => [`${one.name}, ${word}`, values]));
       const blocked = data.backpressure.filter((one) => one.blocked.some(Boolean));
+      const most = Math.max(0, ...blocked.flatMap((one) => one.blocked));
       const format = (v, name) => (blocked.some((one) => `${one.name}, blocked` === name) ? share(v) : number(v));
       return withTooltip(frame({
         grid: { left: 8, right: lost.length ? 8 : 14, top: 34, bottom: 6, containLabel: true },
-        xAxis: time(), yAxis: [value((v) => share(v), { min: 0, max: (v) => Math.max(1, v.max) }), value(number, { show: lost.length > 0, splitLine: { show: false } })],
-        series: [context(), ...blocked.map((one, index) => line(`${one.name}, blocked`, points(one.blocked), index, { step: "middle", areaStyle: { opacity: 0.22 } })),
-          ...lost.map(([name, values], index) => ({ name, type: "bar", yAxisIndex: 1, data: points(values), barMaxWidth: 7, itemStyle: { color: series(index + 5), borderRadius: [2, 2, 0, 0] } }))],
+        xAxis: time(), yAxis: [value((v) => share(v), most > 1 ? { min: 0 } : { min: 0, max: 1, interval: 0.25 }), value(number, { show: lost.length > 0, splitLine: { show: false } })],
+        series: [context(), ...blocked.map((one, index) => line(`${one.name}, blocked`, points(one.blocked), index, { step: "middle", areaStyle: { opacity: 0.13 }, lineStyle: { width: 1.2, color: series(index) } })),
+          ...lost.map(([name, values], index) => ({ name, type: "bar", z: 3, yAxisIndex: 1, data: points(values), barMaxWidth: 7, itemStyle: { color: series(index + 5), borderRadius: [2, 2, 0, 0] } }))],
       }), overTime(format));
     },
     "plot-partitions": (box) => {
@@ -247,7 +251,7 @@
       const even = topics.flatMap((one) => one.partitions.map(() => one.messages.reduce((a, b) => a + b, 0) / one.partitions.length));
       const shares = topics.flatMap((one) => one.share);
       return withTooltip(frame({
-        legend: undefined, grid: { left: 8, right: 14, top: 14, bottom: 6, containLabel: true },
+        legend: undefined, grid: { left: 8, right: 26, top: 14, bottom: 6, containLabel: true },
         xAxis: category(names, { axisLabel: { ...text(), hideOverlap: true } }), yAxis: value(number),
         series: [{ name: "Messages", type: "bar", barMaxWidth: 46, data: topics.flatMap((one) => one.messages).map((v, index) => ({ value: v, itemStyle: { color: v > 1.5 * even[index] ? series(1) : series(0), borderRadius: [4, 4, 0, 0] } })) },
           { name: "Even share", type: "line", step: "middle", data: even, symbol: "none", lineStyle: { color: colour("soft"), width: 1.2, type: [4, 4] } }],
@@ -293,8 +297,7 @@
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   addEventListener("beforeprint", () => {
-    document.documentElement.dataset.theme = "light";
-    document.querySelectorAll("details").forEach((one) => { one.dataset.was = one.open; });
+    document.documentElement.dataset.theme = "light"; // also narrows the page to the paper's width
     drawAll();
     document.querySelectorAll(".plot svg").forEach((svg) => svg.setAttribute("viewBox", `0 0 ${svg.getAttribute("width")} ${svg.getAttribute("height")}`));
   });

@@ -164,15 +164,20 @@ def _latency_heat(scale: _Scale, rows: Rows) -> dict[str, Any]:
     return found
 
 
+def _place_name(group: str, topic: str, partition: int, several_groups: bool) -> str:
+    return f"{group} · {topic}/{partition}" if several_groups else f"{topic}/{partition}"
+
+
 def _lag(scale: _Scale, rows: Rows, series: Rows) -> list[dict[str, Any]]:
     """The partitions with the most lag, worst first."""
     by_place: dict[tuple[str, str, int], list[Row]] = {}
     for row in rows:
         by_place.setdefault((row["group"], row["topic"], row["partition"]), []).append(row)
     found = []
+    several = len({row["group"] for row in series}) > 1
     for row in series[:LAG_ROWS]:
         place = (row["group"], row["topic"], row["partition"])
-        name = f"{row['group']} · {row['topic']}/{row['partition']}"
+        name = _place_name(*place, several)
         found.append({"name": name, "lag": scale.dense(by_place.get(place, ()), "lag", None)})
     return found
 
@@ -183,7 +188,7 @@ def _ownership(rows: Rows) -> dict[str, Any]:
     clients = sorted({row["client"] for row in rows})
     several = len({place[0] for place in places}) > 1
     return {
-        "rows": [f"{group} · {topic}/{number}" if several else f"{topic}/{number}" for group, topic, number in places],
+        "rows": [_place_name(*place, several) for place in places],
         "groups": [place[0] for place in places],
         "clients": clients,
         "spans": [

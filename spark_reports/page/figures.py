@@ -20,6 +20,10 @@ class Figure(NamedTuple):
     alarming: bool = False
 
 
+def _field(row: Mapping[str, Any] | None, name: str) -> Any:
+    return None if row is None else row[name]
+
+
 def key_figures(tables: Mapping[str, Rows], duration_ns: int) -> list[Figure]:
     """The tiles, in order."""
     total = {row["name"]: row["recorded"] for row in tables["totals"]}
@@ -48,18 +52,18 @@ def key_figures(tables: Mapping[str, Rows], duration_ns: int) -> list[Figure]:
         Figure(
             "Acknowledged",
             text.count(total["acknowledged"]),
-            f"p99 {text.duration(acknowledged and acknowledged['p99_ns'])} after publishing",
+            f"p99 {text.duration(_field(acknowledged, 'p99_ns'))} after publishing",
             "latency",
         ),
         Figure(
             "Median latency",
-            text.duration(delivered and delivered["p50_ns"]),
-            f"to first delivery; p99 {text.duration(delivered and delivered['p99_ns'])}",
+            text.duration(_field(delivered, "p50_ns")),
+            f"to first delivery; p99 {text.duration(_field(delivered, 'p99_ns'))}",
             "latency",
         ),
         Figure(
             "Highest lag",
-            text.count(worst_lag and worst_lag["max_lag"]),
+            text.count(_field(worst_lag, "max_lag")),
             f"{worst_lag['group']} on {worst_lag['topic']}/{worst_lag['partition']}"
             if worst_lag
             else "nothing committed",

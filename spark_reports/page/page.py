@@ -22,7 +22,15 @@ from spark_reports.session import SessionInfo
 TEMPLATE = "report.html.j2"
 
 #: What a `session.json` of another program may lack.
-_EMPTY = {"scenario": "", "seed": None, "clock": "", "ended": "", "started_at": "", "session_id": "", "versions": {}}
+_EMPTY: dict[str, Any] = {
+    "scenario": "",
+    "seed": None,
+    "clock": "",
+    "ended": "",
+    "started_at": "",
+    "session_id": "",
+    "versions": {},
+}
 
 
 def render(info: SessionInfo, made: Made) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 NOT_THERE = "n/a"
+NBSP = "\u00a0"  # a number and its unit stay on one line
 
 
 def count(value: float | None) -> str:
@@ -32,9 +33,9 @@ def size(value: float | None) -> str:
         return NOT_THERE
     for unit in ("B", "kB", "MB", "GB"):
         if abs(value) < 1000:
-            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.3g} {unit}"
+            return f"{value:.0f}{NBSP}{unit}" if unit == "B" else f"{value:.3g}{NBSP}{unit}"
         value /= 1000
-    return f"{value:,.3g} TB"
+    return f"{value:,.3g}{NBSP}TB"
 
 
 def duration(value_ns: float | None) -> str:
@@ -43,16 +44,16 @@ def duration(value_ns: float | None) -> str:
     if value_ns is None:
         return NOT_THERE
     if value_ns == 0:
-        return "0 s"
+        return f"0{NBSP}s"
     for unit, limit in (("ns", 1e3), ("µs", 1e6), ("ms", 1e9)):
         if value_ns < limit * 0.9995:
-            return f"{_three(value_ns / limit * 1e3)} {unit}"
+            return f"{_three(value_ns / limit * 1e3)}{NBSP}{unit}"
     seconds = value_ns / 1e9
     if seconds < 99.95:
-        return f"{_three(seconds)} s"
+        return f"{_three(seconds)}{NBSP}s"
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {seconds:02d} s"
+    return f"{hours}{NBSP}h{NBSP}{minutes:02d}{NBSP}min" if hours else f"{minutes}{NBSP}min{NBSP}{seconds:02d}{NBSP}s"
 
 
 def _three(value: float) -> str:
@@ -78,10 +79,10 @@ def share(value: float | None) -> str:
         return NOT_THERE
     percent = value * 100
     if 0 < percent < 0.1:
-        return "below 0.1 %"
+        return f"below 0.1{NBSP}%"
     if percent < 10 and percent != round(percent):
-        return f"{percent:.1f} %"
-    return f"{percent:.0f} %" if percent < 99.5 or percent == 100 else f"{percent:.1f} %"
+        return f"{percent:.1f}{NBSP}%"
+    return f"{percent:.0f}{NBSP}%" if percent < 99.5 or percent == 100 else f"{percent:.1f}{NBSP}%"
 
 
 def listed(names: Sequence[str], limit: int = 3) -> str:

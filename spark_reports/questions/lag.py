@@ -16,6 +16,9 @@ SERIES_SCHEMA = (
     "`group` STRING, topic STRING, partition INT, last_lag BIGINT, max_lag BIGINT, max_lag_ns BIGINT, mean_lag DOUBLE"
 )
 
+#: What an offsets_reset event carries: [topic, partition, from offset, to offset] of each.
+_CHANGES = "changes ARRAY<ARRAY<STRING>>"
+
 
 def lag(rollup: DataFrame, control: DataFrame, duration_ns: int, width_ns: int) -> DataFrame:
     """One row per group, partition and time bucket from the session's start to its end.
@@ -38,11 +41,17 @@ def lag(rollup: DataFrame, control: DataFrame, duration_ns: int, width_ns: int) 
         F.col("end_offset").alias("committed"),
         F.col("last_seq").alias("seq"),
     )
-    resets = control.where((F.col("kind") == "offsets_reset") & F.col("offset").isNotNull()).select(
-        *("group", "topic", "partition"),
-        (F.floor(F.col("time_ns") / F.lit(width_ns)) * width_ns).cast("bigint").alias("start_ns"),
-        F.col("offset").alias("committed"),
-        "seq",
+    resets = (
+        control.where(F.col("kind") == "offsets_reset")
+        .select("group", "time_ns", "seq", F.explode(F.from_json("detail", _CHANGES).changes).alias("change"))
+        .select(
+            "group",
+            F.col("change")[0].alias("topic"),
+            F.col("change")[1].cast("int").alias("partition"),
+            (F.floor(F.col("time_ns") / F.lit(width_ns)) * width_ns).cast("bigint").alias("start_ns"),
+            F.col("change")[3].cast("bigint").alias("committed"),
+            "seq",
+        )
     )
     committed = (
         commits.union(resets)

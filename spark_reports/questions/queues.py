@@ -10,9 +10,12 @@ from spark_reports.questions.rollup import grid
 SCHEMA = "queue STRING, start_ns BIGINT, waiting BIGINT, in_flight BIGINT"
 
 
-def queues(rollup: DataFrame, duration_ns: int, width_ns: int) -> DataFrame:
-    """One row per queue and time bucket, at the bucket's end. A queue is a topic that is read with leases:
-    group = topic.
+def queues(rollup: DataFrame, control: DataFrame, duration_ns: int, width_ns: int) -> DataFrame:
+    """One row per queue and time bucket, at the bucket's end. A queue is a topic that is read with leases: group =
+    topic.
+
+    A user's action that counts messages of a queue has brought them back; damage has lost them. What a full queue
+    dropped was never in it.
     """
     kind, messages = F.col("kind"), F.col("messages")
     names = (
@@ -21,12 +24,14 @@ def queues(rollup: DataFrame, duration_ns: int, width_ns: int) -> DataFrame:
         .distinct()
     )
     here = F.col("topic") == F.col("queue")
-    gone = kind.isin("acknowledged", "dead_lettered", "expired", "evicted", "purged")
-    dropped = (kind == "dropped") & F.col("end_offset").isNotNull()  # refused ones never had a place
+    start = (F.floor(F.col("time_ns") / F.lit(width_ns)) * width_ns).cast("bigint")
+    others = control.where(F.col("kind").isin("user_action", "damage") & (F.col("count") > 0)).select(
+        start.alias("start_ns"), "kind", "topic", "to_topic", F.col("count").alias("messages")
+    )
     stored = (
         F.when((kind == "redriven") & (F.col("to_topic") == F.col("queue")), messages)
-        .when(here & (kind == "published"), messages)
-        .when(here & (gone | dropped), -messages)
+        .when(here & kind.isin("published", "user_action"), messages)
+        .when(here & kind.isin("acknowledged", "dead_lettered", "expired", "evicted", "purged", "damage"), -messages)
         .otherwise(0)
     )
     held = (
@@ -35,7 +40,9 @@ def queues(rollup: DataFrame, duration_ns: int, width_ns: int) -> DataFrame:
         .otherwise(0)
     )
     changes = (
-        rollup.join(F.broadcast(names), here | (F.col("to_topic") == F.col("queue")))
+        rollup.select("start_ns", "kind", "topic", "to_topic", "messages")
+        .union(others)
+        .join(F.broadcast(names), here | (F.col("to_topic") == F.col("queue")))
         .groupBy("queue", "start_ns")
         .agg(F.sum(stored).alias("stored"), F.sum(held).alias("held"))
     )

@@ -25,14 +25,18 @@ _SAME_NAME = (
 
 
 def totals(rollup: DataFrame, control: DataFrame) -> DataFrame:
-    """One row per total, with the field names of the run's summary, plus `events`: all that were recorded."""
-    messages = rollup.agg(
+    """One row per total, with the field names of the run's summary, plus `events`: all that were recorded.
+
+    As the broker counts: a rebalance when it starts, and as purged only what was taken out of a queue, not out of its
+    dead letters.
+    """
+    counted = rollup.where((F.col("kind") != "purged") | (F.col("topic") == F.col("group")))
+    messages = counted.agg(
         *(F.sum(F.when(F.col("kind") == kind, F.col("messages"))).alias(kind) for kind in _SAME_NAME),
         F.sum(F.when((F.col("kind") == "delivered") & (F.col("attempt") > 1), F.col("messages"))).alias("redelivered"),
-        F.sum("events").alias("message_events"),
-    )
+    ).crossJoin(rollup.agg(F.sum("events").alias("message_events")))
     others = control.agg(
-        F.count_if(F.col("kind") == "rebalance_completed").alias("rebalances"),
+        F.count_if(F.col("kind") == "rebalance_started").alias("rebalances"),
         F.count("*").alias("control_events"),
     )
     names = (*_SAME_NAME, "redelivered", "rebalances")

@@ -63,7 +63,7 @@ class FakeBroker:
             self.totals[counted] += fields["count"]
         if kind is K.DELIVERED and fields["attempt"] > 1:
             self.totals["redelivered"] += fields["count"]
-        if kind is K.REBALANCE_COMPLETED:
+        if kind is K.REBALANCE_STARTED:
             self.totals["rebalances"] += 1
 
     def run(self) -> dict[str, int]:

@@ -1,0 +1,86 @@
+"""One Spark for all tests of the report, and sessions recorded by the real recorder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from broker_core.events import EventStream
+from broker_core.session.recorder import Recorder
+from spark_reports.java import find_java
+from spark_reports.jvm import Jvm
+from spark_reports.session import EVENTS_SCHEMA, inspect
+from spark_reports.spark import spark_session
+from spark_reports.tables import Frames
+from tests.broker_core.session.fake_stream import FakeBroker
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A small Spark, started and stopped as the job does it."""
+    work = tmp_path_factory.mktemp("spark")
+    jvm = Jvm(find_java(), work, work / "spark.log", "local[2]")
+    jvm.connect()
+    session = spark_session("local[2]", work)
+    # For a handful of rows, planning and compiling cost more than running.
+    for name, value in {
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    }.items():
+        session.conf.set(name, value)
+    yield session
+    session.stop()
+    jvm.close()
+    assert jvm.process.poll() is not None
+    os.environ.pop("PYSPARK_GATEWAY_PORT", None)
+
+
+def record(folder: Path, seconds: int = 20, rate: int = 40, seed: int = 7) -> dict[str, int]:
+    """Record a session of the fake broker into `folder`; its true totals."""
+    stream = EventStream()
+    recorder = Recorder(folder, scenario_name="A minute of <b>commits</b>", scenario_text="name: fake\n", seed=seed)
+    stream.attach(recorder)
+    totals = FakeBroker(stream, seconds=seconds, rate=rate, seed=seed).run()
+    recorder.close(totals=totals)
+    return totals
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a session with everything in it."""
+    folder = tmp_path_factory.mktemp("sessions") / "fake"
+    record(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def frames(spark: SparkSession, recorded: Path) -> Frames:
+    """The DataFrames of `recorded`."""
+    return Frames(spark, inspect(str(recorded)))
+
+
+class Events:
+    """Writes small event tables by hand: only the fields that matter, the rest as the recorder would leave them."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.spark = spark
+        self.names = [part.split("`")[1] for part in EVENTS_SCHEMA.split(", ")]
+
+    def __call__(self, *rows: dict):
+        """A DataFrame with one event a dict; `seq` is the place in the list where it is not given."""
+        empty = dict.fromkeys(self.names) | dict.fromkeys(("topic", "client", "group", "cause", "to_topic"), "")
+        empty |= {"count": 0, "size_bytes": 0, "time_ns": 0}
+        full = [{**empty, "seq": number, **row} for number, row in enumerate(rows)]
+        return self.spark.createDataFrame([tuple(row[name] for name in self.names) for row in full], EVENTS_SCHEMA)
+
+
+@pytest.fixture(scope="session")
+def events(spark: SparkSession) -> Events:
+    """Makes small event tables."""
+    return Events(spark)

@@ -1,0 +1,73 @@
+"""The recorded session is the whole truth: what Spark counts in it equals what the broker counted, to the message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from app.places import DataFiles, shipped_scenarios
+from broker_core.clock import ns_from_s
+from broker_core.lab.actions import MoveConsumer, Redrive
+from broker_core.lab.consumer import ConsumerActor
+from broker_core.lab.scenario import load_scenario
+from broker_core.session.live_session import LiveSession
+from spark_reports.session import inspect
+from spark_reports.tables import TABLES, Frames
+
+pytestmark = pytest.mark.spark
+
+RUN_S = 60.0
+TOTALS = next(table for table in TABLES if table.name == "totals")
+RECONCILIATION = next(table for table in TABLES if table.name == "reconciliation")
+
+
+def meddle(live: LiveSession) -> None:
+    """Do what a user would do to a session in its middle: move a consumer, redrive every dead letter."""
+    simulation = live.simulation
+    groups = [group.name for group in simulation.snapshot().groups]
+    for actor in list(simulation.actors.values()):
+        if isinstance(actor, ConsumerActor) and actor.target:
+            simulation.perform(MoveConsumer(actor.name, ""))
+            simulation.perform(MoveConsumer(actor.name, groups[-1]))
+            break
+    for queue in simulation.snapshot().queues:
+        if queue.dead_letters:
+            simulation.perform(Redrive(queue.name, tuple(letter.offset for letter in queue.dead_letters)))
+
+
+@pytest.mark.parametrize("scenario", shipped_scenarios(), ids=lambda path: path.stem)
+def test_the_report_counts_what_the_broker_counted(spark: SparkSession, tmp_path: Path, scenario: Path) -> None:
+    parsed, text = load_scenario(scenario)
+    live = LiveSession(parsed, text, folder=tmp_path / "session", find_file=DataFiles(scenario))
+    until_s = min(RUN_S, parsed.until_s)
+    live.simulation.loop.run_until(ns_from_s(until_s / 2))
+    meddle(live)
+    live.simulation.loop.run_until(ns_from_s(until_s))
+    live.close(finished=False)
+    summary = live.summary()
+    frames = Frames(spark, inspect(str(tmp_path / "session")))
+    counted = {row["name"]: row["recorded"] for row in TOTALS.build(frames).collect()}
+    assert counted == {name: summary[name] for name in counted}
+    assert set(counted) == set(summary)
+    assert summary["published"] > 0
+    assert all(row["equal"] for row in RECONCILIATION.build(frames).collect())
+
+
+def test_a_message_that_the_recording_lost_is_noticed(spark: SparkSession, tmp_path: Path) -> None:
+    scenario = shipped_scenarios()[0]
+    parsed, text = load_scenario(scenario)
+    live = LiveSession(parsed, text, folder=tmp_path / "session", find_file=DataFiles(scenario))
+    recorder = live.recorder
+    assert recorder is not None
+    live.simulation.loop.run_until(ns_from_s(5))
+    live.simulation.events.detach(recorder)
+    live.simulation.loop.run_until(ns_from_s(6))
+    live.simulation.events.attach(recorder)
+    live.simulation.loop.run_until(ns_from_s(10))
+    live.close(finished=False)
+    frames = Frames(spark, inspect(str(tmp_path / "session")))
+    different = {row["name"]: row["difference"] for row in RECONCILIATION.build(frames).collect() if not row["equal"]}
+    assert different["published"] < 0
+    assert different["delivered"] < 0
