@@ -1,4 +1,4 @@
-"""The broker: topics, groups, queues and their backpressure behind one face. Every public call is here, and takes the time."""
+"""The broker: topics, groups, queues and their backpressure behind one face; every public call takes the time."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import DeadLetters, RedriveResult
 from broker_core.queues.lease import Lease
 from broker_core.queues.queue import Queue
+from broker_core.queues.subscription import BacklogPolicy, Subscription, subscribed
 from broker_core.replies import Reply
 from broker_core.snapshots import (
     GroupView,
@@ -41,11 +42,12 @@ from broker_core.timers import Timers
 
 
 class Published(msgspec.Struct, frozen=True, gc=False):
-    """Where a message was appended."""
+    """Where a message was appended; `missed_by` names the subscriptions that had no room for it."""
 
     topic: str
     partition: int
     offset: int
+    missed_by: tuple[str, ...] = ()
 
 
 class _Topic:
@@ -81,6 +83,7 @@ class Broker:
         self._epoch_ms = epoch_ms
         self._topics: dict[str, _Topic] = {}
         self._queues: dict[str, Queue] = {}
+        self._subscriptions: dict[str, Subscription] = {}
         self._offsets = offsets
         self.fetches = Fetches(events, timers, self._partition)
         self.groups = GroupCoordinator(
@@ -116,8 +119,39 @@ class Broker:
         topic = self._add_topic(name, config.priorities, Partitioner("crc32"), flow)
         bin_log = self._add_topic(config.dead_letter_topic_of(name), 1, Partitioner("crc32"), None).log
         dead_letters = DeadLetters(bin_log, self._events)
-        self._queues[name] = Queue(name, topic.log, dead_letters, self._events, self._timers, config)
+        self._queues[name] = Queue(
+            name,
+            topic.log,
+            dead_letters,
+            self._events,
+            self._timers,
+            config,
+            room=lambda time_ns: self._make_room(time_ns, name),
+        )
         self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=name, count=config.priorities)
+
+    def subscribe(
+        self,
+        now_ns: int,
+        name: str,
+        topic: str,
+        config: QueueConfig,
+        *,
+        max_messages: int | None = None,
+        policy: BacklogPolicy = "drop_newest",
+    ) -> None:
+        """A fan-out subscription `name`: from now on it gets every message of `topic`, with leases as a queue has.
+
+        Where `max_messages` wait in it already, a message is turned away from it, or pushes out the oldest one. Take,
+        acknowledge and redrive as for a queue. Raises UNKNOWN_TOPIC_OR_PARTITION, TOPIC_ALREADY_EXISTS, INVALID_CONFIG.
+        """
+        log = self._topic(topic).log
+        if name.lower() in {known.lower() for known in (*self._topics, *self._queues)}:
+            raise BrokerError(ErrorCode.TOPIC_ALREADY_EXISTS, name)
+        bin_log = self._add_topic(config.dead_letter_topic_of(check_name(name)), 1, Partitioner("crc32"), None).log
+        queue = self._queues[name] = subscribed(log, name, bin_log, self._events, self._timers, config)
+        self._subscriptions[name] = Subscription(topic, queue, max_messages, policy)
+        self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=topic, group=name, count=len(log.partitions))
 
     def _add_topic(self, name: str, partitions: int, partitioner: Partitioner, flow: FlowConfig | None) -> _Topic:
         check_name(name)
@@ -134,7 +168,14 @@ class Broker:
         topic = self._topics[name] = _Topic(log, None)
         if flow is not None:
             topic.counts_bytes = flow.max_bytes is not None
-            topic.gate = Gate(name, flow, lambda: self._depth(name), self._events, self._timers)
+            topic.gate = Gate(
+                name,
+                flow,
+                lambda: self._depth(name),
+                self._events,
+                self._timers,
+                evict=lambda *room: self._evict(name, *room),
+            )
         return topic
 
     def partition_count(self, topic: str) -> int:
@@ -146,8 +187,8 @@ class Broker:
     def publish(self, now_ns: int, name: str, message: Message, *, client: str) -> Reply[Published | None]:
         """Append `message` to a topic or queue; where it landed, or None where the flow policy dropped it.
 
-        The reply may wait for room. It fails with THROTTLED where the message is refused or no room came in time. Raises
-        UNKNOWN_TOPIC_OR_PARTITION, and MESSAGE_TOO_LARGE where the topic takes no message of this size.
+        The reply may wait for room. It fails with THROTTLED where the message is refused or no room came in time.
+        Raises UNKNOWN_TOPIC_OR_PARTITION, and MESSAGE_TOO_LARGE where the topic takes no message of this size.
         """
         topic = self._topic(name)
         reply: Reply[Published | None] = Reply()
@@ -158,7 +199,7 @@ class Broker:
         if topic.gate is None:
             admit(now_ns)
         else:
-            offer = topic.gate.offer(now_ns, client, 1, _size_bytes(message), admit)
+            offer = topic.gate.offer(now_ns, client, 1, _size_bytes(message), admit, priority=message.priority)
             offer.then(lambda verdict: _refused(reply, verdict, name))
         return reply
 
@@ -180,14 +221,23 @@ class Broker:
             published_ns=now_ns,
             key=message.key,
         )
-        self._grown(now_ns, name, partition)
-        return Published(name, partition, appended.base_offset)
+        missed_by = self._grown(now_ns, name, partition, appended.base_offset, appended.count, client)
+        return Published(name, partition, appended.base_offset, missed_by)
 
-    def _grown(self, now_ns: int, name: str, partition: int) -> None:
+    def _grown(
+        self, now_ns: int, name: str, partition: int, offset: int, count: int, client: str
+    ) -> tuple[str, ...]:
+        """Readers are served; the names of the subscriptions that had no room."""
         queue = self._queues.get(name)
         if queue is not None:
             queue.appended(now_ns)
+        missed_by = tuple(
+            subscriber
+            for subscriber, subscription in self._subscriptions.items()
+            if subscription.topic == name and subscription.appended(now_ns, partition, offset, count, client)
+        )
         self.fetches.appended(now_ns, name, partition)
+        return missed_by
 
     # -- groups
 
@@ -246,9 +296,8 @@ class Broker:
     ) -> None:
         """Commit for a member and say what that acknowledges; errors as in `GroupCoordinator.commit`."""
         for topic, partition, old, new in self.groups.commit(now_ns, group, member_id, generation, offsets):
-            if old is None:
-                old = self.fetches.start(group, topic, partition) or 0
-            self.fetches.committed(now_ns, group, client, topic, partition, old, new)
+            start = (self.fetches.start(group, topic, partition) or 0) if old is None else old
+            self.fetches.committed(now_ns, group, client, topic, partition, start, new)
             self._make_room(now_ns, topic)
 
     # -- queues
@@ -258,6 +307,16 @@ class Broker:
     ) -> Reply[list[Lease]]:
         """See `Queue.take`."""
         return self._queue(queue).take(now_ns, holder, max_messages=max_messages, deadline_ns=deadline_ns)
+
+    def cancel_take(self, queue: str, reply: Reply[list[Lease]]) -> None:
+        """A parked take is no longer wanted."""
+        self._queue(queue).cancel_take(reply)
+
+    def disconnect(self, now_ns: int, client: str) -> None:
+        """A client is gone without a word: its parked offers fail with CLOSED, its leases expire in their time."""
+        for topic in self._topics.values():
+            if topic.gate is not None:
+                topic.gate.leave(now_ns, client)
 
     def ack(self, now_ns: int, lease: Lease) -> None:
         """The holder has finished with the message. Raises INVALID_LEASE where it holds it no longer."""
@@ -277,8 +336,14 @@ class Broker:
         A redrive passes the gate by: the messages were admitted once.
         """
         found = self._queue(queue)
+        subscription = self._subscriptions.get(queue)
 
         def append(message: Message) -> tuple[str, int, int]:
+            if subscription is not None:
+                # Its origin is the topic, where every subscriber sees it again.
+                name = subscription.topic
+                again = self._append(now_ns, name, self._topic(name), message, client)
+                return again.topic, again.partition, again.offset
             partition = _level(found, message)
             log = self._topic(queue).log.partitions[partition]
             return queue, partition, log.append_batch(now_ns, (message,)).base_offset
@@ -304,6 +369,7 @@ class Broker:
             rejected=sum(gate.counts.rejected for gate in gates),
             dropped=sum(gate.counts.dropped for gate in gates),
             expired=sum(queue.counts.expired for queue in queues),
+            evicted=sum(queue.counts.evicted for queue in queues),
             purged=sum(queue.counts.purged for queue in queues),
             rebalances=self.groups.rebalances_started,
         )
@@ -312,7 +378,8 @@ class Broker:
         self, now_ns: int, *, max_leases: int, max_dead_letters: int
     ) -> tuple[tuple[TopicView, ...], tuple[GroupView, ...], tuple[QueueView, ...]]:
         """Topics, groups and queues; bins are not listed as topics, nor are the logs of queues."""
-        hidden = set(self._queues) | {queue.dead_letters.name for queue in self._queues.values()}
+        own_logs = self._queues.keys() - self._subscriptions.keys()
+        hidden = own_logs | {queue.dead_letters.name for queue in self._queues.values()}
         topics = tuple(self._topic_view(now_ns, name) for name in self._topics if name not in hidden)
         queues = tuple(self._queue_view(now_ns, name, max_leases, max_dead_letters) for name in self._queues)
         return topics, self.groups.views(now_ns), queues
@@ -332,6 +399,8 @@ class Broker:
 
     def _queue_view(self, now_ns: int, name: str, max_leases: int, max_dead_letters: int) -> QueueView:
         view = self._queues[name].view(now_ns, max_leases, max_dead_letters)
+        if name in self._subscriptions:
+            return msgspec.structs.replace(view, gate=self._subscriptions[name].gate_view())
         gate = self._topics[name].gate
         return view if gate is None else msgspec.structs.replace(view, gate=gate.view(now_ns))
 
@@ -357,9 +426,14 @@ class Broker:
         return deepest
 
     def _make_room(self, now_ns: int, name: str) -> None:
-        gate = self._topic(name).gate
-        if gate is not None:
-            gate.room(now_ns)
+        topic = self._topics.get(name)
+        if topic is not None and topic.gate is not None:
+            topic.gate.room(now_ns)
+
+    def _evict(self, name: str, now_ns: int, messages: int, size_bytes: int, than: int | None) -> bool:
+        """Make room in a queue; a topic's log keeps what it has."""
+        queue = self._queues.get(name)
+        return queue is not None and queue.evict(now_ns, messages, size_bytes, than)
 
     def _topic(self, name: str) -> _Topic:
         topic = self._topics.get(name)

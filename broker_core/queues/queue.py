@@ -63,7 +63,7 @@ class Queue:
         self.counts = QueueCounts()
         ageing_ns = None if config.ageing_ms is None else ns_from_ms(config.ageing_ms)
         self.levels = Levels(log.partitions[: config.priorities], ageing_ns)
-        self._events = QueueEvents(name, events)
+        self._events = QueueEvents(name, log.name, events)
         self._timers = timers
         self._due = DueTimer(timers, self._end_waits)
         self._endings = Endings(name, config, self.levels, self.counts, dead_letters, self._events, self._due, jitter)
@@ -259,6 +259,10 @@ class Queue:
         withdrawn = self._removals.withdraw(now_ns, partition, offset, client)
         self._finished(now_ns)
         return withdrawn
+
+    def turn_away(self, now_ns: int, partition: int, offset: int, client: str) -> bool:
+        """Evict what `client` has just published, for want of room; False where somebody holds it already."""
+        return self._removals.turn_away(now_ns, partition, offset, client)
 
     def evict(self, now_ns: int, messages: int, size_bytes: int, than: int | None = None) -> bool:
         """Make room for so many messages and bytes, at the cost of the oldest that wait; nothing where that cannot be.

@@ -8,10 +8,11 @@ from broker_core.queues.spans import Span
 
 
 class QueueEvents:
-    """Says what happened to messages of queue `name`; topic and group are the queue's name."""
+    """Says what happened to messages of `topic` in queue `name`, which is told as the group."""
 
-    def __init__(self, name: str, stream: EventStream) -> None:
+    def __init__(self, name: str, topic: str, stream: EventStream) -> None:
         self._name = name
+        self._topic = topic
         self._stream = stream
 
     def part(
@@ -31,7 +32,7 @@ class QueueEvents:
         self._stream.emit(
             now_ns,
             kind,
-            topic=self._name,
+            topic=self._topic,
             partition=level,
             offset=first,
             count=end - first,
@@ -49,7 +50,7 @@ class QueueEvents:
         self._stream.emit(
             now_ns,
             EventKind.EXPIRED if skipped.error is None else EventKind.DAMAGE,
-            topic=self._name,
+            topic=self._topic,
             partition=level,
             offset=skipped.offset,
             count=1,
@@ -61,4 +62,4 @@ class QueueEvents:
 
     def undone(self, now_ns: int, what: str, client: str, count: int) -> None:
         """A user has taken back what they did to `count` messages."""
-        self._stream.emit(now_ns, EventKind.USER_ACTION, topic=self._name, client=client, count=count, cause=what)
+        self._stream.emit(now_ns, EventKind.USER_ACTION, topic=self._topic, client=client, count=count, cause=what)

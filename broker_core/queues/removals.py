@@ -61,6 +61,15 @@ class Removals:
         self._events.part(now_ns, EventKind.PURGED, level, span, offset, offset + 1, cause="withdrawn", client=client)
         return True
 
+    def turn_away(self, now_ns: int, level: int, offset: int, client: str) -> bool:
+        """Evict what `client` has just published, for want of room; False where somebody holds it already."""
+        span = self._levels.table(level).withdraw(offset)
+        if span is None:
+            return False
+        self._counts.evicted += 1
+        self._events.part(now_ns, EventKind.EVICTED, level, span, offset, offset + 1, cause="no room", client=client)
+        return True
+
     def evict(self, now_ns: int, messages: int, size_bytes: int, than: int | None) -> bool:
         """Take out the oldest messages to make so much room; False, and nothing is done, where that cannot be."""
         evicted = self._levels.evict(messages, size_bytes, than)

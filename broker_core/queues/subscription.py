@@ -1,0 +1,85 @@
+"""A fan-out subscription: a topic read as a queue of its own, with a bounded backlog.
+
+Every subscriber has one, so that a slow one holds up nobody: what it has no room for is turned away from it alone,
+the topic and the others keep it. What is handed straight over to somebody who waits never counts.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from broker_core.errors import ConfigError
+from broker_core.events import EventStream
+from broker_core.queues.config import QueueConfig
+from broker_core.queues.dead_letters import DeadLetters
+from broker_core.queues.log_port import TopicPort
+from broker_core.queues.queue import Queue
+from broker_core.snapshots import GateView
+from broker_core.timers import Timers
+
+# The partitions of a topic are no priorities: ageing at once makes them take turns by age.
+_AT_ONCE_MS = 0.001
+
+BacklogPolicy = Literal["drop_newest", "drop_oldest"]
+
+
+class Subscription:
+    """`queue` reads the partitions of `topic`; at most `max_messages` wait in it, None is "no limit"."""
+
+    def __init__(
+        self, topic: str, queue: Queue, max_messages: int | None = None, policy: BacklogPolicy = "drop_newest"
+    ) -> None:
+        """Raises INVALID_CONFIG."""
+        if max_messages is not None and max_messages < 1:
+            raise ConfigError(f"max_messages {max_messages} must be more than 0")
+        if policy not in ("drop_newest", "drop_oldest"):
+            raise ConfigError(f"policy {policy!r} must be drop_newest or drop_oldest")
+        self.topic = topic
+        self.queue = queue
+        self._max_messages = max_messages
+        self._policy: BacklogPolicy = policy
+
+    def appended(self, now_ns: int, partition: int, offset: int, count: int, client: str) -> int:
+        """The topic has got `count` messages from `client`; how many of them found no room."""
+        self.queue.appended(now_ns)
+        if self._max_messages is None:
+            return 0
+        over = self.queue.ready + self.queue.delayed - self._max_messages
+        if over <= 0:
+            return 0
+        if self._policy == "drop_oldest":
+            self.queue.evict(now_ns, over, 0)
+            return 0
+        newest = range(offset + count - 1, offset - 1, -1)[:over]
+        return sum(self.queue.turn_away(now_ns, partition, place, client) for place in newest)
+
+    def gate_view(self) -> GateView | None:
+        """The gauges of its backlog; None where it has no limit."""
+        if self._max_messages is None:
+            return None
+        return GateView(
+            target=self.queue.name,
+            policy=self._policy,
+            depth=self.queue.ready + self.queue.delayed,
+            limit=self._max_messages,
+            rate_limit_per_s=None,
+            tokens=None,
+            slowest=self.queue.name,
+            blocked=(),
+            blocked_ns_total=0,
+            rejected=0,
+            dropped=self.queue.counts.evicted,
+        )
+
+
+def subscribed(
+    log: TopicPort, name: str, bin_log: TopicPort, events: EventStream, timers: Timers, config: QueueConfig
+) -> Queue:
+    """A queue over the topic's log that begins at its end; its dead letters go into `bin_log`."""
+    config = msgspec.structs.replace(config, priorities=len(log.partitions), ageing_ms=_AT_ONCE_MS)
+    queue = Queue(name, log, DeadLetters(bin_log, events), events, timers, config)
+    for table in queue.levels.tables:
+        table.skip_to(table.end_offset)
+    return queue
