@@ -13,6 +13,7 @@ from PySide6.QtGui import (
     QHideEvent,
     QKeyEvent,
     QPainter,
+    QResizeEvent,
     QShowEvent,
 )
 from PySide6.QtWidgets import QToolTip, QWidget
@@ -77,6 +78,8 @@ class Canvas(PointerView):
         if view is self.view:
             return
         changed = self._stage.apply(view)
+        if was_empty or (changed and self.follows and not self.has_room(self._stage.layout.bounds)):
+            self._arrange()
         if changed:
             self._after_layout()
         if was_empty or view.is_empty:
@@ -105,6 +108,22 @@ class Canvas(PointerView):
     def focused_id(self) -> str:
         """The id that the keyboard acts on, "" for none."""
         return self._focus_id
+
+    def fit(self) -> None:
+        """Show everything, in the arrangement that shows largest, and keep showing it."""
+        if self._arrange():
+            self._after_layout()
+        super().fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another shape of the window may want another arrangement, but not under a user who has zoomed."""
+        if self.follows and self._arrange():
+            self._after_layout()
+        super().resizeEvent(event)
+
+    def _arrange(self) -> bool:
+        area = self.maximumViewportSize()
+        return not self.view.is_empty and self._stage.arrange(area.width(), area.height())
 
     def _after_layout(self) -> None:
         if self._focus_id not in self._stage.layout.rects:

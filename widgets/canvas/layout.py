@@ -29,6 +29,7 @@ GROUP_HEADER_H, BENCH_HEADER_H = 60.0, 36.0
 CARD_W, CARD_GAP = 212.0, 6.0
 SMALL_CARD_W, SMALL_CARD_H = 148.0, 30.0
 SMALL_FROM, CARD_LIMIT = 9, 96
+MOST_LEAST_COLUMNS = 3
 QUEUE_H, DEAD_LETTERS_H, DEAD_LETTERS_GAP = 124.0, 36.0, 24.0
 
 LayoutKey = tuple[object, ...]
@@ -85,8 +86,18 @@ def card_columns(count: int) -> int:
     return min(6, max(2, ceil(min(count, CARD_LIMIT) / 12)))
 
 
-def lay_out(view: CanvasView) -> Layout:
-    """The whole layout of a view."""
+def best_columns(view: CanvasView, width: float, height: float) -> int:
+    """How many columns of cards the groups should have at least, so that a view shows largest in width x height."""
+    scales = {}
+    for columns in range(1, MOST_LEAST_COLUMNS + 1):
+        bounds = lay_out(view, columns).bounds
+        scales[columns] = min(width / bounds.w, height / bounds.h, 1.0)
+    enough = max(scales.values()) * 0.97
+    return next(columns for columns, scale in scales.items() if scale >= enough)
+
+
+def lay_out(view: CanvasView, least_columns: int = 1) -> Layout:
+    """The whole layout of a view; on wide ground groups take at least so many columns of cards, to be less high."""
     layout = Layout()
     producer_ids = [producer.id for producer in view.producers]
     left_w = PRODUCER_W + PUBLISH_GAP if producer_ids else 0.0
@@ -97,7 +108,9 @@ def lay_out(view: CanvasView) -> Layout:
         layout.rects[topic.id] = Rect(middle_x, left, TOPIC_W, topic_height(topic))
         left += topic_height(topic) + GAP_Y
     counts = [len(group.members) for group in view.groups] + [len(queue.workers) for queue in view.queues]
-    width = max((_cards_width(count) for count in counts), default=CARD_W) + 2 * PAD
+    widest = max((_cards_width(count) for count in counts), default=CARD_W)
+    most = min(least_columns, max(counts, default=1))
+    width = max(widest, most * CARD_W + (most - 1) * CARD_GAP) + 2 * PAD
     for group in view.groups:
         ids = [member.id for member in group.members]
         right = _place_cards(layout, group.id, ids, Rect(right_x, right, width, 0), GROUP_HEADER_H)

@@ -11,7 +11,7 @@ from widgets.canvas.box_item import BoxItem, Highlight, Look
 from widgets.canvas.card_item import Card, CardItem
 from widgets.canvas.geometry import Rect
 from widgets.canvas.group_item import BenchItem, CardBox, GroupItem, WorkersItem
-from widgets.canvas.layout import Layout, LayoutKey, lay_out, layout_key
+from widgets.canvas.layout import Layout, LayoutKey, best_columns, lay_out, layout_key
 from widgets.canvas.link_item import LinkItem, LinkWordItem
 from widgets.canvas.motion import Motion, Move
 from widgets.canvas.overlay_items import ChipItem
@@ -38,6 +38,7 @@ class Stage(QGraphicsScene):
         self.boxes: dict[str, BoxItem] = {}
         self.links: dict[LinkKey, LinkItem] = {}
         self.reduced_motion = False
+        self._columns = 1
         self._words: dict[LinkKey, LinkWordItem] = {}
         self._word_keys: tuple[tuple[LinkKey, bool], ...] = ()
         self._key: LayoutKey = layout_key(self.view)
@@ -55,13 +56,26 @@ class Stage(QGraphicsScene):
         changed = key != self._key
         if changed:
             self._key = key
-            self.layout = lay_out(view)
+            self.layout = lay_out(view, self._columns)
         self._set_boxes(view)
         if changed:
             self._place_boxes()
         self._set_links(view, changed)
         self._slide_chips(view)
         return changed
+
+    def arrange(self, width: float, height: float) -> bool:
+        """Choose the columns of the groups for a viewport of so many pixels; True where the layout has changed."""
+        columns = best_columns(self.view, width, height)
+        if columns == self._columns:
+            return False
+        self._columns = columns
+        self.layout = lay_out(self.view, columns)
+        self._glide.finish()
+        for item_id, item in self.boxes.items():
+            item.place(self.layout.rects[item_id])
+        self._set_links(self.view, True)
+        return True
 
     def _box(self, item_id: str, make: Callable[[], BoxItem]) -> BoxItem:
         item = self.boxes.get(item_id)

@@ -44,6 +44,16 @@ class ZoomView(QGraphicsView):
         """Pixels for each scene unit."""
         return self.transform().m11()
 
+    @property
+    def follows(self) -> bool:
+        """Whether the view fits itself to its contents."""
+        return self._follows is not Follow.NOTHING
+
+    def has_room(self, bounds: Rect) -> bool:
+        """Whether so much can be shown whole with readable words."""
+        area = self.maximumViewportSize()
+        return bounds.w * READABLE <= area.width() and bounds.h * READABLE <= area.height()
+
     def set_bounds(self, bounds: Rect) -> None:
         """The contents have another size: fit again if they have outgrown the last fit or shrunk much."""
         self._bounds = bounds

@@ -324,6 +324,29 @@ def test_a_fitted_canvas_stays_fitted_and_a_zoomed_one_is_left_alone(canvas: Can
     assert canvas.zoom == zoom
 
 
+def test_a_new_shape_of_the_window_rearranges_the_groups(canvas: Canvas) -> None:
+    canvas.resize(1275, 480)
+    QApplication.processEvents()
+    first, second = (canvas._stage.layout.rects[f"consumer:indexer-{at}"] for at in (1, 2))
+    assert first.y == second.y
+    assert canvas._stage.boxes["consumer:indexer-2"].x() == second.x
+    assert canvas._stage.layout.bounds.h * canvas.zoom <= 481
+    canvas.resize(900, 900)
+    QApplication.processEvents()
+    first, second = (canvas._stage.layout.rects[f"consumer:indexer-{at}"] for at in (1, 2))
+    assert first.x == second.x
+
+
+def test_groups_that_fill_up_later_are_rearranged_when_room_runs_out(canvas: Canvas) -> None:
+    canvas.resize(1275, 480)
+    view = first_view()
+    canvas.set_view(CanvasView())
+    canvas.set_view(replace(view, groups=tuple(replace(group, members=()) for group in view.groups), bench=()))
+    canvas.set_view(view)
+    first, second = (canvas._stage.layout.rects[f"consumer:indexer-{at}"] for at in (1, 2))
+    assert first.y == second.y
+
+
 def test_names_are_plain_text(canvas: Canvas, hand: Hand) -> None:
     view = first_view()
     card = replace(view.bench[0], name="<b>x</b>", detail="<img src=x>")

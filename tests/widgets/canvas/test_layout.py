@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.widgets.canvas.sample_views import first_view, wide_view
 from widgets.canvas.geometry import Rect
 from widgets.canvas.lane_painter import nice_scale
-from widgets.canvas.layout import CARD_LIMIT, Layout, card_columns, lay_out, layout_key, topic_height
+from widgets.canvas.layout import CARD_LIMIT, Layout, best_columns, card_columns, lay_out, layout_key, topic_height
 from widgets.canvas.ports import WORD_H, WORD_W, point_at, word_places
 from widgets.canvas.view import (
     CanvasView,
@@ -81,9 +81,9 @@ def views(draw: st.DrawFn) -> CanvasView:
 
 
 @settings(max_examples=60)
-@given(views())
-def test_nothing_overlaps_and_links_keep_to_the_gaps(view: CanvasView) -> None:
-    check(lay_out(view))
+@given(views(), st.integers(1, 3))
+def test_nothing_overlaps_and_links_keep_to_the_gaps(view: CanvasView, least_columns: int) -> None:
+    check(lay_out(view, least_columns))
 
 
 @pytest.mark.parametrize("view", [CanvasView(), first_view(), wide_view(), wide_view(partitions=1, consumers=1)])
@@ -114,6 +114,14 @@ def test_a_group_box_grows_with_its_members_and_others_keep_their_column() -> No
     assert after.rects["group:indexers"].h > before.rects["group:indexers"].h
     assert after.rects["topic:commits"] == before.rects["topic:commits"]
     assert {rect.x for rect in after.rects.values()} <= {rect.x for rect in before.rects.values()}
+
+
+def test_wide_ground_gets_a_wider_and_lower_arrangement() -> None:
+    view = first_view()
+    high, wide = best_columns(view, 900, 900), best_columns(view, 1275, 510)
+    assert high == 1 and wide > high
+    assert lay_out(view, wide).bounds.h < lay_out(view, high).bounds.h
+    assert best_columns(CanvasView(), 100, 100) == 1
 
 
 def test_a_crowd_past_the_limit_is_counted_not_drawn() -> None:
