@@ -6,9 +6,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 
 from widgets.canvas.box_item import BoxItem, Look, draw_badge, draw_icon, draw_state_word, pen
-from widgets.canvas.lettering import plural, rate_text, write, write_right
+from widgets.canvas.lettering import plural, rate_text, write, write_centred, write_right
 from widgets.canvas.view import ConsumerCard, ProducerCard, WorkerCard
-from widgets.theme import mix, qcolour, state_style
+from widgets.theme import ink_on, mix, qcolour, state_style
 
 Card = ProducerCard | ConsumerCard | WorkerCard
 
@@ -86,11 +86,19 @@ class CardItem(BoxItem):
         draw_icon(painter, state_icon, colour, rect.width() - 22, 8, 14, self.look)
 
     def _draw_far(self, painter: QPainter, colour: str) -> None:
-        rect = self.rect()
+        """The owner's hue, the name as large as it fits, and the state as a bar."""
+        rect, theme = self.rect(), self.look.theme
+        left = 10.0
         painter.setPen(Qt.PenStyle.NoPen)
         if not isinstance(self.card, ProducerCard):
-            painter.setBrush(qcolour(self.look.theme.owner(self.card.hue)))
-            painter.drawRoundedRect(QRectF(6, 6, rect.height() - 12, rect.height() - 12), 4, 4)
+            hue, where = theme.owner(self.card.hue), QRectF(6, 6, rect.height() - 12, rect.height() - 12)
+            painter.setBrush(qcolour(hue))
+            painter.drawRoundedRect(where, 4, 4)
+            if not self.is_small:
+                write_centred(painter, where, self.card.badge, "far-name", ink_on(hue))
+            left = rect.height() + 2
+        base = rect.height() / 2 + 7
+        write(painter, left, base, self.card.name, "far-name", theme.text, rect.width() - left - 18)
         painter.setPen(pen(colour, 5))
         painter.drawLine(QPointF(rect.width() - 8, 8), QPointF(rect.width() - 8, rect.height() - 8))
 

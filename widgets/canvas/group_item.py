@@ -147,7 +147,7 @@ class BenchItem(CardBox):
         theme, rect = self.look.theme, self.rect()
         self.draw_frame(painter, theme.window, theme.border_strong, 1, dashed=True)
         if self.look.is_far:
-            self.draw_far_title(painter, "" if self.count else "Bench")
+            self.draw_far_title(painter, "Bench")
             return
         draw_icon(painter, "bench", theme.muted, PAD, 9, 18, self.look)
         right = rect.width() - PAD
@@ -189,7 +189,7 @@ class WorkersItem(CardBox):
         fill = theme.window if theme.is_dark else theme.sunken
         self.draw_frame(painter, fill, mix(theme.border, theme.border_strong, 0.4))
         if self.look.is_far:
-            self.draw_far_title(painter, "" if self.count else "Workers")
+            self.draw_far_title(painter, "Workers")
             return
         draw_icon(painter, "worker", theme.muted, PAD, 9, 18, self.look)
         right = rect.width() - PAD

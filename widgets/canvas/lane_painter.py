@@ -84,7 +84,7 @@ def _draw_strip(painter: QPainter, strip: QRectF, lane: Lane, group: LaneGroup, 
     per_message = strip.width() / scale
     start_x = max(strip.left(), strip.right() - (lane.end_offset - lane.start_offset) * per_message)
     if group.committed is None:
-        painter.fillRect(QRectF(start_x, strip.y(), strip.right() - start_x, strip.height()), hatch(theme.muted))
+        painter.fillRect(QRectF(start_x, strip.y(), strip.right() - start_x, strip.height()), hatch(theme.muted, 110))
         return
     lag = max(0, lane.end_offset - group.committed)
     tick_x = max(strip.left(), strip.right() - lag * per_message)

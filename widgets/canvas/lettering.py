@@ -22,6 +22,7 @@ FACES: dict[str, tuple[int, QFont.Weight]] = {
     "letter": (12, QFont.Weight.Bold),
     "small-letter": (10, QFont.Weight.Bold),
     "figure": (17, QFont.Weight.DemiBold),
+    "far-name": (20, QFont.Weight.Medium),
     "far": (26, QFont.Weight.DemiBold),
 }
 

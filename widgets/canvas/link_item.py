@@ -93,7 +93,7 @@ class LinkItem(BoxItem):
         theme = self.look.theme
         blocked = self.link.blocked
         if blocked or self.stalled:
-            colour = theme.failure if blocked else theme.rebalancing
+            colour = theme.rebalancing if self.stalled else theme.failure
         elif self.link.rate_per_s <= 0:
             colour = mix(theme.window, theme.border_strong, 0.55)
         elif self.link.kind == "dead-letter":
@@ -144,10 +144,10 @@ class LinkItem(BoxItem):
     def sentence(self) -> str:
         """As in "commits to indexers, 12/s"."""
         source, target = (end.partition(":")[2] or end for end in self.link.key[:2])
-        if self.link.blocked:
-            return f"{source} to {target}, Blocked"
         if self.stalled:
             return f"{source} to {target}, Stopped by the rebalance"
+        if self.link.blocked:
+            return f"{source} to {target}, Blocked"
         return f"{source} to {target}, {rate_text(self.link.rate_per_s)}"
 
     def tool_tip(self, x: float, y: float) -> str:

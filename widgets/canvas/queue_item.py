@@ -52,6 +52,8 @@ class QueueItem(BoxItem):
         self.draw_frame(painter, theme.surface, theme.border)
         if self.look.is_far:
             self.draw_far_name(painter, queue.name, theme.text)
+            text = f"{short_count(queue.ready)} ready, {short_count(queue.in_flight)} in flight"
+            write(painter, 12, 66, text, "far-name", theme.muted, TOPIC_W - 24)
             self._draw_rings(painter)
             return
         if exposed.top() < HEADER_H:

@@ -166,7 +166,7 @@ class Stage(QGraphicsScene):
             item.set_route(route)
             item.set_link(link, stalled)
             if link.blocked or stalled:
-                words.append((link.key, link.blocked))
+                words.append((link.key, link.blocked and not stalled))
         if changed or tuple(words) != self._word_keys:
             self._word_keys = tuple(words)
             self._place_words()

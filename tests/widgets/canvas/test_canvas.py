@@ -137,7 +137,9 @@ def test_a_rebalance_is_seen(canvas: Canvas, theme: object) -> None:
     colours = LIGHT if theme is LIGHT else DARK
     canvas.set_view(first_view(), colours)
     assert not has_colour(picture(canvas), colours.rebalancing_soft, area_of(canvas, "group:indexers"))
-    canvas.set_view(mid_rebalance(), colours)
+    view = mid_rebalance()
+    links = tuple(replace(link, blocked=True) if link.target == "group:indexers" else link for link in view.links)
+    canvas.set_view(replace(view, links=links), colours)
     assert has_colour(picture(canvas), colours.rebalancing_soft, area_of(canvas, "group:indexers"))
     stopped = canvas._stage.links["topic:commits", "group:indexers", "consume"]
     running = canvas._stage.links["topic:commits", "group:statistics", "consume"]
