@@ -184,7 +184,7 @@ def places_checksum(batches: bytes) -> int:
     return checksum
 
 
-def is_intact(batch: bytes | memoryview, base_offset: int) -> bool:
+def is_intact(batch: bytes | bytearray | memoryview, base_offset: int) -> bool:
     """True where `batch` is exactly one whole batch that starts at `base_offset` and its checksum holds."""
     if len(batch) < HEADER_BYTES:
         return False
@@ -209,5 +209,5 @@ def decode_batch(batch: bytes | memoryview, topic: str, partition: int, publishe
                 record.value,
                 tuple(headers) if headers else (),
             )
-    except CorruptRecordException as error:
+    except (CorruptRecordException, UnicodeDecodeError) as error:
         raise BrokerError(ErrorCode.DAMAGED, f"a record in {topic}-{partition} does not parse ({error})") from error

@@ -27,8 +27,8 @@ class Compaction:
     """One pass over the sealed segments of a log, one at each `step`, which fits between other work.
 
     A message without a value (a tombstone) deletes its key; it stays for `tombstone_ms`, so that readers who are
-    behind learn of it, then goes too. Segments are replaced oldest first: wherever a pass is cut short, no deleted value
-    comes back. Messages that are appended meanwhile are left for the next pass.
+    behind learn of it, then goes too. Segments are replaced oldest first: wherever a pass is cut short, no deleted
+    value comes back. Messages that are appended meanwhile are left for the next pass.
     """
 
     def __init__(self, log: PartitionLog, now_ns: int) -> None:
@@ -52,10 +52,11 @@ class Compaction:
         segments = self._log.compactable()
         damaged: list[Segment] = []
         for segment in segments:
-            try:
-                self._note_keys(segment)
-            except BrokerError:
-                damaged.append(segment)
+            if segment in self._log.compactable():  # it may have been deleted since
+                try:
+                    self._note_keys(segment)
+                except BrokerError:
+                    damaged.append(segment)
             yield True
         for segment in segments:
             if segment not in damaged and segment in self._log.compactable():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.log.batch_index import UNKNOWN_BYTES
 from broker_core.log.damage import Damage, LostRange
 from broker_core.log.decoded_batch import DecodedBatches
 from broker_core.log.segment import SegmentView
@@ -63,14 +64,16 @@ class PartitionReader:
                         return found
                     self._damage.check_between(found[-1].offset + 1 if found else offset, base_offset + 1)
                     messages = self._decoded.messages(segment, index, slot, offset, wanted)
-                    if index.payloads[slot] > max_bytes:
+                    payload_bytes = index.payloads[slot]
+                    part = len(messages) < index.spans[slot]
+                    if part or payload_bytes > max_bytes or payload_bytes == UNKNOWN_BYTES:
                         for message in messages:
                             max_bytes -= message.size_bytes
                             if max_bytes < 0 and found:
                                 return found
                             found.append(message)
                     else:
-                        max_bytes -= index.payloads[slot]
+                        max_bytes -= payload_bytes
                         found.extend(messages)
             self._damage.check_between(found[-1].offset + 1 if found else offset, limit)
         except BrokerError:

@@ -6,6 +6,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import MemoryFiles
 from broker_core.log.batch import ProducerStamp, encode_batch
 from broker_core.log.compaction import Compaction
+from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import Message
 
 from .logs import EPOCH_MS, MS, batch, copy_of, open_log, readable, values
@@ -24,6 +25,10 @@ def filled(files: MemoryFiles, *, closed: bool) -> dict[int, bytes | None]:
 
 def names(files: MemoryFiles, suffix: str) -> list[str]:
     return [f"t-0/{name}" for name in files.listdir("t-0") if name.endswith(suffix)]
+
+
+def lost_offsets(log: PartitionLog) -> set[int]:
+    return {offset for lost in log.lost for offset in range(lost.start_offset, lost.end_offset)}
 
 
 def test_a_tail_cut_at_any_byte_of_the_last_three_batches_leaves_exactly_the_whole_ones():
@@ -58,12 +63,12 @@ def test_a_tail_cut_below_the_checkpoint_is_damage_and_its_offsets_are_not_given
     (path,) = names(files, ".log")
     files.truncate(path, files.size(path) - 1)
     again = open_log(files, durability="file")
-    assert [(lost.start_offset, lost.end_offset) for lost in again.lost] == [(10, 12)]
+    assert [(one.start_offset, one.end_offset) for one in again.lost] == [(10, 12)]
     assert "10 to 11" in again.recovery.notes[0]
     assert again.append_batch(9 * MS, batch("after")).base_offset == 12
     assert len(readable(again)) == 11
     once_more = open_log(files, durability="file")
-    assert [(lost.start_offset, lost.end_offset) for lost in once_more.lost] == [(10, 12)]
+    assert [(one.start_offset, one.end_offset) for one in once_more.lost] == [(10, 12)]
     assert readable(once_more) == readable(again)
 
 
@@ -84,7 +89,7 @@ def test_no_flipped_bit_in_any_file_ever_serves_a_wrong_record(closed):
             found = readable(log)
             assert all(expected[offset] == value for offset, value in found.items()), (path, bit)
             missing = expected.keys() - found.keys()
-            named = {offset for lost in log.lost for offset in range(lost.start_offset, lost.end_offset)}
+            named = lost_offsets(log)
             if missing - named:
                 # Nothing vouches for what was not checkpointed: it counts as unfinished, and the report says so.
                 assert not closed
@@ -112,7 +117,7 @@ def test_damage_in_the_middle_names_the_lost_offsets_and_the_rest_is_read(batch_
     if batch_number == 8:  # the last one is a torn tail, as far as anybody can tell
         assert (log.end_offset, log.recovery.cut_bytes > 0) == (24, True)
         return
-    assert [(lost.start_offset, lost.end_offset) for lost in log.lost] == [(first, first + 3)]
+    assert [(one.start_offset, one.end_offset) for one in log.lost] == [(first, first + 3)]
     assert path in log.lost[0].cause
     with pytest.raises(BrokerError, match=f"offsets {first} to {first + 2} .*read on at {first + 3}") as caught:
         log.read(first, max_messages=1)
@@ -130,10 +135,10 @@ def test_damage_behind_the_checkpoint_is_found_when_it_is_read():
     files.write_whole(path, data, durable=False)
     log = open_log(files, **SEALED)
     assert log.recovery.scanned_bytes == 0
-    assert log.lost == ()
+    assert not log.lost
     assert len(log.read(0, max_messages=100)) == 3
     assert readable(log).keys() == expected.keys() - {3, 4, 5}
-    assert [(lost.start_offset, lost.end_offset) for lost in log.lost] == [(3, 6)]
+    assert [(one.start_offset, one.end_offset) for one in log.lost] == [(3, 6)]
 
 
 def test_a_batch_inside_a_damaged_message_is_not_taken_for_a_batch_of_the_log():
@@ -152,11 +157,11 @@ def test_a_batch_inside_a_damaged_message_is_not_taken_for_a_batch_of_the_log():
 def test_a_missing_segment_is_named():
     files = MemoryFiles()
     expected = filled(files, closed=True)
-    _, second, third, *_ = names(files, ".log")
+    second, third = names(files, ".log")[1:3]
     files.remove(second)
     log = open_log(files, **SEALED)
     start, end = int(second[4:24]), int(third[4:24])
-    assert [(lost.start_offset, lost.end_offset) for lost in log.lost] == [(start, end)]
+    assert [(one.start_offset, one.end_offset) for one in log.lost] == [(start, end)]
     assert readable(log).keys() == expected.keys() - set(range(start, end))
 
 
@@ -171,6 +176,15 @@ def test_a_log_that_was_closed_is_opened_without_reading_it():
     assert [log.offset_for_time(n * MS) for n in range(10)] == [*range(0, 27, 3), 27]
     assert log.append_batch(9 * MS, batch("more")).base_offset == 27
     assert readable(open_log(copy_of(files), **SEALED)) == expected | {27: b"more"}
+
+
+def test_a_closed_log_is_read_on_as_far_as_the_limits_say():
+    files = MemoryFiles()
+    log = open_log(files, durability="file")
+    for n in range(300):
+        log.append_batch(n * MS, batch(f"{n} a", f"{n} b"))
+    log.close()
+    assert len(open_log(files, durability="file").read(0, max_messages=1_000, max_bytes=1 << 40)) == 600
 
 
 def test_only_what_came_after_the_checkpoint_is_scanned():
@@ -236,6 +250,6 @@ def test_every_bit_of_a_compacted_segment_is_guarded_too():
         again = open_log(broken, durability="file", cleanup="compact")
         found = readable(again)
         assert all(expected.get(offset) == value for offset, value in found.items()), bit
-        named = {offset for lost in again.lost for offset in range(lost.start_offset, lost.end_offset)}
+        named = lost_offsets(again)
         assert expected.keys() - found.keys() <= named, bit
         assert named, bit

@@ -1,0 +1,61 @@
+"""A1: a key always lands on the same partition; no key spreads the load."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.log.partitioners import Partitioner, crc32_partition, murmur2_partition
+
+
+@given(st.binary(max_size=50), st.integers(1, 1_000))
+def test_every_key_has_a_partition_and_keeps_it(key, partitions):
+    for of_key in (crc32_partition, murmur2_partition):
+        assert 0 <= of_key(key, partitions) < partitions
+        assert of_key(key, partitions) == of_key(bytes(key), partitions)
+
+
+def test_crc32_is_the_checksum_of_zip_files():
+    # The check value of CRC-32/ISO-HDLC.
+    assert crc32_partition(b"123456789", 1 << 32) == 0xCBF43926
+
+
+@pytest.mark.parametrize(
+    ("key", "murmur2"),
+    # From the tests of Kafka's own Utils.murmur2.
+    [
+        (b"21", -973932308),
+        (b"foobar", -790332482),
+        (b"a-little-bit-long-string", -985981536),
+        (b"a-little-bit-longer-string", -1486304829),
+        (b"lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8", -58897971),
+        (b"abc", 479470107),
+    ],
+)
+def test_murmur2_is_that_of_the_java_clients(key, murmur2):
+    assert murmur2_partition(key, 1 << 31) == murmur2 & 0x7FFFFFFF
+
+
+def test_a_keyed_message_does_not_move_the_turn_of_those_without_a_key():
+    partitioner = Partitioner(sticky_messages=2)
+    chosen = [partitioner.choose(key, 3) for key in (None, b"k", None, b"k", None, None, None)]
+    assert [chosen[n] for n in (0, 2, 4, 5, 6)] == [0, 0, 1, 1, 2]
+    assert chosen[1] == chosen[3] == crc32_partition(b"k", 3)
+
+
+@given(st.integers(1, 20), st.integers(1, 30), st.integers(0, 400))
+def test_messages_without_a_key_are_spread_evenly_to_within_one_stay(partitions, sticky, count):
+    partitioner = Partitioner("murmur2", sticky_messages=sticky)
+    counts = Counter(dict.fromkeys(range(partitions), 0))
+    counts.update(partitioner.choose(None, partitions) for _ in range(count))
+    assert max(counts.values()) - min(counts.values()) <= sticky
+
+
+def test_an_unknown_kind_is_refused():
+    with pytest.raises(BrokerError, match="'md5' must be one of crc32, murmur2") as caught:
+        Partitioner("md5")  # type: ignore[arg-type]
+    assert caught.value.code is ErrorCode.INVALID_CONFIG
+    with pytest.raises(BrokerError, match="sticky_messages 0 must be at least 1"):
+        Partitioner(sticky_messages=0)

@@ -1,0 +1,166 @@
+"""Both sides of the file system port behave alike."""
+
+import os
+import random
+import signal
+
+import pytest
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files import DiskFiles, FileSystem, MemoryFiles, disk_files
+
+
+@pytest.fixture(params=["memory", "disk"])
+def files(request, tmp_path) -> FileSystem:
+    return MemoryFiles() if request.param == "memory" else DiskFiles(tmp_path)
+
+
+def test_appends_come_back(files):
+    files.makedirs("a/b")
+    file = files.open_append("a/b/log")
+    assert [file.append(b"one"), file.append(memoryview(b"three")), file.size] == [0, 3, 8]
+    assert files.read("a/b/log", 0, 100) == b"onethree"
+    assert files.read("a/b/log", 3, 2) == b"th"
+    assert files.read("a/b/log", 99, 5) == b""
+    assert files.size("a/b/log") == 8
+    file.begin_sync()()
+    file.close()
+    assert files.open_append("a/b/log").append(b"!") == 8
+
+
+def test_a_file_is_replaced_as_a_whole(files):
+    files.write_whole("whole", b"a long old content", durable=False)
+    files.write_whole("whole", b"new", durable=True)
+    assert files.read("whole", 0, 100) == b"new"
+    assert files.listdir("") == ["whole"]
+
+
+def test_names_can_be_listed_moved_and_removed(files):
+    files.makedirs("d/e")
+    assert files.exists("d/e")
+    for name in ("z", "a"):
+        files.open_append(f"d/{name}").append(name.encode())
+    assert files.listdir("d") == ["a", "e", "z"]
+    assert files.listdir("nowhere") == []
+    files.rename("d/a", "d/z")
+    assert files.read("d/z", 0, 9) == b"a"
+    files.truncate("d/z", 0)
+    assert files.size("d/z") == 0
+    files.remove("d/z")
+    files.remove("d/z")
+    files.remove("d/e")
+    files.fsync_dir("d")
+    assert files.listdir("d") == []
+    assert not files.exists("d/z")
+
+
+@pytest.mark.parametrize("path", ["../out", "/etc/passwd", "a/../../out", "a\\..\\b", "nul\0l"])
+def test_no_path_leaves_the_root(files, path):
+    for act in (
+        lambda: files.open_append(path),
+        lambda: files.write_whole(path, b"", durable=False),
+        lambda: files.makedirs(path),
+    ):
+        with pytest.raises(BrokerError, match="leads out of the data directory"):
+            act()
+
+
+def test_a_missing_file_is_an_error_that_names_it(files):
+    for act in (lambda: files.read("gone", 0, 1), lambda: files.size("gone"), lambda: files.truncate("gone", 0)):
+        with pytest.raises(BrokerError, match=r"'gone'.* is missing") as caught:
+            act()
+        assert caught.value.code is ErrorCode.STORAGE_ERROR
+
+
+def test_a_directory_is_opened_once(files):
+    lock = files.lock("lock")
+    with pytest.raises(BrokerError) as caught:
+        files.lock("lock")
+    assert caught.value.code is ErrorCode.DIRECTORY_IN_USE
+    lock.release()
+    lock.release()
+    files.lock("lock").release()
+
+
+def test_another_process_cannot_take_the_directory_either_until_this_one_dies(tmp_path):
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        DiskFiles(tmp_path).lock("lock")
+        os.write(writing, b"x")
+        signal.pause()
+    os.read(reading, 1)
+    with pytest.raises(BrokerError) as caught:
+        DiskFiles(tmp_path).lock("lock")
+    assert caught.value.code is ErrorCode.DIRECTORY_IN_USE
+    assert str(tmp_path) in str(caught.value)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    DiskFiles(tmp_path).lock("lock").release()
+
+
+def test_many_files_share_few_descriptors(tmp_path, monkeypatch):
+    monkeypatch.setattr(disk_files, "MAX_OPEN_DESCRIPTORS", 8)
+    files = DiskFiles(tmp_path)
+    before = len(os.listdir("/proc/self/fd"))
+    appenders = [files.open_append(f"f{n}") for n in range(50)]
+    dice = random.Random(1)
+    expected = [b""] * 50
+    for _ in range(500):
+        n = dice.randrange(50)
+        appenders[n].append(b"%d," % n)
+        expected[n] += b"%d," % n
+    assert len(os.listdir("/proc/self/fd")) <= before + 8
+    assert [files.read(f"f{n}", 0, 1_000) for n in range(50)] == expected
+    files.close()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.parametrize("sizes", [[3, 2, 95], [1, 0], [5, OSError(28, "full")]])
+def test_short_writes_are_noticed(tmp_path, monkeypatch, sizes):
+    files = DiskFiles(tmp_path)
+    file = files.open_append("log")
+    file.append(b"before")
+    steps = iter(sizes)
+    real = os.pwrite
+
+    def short(descriptor, data, position):
+        step = next(steps)
+        if isinstance(step, OSError):
+            raise step
+        return real(descriptor, bytes(data)[:step], position)
+
+    monkeypatch.setattr(os, "pwrite", short)
+    if sum(step for step in sizes if isinstance(step, int)) >= 100:
+        file.append(b"x" * 100)
+        assert files.read("log", 0, 200) == b"before" + b"x" * 100
+        return
+    with pytest.raises(BrokerError, match="the disk is full") as caught:
+        file.append(b"x" * 100)
+    assert caught.value.code is ErrorCode.STORAGE_ERROR
+    monkeypatch.setattr(os, "pwrite", real)
+    assert (file.size, files.size("log")) == (6, 6)
+    file.append(b" after")
+    assert files.read("log", 0, 200) == b"before after"
+
+
+def test_a_sync_covers_what_was_appended_even_where_the_descriptor_was_given_back(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(disk_files, "_sync_data", lambda descriptor: synced.append(os.fstat(descriptor).st_size))
+    files = DiskFiles(tmp_path)
+    file = files.open_append("log")
+    file.append(b"abc")
+    sync = file.begin_sync()
+    files.close()
+    sync()
+    assert synced == [3]
+
+
+def test_an_error_of_the_device_is_one_sentence(tmp_path, monkeypatch):
+    def broken(descriptor):
+        raise OSError(5, "EIO")
+
+    monkeypatch.setattr(disk_files, "_sync_data", broken)
+    file = DiskFiles(tmp_path).open_append("log")
+    with pytest.raises(BrokerError, match=r"^The disk refused: 'log': the device reports an error\.$"):
+        file.begin_sync()()
