@@ -80,6 +80,7 @@ class Consumer:
         self._fetch: Reply[list[StoredMessage]] | None = None
         self._joining: Reply[JoinResult] | None = None
         self.closed = False
+        self.muted = False  # while True, its heartbeats get lost on their way
 
     @property
     def assignment(self) -> tuple[TopicPartition, ...]:
@@ -124,8 +125,12 @@ class Consumer:
             self._processed[message.topic, message.partition] = message.offset + 1
 
     def commit(self) -> None:
-        """Commit what was processed. Raises `BrokerError` where the group has moved on."""
-        self._commit(self._processed)
+        """Commit what was processed. Raises `BrokerError` where the group has moved on; the next poll joins it again."""
+        try:
+            self._commit(self._processed)
+        except BrokerError as error:
+            self._moved_on(error)
+            raise
 
     def _commit(self, offsets: dict[TopicPartition, int]) -> None:
         if offsets:
@@ -152,6 +157,11 @@ class Consumer:
         elif self._joining is not None:
             # Its member id comes with the reply that it waits for.
             self._joining.then(lambda joined: self._leave_late(joined, cause))
+
+    def abandon(self) -> None:
+        """Stop as a killed process does: nothing is committed, nobody is told; the group waits for its heartbeats."""
+        self.closed = True
+        self._stop_heartbeat()
 
     def _leave_late(self, joined: Reply[JoinResult], cause: str) -> None:
         if joined.error is None:
@@ -254,15 +264,22 @@ class Consumer:
             self._heartbeat = None
 
     def _beat(self, now_ns: int) -> None:
+        if self.muted:
+            self._arm_heartbeat()
+            return
         try:
             self._broker.heartbeat(now_ns, self.group, self._member_id, self._generation)
         except BrokerError as error:
-            if error.code is not ErrorCode.REBALANCE_IN_PROGRESS:
-                self._lose()
-            self._must_join = True
+            self._moved_on(error)
             if self._fetch is not None:
                 self._fetch.resolve([])
         self._arm_heartbeat()
+
+    def _moved_on(self, error: BrokerError) -> None:
+        """The group said `error`: join at the next poll, with what it owns only where that is still its own."""
+        if error.code is not ErrorCode.REBALANCE_IN_PROGRESS:
+            self._lose()
+        self._must_join = True
 
     def _lose(self) -> None:
         """The group went on without it: what it owned belongs to others now, so nothing may be committed."""

@@ -1,7 +1,7 @@
 """An event loop without a clock: tasks, timers, and a time that its driver moves forward.
 
-What is ready runs first in, first out, before the next timer; timers fire in the order of (time, creation). With the same
-tasks it therefore does the same things in the same order, however fast it is driven.
+What is ready runs first in, first out, before the next timer; timers fire in the order of (time, creation). With the
+same tasks it therefore does the same things in the same order, however fast it is driven.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ class TaskCancelledError(Exception):
 class Task:
     """A coroutine that the loop runs; `finished` is settled with what it returns or raises."""
 
-    __slots__ = ("_coroutine", "_loop", "_waiting_for", "finished", "name")
+    __slots__ = ("_coroutine", "_due", "_held", "_loop", "_waiting_for", "finished", "name")
 
     def __init__(self, loop: Loop, coroutine: Coroutine[Reply[Any], None, Any], name: str) -> None:
         self._loop = loop
         self._coroutine = coroutine
         self._waiting_for: Reply[Any] | None = None
+        self._held = self._due = False
         self.name = name
         self.finished: Reply[Any] = Reply()
 
@@ -38,6 +39,17 @@ class Task:
         if not self.finished.done:
             self._waiting_for = None
             self._loop.call_soon(self._throw)
+
+    def hold(self) -> None:
+        """Do nothing more until `release`; what it waits for comes meanwhile, and is found then."""
+        self._held = True
+
+    def release(self) -> None:
+        """Go on after a `hold`, at the next turn."""
+        self._held = False
+        if self._due:
+            self._due = False
+            self._loop.call_soon(self.start)
 
     def _throw(self) -> None:
         if not self.finished.done:
@@ -50,7 +62,9 @@ class Task:
 
     def start(self) -> None:
         """Run it to its next wait."""
-        if not self.finished.done:
+        if self._held:
+            self._due = True
+        elif not self.finished.done:
             self._run(lambda: self._coroutine.send(None))
 
     def _run(self, advance: Callable[[], Reply[Any]]) -> None:
@@ -73,6 +87,7 @@ class Loop:
 
     def __init__(self) -> None:
         self.now_ns = 0
+        self.steps = 0  # how often `run_next` has done something: where in a run an action came
         self.timers = Timers()
         self._ready: deque[Callable[[], object]] = deque()
         self.failures: list[tuple[Task, Exception]] = []
@@ -114,11 +129,13 @@ class Loop:
 
         Raises what a task raised and did not catch.
         """
+        self.steps += 1
         if self._ready:
             self._ready.popleft()()
         else:
             deadline_ns = self.timers.next_deadline_ns()
             if deadline_ns is None or deadline_ns > until_ns:
+                self.steps -= 1
                 return False
             self.now_ns = max(self.now_ns, deadline_ns)
             self.timers.fire_next(deadline_ns)
