@@ -57,6 +57,16 @@ class Frames(QObject):
         self._costs_s.append(cost_s)
         self._grant(max(MIN_SLOT_S, FRAME_MS / 1000 - cost_s - MARGIN_S))
 
+    @property
+    def count(self) -> int:
+        """How many frames are remembered."""
+        return len(self._costs_s)
+
+    def forget(self) -> None:
+        """Measure anew from here."""
+        self._costs_s.clear()
+        self._delays_s.clear()
+
     def cost_ms(self, percentile: float = 50) -> float:
         """What the last ten seconds' frames took to draw and paint."""
         return float(np.percentile(self._costs_s, percentile)) * 1000 if self._costs_s else 0.0
