@@ -37,9 +37,8 @@ def claims(members: Members, partitions: Partitions) -> dict[TopicPartition, lis
     newest: dict[TopicPartition, int] = {}
     claimed: dict[TopicPartition, list[str]] = {}
     for member_id, subscription in members.items():
-        wanted = frozenset(subscription.topics)
         for each in subscription.owned:
-            if each[0] not in wanted or not 0 <= each[1] < partitions.get(each[0], 0):
+            if not 0 <= each[1] < partitions.get(each[0], 0):
                 continue
             known = newest.get(each, subscription.generation)
             if subscription.generation > known or each not in claimed:
@@ -66,7 +65,7 @@ class _Balance:
         for topic in sorted(self._class_of):
             for number in range(partitions.get(topic, 0)):
                 owners = claimed.get((topic, number), [])
-                if len(owners) == 1:
+                if len(owners) == 1 and topic in members[owners[0]].topics:
                     place = self._kept[topic, number] = places[owners[0]]
                     self._owned[place].append((topic, number))
                 else:

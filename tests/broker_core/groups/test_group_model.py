@@ -86,7 +86,7 @@ class GroupMachine(RuleBasedStateMachine):
         self.world.run(seconds)
 
     @precondition(lambda self: self._living())
-    @rule(data=st.data(), partition=st.integers(0, 5), offset=st.integers(0, 1_000))
+    @rule(data=st.data(), partition=st.integers(0, 1), offset=st.integers(0, 1_000))
     def commit(self, data: st.DataObject, partition: int, offset: int) -> None:
         client = data.draw(st.sampled_from(self._living()))
         old = self.committed.get(partition)

@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files import DiskFiles
+from broker_core.groups.offset_journal import Changes, GroupRow, OffsetJournal, OffsetRow
+from broker_core.groups.offset_table import DamagedTable
 from broker_core.groups.offsets import GroupNumbers, OffsetAndMetadata, OffsetStore
 from tests.broker_core.groups.world import GROUP, World
 
@@ -46,7 +49,7 @@ def test_reads_see_a_commit_at_once_and_the_file_sees_it_at_the_flush(tmp_path):
 def test_one_flush_is_one_sqlite_commit(tmp_path):
     store = filled(tmp_path / "offsets.sqlite")
     said: list[str] = []
-    store._connection.set_trace_callback(said.append)
+    store._table.connection.set_trace_callback(said.append)
     for number in range(50):
         store.commit("g", "commits", number, number)
         store.commit("g", "commits", number, number + 1)
@@ -74,10 +77,10 @@ def test_deletions_are_written_too(tmp_path):
     last.close()
 
 
-@pytest.mark.parametrize("damage", ["not sqlite", "torn", "zeroed page", "empty header"])
-def test_a_damaged_file_is_put_aside_and_a_new_one_is_used(tmp_path, damage):
-    path = tmp_path / "offsets.sqlite"
-    filled(path, rows=2_000).close()
+DAMAGES = ["not sqlite", "torn", "zeroed page", "empty header"]
+
+
+def damaged(path: Path, damage: str) -> bytes:
     data = bytearray(path.read_bytes())
     if damage == "not sqlite":
         data[:] = b"these are not the offsets you are looking for" * 100
@@ -88,10 +91,27 @@ def test_a_damaged_file_is_put_aside_and_a_new_one_is_used(tmp_path, damage):
     else:
         data[:100] = bytes(100)
     path.write_bytes(data)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_put_aside_and_rebuilt_from_its_journal_without_loss(tmp_path, damage):
+    path = tmp_path / "offsets.sqlite"
+    store = filled(path, rows=2_000)
+    store.commit("g", "commits", 0, 1)
+    store.flush()
+    store.delete("g", "commits", 1)
+    store.close()
+    data = damaged(path, damage)
     store = OffsetStore(path)
-    assert "was damaged: it is kept as" in store.damage
-    assert (tmp_path / "offsets.sqlite.damaged-1").read_bytes() == bytes(data)
-    assert all(value.offset == number * 10 for (_, number), value in store.fetch_all("g").items())
+    assert store.damage == (
+        f"{path} was damaged: it is kept as {path}.damaged-1, and a new one is rebuilt from its journal"
+    )
+    assert (tmp_path / "offsets.sqlite.damaged-1").read_bytes() == data
+    expected = {("commits", number): number * 10 for number in range(2_000)} | {("commits", 0): 1}
+    del expected["commits", 1]
+    assert {key: value.offset for key, value in store.fetch_all("g").items()} == expected
+    assert store.numbers("g") == GroupNumbers(4, 9)
     store.commit("g", "commits", 0, 7)
     store.close()
     again = OffsetStore(path)
@@ -99,35 +119,93 @@ def test_a_damaged_file_is_put_aside_and_a_new_one_is_used(tmp_path, damage):
     again.close()
 
 
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_without_a_journal_what_can_be_read_is_saved(tmp_path, damage):
+    path = tmp_path / "offsets.sqlite"
+    filled(path, rows=2_000).close()
+    (tmp_path / "offsets.sqlite.journal").unlink()
+    damaged(path, damage)
+    store = OffsetStore(path)
+    saved = store.fetch_all("g")
+    assert f"rebuilt from {len(saved)} offsets that could still be read" in store.damage
+    assert all(
+        value == OffsetAndMetadata(number * 10, f"note {number}", number) for (_, number), value in saved.items()
+    )
+    assert (len(saved) > 0) == (damage == "zeroed page")
+    store.close()
+
+
+def test_a_missing_file_is_rebuilt_from_its_journal(tmp_path):
+    path = tmp_path / "offsets.sqlite"
+    filled(path).close()
+    path.unlink()
+    store = OffsetStore(path)
+    assert store.damage == f"{path} was missing: it is rebuilt from its journal"
+    assert len(store.fetch_all("g")) == 3
+    store.close()
+
+
 def test_a_row_that_makes_no_sense_is_damage(tmp_path):
     path = tmp_path / "offsets.sqlite"
     filled(path).close()
+    (tmp_path / "offsets.sqlite.journal").unlink()
     connection = sqlite3.connect(path)
     connection.execute("UPDATE offsets SET \"offset\" = 'many' WHERE partition = 1")
     connection.commit()
     connection.close()
     store = OffsetStore(path)
-    assert "2 committed offsets were saved" in store.damage
+    assert "2 offsets that could still be read" in store.damage
     assert store.fetch("g", "commits", 1) is None and store.fetch("g", "commits", 2) is not None
     store.close()
+
+
+def test_a_journal_cut_at_any_byte_gives_a_state_that_was_flushed(tmp_path):
+    files = DiskFiles(tmp_path)
+    journal = OffsetJournal(files, "j", durable=True)
+    frames = [Changes([OffsetRow("g", "t", number, number)], [GroupRow("g", number)]) for number in range(4)]
+    journal.rewrite(frames[0])
+    ends = [files.size("j")]
+    for frame in frames[1:]:
+        journal.append(frame)
+        ends.append(files.size("j"))
+    assert list(journal.read()) == frames
+    data = (tmp_path / "j").read_bytes()
+    for cut in range(len(data)):
+        (tmp_path / "cut").write_bytes(data[:cut])
+        read = list(OffsetJournal(files, "cut", durable=False).read())
+        assert read == frames[: sum(end <= cut for end in ends)]
+    for place in range(len(data)):
+        flipped = bytearray(data)
+        flipped[place] ^= 0x10
+        (tmp_path / "flipped").write_bytes(flipped)
+        assert (
+            list(OffsetJournal(files, "flipped", durable=False).read()) == frames[: sum(end <= place for end in ends)]
+        )
+    journal.close()
+
+
+def test_the_journal_is_written_anew_when_most_of_it_is_history(tmp_path):
+    store = filled(tmp_path / "offsets.sqlite")
+    for number in range(400):
+        store.commit("g", "commits", 0, number, "x" * 1_000)
+        store.flush()
+    assert (tmp_path / "offsets.sqlite.journal").stat().st_size < 300_000
+    store.close()
+    (tmp_path / "offsets.sqlite").unlink()
+    again = OffsetStore(tmp_path / "offsets.sqlite")
+    assert again.fetch("g", "commits", 0) == OffsetAndMetadata(399, "x" * 1_000)
+    again.close()
 
 
 def test_damage_while_running_loses_nothing(tmp_path, monkeypatch):
     path = tmp_path / "offsets.sqlite"
     store = filled(path)
     store.commit("g", "commits", 5, 55)
-    write = store._write
-    calls = []
 
-    def broken():
-        calls.append(1)
-        if len(calls) == 1:
-            error = sqlite3.DatabaseError("database disk image is malformed")
-            error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-            raise error
-        write()
+    def broken(changes):
+        raise DamagedTable("database disk image is malformed")
 
-    monkeypatch.setattr(store, "_write", broken)
+    monkeypatch.setattr(store._table, "write", broken)
     store.flush()
     assert "nothing was lost" in store.damage
     store.close()
@@ -139,21 +217,24 @@ def test_damage_while_running_loses_nothing(tmp_path, monkeypatch):
 
 def test_a_full_disk_is_a_clean_error_and_the_changes_wait(tmp_path):
     store = filled(tmp_path / "offsets.sqlite")
-    store._connection.execute(f"PRAGMA max_page_count = {store._connection.execute('PRAGMA page_count').fetchone()[0]}")
+    store._table.connection.execute(
+        f"PRAGMA max_page_count = {store._table.connection.execute('PRAGMA page_count').fetchone()[0]}"
+    )
     for number in range(5_000):
         store.commit("g", "commits", number, number, "x" * 50)
     with pytest.raises(BrokerError) as caught:
         store.flush()
     assert caught.value.code is ErrorCode.STORAGE_ERROR
     assert store.fetch("g", "commits", 4_999) == OffsetAndMetadata(4_999, "x" * 50)
-    store._connection.execute("PRAGMA max_page_count = 1000000")
+    store._table.connection.execute("PRAGMA max_page_count = 1000000")
     assert store.flush() == 5_000
     store.close()
 
 
 def test_a_place_that_cannot_hold_a_file_is_a_clean_error(tmp_path):
+    (tmp_path / "file").write_text("no directory")
     with pytest.raises(BrokerError) as caught:
-        OffsetStore(tmp_path / "missing" / "offsets.sqlite")
+        OffsetStore(tmp_path / "file" / "offsets.sqlite")
     assert caught.value.code is ErrorCode.STORAGE_ERROR
 
 

@@ -1,0 +1,105 @@
+"""A log of what was committed, beside the SQLite file: what a damaged one is rebuilt from."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+import crc32c
+import msgspec
+
+from broker_core.files import AppendFile, FileSystem
+
+_FRAME = struct.Struct(">II")  # bytes of the body, their CRC-32C
+_GROWTH = 4  # written anew when it is this many times what it was
+_SMALL_BYTES = 256 * 1024  # not worth writing anew
+
+
+class OffsetRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A committed offset; None for one that was deleted."""
+
+    group: str
+    topic: str
+    partition: int
+    offset: int | None
+    metadata: str = ""
+    leader_epoch: int = -1
+
+
+class GroupRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A group's last generation and member number; None for a group that was deleted."""
+
+    group: str
+    generation: int | None
+    members: int = 0
+
+
+class Changes(msgspec.Struct, frozen=True, array_like=True):
+    """What one flush writes."""
+
+    offsets: list[OffsetRow]
+    groups: list[GroupRow]
+
+    def __len__(self) -> int:
+        return len(self.offsets) + len(self.groups)
+
+
+class OffsetJournal:
+    """Frames of (length, checksum, MessagePack), each one flush; the first one holds everything."""
+
+    def __init__(self, files: FileSystem, path: str, *, durable: bool) -> None:
+        self._files = files
+        self._path = path
+        self._durable = durable
+        self._file: AppendFile | None = None
+        self._first_bytes = 0
+
+    def exists(self) -> bool:
+        """True where there is something to rebuild from."""
+        return self._files.exists(self._path)
+
+    def read(self) -> Iterator[Changes]:
+        """What was flushed, in order, up to the end or the first frame that is not whole."""
+        data = memoryview(self._files.read(self._path, 0, self._files.size(self._path)))
+        at = 0
+        while at + _FRAME.size <= len(data):
+            length, checksum = _FRAME.unpack_from(data, at)
+            body = data[at + _FRAME.size : at + _FRAME.size + length]
+            if len(body) < length or crc32c.crc32c(body) != checksum:
+                return
+            yield msgspec.msgpack.decode(body, type=Changes)
+            at += _FRAME.size + length
+
+    def rewrite(self, everything: Changes) -> None:
+        """Begin anew with one frame. Raises STORAGE_ERROR; then the old one is still there."""
+        frame = _frame(everything)
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        self._files.write_whole(self._path, frame, durable=self._durable)
+        self._first_bytes = len(frame)
+
+    def append(self, changes: Changes) -> None:
+        """One more flush. Raises STORAGE_ERROR; then nothing of it is there."""
+        if self._file is None:
+            self._file = self._files.open_append(self._path)
+        self._file.append(_frame(changes))
+        if self._durable:
+            self._file.begin_sync()()
+
+    @property
+    def overgrown(self) -> bool:
+        """True where most of it is history."""
+        return self._file is not None and self._file.size > max(_SMALL_BYTES, _GROWTH * self._first_bytes)
+
+    def close(self) -> None:
+        """Give the file back."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        self._files.close()
+
+
+def _frame(changes: Changes) -> bytes:
+    body = msgspec.msgpack.encode(changes)
+    return _FRAME.pack(len(body), crc32c.crc32c(body)) + body

@@ -1,0 +1,150 @@
+"""The SQLite file of committed offsets."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.offset_journal import Changes, GroupRow, OffsetRow
+
+MEMORY = ":memory:"
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS offsets (
+    grp TEXT NOT NULL, topic TEXT NOT NULL, partition INTEGER NOT NULL,
+    "offset" INTEGER NOT NULL, metadata TEXT NOT NULL, leader_epoch INTEGER NOT NULL,
+    PRIMARY KEY (grp, topic, partition)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS groups (
+    grp TEXT PRIMARY KEY, generation INTEGER NOT NULL, members INTEGER NOT NULL) WITHOUT ROWID;
+"""
+_OFFSETS = 'SELECT grp, topic, partition, "offset", metadata, leader_epoch FROM offsets ORDER BY grp, topic, partition'
+_GROUPS = "SELECT grp, generation, members FROM groups ORDER BY grp"
+_CORRUPT = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+class DamagedTable(Exception):
+    """The file is no SQLite database any more, or what it says makes no sense."""
+
+
+class OffsetTable:
+    """Rows of offsets and groups. Raises `DamagedTable`, or `BrokerError` (STORAGE_ERROR) where the disk refuses."""
+
+    def __init__(self, path: str, *, durable: bool) -> None:
+        self._path = path
+        connection: sqlite3.Connection | None = None
+        try:
+            # The broker's lock serialises all calls, from whichever thread they come.
+            connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            connection.executescript(_SCHEMA)
+        except sqlite3.Error as error:
+            if connection is not None:
+                connection.close()
+            raise self._fault("cannot be opened", error) from error
+        self.connection = connection
+
+    def read(self) -> Changes:
+        """Every row."""
+        try:
+            verdict = self.connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if verdict != "ok":
+                raise DamagedTable(verdict)
+            return Changes(
+                [_offset_row(row) for row in self.connection.execute(_OFFSETS)],
+                [_group_row(row) for row in self.connection.execute(_GROUPS)],
+            )
+        except sqlite3.Error as error:
+            raise self._fault("cannot be read", error) from error
+
+    def write(self, changes: Changes) -> None:
+        """All of `changes` in one SQLite commit, or nothing."""
+        execute, many = self.connection.execute, self.connection.executemany
+        try:
+            execute("BEGIN IMMEDIATE")
+            try:
+                many(
+                    "INSERT OR REPLACE INTO offsets VALUES (?, ?, ?, ?, ?, ?)",
+                    [
+                        (row.group, row.topic, row.partition, row.offset, row.metadata, row.leader_epoch)
+                        for row in changes.offsets
+                        if row.offset is not None
+                    ],
+                )
+                many(
+                    "DELETE FROM offsets WHERE grp = ? AND topic = ? AND partition = ?",
+                    [(row.group, row.topic, row.partition) for row in changes.offsets if row.offset is None],
+                )
+                many(
+                    "INSERT OR REPLACE INTO groups VALUES (?, ?, ?)",
+                    [(row.group, row.generation, row.members) for row in changes.groups if row.generation is not None],
+                )
+                many(
+                    "DELETE FROM groups WHERE grp = ?",
+                    [(row.group,) for row in changes.groups if row.generation is None],
+                )
+                execute("COMMIT")
+            except sqlite3.Error:
+                if self.connection.in_transaction:
+                    execute("ROLLBACK")
+                raise
+        except sqlite3.Error as error:
+            raise self._fault("cannot be written", error) from error
+
+    def close(self) -> None:
+        """Give the file back."""
+        self.connection.close()
+
+    def _fault(self, what: str, error: sqlite3.Error) -> Exception:
+        if self._path != MEMORY and getattr(error, "sqlite_errorcode", 0) & 0xFF in _CORRUPT:
+            return DamagedTable(str(error))
+        return BrokerError(ErrorCode.STORAGE_ERROR, f"the offsets in {self._path} {what} ({error})")
+
+
+def quarantine(path: str) -> str:
+    """Move a damaged file and what belongs to it aside; the name it has now."""
+    number = 1
+    while Path(f"{path}.damaged-{number}").exists():
+        number += 1
+    aside = f"{path}.damaged-{number}"
+    for suffix in ("", "-wal", "-shm"):
+        if Path(path + suffix).exists():
+            Path(path + suffix).replace(aside + suffix)
+    return aside
+
+
+def salvage(path: str) -> Changes:
+    """The rows of a damaged file that can still be read: those before the damage, without those that make no sense."""
+    found = Changes([], [])
+    for query, take in ((_OFFSETS, _take_offset), (_GROUPS, _take_group)):
+        with (
+            suppress(sqlite3.Error),
+            closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)) as old,
+        ):
+            for row in old.execute(query):
+                with suppress(DamagedTable):
+                    take(found, row)
+    return found
+
+
+def _take_offset(found: Changes, row: tuple[object, ...]) -> None:
+    found.offsets.append(_offset_row(row))
+
+
+def _take_group(found: Changes, row: tuple[object, ...]) -> None:
+    found.groups.append(_group_row(row))
+
+
+def _offset_row(row: tuple[object, ...]) -> OffsetRow:
+    match row:
+        case (str(group), str(topic), int(partition), int(offset), str(metadata), int(epoch)):
+            return OffsetRow(group, topic, partition, offset, metadata, epoch)
+    raise DamagedTable(f"a row makes no sense: {row!r}")
+
+
+def _group_row(row: tuple[object, ...]) -> GroupRow:
+    match row:
+        case (str(group), int(generation), int(members)):
+            return GroupRow(group, generation, members)
+    raise DamagedTable(f"a row makes no sense: {row!r}")
