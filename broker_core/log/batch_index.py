@@ -21,6 +21,7 @@ class BatchIndex:
     __slots__ = (
         "_base_offset",
         "_in_time_order",
+        "last_end_offset",
         "max_published_ns",
         "offsets",
         "payloads",
@@ -40,6 +41,7 @@ class BatchIndex:
         self.payloads = array("I")
         self.published = array("q")
         self.with_gaps: set[int] = set()
+        self.last_end_offset = base_offset
         self.max_published_ns: int | None = None
         self._in_time_order = True
 
@@ -50,6 +52,7 @@ class BatchIndex:
         self, base_offset: int, span: int, position: int, size_bytes: int, payload_bytes: int, published_ns: int
     ) -> None:
         """The next batch."""
+        self.last_end_offset = base_offset + span
         self.offsets.append(base_offset - self._base_offset)
         self.spans.append(span)
         self.positions.append(position)

@@ -12,6 +12,7 @@ from broker_core.limits import INDEX_INTERVAL_BYTES, MAX_MESSAGE_BYTES, SEGMENT_
 Durability = Literal["memory", "file", "fsync"]
 Cleanup = Literal["delete", "compact"]
 
+MAX_SEGMENT_BYTES = 1 << 30  # twice as much must have a position in 4 bytes
 _DAY_MS = 86_400_000
 
 
@@ -35,22 +36,23 @@ class LogConfig(msgspec.Struct, frozen=True, kw_only=True):
     tombstone_ms: int = _DAY_MS
 
     def __post_init__(self) -> None:
-        for name, least in _LEAST.items():
+        for name, (least, most) in _RANGES.items():
             value = getattr(self, name)
-            if value is not None and value < least:
-                raise ConfigError(f"{name} is {value}; it must be at least {least}")
-        if self.durability not in ("memory", "file", "fsync"):
+            if value is not None and not least <= value <= most:
+                raise ConfigError(f"{name} is {value}; it must be from {least} to {most}")
+        if self.durability not in {"memory", "file", "fsync"}:
             raise ConfigError(f"durability {self.durability!r} must be memory, file or fsync")
-        if self.cleanup not in ("delete", "compact"):
+        if self.cleanup not in {"delete", "compact"}:
             raise ConfigError(f"cleanup {self.cleanup!r} must be delete or compact")
 
 
-_LEAST = {
-    "segment_bytes": 1,
-    "segment_ms": 1,
-    "index_interval_bytes": 1,
-    "max_message_bytes": 1,
-    "retention_ms": 0,
-    "retention_bytes": 0,
-    "tombstone_ms": 0,
+_FOREVER = 1 << 62
+_RANGES = {
+    "segment_bytes": (1, MAX_SEGMENT_BYTES),
+    "segment_ms": (1, _FOREVER),
+    "index_interval_bytes": (1, MAX_SEGMENT_BYTES),
+    "max_message_bytes": (1, MAX_SEGMENT_BYTES),
+    "retention_ms": (0, _FOREVER),
+    "retention_bytes": (0, _FOREVER),
+    "tombstone_ms": (0, _FOREVER),
 }

@@ -14,7 +14,7 @@ from broker_core.files import Data, FileSystem
 from broker_core.log.batch import MAX_BATCH_BYTES, MAX_BATCH_RECORDS, ProducerStamp, encode_batch, encode_batches
 from broker_core.log.batch_index import BatchIndex
 from broker_core.log.checkpoint import Checkpoint
-from broker_core.log.config import LogConfig
+from broker_core.log.config import MAX_SEGMENT_BYTES, LogConfig
 from broker_core.log.damage import Damage
 from broker_core.log.partition_reader import PartitionReader
 from broker_core.log.producers import FORGOTTEN_AFTER_NS, RememberedBatch
@@ -73,6 +73,12 @@ class PartitionLog(PartitionReader):
         self._waits_for_sync = config.durability == "fsync"
         self._writes_indexes = config.durability != "memory"
         self._needs_keys = config.cleanup == "compact"
+        if self._waits_for_sync and self.recovery.scanned_bytes:
+            # The last process may have died before its sync: what it left must be durable before anybody reads it.
+            for segment in self._segments:
+                if not segment.is_indexed:
+                    segment.file.begin_sync()()
+            files.fsync_dir(directory)
         self._segment_ns = _NEVER_NS if config.segment_ms is None else config.segment_ms * NS_PER_MS
         self._checked_bytes = min(config.max_message_bytes, MAX_BATCH_BYTES)
 
@@ -116,6 +122,10 @@ class PartitionLog(PartitionReader):
         timestamp_ms = self._place.epoch_ms + now_ns // NS_PER_MS
         batches = list(encode_batches(base_offset, timestamp_ms, messages, 0, len(messages)))
         stored_bytes = sum(len(data) for data, _, _ in batches)
+        if stored_bytes > MAX_SEGMENT_BYTES:
+            raise BrokerError(
+                ErrorCode.MESSAGE_TOO_LARGE, f"{stored_bytes} bytes at once for {self.name}; send them in parts"
+            )
         self._active_for(now_ns, stored_bytes).append_batches(batches, base_offset, now_ns)
         self._advance(base_offset + len(messages))
         return Appended(base_offset, len(messages), sum(payload_bytes for _, _, payload_bytes in batches), False)
@@ -171,11 +181,11 @@ class PartitionLog(PartitionReader):
     def delete_before(self, offset: int) -> None:
         """Delete the messages before `offset`: they cannot be read any more, and segments that hold only such go.
 
-        Raises OFFSET_OUT_OF_RANGE beyond the end, STORAGE_ERROR; an offset below the start changes nothing.
+        Raises OFFSET_OUT_OF_RANGE beyond the high watermark, STORAGE_ERROR; an offset below the start changes nothing.
         """
-        if offset > self.end_offset:
+        if offset > self.high_watermark:
             raise BrokerError(
-                ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} in {self.name}, which ends at {self.end_offset}"
+                ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} in {self.name}, which ends at {self.high_watermark}"
             )
         if offset <= self.start_offset:
             return

@@ -110,14 +110,10 @@ class PartitionReader:
         """
         found: list[Run] = []
         offset = max(offset, self.start_offset)
-        active = self._segments.active
-        if offset >= active.warm_from:
-            active.warm.collect_runs(offset, end_offset, found, active.records)
-            return found
         for segment, index in self._segments.indexes(offset):
-            if index.base_offset(0) >= end_offset:
-                break
             index.collect_runs(offset, end_offset, found, segment.records)
+            if index.last_end_offset >= end_offset:
+                break
         return found
 
     def published_ns(self, offset: int) -> int:

@@ -133,11 +133,12 @@ class Recovery:
         self._lose(bad.offset, next_offset, f"{segment.path!r} is damaged from byte {bad.start} on")
 
     def _lose(self, start_offset: int, end_offset: int, cause: str) -> None:
+        start_offset = max(start_offset, self.start_offset)  # what was deleted is not lost
         if self._place.damage.add(start_offset, end_offset, cause):
             self._notes.append(f"offsets {start_offset} to {end_offset - 1} are lost: {cause}")
 
     def _end_offset(self) -> int:
-        end_offset = self.segments[-1].end_offset if self.segments else self.start_offset
+        end_offset = max(self.start_offset, self.segments[-1].end_offset if self.segments else 0)
         lost = self._place.damage.ranges
         if lost:
             end_offset = max(end_offset, lost[-1].end_offset)

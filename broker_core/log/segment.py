@@ -122,9 +122,9 @@ class Segment:
         if cold is not None and offset < cold.end_offset:
             for number in range(cold.number_from(offset), len(cold)):
                 index = self._block(number, cold)
-                if index and offset < index.end_offset(len(index) - 1):
+                if index and offset < index.last_end_offset:
                     yield index
-        if self.warm and offset < self.warm.end_offset(len(self.warm) - 1):
+        if self.warm and offset < self.warm.last_end_offset:
             yield self.warm
 
     def _block(self, number: int, cold: SegmentIndex) -> BatchIndex:
@@ -212,7 +212,7 @@ class Segment:
         segment = Segment(self._place, self.base_offset, has_gaps=True)
         segment.warm = index
         segment.first_ns = index.published[0]
-        segment.end_offset = index.end_offset(len(index) - 1)
+        segment.end_offset = index.last_end_offset
         return segment
 
     def save_index(self, *, interval_bytes: int, durable: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from broker_core.log.batch_index import BatchIndex
@@ -62,14 +62,16 @@ class SegmentList:
         else:
             self._segments[at] = new
 
-    def from_offset(self, offset: int) -> Iterator[Segment]:
-        """The segment that may hold `offset`, and all after it."""
-        for number in range(max(bisect_right(self._bases, offset) - 1, 0), len(self._segments)):
-            yield self._segments[number]
-
-    def indexes(self, offset: int) -> Iterator[tuple[Segment, BatchIndex]]:
+    def indexes(self, offset: int) -> Iterable[tuple[Segment, BatchIndex]]:
         """The batches from `offset` on, an index at a time, each with its segment."""
-        for segment in self.from_offset(offset):
+        active = self.active
+        if offset >= active.warm_from:  # nearly always
+            return ((active, active.warm),)
+        return self._older_indexes(offset)
+
+    def _older_indexes(self, offset: int) -> Iterator[tuple[Segment, BatchIndex]]:
+        for number in range(max(bisect_right(self._bases, offset) - 1, 0), len(self._segments)):
+            segment = self._segments[number]
             for index in segment.indexes(offset):
                 yield segment, index
 

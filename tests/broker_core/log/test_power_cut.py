@@ -86,6 +86,18 @@ def test_readers_see_only_what_is_durable():
     assert (log.high_watermark, values(log)) == (2, [b"a", b"b"])
 
 
+def test_what_a_dead_process_had_not_synced_is_durable_before_the_next_one_shows_it():
+    disk = SimulatedDisk()
+    config = {"durability": "fsync", "segment_bytes": 150}
+    log = open_log(disk, **config)
+    for n in range(5):
+        log.append_batch(0, batch(str(n)))
+    seen = values(open_log(disk, **config))
+    assert seen == [b"0", b"1", b"2", b"3", b"4"]
+    for seed in range(20):
+        assert values(open_log(disk.after_power_cut(random.Random(seed)), **config)) == seen
+
+
 def test_one_sync_serves_all_that_was_appended_before_it():
     disk = SimulatedDisk()
     log = open_log(disk, durability="fsync", segment_bytes=150)
