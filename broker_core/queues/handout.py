@@ -62,12 +62,10 @@ def read_live(log: PartitionPort, now_ns: int, piece: Span, skipped: list[Skippe
 
 
 def neighbours(messages: list[StoredMessage]) -> Iterator[tuple[int, int]]:
-    """Where messages with consecutive offsets that were published at the same moment begin and end in the list."""
+    """Where messages with consecutive offsets begin and end in the list."""
     first = 0
     for place in range(1, len(messages) + 1):
-        if place < len(messages):
-            here, before = messages[place], messages[place - 1]
-            if here.offset == before.offset + 1 and here.published_ns == before.published_ns:
-                continue
+        if place < len(messages) and messages[place].offset == messages[place - 1].offset + 1:
+            continue
         yield first, place
         first = place

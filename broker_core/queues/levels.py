@@ -87,4 +87,5 @@ class Levels:
         filled = [level for level in levels if self.tables[level].ready]
         if than is not None or len(filled) == 1:
             return filled[-1]
-        return min((self.tables[level].head() or (0, 0), level) for level in filled)[1]
+        # Of the same age, the less urgent goes.
+        return -min(((self.tables[level].head() or (0, 0))[0], -level) for level in filled)[1]
