@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -129,3 +130,49 @@ def test_a_broken_data_file_is_named(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "rows.jsonl, line 2: this is not JSON" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.spark
+def test_report_of_a_run_is_a_page_and_tables_that_agree_with_the_summary(tmp_path: Path) -> None:
+    done = call("run", "first-session", "--until", 30, "--session", tmp_path / "s")
+    summary = json.loads(done.stdout.splitlines()[-1])
+    made = call("report", tmp_path / "s", "--out", tmp_path / "r", "--master", "local[2]")
+    assert made.returncode == 0, made.stderr
+    page = tmp_path / "r" / "report.html"
+    assert made.stdout.strip() == str(page)
+    assert "First session" in page.read_text(encoding="utf-8")
+    totals = dict(row.split(",") for row in (tmp_path / "r" / "tables" / "totals.csv").read_text().splitlines()[1:])
+    assert {name: int(value) for name, value in totals.items()} == {name: summary[name] for name in totals}
+    assert (tmp_path / "r" / "tables" / "totals.parquet").is_file()
+    # The folder of the session is read, never written.
+    assert not (tmp_path / "s" / "spark-warehouse").exists()
+
+
+@pytest.mark.parametrize(("size", "theme"), [("1600x1000", "light"), ("1000x700", "dark")])
+def test_shot_draws_the_window_at_a_second(tmp_path: Path, size: str, theme: str) -> None:
+    out = tmp_path / "deep" / "window.png"
+    done = call("shot", "first-session", "--at", 12, "--size", size, "--theme", theme, out)
+    assert done.returncode == 0, done.stderr
+    width, height = struct.unpack(">II", out.read_bytes()[16:24])
+    assert (width, height) == tuple(map(int, size.split("x")))
+
+
+def test_shot_is_the_same_picture_twice_and_another_at_another_second(tmp_path: Path) -> None:
+    for name, second in (("a", 20), ("b", 20), ("c", 21)):
+        assert call("shot", "first-session", "--at", second, tmp_path / f"{name}.png").returncode == 0
+    first, again, other = ((tmp_path / f"{name}.png").read_bytes() for name in "abc")
+    assert first == again
+    assert first != other
+
+
+def test_the_window_without_a_display_says_how_to_go_on() -> None:
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}
+    }
+    done = call(env=environment)
+    assert done.returncode != 0
+    assert done.stderr.strip() == (
+        "brokerscope: There is no display to open a window on; go on without one: brokerscope run first-session"
+    )

@@ -1,0 +1,112 @@
+"""The report as a job of the window: progress, the end, cancelling, failing. A small script stands in for Spark."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDesktopServices
+from pytestqt.qtbot import QtBot
+
+from app.jobs import Jobs
+from app.report_process import ReportError, ReportProcess
+from tests.app.conftest import Hand
+from widgets.dialogs.export_report import ExportReportDialog
+
+GOOD = """
+import json, pathlib, sys
+out = pathlib.Path(sys.argv[3])
+for done in range(5):
+    print(json.dumps({"stage": f"Step {done}", "done": done, "total": 5, "fraction": done / 5}), flush=True)
+print("noise that is not JSON", flush=True)
+out.mkdir(parents=True)
+(out / "report.html").write_text("<p>done</p>")
+print(json.dumps({"report": str(out / "report.html")}))
+"""
+ENDLESS = """
+import json, sys, time
+print(json.dumps({"stage": "Working", "done": 0, "total": 1, "fraction": 0.0}), flush=True)
+sys.stdin.read()
+time.sleep(60)
+"""
+REFUSING = """
+import json, sys
+print(json.dumps({"error": "This session is of an unknown version."}))
+sys.exit(2)
+"""
+CRASHING = "import sys; print('java.lang.OutOfMemoryError: heap', file=sys.stderr); sys.exit(134)"
+
+
+@pytest.fixture
+def job_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], None]:
+    """Put a script in the place of the Spark job; it gets the same arguments."""
+
+    def use(script: str) -> None:
+        path = tmp_path / "job.py"
+        path.write_text(script)
+        real = ReportProcess.__init__
+
+        def init(self: ReportProcess, *arguments: object, **options: object) -> None:
+            real(self, *arguments, **options)  # type: ignore[arg-type]
+            self._arguments = [sys.executable, str(path), *self._arguments[3:]]
+
+        monkeypatch.setattr(ReportProcess, "__init__", init)
+
+    return use
+
+
+def test_a_good_job_tells_its_progress_and_gives_the_page(job_does: Callable[[str], None], tmp_path: Path) -> None:
+    job_does(GOOD)
+    said: list[float] = []
+    page = ReportProcess(tmp_path, tmp_path / "out").run(lambda progress: said.append(progress["fraction"]))
+    assert page == tmp_path / "out" / "report.html"
+    assert said == [0.0, 0.2, 0.4, 0.6, 0.8]
+
+
+@pytest.mark.parametrize(
+    ("script", "words"), [(REFUSING, "unknown version"), (CRASHING, "OutOfMemoryError: heap"), ("", "exit code 0")]
+)
+def test_a_job_that_fails_says_why(job_does: Callable[[str], None], tmp_path: Path, script: str, words: str) -> None:
+    job_does(script)
+    with pytest.raises(ReportError, match=words):
+        ReportProcess(tmp_path, tmp_path / "out").run(lambda _progress: None)
+
+
+def test_a_cancelled_job_ends_soon_and_says_so(job_does: Callable[[str], None], tmp_path: Path, qtbot: QtBot) -> None:
+    job_does(ENDLESS)
+    jobs = Jobs()
+    job = jobs.report(tmp_path, tmp_path / "out")
+    qtbot.waitUntil(lambda: jobs.facts()[0].message == "Working", timeout=10_000)
+    job.cancel()
+    assert not jobs.facts()[0].cancellable
+    qtbot.waitUntil(lambda: jobs.facts()[0].state == "Cancelled", timeout=10_000)
+    assert jobs.running == []
+
+
+def test_export_from_the_window(
+    open_workbench: Callable[..., Hand],
+    job_does: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    job_does(GOOD)
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()) or True)
+    hand = open_workbench(record=True)
+    hand.pass_time(3)
+    hand.qtbot.keyClick(hand.workbench.window, Qt.Key.Key_F8)
+    hand.workbench.draw()
+    hand.workbench.registry.trigger("export_report")
+    dialog = hand.workbench.window.findChild(ExportReportDialog)
+    assert dialog is not None
+    dialog.folder.setText(str(tmp_path / "out"))
+    hand.qtbot.mouseClick(dialog.export_button, Qt.MouseButton.LeftButton)
+    assert hand.workbench.window.shown_tab() == "jobs"
+    jobs = hand.workbench.jobs
+    hand.qtbot.waitUntil(lambda: jobs.facts()[0].state == "Done", timeout=10_000)
+    assert opened == [str(tmp_path / "out" / "report.html")]
+    row = hand.workbench.window.parts.jobs.rows()[0]
+    assert not row.open_button.isHidden()
