@@ -45,6 +45,7 @@ class _Offer(msgspec.Struct, eq=False):
     admit: Admit
     reply: Reply[Verdict]
     timer: Timer | None = None
+    cause: str = ""  # why it waits
 
 
 class Gate:
@@ -221,6 +222,7 @@ class Gate:
 
     def _park(self, now_ns: int, offer: _Offer, cause: str) -> None:
         self._line[id(offer)] = offer
+        offer.cause = cause
         if self.config.block_timeout_ms is not None:
             deadline_ns = now_ns + ns_from_ms(self.config.block_timeout_ms)
             offer.timer = self._timers.at(deadline_ns, lambda time_ns: self._time_out(time_ns, offer))
@@ -245,7 +247,7 @@ class Gate:
         self._emit(now_ns, EventKind.PRODUCER_UNBLOCKED, offer, cause)
 
     def _time_out(self, now_ns: int, offer: _Offer) -> None:
-        self._give_up(now_ns, offer, ErrorCode.THROTTLED, self._full(offer)[1] or self._rate_cause())
+        self._give_up(now_ns, offer, ErrorCode.THROTTLED, self._full(offer)[1] or offer.cause)
         self.room(now_ns)
 
     def _give_up(self, now_ns: int, offer: _Offer, code: ErrorCode, cause: str) -> None:

@@ -1,0 +1,328 @@
+"""What happens at the limit."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.flow.config import ANSWERS, FlowConfig, Verdict
+from tests.broker_core.flow.bench import GateBench
+
+
+def fails(reply) -> ErrorCode:
+    with pytest.raises(BrokerError) as caught:
+        reply.result()
+    return caught.value.code
+
+
+def test_block_parks_producers_and_lets_them_in_in_the_order_in_which_they_came():
+    bench = GateBench(max_messages=2)
+    replies = [bench.offer(name, client) for name, client in [("1", "p"), ("2", "p"), ("3", "q"), ("4", "p")]]
+    assert [reply.done for reply in replies] == [True, True, False, False]
+    assert bench.events[0].cause == "builds is full: 2 of 2 messages, slowest reader mailer-1"
+    bench.now_ms = 5
+    assert bench.consume() == ["1"]
+    assert bench.names() == ["2", "3"]
+    bench.now_ms = 9
+    bench.consume(2)
+    assert bench.names() == ["4"]
+    assert [reply.result() for reply in replies] == [Verdict.ADMITTED] * 4
+    assert bench.kinds() == [
+        ("producer_blocked", "q"),
+        ("producer_blocked", "p"),
+        ("producer_unblocked", "q"),
+        ("producer_unblocked", "p"),
+    ]
+    assert bench.gate.view(bench.now_ns).blocked_ns_total == (5 + 9) * NS_PER_MS
+
+
+def test_nobody_overtakes_those_who_wait_even_where_a_small_one_would_fit():
+    bench = GateBench(max_bytes=10)
+    bench.offer("1", size=6)
+    large, small = bench.offer("large", size=8), bench.offer("small", size=1)
+    assert not small.done
+    bench.consume()
+    assert bench.names() == ["large", "small"]
+    assert large.done
+
+
+def test_block_gives_up_after_its_timeout_and_the_next_may_fit():
+    bench = GateBench(max_bytes=10, block_timeout_ms=100)
+    bench.offer("1", size=6)
+    large = bench.offer("large", "q", size=8)
+    bench.now_ms = 50
+    small = bench.offer("small", size=1)
+    bench.until(99)
+    assert not large.done
+    bench.until(100)
+    assert fails(large) is ErrorCode.THROTTLED
+    assert small.result() is Verdict.ADMITTED
+    assert bench.gate.counts.rejected == 1
+    assert ("rejected", "q") in bench.kinds()
+
+
+def test_what_waits_behind_another_gives_up_with_a_cause_too():
+    bench = GateBench(max_bytes=10, block_timeout_ms=100)
+    bench.offer("1", size=6)
+    bench.offer("large", "q", size=8)
+    small = bench.offer("small", size=1)
+    bench.gate.leave(0, "nobody")
+    bench.inside.clear()  # and the gate is not told
+    [large_timer, small_timer] = sorted(bench.timers._heap)
+    small_timer.action(100)
+    assert str(small.error) == "The limit is reached; try again later: others wait for builds."
+    assert large_timer.action is None, "the large one was let in when the gate looked again"
+
+
+def test_reject_refuses_and_says_why():
+    bench = GateBench(max_messages=1, policy="reject")
+    assert bench.offer("1").result() is Verdict.ADMITTED
+    assert bench.offer("2").result() is Verdict.REFUSED
+    [event] = bench.events
+    assert (event.kind.value, event.topic, event.client, event.count) == ("rejected", "builds", "p", 1)
+    assert event.cause == "builds is full: 1 of 1 messages, slowest reader mailer-1"
+
+
+def test_drop_newest_drops_the_new_one():
+    bench = GateBench(max_messages=1, policy="drop_newest")
+    bench.offer("1")
+    assert bench.offer("2").result() is Verdict.DROPPED
+    assert bench.names() == ["1"]
+    assert bench.gate.counts.dropped == 1
+
+
+def test_drop_oldest_makes_room():
+    bench = GateBench(max_messages=2, policy="drop_oldest")
+    for name in "1234":
+        assert bench.offer(name).result() is Verdict.ADMITTED
+    assert bench.names() == ["3", "4"]
+
+
+def test_drop_oldest_drops_the_new_one_where_nothing_can_go():
+    bench = GateBench(max_messages=1, policy="drop_oldest", evicts=False)
+    bench.offer("1")
+    assert bench.offer("2").result() is Verdict.DROPPED
+
+
+def test_priority_evict_makes_room_only_at_the_cost_of_the_less_urgent():
+    bench = GateBench(max_messages=2, policy="priority_evict")
+    bench.offer("low", priority=2)
+    bench.offer("mid", priority=1)
+    assert bench.offer("mid 2", priority=1).result() is Verdict.ADMITTED
+    assert bench.names() == ["mid", "mid 2"]
+    assert bench.offer("low 2", priority=2).result() is Verdict.DROPPED
+    assert bench.offer("mid 3", priority=1).result() is Verdict.DROPPED
+    assert bench.offer("high", priority=0).result() is Verdict.ADMITTED
+    assert bench.names() == ["mid 2", "high"]
+
+
+def test_bytes_are_limited_as_messages_are():
+    bench = GateBench(max_messages=100, max_bytes=10, policy="reject")
+    assert bench.offer("1", size=10).result() is Verdict.ADMITTED
+    assert bench.offer("2", size=1).result() is Verdict.REFUSED
+    assert bench.events[0].cause == "builds is full: 10 of 10 bytes, slowest reader mailer-1"
+
+
+@pytest.mark.parametrize("policy", list(ANSWERS))
+def test_what_can_never_fit_is_refused_at_once(policy):
+    bench = GateBench(max_messages=3, policy=policy)
+    assert bench.offer("batch", count=4, size=4).result() is Verdict.REFUSED
+    assert bench.events[0].cause == "4 messages of 4 bytes are more than builds ever takes (3 messages)"
+    assert bench.names() == []
+
+
+def test_a_rate_lets_blocked_producers_in_when_their_time_comes():
+    bench = GateBench(rate_per_s=0.5, burst=1)
+    replies = [bench.offer(name, name) for name in "123"]
+    assert [reply.done for reply in replies] == [True, False, False]
+    assert bench.events[0].cause == "builds takes at most 0.5 messages/s"
+    bench.until(1_999)
+    assert bench.names() == ["1"]
+    bench.until(2_000)
+    assert bench.names() == ["1", "2"]
+    bench.until(3_000)
+    assert bench.gate.view(bench.now_ns).tokens == 0.5
+    bench.until(4_000)
+    assert bench.names() == ["1", "2", "3"]
+    assert [event.time_ns // NS_PER_MS for event in bench.events if event.kind.value == "producer_unblocked"] == [
+        2_000,
+        4_000,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("policy", "verdict"),
+    [
+        ("reject", Verdict.REFUSED),
+        ("drop_newest", Verdict.DROPPED),
+        ("drop_oldest", Verdict.DROPPED),
+        ("priority_evict", Verdict.DROPPED),
+    ],
+)
+def test_above_the_rate_nothing_is_evicted(policy, verdict):
+    bench = GateBench(rate_per_s=1, burst=1, policy=policy)
+    bench.offer("1", priority=5)
+    assert bench.offer("2").result() is verdict
+    assert bench.names() == ["1"]
+    bench.until(1_000)
+    assert bench.offer("3").result() is Verdict.ADMITTED
+
+
+def test_room_and_rate_must_both_be_there():
+    bench = GateBench(max_messages=1, rate_per_s=1, burst=1)
+    bench.offer("1")
+    waiting = bench.offer("2")
+    bench.now_ms = 400
+    bench.consume()
+    assert not waiting.done
+    bench.until(1_000)
+    assert bench.names() == ["2"]
+
+
+def test_a_producer_that_stops_leaves_the_line():
+    bench = GateBench(max_messages=1)
+    bench.offer("1")
+    gone, next_one = bench.offer("2", "q"), bench.offer("3", "p")
+    assert bench.gate.leave(bench.now_ns, "q") == 1
+    assert fails(gone) is ErrorCode.CLOSED
+    bench.consume()
+    assert bench.names() == ["3"]
+    assert next_one.result() is Verdict.ADMITTED
+
+
+def test_an_error_in_storing_reaches_its_producer_and_nobody_else():
+    bench = GateBench(max_messages=1)
+    bench.offer("1")
+    broken, fine = bench.offer("2"), bench.offer("3")
+    bench.error = BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full")
+    bench.inside.clear()
+    reply = bench.offer("4")
+    assert not reply.done
+    bench.gate.room(0)
+    assert fails(broken) is fails(fine) is fails(reply) is ErrorCode.STORAGE_ERROR
+    bench.error = None
+    assert bench.offer("5").result() is Verdict.ADMITTED
+    assert (bench.gate.counts.failed, bench.gate.counts.admitted, bench.gate.counts.offered) == (3, 2, 5)
+
+
+def test_a_consumer_that_is_served_by_an_admission_may_come_straight_back():
+    bench = GateBench(max_messages=1)
+    bench.offer("0")
+    seen: list[str] = []
+
+    def admit(name: str):
+        def put(now_ns: int) -> None:
+            seen.append(name)
+            bench.gate.room(now_ns)  # as a consumer does that acknowledged at once
+
+        return put
+
+    replies = [bench.gate.offer(0, "p", 1, 1, admit(str(n))) for n in range(1, 2_000)]
+    bench.consume()
+    assert seen == [str(n) for n in range(1, 2_000)]
+    assert all(reply.done for reply in replies)
+
+
+def test_a_producer_is_blocked_once_however_many_offers_it_has_waiting():
+    bench = GateBench(max_messages=1)
+    for name in "1234":
+        bench.offer(name)
+    assert bench.kinds() == [("producer_blocked", "p")]
+    assert bench.gate.view(5 * NS_PER_MS).blocked == (("p", 0),)
+    assert bench.gate.waiting == 3
+    for _ in range(3):
+        bench.consume()
+    assert bench.kinds()[1:] == [("producer_unblocked", "p")]
+
+
+def test_the_view_shows_the_gauges():
+    bench = GateBench(max_messages=2, rate_per_s=10, burst=4, policy="block")
+    for name in "123":
+        bench.offer(name)
+    view = bench.gate.view(7)
+    assert (view.target, view.policy, view.depth, view.limit, view.slowest) == ("builds", "block", 2, 2, "mailer-1")
+    assert (view.rate_limit_per_s, view.tokens) == (10, pytest.approx(2))
+    assert (view.blocked, view.blocked_ns_total, view.rejected, view.dropped) == ((("p", 0),), 7, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"policy": "pray"},
+        {"max_messages": 0},
+        {"max_bytes": -1},
+        {"rate_per_s": 0},
+        {"burst": 5},
+        {"rate_per_s": 1, "burst": 0.5},
+        {"block_timeout_ms": 0},
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(BrokerError) as caught:
+        FlowConfig(**wrong)
+    assert caught.value.code is ErrorCode.INVALID_CONFIG
+
+
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("offer"), st.integers(1, 4), st.integers(0, 30), st.integers(0, 3)),
+        st.tuples(st.just("consume"), st.integers(1, 5), st.just(0), st.just(0)),
+        st.tuples(st.just("wait"), st.integers(1, 2_000), st.just(0), st.just(0)),
+        st.tuples(st.just("leave"), st.integers(0, 2), st.just(0), st.just(0)),
+    ),
+    max_size=60,
+)
+
+
+@settings(max_examples=200)
+@given(
+    st.sampled_from(list(ANSWERS)),
+    st.integers(1, 6),
+    st.sampled_from([None, 25]),
+    st.sampled_from([None, 0.75, 5.0]),
+    st.sampled_from([None, 700]),
+    steps,
+)
+def test_depth_stays_below_the_limit_and_the_counters_add_up(policy, limit, max_bytes, rate, timeout_ms, steps):
+    bench = GateBench(
+        policy=policy, max_messages=limit, max_bytes=max_bytes, rate_per_s=rate, block_timeout_ms=timeout_ms
+    )
+    order: list[str] = []
+    counts = bench.gate.counts
+    for step, number, size, priority in steps:
+        if step == "offer":
+            name = f"{len(order)}"
+            order.append(name)
+            bench.offer(name, "pqr"[number % 3], number, size // number * number, priority)
+        elif step == "consume":
+            bench.consume(number)
+        elif step == "leave":
+            bench.gate.leave(bench.now_ns, "pqr"[number])
+        else:
+            bench.until(bench.now_ms + number)
+        messages, size_bytes, _ = bench.depth()
+        assert messages <= limit
+        assert max_bytes is None or size_bytes <= max_bytes
+        settled = counts.admitted + counts.rejected + counts.dropped + counts.failed
+        assert counts.offered == settled + bench.gate.waiting
+        assert policy == "block" or bench.gate.waiting == 0
+        numbers = [int(name) for name in bench.names()]
+        assert numbers == sorted(numbers)
+        assert {client for client, _ in bench.gate.view(bench.now_ns).blocked} == blocked(bench)
+        in_events = sum(event.count for event in bench.events if event.kind.value in ("rejected", "dropped"))
+        assert in_events == counts.rejected + counts.dropped
+
+
+def blocked(bench: GateBench) -> set[str]:
+    """Who is blocked, as the events tell it."""
+    clients: set[str] = set()
+    for kind, client in bench.kinds():
+        if kind == "producer_blocked":
+            assert client not in clients
+            clients.add(client)
+        elif kind == "producer_unblocked":
+            clients.remove(client)
+    return clients
