@@ -3,7 +3,14 @@
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from broker_core.errors import BrokerError, ErrorCode
 from tests.broker_core.groups.ownership import Ownership
@@ -149,5 +156,7 @@ TestGroupModel.settings = settings(max_examples=60, stateful_step_count=30, dead
 
 
 @pytest.mark.soak
-class TestGroupModelLong(GroupMachine.TestCase):  # type: ignore[name-defined]
-    settings = settings(max_examples=3_000, stateful_step_count=60, deadline=None)
+def test_a_long_run_of_the_model():
+    run_state_machine_as_test(
+        GroupMachine, settings=settings(max_examples=3_000, stateful_step_count=60, deadline=None)
+    )

@@ -1,12 +1,14 @@
 """Resets in all forms: preview first, apply after, only for empty groups."""
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
-from broker_core.groups.offset_reset import Change, Target, preview, resolve, sentence
+from broker_core.groups.offset_reset import Change, Form, Target, preview, resolve, sentence
 from tests.broker_core.groups.world import GROUP, World
 
 
@@ -91,8 +93,7 @@ def test_a_reset_beyond_the_log_changes_nothing():
 
 
 def test_every_form_has_words():
-    forms = ["earliest", "latest", "offset", "timestamp", "shift-by", "group"]
-    words = [sentence(Target(form, offset=-3, timestamp_ms=1_500, group="other")) for form in forms]
+    words = [sentence(Target(form, offset=-3, timestamp_ms=1_500, group="other")) for form in get_args(Form)]
     assert words == [
         "to the earliest message",
         "to the end",

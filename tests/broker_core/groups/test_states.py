@@ -67,19 +67,34 @@ def outcome(call: Callable[[], object]) -> str:
         result = call()
     except BrokerError as error:
         return error.code.name
-    error = getattr(result, "error", None)
-    if isinstance(error, BrokerError):
-        return error.code.name
+    failure = getattr(result, "error", None)
+    if isinstance(failure, BrokerError):
+        return failure.code.name
     done = getattr(result, "done", True)
     return "ok" if done else "waits"
+
+
+def join_for_issues(world: World, client: Client) -> object:
+    client.topics = ("issues",)
+    return client.raw_join()
+
+
+def late_sync(world: World, client: Client) -> object:
+    client.generation = 0
+    return client.sync()
+
+
+def add_a_partition(world: World, client: Client) -> None:
+    world.partitions["commits"] += 1
+    world.coordinator.topic_changed(world.now_ns, "commits")
 
 
 CALLS: dict[str, Callable[[World, Client], object]] = {
     "join as a newcomer": lambda w, c: w.member("new").raw_join(),
     "join again": lambda w, c: c.raw_join(),
-    "join with another subscription": lambda w, c: (setattr(c, "topics", ("issues",)), c.raw_join())[1],
+    "join with another subscription": join_for_issues,
     "sync": lambda w, c: c.sync(),
-    "sync of an old generation": lambda w, c: (setattr(c, "generation", 0), c.sync())[1],
+    "sync of an old generation": late_sync,
     "heartbeat": lambda w, c: w.coordinator.heartbeat(w.now_ns, GROUP, c.member_id, c.generation),
     "heartbeat of an old generation": lambda w, c: w.coordinator.heartbeat(w.now_ns, GROUP, c.member_id, 0),
     "poll": lambda w, c: w.coordinator.polled(w.now_ns, GROUP, c.member_id),
@@ -89,7 +104,7 @@ CALLS: dict[str, Callable[[World, Client], object]] = {
     "commit by an admin": lambda w, c: w.coordinator.commit(0, GROUP, "", -1, {("commits", 0): 1}),
     "reset": lambda w, c: w.coordinator.reset(0, GROUP, [], "to the end"),
     "delete": lambda w, c: w.coordinator.delete(0, GROUP),
-    "more partitions": lambda w, c: (w.partitions.update(commits=7), w.coordinator.topic_changed(0, "commits")),
+    "more partitions": add_a_partition,
     "view": lambda w, c: w.coordinator.view(0, GROUP),
 }
 REBALANCE, UNKNOWN, ILLEGAL = "REBALANCE_IN_PROGRESS", "UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION"
