@@ -33,7 +33,7 @@ def test_factors_that_make_no_sense_are_refused(wrong):
 def test_c4_adaptive_backpressure_gives_the_measured_figures():
     """Checklist C4 and C8, "backpressure": times are floats that accumulate, `until` is inclusive.
 
-    A put hands straight over to a waiting consumer: the capacity of 5 does not count the message that is being processed.
+    A put hands straight over to a waiting consumer: the capacity of 5 does not count what is being processed.
     """
     until_s, processing_s = 30.0, 2.0
     timers = Timers()
