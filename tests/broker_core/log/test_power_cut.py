@@ -5,6 +5,7 @@ import random
 import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.log.batch import ProducerStamp
 from broker_core.log.compaction import Compaction
 from broker_core.messages import Message
 
@@ -72,6 +73,24 @@ def test_a_power_cut_anywhere_in_a_long_script_loses_nothing_that_was_acknowledg
         expected = must_be_there()
     assert cuts > OPERATIONS
     assert len(log.segments()) > 3
+
+
+def test_a_retry_of_what_the_power_cut_took_is_no_duplicate():
+    disk = SimulatedDisk()
+    log = open_log(disk, durability="fsync")
+    for n in range(4):
+        if n == 3:
+            log.sync()
+        log.append_batch(0, batch(str(n)), producer=ProducerStamp(1, 0, n))
+    log.delete_before(1)
+    outcomes = set()
+    for seed in range(40):
+        again = open_log(disk.after_power_cut(random.Random(seed)), durability="fsync")
+        survived = again.end_offset == 4
+        retried = again.append_batch(0, batch("3"), producer=ProducerStamp(1, 0, 3))
+        assert (retried.base_offset, retried.duplicate) == (3, survived)
+        outcomes.add(survived)
+    assert outcomes == {True, False}
 
 
 def test_readers_see_only_what_is_durable():

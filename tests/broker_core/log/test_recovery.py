@@ -253,3 +253,35 @@ def test_every_bit_of_a_compacted_segment_is_guarded_too():
         named = lost_offsets(again)
         assert expected.keys() - found.keys() <= named, bit
         assert named, bit
+
+
+def test_an_index_of_batches_that_were_cut_off_never_comes_to_stand_for_others():
+    files = MemoryFiles()
+    log = open_log(files, durability="file")
+    for n in range(3):
+        log.append_batch(n * MS, batch(f"{n} before"))
+        if n == 0:
+            first_bytes = log.size_bytes
+    log.flush()
+    # A power cut: the index is there, the checkpoint and most of the segment are not.
+    files.remove("t-0/checkpoint")
+    files.truncate(names(files, ".log")[0], first_bytes)
+    log = open_log(files, durability="file")
+    for n in range(9):
+        log.append_batch(n * MS, batch(f"{n} and after", "more"))
+    log.delete_before(1)
+    again = open_log(copy_of(files), durability="file")
+    assert readable(again) == readable(log)
+    assert again.lost == ()
+
+
+def test_batches_that_the_checkpoint_remembers_are_not_remembered_twice():
+    files = MemoryFiles()
+    log = open_log(files, durability="file", segment_bytes=150)
+    for n in range(7):
+        log.append_batch(n * MS, batch(f"{n}"), producer=ProducerStamp(7, 0, n))
+    log.flush()
+    files.remove(names(files, ".index")[-1])
+    again = open_log(files, durability="file")
+    assert again.recovery.scanned_bytes > 0
+    assert again.append_batch(9 * MS, batch("2"), producer=ProducerStamp(7, 0, 2)).duplicate
