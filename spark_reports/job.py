@@ -8,7 +8,8 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -18,6 +19,7 @@ from spark_reports.java import find_java, home_for_executors
 from spark_reports.jvm import Jvm
 from spark_reports.progress import Progress, private_stdout
 from spark_reports.session import SessionInfo, inspect, inspect_remote, is_remote
+from spark_reports.tuning import tuning
 
 REPORT = "report.html"
 TABLES = "tables"
@@ -129,23 +131,33 @@ def _fill(
     java = find_java()
     if not master.startswith("local["):
         os.environ["JAVA_HOME"] = str(home_for_executors(java, work))
-    jvm = Jvm(java, work, log, master)
+    setup = tuning(info.metadata.get("events") if info else None)
+    jvm = Jvm(java, work, log, master, setup.jvm_options)
     cancellation.kills(jvm.kill)
     try:
         with log.open("a", encoding="utf-8") as noise, contextlib.redirect_stderr(noise):
-            _work(folder, session, info, master, work, jvm, progress)
+            _work(folder, session, info, master, work, jvm, setup.settings, progress)
     except Exception as error:
         cancellation.check()
         if isinstance(error, ReportError | OSError):
             raise
-        raise ReportError(f"Spark failed while making the report: {_first_line(error)}") from error
+        with log.open("a", encoding="utf-8") as file:
+            traceback.print_exception(error, file=file)
+        raise ReportError(f"The report failed: {_first_line(error)}") from error
     finally:
         progress.close()
         jvm.close()
 
 
 def _work(
-    folder: Path, session: str, info: SessionInfo | None, master: str, work: Path, jvm: Jvm, progress: Progress
+    folder: Path,
+    session: str,
+    info: SessionInfo | None,
+    master: str,
+    work: Path,
+    jvm: Jvm,
+    settings: Mapping[str, str],
+    progress: Progress,
 ) -> None:
     from spark_reports.exports import write_table
     from spark_reports.tables import TABLES as PLAN
@@ -157,7 +169,7 @@ def _work(
         from spark_reports.spark import spark_session
 
         jvm.connect()
-        spark = spark_session(master, work)
+        spark = spark_session(master, work, settings)
     if info is None:
         info = inspect_remote(spark, session)
     progress.watch(spark.sparkContext)

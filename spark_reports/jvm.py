@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -71,7 +72,7 @@ class Jvm:
     outlives us.
     """
 
-    def __init__(self, java: Java, work: Path, log: Path, master: str) -> None:
+    def __init__(self, java: Java, work: Path, log: Path, master: str, options: Sequence[str] = ()) -> None:
         """Start it; its files go to `work`, all it says to `log`. Returns before it is ready: see "
         "`connect`."""
         home = spark_home()
@@ -91,6 +92,7 @@ class Jvm:
         command = [
             str(java.executable),
             *MODULE_OPTIONS,
+            *options,
             f"-Xmx{DRIVER_MEMORY}",
             f"-Djava.io.tmpdir={work}",
             f"-Dlog4j2.configurationFile={logging.as_uri()}",

@@ -230,7 +230,7 @@
       ])],
     }), overTime(number)),
     "plot-attempts": (box) => bars(box, data.attempts.map((one) => one.name), [["Acknowledged", "acknowledged", 2], ["Refused", "nacked", 1], ["Lease expired", "lease_expired", 3], ["Released", "released", 9]]
-      .filter(([, key]) => data.attempts.some((one) => one[key])).map(([name, key, index]) => [name, data.attempts.map((one) => one[key]), index])),
+      .map(([name, key, index]) => [name, data.attempts.map((one) => one[key]), index])),
     "plot-dead": (box) => bars(box, data.dead_letters.map((one) => `${one.cause} (${one.group})`), [
       ["Redriven", data.dead_letters.map((one) => one.redriven), 2], ["Still dead", data.dead_letters.map((one) => one.dead - one.redriven), 5]]),
     "plot-pressure": () => {
@@ -239,7 +239,7 @@
       const most = Math.max(0, ...blocked.flatMap((one) => one.blocked));
       const format = (v, name) => (blocked.some((one) => `${one.name}, blocked` === name) ? share(v) : number(v));
       return withTooltip(frame({
-        grid: { left: 8, right: lost.length ? 8 : 14, top: 34, bottom: 6, containLabel: true },
+        grid: { left: 8, right: lost.length ? 8 : 26, top: 34, bottom: 6, containLabel: true },
         xAxis: time(), yAxis: [value((v) => share(v), most > 1 ? { min: 0 } : { min: 0, max: 1, interval: 0.25 }), value(number, { show: lost.length > 0, splitLine: { show: false } })],
         series: [context(), ...blocked.map((one, index) => line(`${one.name}, blocked`, points(one.blocked), index, { step: "middle", areaStyle: { opacity: 0.13 }, lineStyle: { width: 1.2, color: series(index) } })),
           ...lost.map(([name, values], index) => ({ name, type: "bar", z: 3, yAxisIndex: 1, data: points(values), barMaxWidth: 7, itemStyle: { color: series(index + 5), borderRadius: [2, 2, 0, 0] } }))],
@@ -258,7 +258,8 @@
       }), { axisPointer: { type: "none" }, formatter: (items) => { const at = items[0].dataIndex; return `<b>${plain(names[at])}</b>${table([row(items[0].color, "Messages", number(items[0].value)), row("transparent", "Share of the topic", share(shares[at])), row("transparent", "An even share", number(even[at]))])}`; } });
     },
   };
-  function bars(box, names, parts) {
+  function bars(box, names, all) {
+    const parts = all.filter(([, values]) => values.some(Boolean));
     box.style.height = `${Math.max(110, names.length * 30 + 68)}px`;
     return withTooltip(frame({
       xAxis: value(number), yAxis: category(names, { inverse: true, axisLine: { show: false } }),

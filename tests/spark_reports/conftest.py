@@ -16,6 +16,7 @@ from spark_reports.jvm import Jvm
 from spark_reports.session import EVENTS_SCHEMA, inspect
 from spark_reports.spark import spark_session
 from spark_reports.tables import Frames
+from spark_reports.tuning import SMALL
 from tests.broker_core.session.fake_stream import FakeBroker
 
 
@@ -23,17 +24,11 @@ from tests.broker_core.session.fake_stream import FakeBroker
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """A small Spark, started and stopped as the job does it."""
     work = tmp_path_factory.mktemp("spark")
-    jvm = Jvm(find_java(), work, work / "spark.log", "local[2]")
+    jvm = Jvm(find_java(), work, work / "spark.log", "local[2]", SMALL.jvm_options)
     jvm.connect()
-    session = spark_session("local[2]", work)
-    # For a handful of rows, planning and compiling cost more than running.
-    for name, value in {
-        "spark.sql.shuffle.partitions": "1",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    }.items():
-        session.conf.set(name, value)
+    # For a handful of rows, compiling costs more than running.
+    uncompiled = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+    session = spark_session("local[2]", work, {**SMALL.settings, "spark.sql.shuffle.partitions": "1", **uncompiled})
     yield session
     session.stop()
     jvm.close()

@@ -59,8 +59,12 @@ def leased(kind: str, at: int, offset: int, count: int = 1, **more: object) -> d
 
 def test_rollup_sums_ranges_and_keeps_the_last_offset(spark: SparkSession, events: Events) -> None:
     table = events(
-        published(0, 0, 0, 3), published(S - 1, 0, 3, 2), published(S, 0, 5), committed(S, 0, 2, 3), committed(S + 1, 0, 0, 2)
-    )  # fmt: skip
+        published(0, 0, 0, 3),
+        published(S - 1, 0, 3, 2),
+        published(S, 0, 5),
+        committed(S, 0, 2, 3),
+        committed(S + 1, 0, 0, 2),
+    )
     answer = rollup.rollup(table, S).orderBy("start_ns", "kind")
     check(
         spark,

