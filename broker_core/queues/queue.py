@@ -110,6 +110,12 @@ class Queue:
             table.grow()
         self._finished(now_ns)
 
+    def trimmed(self, now_ns: int) -> int:
+        """The log has deleted messages: those are finished, even where somebody holds them; how many that is."""
+        gone = sum(table.trim() for table in self.levels.tables)
+        self._finished(now_ns)
+        return gone
+
     def take(
         self, now_ns: int, holder: str, *, max_messages: int = 1, deadline_ns: int | None = None
     ) -> Reply[list[Lease]]:
