@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import random
 
-from broker_core.broker import Broker
-from broker_core.clock import NS_PER_S, s_from_ns
+from broker_core.broker import Broker, Published
+from broker_core.clock import NS_PER_S, ns_from_s, s_from_ns
 from broker_core.engine.loop import Loop, Task
+from broker_core.lab.durations import Duration
+from broker_core.messages import Message
+from broker_core.replies import Reply
 from broker_core.snapshots import ActorView
 
 # Long enough to read, short enough to see a stop.
@@ -15,37 +18,57 @@ RATE_WINDOW_S = 3.0
 
 
 class Actor:
-    """One actor. A subclass gives `role`, `run`, and says what it is doing by `enter`."""
+    """One actor. A subclass gives `run`, which uses the broker and the loop; both are there once it was added.
 
-    role = ""
+    `Simulation.add` puts it to work. While it runs, it may draw from `numbers`, say what it is doing by `enter`,
+    and count what it has finished by `count`. Faults come from outside: it can crash, pause, slow down, at any
+    wait.
+    """
 
-    def __init__(self, name: str, broker: Broker, loop: Loop, seed: int) -> None:
+    role = "worker"
+    broker: Broker
+    loop: Loop
+
+    def __init__(self, name: str) -> None:
         self.name = name
-        self.broker = broker
-        self.loop = loop
-        # Seeded by name, so that one more actor does not change what the others draw.
-        self.numbers = random.Random(f"{seed}/{name}")
+        self.numbers = random.Random()
         self.state = "waiting"
         self.since_ns = 0
         self.processed = 0
         self.failed = 0
+        self.slowness = 1.0
+        self._before_pause = ""
         self._rate_per_s = 0.0
         self._rate_ns = 0
         self._task: Task | None = None
 
-    def start(self) -> None:
-        """Begin to work at the loop's present time."""
-        self._task = self.loop.spawn(self.run(), self.name)
+    def attach(self, broker: Broker, loop: Loop, seed: int) -> None:
+        """Belong to a simulation from now on."""
+        self.broker = broker
+        self.loop = loop
+        self.since_ns = loop.now_ns
+        # Seeded by name, so that one more actor does not change what the others draw.
+        self.numbers = random.Random(f"{seed}/{self.name}")
 
-    def stop(self) -> None:
-        """Drop the work at hand."""
-        if self._task is not None:
-            self._task.cancel()
-            self._task = None
+    # -- what a subclass gives, and uses
 
     async def run(self) -> None:
         """The actor's life; it ends when this returns."""
         raise TypeError(f"{type(self).__name__} has no run method.")
+
+    def sleep(self, seconds: float) -> Reply[None]:
+        """Wait for `seconds` of session time."""
+        return self.loop.wait_ns(ns_from_s(seconds))
+
+    def publish(self, to: str, value: str | bytes, key: str | bytes | None = None) -> Reply[Published | None]:
+        """Publish to a topic or queue, as this client; see `Broker.publish`."""
+        message = Message(_bytes(value), None if key is None else _bytes(key))
+        return self.broker.publish(self.loop.now_ns, to, message, client=self.name)
+
+    async def work(self, processing: Duration) -> None:
+        """Be busy for a time drawn from `processing`, longer where something slows it down."""
+        self.enter("processing")
+        await self.loop.wait_ns(round(processing.draw_ns(self.numbers) * self.slowness))
 
     def enter(self, state: str) -> None:
         """Say what it is doing from now on."""
@@ -58,6 +81,60 @@ class Actor:
         self.processed += messages
         self._rate_per_s = self._faded_rate() + messages / RATE_WINDOW_S
         self._rate_ns = self.loop.now_ns
+
+    # -- life and faults
+
+    def start(self) -> None:
+        """Begin to work at the loop's present time."""
+        self._task = self.loop.spawn(self._live(), self.name)
+
+    async def _live(self) -> None:
+        await self.run()
+        self.enter("stopped")
+
+    def stop(self) -> None:
+        """Drop the work at hand."""
+        self._before_pause = ""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    @property
+    def crashed(self) -> bool:
+        """True between a crash and the restart."""
+        return self.state == "crashed"
+
+    @property
+    def paused(self) -> bool:
+        """True while a fault keeps it from doing anything."""
+        return bool(self._before_pause)
+
+    def crash(self) -> None:
+        """Die without a word, as a killed process does: the broker only finds that the connection is gone."""
+        self.stop()
+        self.broker.disconnect(self.loop.now_ns, self.name)
+        self.enter("crashed")
+
+    def restart(self) -> None:
+        """Come back after a crash, with nothing in memory."""
+        self.enter("waiting")
+        self.start()
+
+    def pause(self) -> None:
+        """Stand still as a whole, as in a long garbage collection."""
+        if self._task is not None and not self.paused:
+            self._task.hold()
+            self._before_pause = self.state
+            self.enter("paused")
+
+    def resume(self) -> None:
+        """Go on where it stood."""
+        if self._task is not None and self.paused:
+            before, self._before_pause = self._before_pause, ""
+            self.enter(before)
+            self._task.release()
+
+    # -- what is seen
 
     def _faded_rate(self) -> float:
         age_s = s_from_ns(self.loop.now_ns - self._rate_ns)
@@ -87,3 +164,7 @@ class Actor:
             rate_per_s=rate_per_s if rate_per_s > 1 / NS_PER_S else 0.0,
             since_ns=self.since_ns,
         )
+
+
+def _bytes(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else text

@@ -2,123 +2,167 @@
 
 from __future__ import annotations
 
-import gzip
-import json
+import math
 import random
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
-from broker_core.clock import NS_PER_S, ns_from_s
+from broker_core.clock import ns_from_s
+from broker_core.lab.arrival_files import Arrival, ArrivalError, FileArrivals, from_file
 from broker_core.messages import Message
 
+__all__ = [
+    "Arrival",
+    "ArrivalError",
+    "Arrivals",
+    "BurstyArrivals",
+    "FileArrivals",
+    "RampArrivals",
+    "RateArrivals",
+    "arrivals",
+]
 
-class ArrivalError(Exception):
-    """The file of events cannot be used; one sentence says where and why."""
 
+class _Made(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True):
+    """Messages of `value_bytes` bytes, with one of `keys` keys each (0 sends without), at most `limit` of them.
 
-class FileArrivals(msgspec.Struct, frozen=True, kw_only=True, tag="file", tag_field="kind", forbid_unknown_fields=True):
-    """Events from JSON Lines, plain or gzip, in their real order and with their real gaps.
-
-    `time` names the column with Unix seconds; `seconds_per_day` is how much session time one day of it takes.
-    `key` names the column that becomes the key; "" sends without one. `where` keeps only rows whose columns have these values.
-    `skip` leaves out that many of the kept rows.
+    `spacing` constant gives equal gaps; poisson gives the gaps of independent senders. A share `hot_share` of the
+    messages has the key key-0, whatever the others draw. `priorities` are the shares of priority 0, 1, ...
+    `first_s` is when the first one comes; without it, that is one gap after the start. `ttl_ms` is how long each
+    may wait.
     """
 
-    file: str
-    time: str = "time"
-    key: str = ""
-    seconds_per_day: float = 1.0
-    where: dict[str, str | int] = {}
-    skip: int = 0
-
-    def __post_init__(self) -> None:
-        if not self.seconds_per_day > 0:
-            raise ValueError("seconds_per_day must be above 0")
-
-
-class RateArrivals(msgspec.Struct, frozen=True, kw_only=True, tag="rate", tag_field="kind", forbid_unknown_fields=True):
-    """Messages of `value_bytes` bytes, `per_s` of them a second, with one of `keys` keys each (0 sends without).
-
-    `spacing` constant gives equal gaps; poisson gives the gaps of independent senders.
-    """
-
-    per_s: float
     spacing: Literal["constant", "poisson"] = "constant"
     keys: int = 0
+    hot_share: float = 0.0
     value_bytes: int = 100
     limit: int | None = None
+    first_s: float | None = None
+    priorities: tuple[float, ...] = ()
+    ttl_ms: int | None = None
 
     def __post_init__(self) -> None:
-        if not self.per_s > 0:
-            raise ValueError("per_s must be above 0")
         if self.value_bytes < 1:
             raise ValueError("value_bytes must be 1 or more")
+        if self.keys < 0:
+            raise ValueError("keys must be 0 or more")
+        if not 0 <= self.hot_share <= 1:
+            raise ValueError("hot_share must lie between 0 and 1")
+        if any(share < 0 for share in self.priorities) or (self.priorities and not 0 < sum(self.priorities) < math.inf):
+            raise ValueError("priorities must be shares, 0 or more, and not all 0")
+        if self.first_s is not None and not 0 <= self.first_s < math.inf:
+            raise ValueError("first_s must be 0 or more")
+        if self.ttl_ms is not None and self.ttl_ms < 1:
+            raise ValueError("ttl_ms must be 1 or more")
 
 
-Arrivals = FileArrivals | RateArrivals
-Arrival = tuple[int, Message]
+def _above_zero(**values: float) -> None:
+    for name, value in values.items():
+        if not 0 < value < math.inf:
+            raise ValueError(f"{name} must be above 0")
+
+
+class RateArrivals(_Made, frozen=True, kw_only=True, tag="rate"):
+    """`per_s` messages a second, all the time."""
+
+    per_s: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _above_zero(per_s=self.per_s)
+
+    def time_s(self, messages: float) -> float:
+        """When that many messages have come."""
+        return messages / self.per_s
+
+
+class BurstyArrivals(_Made, frozen=True, kw_only=True, tag="bursty"):
+    """`per_s` messages a second for `on_s` seconds, none for `off_s`, and so on."""
+
+    per_s: float
+    on_s: float
+    off_s: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _above_zero(per_s=self.per_s, on_s=self.on_s, off_s=self.off_s)
+
+    def time_s(self, messages: float) -> float:
+        """When that many messages have come."""
+        bursts, rest = divmod(messages / self.per_s, self.on_s)
+        return bursts * (self.on_s + self.off_s) + rest
+
+
+class RampArrivals(_Made, frozen=True, kw_only=True, tag="ramp"):
+    """A rate that goes evenly from `from_per_s` to `to_per_s` within `over_s`, and stays there."""
+
+    from_per_s: float
+    to_per_s: float
+    over_s: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _above_zero(from_per_s=self.from_per_s, to_per_s=self.to_per_s, over_s=self.over_s)
+
+    def time_s(self, messages: float) -> float:
+        """When that many messages have come."""
+        ramped = (self.from_per_s + self.to_per_s) / 2 * self.over_s
+        if messages > ramped:
+            return self.over_s + (messages - ramped) / self.to_per_s
+        # from t + steeper t^2 = messages, in the form that loses no digits where it hardly rises
+        steeper = (self.to_per_s - self.from_per_s) / (2 * self.over_s)
+        root = math.sqrt(max(0.0, self.from_per_s**2 + 4 * steeper * messages))
+        return 2 * messages / (self.from_per_s + root)
+
+
+MadeArrivals = RateArrivals | BurstyArrivals | RampArrivals
+Arrivals = FileArrivals | MadeArrivals
 
 
 def arrivals(spec: Arrivals, numbers: random.Random, find_file: Callable[[str], Path]) -> Iterator[Arrival]:
-    """(session time in ns, message) in the order of time. Raises `ArrivalError` at the first row that cannot be used."""
+    """(session time in ns, message) in the order of time. Raises `ArrivalError` at the first bad row of a file."""
     if isinstance(spec, FileArrivals):
-        return _from_file(spec, find_file(spec.file))
-    return _by_rate(spec, numbers)
+        return from_file(spec, find_file(spec.file))
+    return _made(spec, numbers)
 
 
-def _by_rate(spec: RateArrivals, numbers: random.Random) -> Iterator[Arrival]:
-    time_ns, number = 0, 0
-    mean_gap_s = 1 / spec.per_s
-    while spec.limit is None or number < spec.limit:
-        gap_s = mean_gap_s if spec.spacing == "constant" else numbers.expovariate(spec.per_s)
-        time_ns += ns_from_s(gap_s)
+def _made(spec: MadeArrivals, numbers: random.Random) -> Iterator[Arrival]:
+    for number, time_ns in enumerate(_times(spec, numbers)):
+        if spec.limit is not None and number >= spec.limit:
+            return
         value = f"message {number} ".encode().ljust(spec.value_bytes, b".")[: spec.value_bytes]
-        key = f"key-{numbers.randrange(spec.keys)}".encode() if spec.keys else None
-        yield time_ns, Message(value, key)
-        number += 1
+        yield time_ns, Message(value, _key(spec, numbers), (), spec.ttl_ms, _priority(spec, numbers))
 
 
-def _from_file(spec: FileArrivals, path: Path) -> Iterator[Arrival]:
-    first_s: float | None = None
-    skipped = 0
-    last_ns = 0
-    for line_number, line, row in _rows(path):
-        try:
-            at_s = float(row[spec.time])
-            key = str(row[spec.key]).encode() if spec.key else None
-            kept = all(row[column] == wanted for column, wanted in spec.where.items())
-        except KeyError as error:
-            raise ArrivalError(f"{path.name}, line {line_number}: there is no column {error}.") from error
-        except (TypeError, ValueError) as error:
-            raise ArrivalError(f"{path.name}, line {line_number}: '{spec.time}' is not a time in seconds.") from error
-        if not kept:
-            continue
-        if skipped < spec.skip:
-            skipped += 1
-            continue
-        if first_s is None:
-            first_s = at_s
-        # A clock that went backwards in the source must not reorder the stream.
-        last_ns = max(last_ns, round((at_s - first_s) / 86_400 * spec.seconds_per_day * NS_PER_S))
-        yield last_ns, Message(line, key)
+def _times(spec: MadeArrivals, numbers: random.Random) -> Iterator[int]:
+    steady = isinstance(spec, RateArrivals)
+    start_s = 0.0 if spec.first_s is None else spec.first_s
+    time_ns, come = ns_from_s(start_s), 0.0
+    if spec.first_s is not None:
+        yield time_ns
+    while True:
+        gap = 1.0 if spec.spacing == "constant" else numbers.expovariate(1.0)
+        come += gap
+        # At a steady rate gaps are added up, so that equal gaps are equal to the nanosecond.
+        time_ns = time_ns + ns_from_s(spec.time_s(gap)) if steady else ns_from_s(start_s + spec.time_s(come))
+        yield time_ns
 
 
-def _rows(path: Path) -> Iterator[tuple[int, bytes, dict[str, Any]]]:
-    try:
-        opened = gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
-        with opened as lines:
-            for line_number, raw in enumerate(lines, start=1):
-                line = raw.strip()
-                if not line:
-                    continue
-                row = json.loads(line)
-                if not isinstance(row, dict):
-                    raise ArrivalError(f"{path.name}, line {line_number}: a row must be a JSON object.")
-                yield line_number, line, row
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ArrivalError(f"{path.name}, line {line_number}: this is not JSON.") from error
-    except (OSError, EOFError) as error:
-        raise ArrivalError(f"The file {path} cannot be read: {error}.") from error
+def _key(spec: MadeArrivals, numbers: random.Random) -> bytes | None:
+    if not spec.keys:
+        return None
+    if spec.hot_share and numbers.random() < spec.hot_share:
+        return b"key-0"
+    return f"key-{numbers.randrange(spec.keys)}".encode()
+
+
+def _priority(spec: MadeArrivals, numbers: random.Random) -> int:
+    if not spec.priorities:
+        return 0
+    drawn = numbers.random() * sum(spec.priorities)
+    bounds = list(accumulate(spec.priorities))
+    return next((level for level, bound in enumerate(bounds) if drawn < bound), len(bounds) - 1)

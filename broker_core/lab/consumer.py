@@ -2,42 +2,48 @@
 
 from __future__ import annotations
 
-from broker_core.broker import Broker
 from broker_core.clients.consumer import Consumer, ConsumerConfig
-from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError
 from broker_core.lab.actor import Actor
-from broker_core.lab.durations import Duration
+from broker_core.lab.specs import ConsumerSpec, GroupSpec
 
 
 class ConsumerActor(Actor):
-    """Polls, takes its time for each message, commits after each batch."""
+    """Polls, takes its time for each message, and commits after each batch, or before it where its scenario says so."""
 
     role = "consumer"
 
-    def __init__(
-        self, name: str, broker: Broker, loop: Loop, seed: int, processing: Duration, max_poll_messages: int
-    ) -> None:
-        super().__init__(name, broker, loop, seed)
-        self._processing = processing
-        self._max_poll_messages = max_poll_messages
+    def __init__(self, name: str, spec: ConsumerSpec) -> None:
+        super().__init__(name)
+        self._spec = spec
+        self._group: GroupSpec | None = None
         self._client: Consumer | None = None
+        self._muted = False
         self.last_group = ""
         self.state = "idle"
 
     @property
     def target(self) -> str:
-        return self._client.group if self._client else ""
+        return self._group.name if self._group else ""
 
     @property
     def topics(self) -> tuple[str, ...]:
-        return self._client.topics if self._client else ()
+        return self._group.topics if self._group else ()
 
-    def join(self, group: str, topics: tuple[str, ...], config: ConsumerConfig) -> None:
+    def join(self, group: GroupSpec) -> None:
         """Become a member of `group`, leaving the one before."""
         self.leave()
-        self.last_group = group
-        self._client = Consumer(self.broker, self.loop, self.name, group, topics, config)
+        self.last_group = group.name
+        self._group = group
+        config = ConsumerConfig(
+            assignor=group.assignor,
+            session_timeout_ms=group.session_timeout_ms,
+            heartbeat_interval_ms=group.heartbeat_interval_ms,
+            rebalance_timeout_ms=group.rebalance_timeout_ms,
+            instance_id=self.name if self._spec.static else "",
+        )
+        self._client = Consumer(self.broker, self.loop, self.name, group.name, group.topics, config)
+        self._client.muted = self._muted
         self.enter("joining")
         self.start()
 
@@ -47,22 +53,58 @@ class ConsumerActor(Actor):
         if self._client is not None:
             self._client.close(f"{self.name} left")
             self._client = None
+        self._group = None
         self.enter("idle")
+
+    def crash(self) -> None:
+        super().crash()
+        if self._client is not None:
+            self._client.abandon()
+            self._client = None
+
+    def restart(self) -> None:
+        if self._group is None:
+            self.enter("idle")
+        else:
+            self.join(self._group)
+
+    def mute(self, muted: bool) -> None:
+        """From now on its heartbeats get lost, or arrive again; a pause takes them along."""
+        self._muted = muted
+        if self._client is not None:
+            self._client.muted = muted or self.paused
+
+    def pause(self) -> None:
+        super().pause()
+        self.mute(self._muted)
+
+    def resume(self) -> None:
+        super().resume()
+        self.mute(self._muted)
 
     async def run(self) -> None:
         client = self._client
         while client is not None:
             if not client.joined:
                 self.enter("joining")
-            messages = await client.poll(max_messages=self._max_poll_messages)
+            messages = await client.poll(max_messages=self._spec.max_poll_messages)
+            if messages and self._spec.commit == "before":
+                for message in messages:
+                    client.done(message)
+                if not self._commit(client):
+                    continue
             for message in messages:
-                self.enter("processing")
-                await self.loop.wait_ns(self._processing.draw_ns(self.numbers))
+                await self.work(self._spec.processing)
                 client.done(message)
                 self.count()
             self.enter("waiting")
-            try:
-                client.commit()
-            except BrokerError:
-                # The group has moved on: the next poll rejoins, and who owns the partition now reads these messages again.
+            if not self._commit(client):
                 self.failed += len(messages)
+
+    def _commit(self, client: Consumer) -> bool:
+        try:
+            client.commit()
+        except BrokerError:
+            # The group has moved on: the next poll rejoins, and who owns the partition now reads these messages again.
+            return False
+        return True

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from broker_core.broker import Broker
-from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.flow.adaptive import AdaptiveInterval
+from broker_core.flow.token_bucket import TokenBucket
 from broker_core.lab.actor import Actor
 from broker_core.lab.arrivals import Arrival
+from broker_core.lab.specs import ProducerSpec
+from broker_core.messages import Message
+
+# A disk that refuses is asked again after this long; nothing is given up for it.
+STORAGE_RETRY_S = 0.5
 
 
 class ProducerActor(Actor):
-    """Publishes each arrival at its time, or as soon after as backpressure lets it."""
+    """Publishes each arrival at its time, or as soon after as backpressure and its own rate limit let it."""
 
     role = "producer"
 
-    def __init__(self, name: str, broker: Broker, loop: Loop, seed: int, to: str) -> None:
-        super().__init__(name, broker, loop, seed)
-        self._to = to
+    def __init__(self, spec: ProducerSpec) -> None:
+        super().__init__(spec.name)
+        self._spec = spec
         self._arrivals: Iterator[Arrival] = iter(())
+        self._at_hand: Arrival | None = None
+        self._bucket = None if spec.rate_per_s is None else TokenBucket(spec.rate_per_s, spec.burst)
+        self.pace: AdaptiveInterval | None = None
+        if spec.adaptive is not None:
+            adaptive = spec.adaptive
+            self.pace = AdaptiveInterval(adaptive.base_s, adaptive.on_refusal_times, adaptive.on_success_divide)
 
     def feed(self, arrivals: Iterator[Arrival]) -> None:
         """Publish `arrivals`, which may be drawn with this actor's own random numbers."""
@@ -27,29 +38,57 @@ class ProducerActor(Actor):
 
     @property
     def target(self) -> str:
-        return self._to
+        return self._spec.to
 
     @property
     def topics(self) -> tuple[str, ...]:
-        return (self._to,)
+        return (self._spec.to,)
 
     async def run(self) -> None:
-        for due_ns, message in self._arrivals:
-            if due_ns > self.loop.now_ns:
+        # What was at hand in a crash was not published, or nobody knows: it is offered again.
+        while (arrival := self._at_hand or next(self._arrivals, None)) is not None:
+            self._at_hand = arrival
+            due_ns, message = arrival
+            if due_ns > self.loop.now_ns and (self.pace is None or not self._started):
                 self.enter("running")
                 await self.loop.wait_until_ns(due_ns)
-            reply = self.broker.publish(self.loop.now_ns, self._to, message, client=self.name)
-            if not reply.done:
-                self.enter("blocked")
+            accepted = await self._offer(message)
+            self._at_hand = None
+            if self.pace is not None:
+                self.enter("running")
+                await self.sleep(self.pace.accepted() if accepted else self.pace.refused())
+
+    @property
+    def _started(self) -> bool:
+        return self.processed + self.failed > 0
+
+    async def _offer(self, message: Message) -> bool:
+        """Publish `message`, or give it up: False."""
+        while True:
+            await self._wait_for_token()
             try:
-                accepted = await reply
+                reply = self.broker.publish(self.loop.now_ns, self._spec.to, message, client=self.name)
+                if not reply.done:
+                    self.enter("blocked")
+                published = await reply
             except BrokerError as error:
+                if error.code is ErrorCode.STORAGE_ERROR:
+                    self.enter("waiting")
+                    await self.sleep(STORAGE_RETRY_S)
+                    continue
                 if error.code is not ErrorCode.THROTTLED:
                     raise
-                self.failed += 1
             else:
-                if accepted is not None:
+                if published is not None:
                     self.count()
-                else:
-                    self.failed += 1
-        self.enter("stopped")
+                    return not published.missed_by
+            self.failed += 1
+            if self._spec.retry_ms is None:
+                return False
+            self.enter("waiting")
+            await self.sleep(self._spec.retry_ms / 1_000)
+
+    async def _wait_for_token(self) -> None:
+        while self._bucket is not None and (wait_ns := self._bucket.take(self.loop.now_ns)):
+            self.enter("waiting")
+            await self.loop.wait_ns(wait_ns)

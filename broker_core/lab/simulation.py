@@ -4,31 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 
 from broker_core.broker import Broker
-from broker_core.clients.consumer import ConsumerConfig
+from broker_core.clock import ns_from_s
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
-from broker_core.files import FileSystem
+from broker_core.files import FileSystem, MemoryFiles
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.offsets import OffsetStore
 from broker_core.lab.actions import MoveConsumer, Redrive, UserAction
 from broker_core.lab.actor import Actor
 from broker_core.lab.arrivals import arrivals
+from broker_core.lab.breakable_files import BreakableFiles
 from broker_core.lab.consumer import ConsumerActor
+from broker_core.lab.fault_injector import FaultInjector
 from broker_core.lab.producer import ProducerActor
-from broker_core.lab.scenario import ConsumerSpec, GroupSpec, Scenario, numbered
-from broker_core.lab.worker import WorkerActor
+from broker_core.lab.scenario import Scenario
+from broker_core.lab.specs import GroupSpec, Scheduled, SubscriberSpec, numbered
+from broker_core.lab.worker import SubscriberActor, WorkerActor
 from broker_core.log.config import LogConfig
 from broker_core.names import check_name
 from broker_core.snapshots import Snapshot, Totals
 
 USER = "user"
-# Long enough to be seen, and to let a few consumers that start together join as one.
-INITIAL_REBALANCE_DELAY_MS = 600
+
+A = TypeVar("A", bound=Actor)
 
 
 class Simulation:
@@ -38,37 +42,62 @@ class Simulation:
         self,
         scenario: Scenario,
         *,
-        files: FileSystem,
-        offsets_path: str,
-        find_file: Callable[[str], Path],
+        files: FileSystem | None = None,
+        offsets_path: str = ":memory:",
+        find_file: Callable[[str], Path] = Path,
         seed: int | None = None,
         epoch_ms: int = 0,
     ) -> None:
-        """`files` holds the logs, `offsets_path` is the SQLite file for offsets or ":memory:"; `find_file` finds sample data."""
+        """`files` holds the logs (in memory where none are given), `offsets_path` is the SQLite file for offsets.
+
+        `find_file` finds sample data; `epoch_ms` is the Unix time of session time 0.
+        """
         self.scenario = scenario
         self.seed = scenario.seed if seed is None else seed
         self.loop = Loop()
         self.events = EventStream()
+        breakable = BreakableFiles(MemoryFiles() if files is None else files)
         self.broker = Broker(
-            files,
+            breakable,
             self.loop.timers,
             self.events,
             OffsetStore(offsets_path),
             log_config=LogConfig(durability=scenario.durability),
-            group_config=GroupConfig(initial_rebalance_delay_ms=INITIAL_REBALANCE_DELAY_MS),
+            group_config=GroupConfig(initial_rebalance_delay_ms=scenario.rebalance_delay_ms),
             epoch_ms=epoch_ms,
         )
+        self._epoch_ms = epoch_ms
         self._find_file = find_file
         self._groups: dict[str, GroupSpec] = {group.name: group for group in scenario.groups}
         self.actors: dict[str, Actor] = {}
+        self._faults = FaultInjector(self.loop, self.events, self.actors, breakable)
+        self._waiting: list[Actor] = []
+        self._started = False
         self._on_action: list[Callable[[int, dict[str, object]], object]] = []
 
     def on_action(self, listener: Callable[[int, dict[str, object]], object]) -> None:
-        """`listener(time_ns, action)` is told of every action, as plain values."""
+        """`listener(time_ns, action)` is told of every action of a person, as plain values.
+
+        Besides the action's own fields these hold `step`, which says exactly where in the run it came; see `replay`.
+        """
         self._on_action.append(listener)
 
+    def add(self, actor: A) -> A:
+        """Put another actor, of any kind, into the simulation; it begins with the others, or at once where they have.
+
+        Raises INVALID_REQUEST where its name is taken.
+        """
+        if any(actor.name.lower() == known.lower() for known in (*self.actors, *(one.name for one in self._waiting))):
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"the name {actor.name!r} is taken already")
+        if self._started:
+            self._add(actor).start()
+        else:
+            self._waiting.append(actor)
+        return actor
+
     def start(self) -> None:
-        """Create everything and let the actors begin, at the present time. Call it once, after the sinks are attached."""
+        """Create everything and let the actors begin. Call it once, after the sinks are attached."""
+        self._started = True
         now_ns, scenario = self.loop.now_ns, self.scenario
         self.events.emit(now_ns, EventKind.SESSION_STARTED, detail={"scenario": scenario.title, "seed": self.seed})
         for topic in scenario.topics:
@@ -77,68 +106,100 @@ class Simulation:
             )
         for index, queue in enumerate(scenario.queues):
             self.broker.create_queue(now_ns, queue.name, queue.config, flow=queue.flow, jitter_seed=self.seed + index)
+        for subscriber in scenario.subscribers:
+            self._subscribe(subscriber)
         for consumer in scenario.consumers:
-            self._start_consumers(consumer)
-        for spec in scenario.workers:
-            for name in numbered(spec):
-                self._add(WorkerActor(name, self.broker, self.loop, self.seed, spec)).start()
-        for producer in scenario.producers:
-            actor = ProducerActor(producer.name, self.broker, self.loop, self.seed, producer.to)
-            actor.feed(arrivals(producer.arrivals, actor.numbers, self._find_file))
+            for name in numbered(consumer):
+                joining = self._add(ConsumerActor(name, consumer))
+                if consumer.group:
+                    joining.join(self._groups[consumer.group])
+        for worker in scenario.workers:
+            for name in numbered(worker):
+                self._add(WorkerActor(name, worker)).start()
+        for spec in scenario.producers:
+            producer = self._add(ProducerActor(spec))
+            producer.feed(arrivals(spec.arrivals, producer.numbers, self._find_file))
+            producer.start()
+        for actor in self._waiting:
             self._add(actor).start()
+        for scheduled in scenario.schedule:
+            self._schedule(scheduled)
 
-    def _start_consumers(self, spec: ConsumerSpec) -> None:
-        for name in numbered(spec):
-            actor = ConsumerActor(name, self.broker, self.loop, self.seed, spec.processing, spec.max_poll_messages)
-            self._add(actor)
-            if spec.group:
-                self._join(actor, self._groups[spec.group])
+    def _subscribe(self, spec: SubscriberSpec) -> None:
+        for topic, name in spec.subscriptions.items():
+            self.broker.subscribe(
+                self.loop.now_ns, name, topic, spec.config, max_messages=spec.backlog, policy=spec.policy
+            )
+        self._add(SubscriberActor(spec)).start()
 
-    def _add(self, actor: Actor) -> Actor:
+    def _add(self, actor: A) -> A:
+        actor.attach(self.broker, self.loop, self.seed)
         self.actors[actor.name] = actor
         self.events.emit(self.loop.now_ns, EventKind.CLIENT_STARTED, client=actor.name, detail={"role": actor.role})
         return actor
 
-    def _join(self, actor: ConsumerActor, group: GroupSpec) -> None:
-        config = ConsumerConfig(
-            assignor=group.assignor,
-            session_timeout_ms=group.session_timeout_ms,
-            heartbeat_interval_ms=group.heartbeat_interval_ms,
-            rebalance_timeout_ms=group.rebalance_timeout_ms,
-        )
-        actor.join(group.name, group.topics, config)
+    def _schedule(self, scheduled: Scheduled) -> None:
+        def do(_at_ns: int) -> None:
+            try:
+                self._do(scheduled.do, record=False)
+            except BrokerError as error:
+                # What a person has done meanwhile may have made it impossible; the session goes on and says so.
+                self.events.emit(
+                    self.loop.now_ns,
+                    EventKind.FAULT,
+                    client=getattr(scheduled.do, "client", ""),
+                    cause=f"could not be done: {error}",
+                )
+
+        self.loop.timers.at(ns_from_s(scheduled.at_s), do)
+
+    def run(self, until_s: float | None = None) -> None:
+        """Run up to and including `until_s`, the end of the scenario where none is given, as fast as it goes."""
+        if not self._started:
+            self.start()
+        self.loop.run_until(ns_from_s(self.scenario.until_s if until_s is None else until_s))
 
     # -- what a person does
 
     def perform(self, action: UserAction) -> str:
-        """Do `action` now, record it, and say in a sentence what was done. Raises `BrokerError` where it cannot be done."""
+        """Do `action` now, record it, and say what was done in a sentence. Raises `BrokerError` where it cannot be."""
+        return self._do(action, record=True)
+
+    def _do(self, action: UserAction, *, record: bool) -> str:
         match action:
             case MoveConsumer():
-                sentence = self._move(action)
+                return self._move(action, record)
             case Redrive():
-                sentence = self._redrive(action)
-        return sentence
+                return self._redrive(action, record)
+            case _:
+                self._faults.check(action)
+                if record:
+                    self._record(action, action.sentence, getattr(action, "client", ""), record=True)
+                self._faults.do(action)
+                return action.sentence
 
-    def _record(self, action: UserAction, sentence: str, client: str = "") -> None:
-        detail = msgspec.to_builtins(action)
+    def _record(self, action: UserAction, sentence: str, client: str, *, record: bool) -> None:
+        detail: dict[str, Any] = msgspec.to_builtins(action)
         self.events.emit(self.loop.now_ns, EventKind.USER_ACTION, client=client, cause=sentence, detail=detail)
-        for listener in self._on_action:
-            listener(self.loop.now_ns, detail)
+        for listener in self._on_action if record else ():
+            listener(self.loop.now_ns, {**detail, "step": self.loop.steps})
 
-    def _move(self, action: MoveConsumer) -> str:
+    def _move(self, action: MoveConsumer, record: bool) -> str:
         actor = self.actors.get(action.consumer)
         if not isinstance(actor, ConsumerActor):
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"{action.consumer!r} is not a consumer of this session")
-        if actor.target == action.group:
+        if actor.target == action.group and not actor.crashed:
             where = f"in {action.group}" if action.group else "on the bench"
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"{actor.name} is {where} already")
-        if not action.group:
-            self._record(action, action.sentence, actor.name)
+        group = None
+        if action.group:
+            group = self._groups.get(action.group) or self._new_group(check_name(action.group, "group"), actor)
+        self._record(action, action.sentence, actor.name, record=record)
+        self._faults.moved(actor.name)
+        if group is None:
             actor.leave()
-            return action.sentence
-        group = self._groups.get(action.group) or self._new_group(check_name(action.group, "group"), actor)
-        self._record(action, action.sentence, actor.name)
-        self._join(actor, group)
+        else:
+            actor.join(group)
         return action.sentence
 
     def _new_group(self, name: str, actor: ConsumerActor) -> GroupSpec:
@@ -152,11 +213,11 @@ class Simulation:
         group = self._groups[name] = msgspec.structs.replace(model, name=name)
         return group
 
-    def _redrive(self, action: Redrive) -> str:
+    def _redrive(self, action: Redrive, record: bool) -> str:
         if not action.offsets:
             raise BrokerError(ErrorCode.INVALID_REQUEST, "no dead letters are selected")
         # The action stands before its effects in the stream.
-        self._record(action, action.sentence)
+        self._record(action, action.sentence, "", record=record)
         result = self.broker.redrive(self.loop.now_ns, action.queue, action.offsets, client=USER)
         if not result.refused:
             return action.sentence
@@ -167,6 +228,11 @@ class Simulation:
         ).rstrip(".")
 
     # -- what is seen
+
+    @property
+    def wall_clock_ms(self) -> int:
+        """What the clock of the machine says, as Unix time. Nothing in the broker asks it."""
+        return self._epoch_ms + (self.loop.now_ns + ns_from_s(self._faults.clock_jump_s)) // 1_000_000
 
     def totals(self) -> Totals:
         """The broker's own counters."""

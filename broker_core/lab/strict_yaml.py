@@ -1,6 +1,7 @@
 """YAML as data only: no tags, no aliases, no duplicate keys, bounded depth, and a line for every place.
 
-Words such as `on` and `12:30` stay the text that was written; only `true`, `false`, `null` and plain numbers are anything else.
+Words such as `on` and `12:30` stay the text that was written; only `true`, `false`, `null` and plain numbers are
+anything else.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Document:
         # Events come one by one: a hostile document is refused before anything recurses into it.
         depth = 0
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            line = event.start_mark.line + 1
+            line = _line(event.start_mark)
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
                 raise YamlError(line, "anchors and aliases are not allowed; write the value out.")
             if isinstance(event, yaml.CollectionStartEvent):
@@ -66,11 +67,11 @@ class Document:
                     raise YamlError(line, f"nested more than {MAX_DEPTH} deep.")
             elif isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
-            if getattr(event, "tag", None):
-                raise YamlError(line, f"the tag {event.tag} is not allowed.")
+            if tag := getattr(event, "tag", None):
+                raise YamlError(line, f"the tag {tag} is not allowed.")
 
     def _build(self, node: yaml.Node, path: Path) -> Any:
-        self._lines.setdefault(path, node.start_mark.line + 1)
+        self._lines.setdefault(path, _line(node.start_mark))
         if isinstance(node, yaml.SequenceNode):
             return [self._build(item, (*path, index)) for index, item in enumerate(node.value)]
         if isinstance(node, yaml.MappingNode):
@@ -80,7 +81,7 @@ class Document:
     def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
         built: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            line = key_node.start_mark.line + 1
+            line = _line(key_node.start_mark)
             if not isinstance(key_node, yaml.ScalarNode):
                 raise YamlError(line, "a key must be a plain word.")
             key = str(key_node.value)
@@ -93,7 +94,7 @@ class Document:
     @staticmethod
     def _scalar(node: yaml.Node) -> Any:
         text = str(node.value)
-        if node.style in {"'", '"', "|", ">"}:
+        if getattr(node, "style", None) in {"'", '"', "|", ">"}:
             return text
         if text in _WORDS:
             return _WORDS[text]
@@ -102,3 +103,7 @@ class Document:
         if _FLOAT.fullmatch(text):
             return float(text.replace("_", ""))
         return text
+
+
+def _line(mark: Any) -> int:
+    return mark.line + 1 if mark is not None else 1

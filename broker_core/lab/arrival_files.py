@@ -1,0 +1,173 @@
+"""Arrivals from a file of real events: JSON Lines or CSV, plain or gzip."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import gzip
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, cast
+
+import msgspec
+
+from broker_core.clock import NS_PER_S
+from broker_core.limits import MAX_MESSAGE_BYTES
+from broker_core.messages import Message
+
+Arrival = tuple[int, Message]
+_Row = tuple[int, bytes, dict[str, Any]]
+
+_DAY_S = 86_400
+
+
+class ArrivalError(Exception):
+    """The file of events cannot be used; one sentence says where and why."""
+
+
+class FileArrivals(msgspec.Struct, frozen=True, kw_only=True, tag="file", tag_field="kind", forbid_unknown_fields=True):
+    """Events from a file, in their real order and with their real gaps: CSV where its name says so, else JSON Lines.
+
+    `time` names the column with Unix seconds or an ISO 8601 time; `seconds_per_day` is how much session time one
+    day of it takes. `key`, `value` and `priority` name columns; without `key` messages have none, without `value`
+    the whole row is sent. `headers` names the column of each header. `where` keeps only rows whose columns have
+    these values. `skip` leaves out that many of the kept rows, and nothing comes after `limit` of them.
+    """
+
+    file: str
+    time: str = "time"
+    key: str = ""
+    value: str = ""
+    headers: dict[str, str] = {}
+    priority: str = ""
+    seconds_per_day: float = 1.0
+    where: dict[str, str | int] = {}
+    skip: int = 0
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.seconds_per_day < float("inf"):
+            raise ValueError("seconds_per_day must be above 0")
+
+
+def from_file(spec: FileArrivals, path: Path) -> Iterator[Arrival]:
+    """(session time in ns, message) of each row that is kept. Raises `ArrivalError` at the first bad one."""
+    is_csv = ".csv" in path.suffixes
+    first_s: float | None = None
+    kept = 0
+    last_ns = 0
+    for line_number, line, row in _rows(path, is_csv):
+        try:
+            if not all(_same(row[column], wanted, is_csv) for column, wanted in spec.where.items()):
+                continue
+            at_s = _seconds(row[spec.time])
+            message = _message(spec, row, line)
+        except KeyError as error:
+            raise ArrivalError(f"{path.name}, line {line_number}: there is no column {error}.") from error
+        except _ColumnError as error:
+            raise ArrivalError(f"{path.name}, line {line_number}: {error}.") from error
+        except (TypeError, ValueError) as error:
+            raise ArrivalError(f"{path.name}, line {line_number}: '{spec.time}' is not a time in seconds.") from error
+        kept += 1
+        if kept <= spec.skip:
+            continue
+        if spec.limit is not None and kept > spec.skip + spec.limit:
+            return
+        if first_s is None:
+            first_s = at_s
+        # A clock that went backwards in the source must not reorder the stream.
+        last_ns = max(last_ns, round((at_s - first_s) / _DAY_S * spec.seconds_per_day * NS_PER_S))
+        yield last_ns, message
+
+
+class _ColumnError(Exception):
+    """A column has not what its use needs."""
+
+
+def _same(found: Any, wanted: str | int, is_csv: bool) -> bool:
+    return bool(str(found) == str(wanted) if is_csv else found == wanted)
+
+
+def _seconds(found: Any) -> float:
+    try:
+        seconds = float(found)
+    except ValueError:
+        moment = datetime.datetime.fromisoformat(found)
+        seconds = (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp()
+    if not abs(seconds) < float("inf"):
+        raise ValueError("no time")
+    return seconds
+
+
+def _message(spec: FileArrivals, row: dict[str, Any], line: bytes) -> Message:
+    key = _bytes(row[spec.key]) if spec.key else None
+    value = _bytes(row[spec.value]) if spec.value else line
+    headers = tuple((name, _bytes(row[column]) or b"") for name, column in spec.headers.items())
+    priority = 0
+    if spec.priority:
+        try:
+            priority = int(row[spec.priority])
+        except (TypeError, ValueError) as error:
+            raise _ColumnError(f"'{spec.priority}' is not a whole number") from error
+    return Message(value, key, headers, priority=priority)
+
+
+def _bytes(found: Any) -> bytes | None:
+    if found is None:
+        return None
+    return (found if isinstance(found, str) else json.dumps(found, separators=(",", ":"))).encode()
+
+
+def _rows(path: Path, is_csv: bool) -> Iterator[_Row]:
+    line_number = 0
+    try:
+        with _opened(path) as lines:
+            for line_number, line, row in _csv_rows(path, lines) if is_csv else _json_rows(path, lines):
+                yield line_number, line, row
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ArrivalError(f"{path.name}, line {line_number + 1}: this is not {_format(is_csv)}.") from error
+    except csv.Error as error:
+        raise ArrivalError(f"{path.name}, line {line_number + 1}: this is not CSV ({error}).") from error
+    except (OSError, EOFError) as error:
+        raise ArrivalError(f"The file {path} cannot be read: {error}.") from error
+
+
+def _opened(path: Path) -> IO[bytes]:
+    if path.suffix == ".gz":
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    return path.open("rb")
+
+
+def _format(is_csv: bool) -> str:
+    return "CSV" if is_csv else "JSON"
+
+
+def _json_rows(path: Path, lines: IO[bytes]) -> Iterator[_Row]:
+    line_number = 0
+    # No line is longer than what a topic takes: a compressed file cannot fill the memory with one.
+    while raw := lines.readline(MAX_MESSAGE_BYTES + 1):
+        line_number += 1
+        line = raw.strip()
+        if len(raw) > MAX_MESSAGE_BYTES:
+            raise ArrivalError(f"{path.name}, line {line_number}: more than {MAX_MESSAGE_BYTES} bytes in a line.")
+        try:
+            row = json.loads(line) if line else None
+        except (ValueError, RecursionError) as error:
+            raise ArrivalError(f"{path.name}, line {line_number}: this is not JSON.") from error
+        if isinstance(row, dict):
+            yield line_number, line, row
+        elif line:
+            raise ArrivalError(f"{path.name}, line {line_number}: a row must be a JSON object.")
+
+
+def _csv_rows(path: Path, lines: IO[bytes]) -> Iterator[_Row]:
+    reader = csv.DictReader(io.TextIOWrapper(lines, encoding="utf-8-sig", newline=""), strict=True)
+    for row in reader:
+        if None in row or None in row.values():
+            columns = len(reader.fieldnames or ())
+            raise ArrivalError(
+                f"{path.name}, line {reader.line_num}: the row must have {columns} columns, as the first line."
+            )
+        yield reader.line_num, json.dumps(row, separators=(",", ":")).encode(), row

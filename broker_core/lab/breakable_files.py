@@ -1,0 +1,84 @@
+"""A file system that can be filled up, and emptied again, while somebody uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files import AppendFile, Data, FileLock, FileSystem
+
+
+class _BreakableAppendFile:
+    def __init__(self, files: BreakableFiles, path: str, file: AppendFile) -> None:
+        self._files = files
+        self._path = path
+        self._file = file
+
+    @property
+    def size(self) -> int:
+        return self._file.size
+
+    def append(self, data: Data) -> int:
+        if self._files.full:
+            raise full_disk(self._path)
+        return self._file.append(data)
+
+    def begin_sync(self) -> Callable[[], None]:
+        return self._file.begin_sync()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def full_disk(path: str) -> BrokerError:
+    """What a full disk says to whoever writes `path`."""
+    return BrokerError(ErrorCode.STORAGE_ERROR, f"{path!r}: the disk is full; free some space and try again")
+
+
+class BreakableFiles:
+    """`files`, and while `full` is True nothing more can be written to them; reading goes on."""
+
+    def __init__(self, files: FileSystem) -> None:
+        self.full = False
+        self._files = files
+
+    def open_append(self, path: str) -> AppendFile:
+        return _BreakableAppendFile(self, path, self._files.open_append(path))
+
+    def read(self, path: str, offset: int, length: int) -> bytes:
+        return self._files.read(path, offset, length)
+
+    def write_whole(self, path: str, data: Data, *, durable: bool) -> None:
+        if self.full:
+            raise full_disk(path)
+        self._files.write_whole(path, data, durable=durable)
+
+    def size(self, path: str) -> int:
+        return self._files.size(path)
+
+    def exists(self, path: str) -> bool:
+        return self._files.exists(path)
+
+    def listdir(self, path: str) -> list[str]:
+        return self._files.listdir(path)
+
+    def makedirs(self, path: str) -> None:
+        self._files.makedirs(path)
+
+    def remove(self, path: str) -> None:
+        self._files.remove(path)
+
+    def rename(self, old: str, new: str) -> None:
+        self._files.rename(old, new)
+
+    def truncate(self, path: str, size: int) -> None:
+        self._files.truncate(path, size)
+
+    def fsync_dir(self, path: str) -> None:
+        self._files.fsync_dir(path)
+
+    def lock(self, path: str) -> FileLock:
+        return self._files.lock(path)
+
+    def close(self) -> None:
+        self._files.close()

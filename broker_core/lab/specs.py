@@ -1,0 +1,181 @@
+"""The parts of a scenario, as typed structures."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from broker_core.flow.config import FlowConfig
+from broker_core.lab.actions import UserAction
+from broker_core.lab.arrivals import Arrivals
+from broker_core.lab.condition import Condition
+from broker_core.lab.durations import Duration
+from broker_core.queues.config import QueueConfig
+
+
+class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of a scenario. A key that it does not know is an error."""
+
+
+class TopicSpec(Strict, frozen=True, kw_only=True):
+    """A topic with `partitions` partitions, bounded where `flow` says so."""
+
+    name: str
+    partitions: int = 1
+    partitioner: Literal["crc32", "murmur2"] = "crc32"
+    flow: FlowConfig | None = None
+
+
+class QueueSpec(Strict, frozen=True, kw_only=True):
+    """A work queue; `config` has its leases, attempts and retries."""
+
+    name: str
+    config: QueueConfig = QueueConfig()
+    flow: FlowConfig | None = None
+
+
+class GroupSpec(Strict, frozen=True, kw_only=True):
+    """A consumer group and what it reads; the settings are those of every member."""
+
+    name: str
+    topics: tuple[str, ...]
+    assignor: Literal["range", "roundrobin", "sticky", "cooperative-sticky"] = "range"
+    session_timeout_ms: int = 6_000
+    heartbeat_interval_ms: int = 1_000
+    rebalance_timeout_ms: int = 20_000
+
+
+class Failure(Strict, frozen=True, kw_only=True):
+    """A fraction `rate` of the messages fails with `cause`; with `when`, of those that meet the condition.
+
+    `nack` tells the broker at once, `hang` says nothing and stands still until the lease has expired, `forget` says
+    nothing and goes on.
+    """
+
+    cause: str
+    rate: float
+    kind: Literal["nack", "hang", "forget"] = "nack"
+    when: Condition | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.rate <= 1:
+            raise ValueError("rate must lie between 0 and 1")
+
+
+class Adaptive(Strict, frozen=True, kw_only=True):
+    """A pace that gives way: `base_s` between messages, more after each refusal, less again after each success."""
+
+    base_s: float
+    on_refusal_times: float = 2.0
+    on_success_divide: float = 1.5
+
+    def __post_init__(self) -> None:
+        if not 0 < self.base_s < float("inf"):
+            raise ValueError("base_s must be above 0")
+        if not (self.on_refusal_times >= 1 and self.on_success_divide >= 1):
+            raise ValueError("on_refusal_times and on_success_divide must be 1 or more")
+
+
+class ProducerSpec(Strict, frozen=True, kw_only=True):
+    """Publishes what arrives to a topic or queue.
+
+    It is held to `rate_per_s` messages a second (and a `burst`) where that is given. What is refused or dropped it
+    gives up, or, with `retry_ms`, offers again after that long. `adaptive` sets its pace in place of the arrivals'
+    times.
+    """
+
+    name: str
+    to: str
+    arrivals: Arrivals
+    rate_per_s: float | None = None
+    burst: float = 1.0
+    retry_ms: float | None = None
+    adaptive: Adaptive | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("rate_per_s", "retry_ms"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < float("inf"):
+                raise ValueError(f"{name} must be above 0")
+        if not 1 <= self.burst < float("inf"):
+            raise ValueError("burst must be 1 or more")
+
+
+class ConsumerSpec(Strict, frozen=True, kw_only=True):
+    """`count` consumers, named NAME-1, NAME-2, ...; without a group they wait on the bench.
+
+    `commit` after processing is at-least-once, before it at-most-once. A `static` member keeps its place in the
+    group when it comes back within the session timeout.
+    """
+
+    name: str
+    count: int = 1
+    first: int = 1
+    group: str = ""
+    processing: Duration = Duration(mean_ms=0)
+    max_poll_messages: int = 20
+    commit: Literal["after", "before"] = "after"
+    static: bool = False
+
+
+class WorkerSpec(Strict, frozen=True, kw_only=True):
+    """`count` workers of a queue, named NAME-1, NAME-2, ...; they acknowledge `ack` the work."""
+
+    name: str
+    count: int = 1
+    queue: str
+    processing: Duration = Duration(mean_ms=0)
+    prefetch: int = 1
+    ack: Literal["after", "before"] = "after"
+    failures: tuple[Failure, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.prefetch < 1:
+            raise ValueError("prefetch must be 1 or more")
+
+
+class SubscriberSpec(Strict, frozen=True, kw_only=True):
+    """Gets every message of each of `topics`; of those that wait for it, the first topic's come first.
+
+    With a `backlog`, no more than that many messages of a topic wait for it, and `policy` says which give way.
+    """
+
+    name: str
+    topics: tuple[str, ...]
+    backlog: int | None = None
+    policy: Literal["drop_newest", "drop_oldest"] = "drop_newest"
+    config: QueueConfig = QueueConfig()
+    processing: Duration = Duration(mean_ms=0)
+    ack: Literal["after", "before"] = "after"
+    failures: tuple[Failure, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.backlog is not None and self.backlog < 1:
+            raise ValueError("backlog must be 1 or more")
+        if not self.topics:
+            raise ValueError("a subscriber needs a topic")
+
+    @property
+    def subscriptions(self) -> dict[str, str]:
+        """The name of its subscription to each topic: its own, or, of several, that and the topic's."""
+        if len(self.topics) == 1:
+            return {self.topics[0]: self.name}
+        return {topic: f"{self.name}.{topic}" for topic in self.topics}
+
+
+class Scheduled(Strict, frozen=True, kw_only=True):
+    """Something that is done to the running session at `at_s`."""
+
+    at_s: float
+    do: UserAction
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.at_s < float("inf"):
+            raise ValueError("at_s must be 0 or more")
+
+
+def numbered(spec: ConsumerSpec | WorkerSpec) -> list[str]:
+    """The names of the actors that `spec` stands for."""
+    first = spec.first if isinstance(spec, ConsumerSpec) else 1
+    return [f"{spec.name}-{number}" for number in range(first, first + spec.count)]
