@@ -1,0 +1,61 @@
+"""Numbers and times as people read them."""
+
+from __future__ import annotations
+
+import pytest
+
+from spark_reports.page import text
+
+
+@pytest.mark.parametrize(
+    ("value_ns", "shown"),
+    [
+        (None, "n/a"),
+        (0, "0 s"),
+        (850, "850 ns"),
+        (14_800, "14.8 µs"),
+        (999_600, "1 ms"),
+        (14_800_000, "14.8 ms"),
+        (3_200_000_000, "3.2 s"),
+        (60_000_000_000, "60 s"),
+        (125_000_000_000, "2 min 05 s"),
+        (7_380_000_000_000, "2 h 03 min"),
+    ],
+)
+def test_durations_have_the_unit_that_fits(value_ns: int | None, shown: str) -> None:
+    assert text.duration(value_ns).replace(text.NBSP, " ") == shown
+
+
+@pytest.mark.parametrize(
+    ("value_ns", "shown"),
+    [(0, "00:00.0"), (42_460_000_000, "00:42.5"), (59_960_000_000, "01:00.0"), (3_723_400_000_000, "1:02:03.4")],
+)
+def test_session_time_is_a_clock(value_ns: int, shown: str) -> None:
+    assert text.clock(value_ns) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0, "0 %"), (0.0004, "below 0.1 %"), (0.016, "1.6 %"), (0.42, "42 %"), (0.999, "99.9 %"), (1, "100 %")],
+)
+def test_shares_never_round_to_all_or_nothing(value: float, shown: str) -> None:
+    assert text.share(value).replace(text.NBSP, " ") == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(12, "12 B"), (2_749_065, "2.75 MB"), (1_500, "1.5 kB"), (5e12, "5 TB"), (None, "n/a")]
+)
+def test_sizes(value: float | None, shown: str) -> None:
+    assert text.size(value).replace(text.NBSP, " ") == shown
+
+
+@pytest.mark.parametrize(("value", "shown"), [(12_207, "12,207"), (None, "n/a"), (0, "0")])
+def test_counts(value: int | None, shown: str) -> None:
+    assert text.count(value) == shown
+
+
+def test_lists_name_a_few_and_count_the_rest() -> None:
+    assert text.listed(["a"]) == "a"
+    assert text.listed(["a", "b"]) == "a and b"
+    assert text.listed(list("abcdef")) == "a, b, c and 3 more"
+    assert text.listed([]) == ""

@@ -1,0 +1,175 @@
+"""The tables of a whole session against a second engine: DuckDB, asked in plain SQL over the same files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+from pyspark.sql import DataFrame
+
+from spark_reports.questions import (
+    backpressure,
+    dead_letters,
+    keys,
+    lag,
+    latency,
+    queues,
+    rebalances,
+    redeliveries,
+    throughput,
+    totals,
+)
+from spark_reports.tables import Frames
+
+pytestmark = pytest.mark.spark
+
+WIDTH = 100_000_000
+
+
+@pytest.fixture(scope="module")
+def duck(recorded: Path) -> duckdb.DuckDBPyConnection:
+    """DuckDB with the views `messages` and `control`."""
+    connection = duckdb.connect()
+    for name in ("messages", "control"):
+        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{recorded / name}/*.parquet')")
+    return connection
+
+
+def rows(frame: DataFrame, *columns: str) -> list[tuple]:
+    """The chosen columns of every row, sorted."""
+    return sorted(tuple(row) for row in frame.select(*columns or frame.columns).collect())
+
+
+def answer(duck: duckdb.DuckDBPyConnection, query: str) -> list[tuple]:
+    """The rows of DuckDB's answer, sorted."""
+    found = sorted(duck.execute(query).fetchall())
+    assert found, "an oracle that says nothing proves nothing"
+    return found
+
+
+def test_the_buckets_are_as_the_queries_below_assume(frames: Frames) -> None:
+    assert frames.width_ns == WIDTH
+
+
+def test_totals(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
+    found = dict(rows(totals.totals(frames.rollup, frames.control)))
+    counted = dict(answer(duck, "SELECT kind, sum(count)::BIGINT FROM messages GROUP BY kind"))
+    for kind in ("published", "delivered", "acknowledged", "dead_lettered", "redriven", "rejected"):
+        assert found[kind] == counted[kind] > 0, kind
+    events = answer(duck, "SELECT (SELECT count(*) FROM messages) + (SELECT count(*) FROM control)")
+    assert found["events"] == events[0][0]
+
+
+def test_throughput_of_partitions(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
+    found = frames.throughput.where("dimension = 'partition'")
+    assert rows(found, "topic", "name", "start_ns", "messages", "bytes") == answer(
+        duck,
+        f"""SELECT topic, partition::VARCHAR, time_ns // {WIDTH} * {WIDTH}, sum(count)::BIGINT, sum(size_bytes)::BIGINT
+            FROM messages WHERE kind = 'published' GROUP BY ALL""",
+    )
+
+
+def test_throughput_of_consumers(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
+    series = throughput.throughput_series(frames.throughput, frames.duration_ns).where("dimension = 'consumer'")
+    assert rows(series, "name", "topic", "messages") == answer(
+        duck, "SELECT client, topic, sum(count)::BIGINT FROM messages WHERE kind = 'delivered' GROUP BY ALL"
+    )
+
+
+def test_latency_percentiles(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
+    exact = answer(
+        duck,
+        """WITH each AS (
+               SELECT kind, "group" AS who, topic, time_ns - published_ns AS late, unnest(range(count))
+               FROM messages WHERE kind = 'acknowledged' OR kind = 'delivered' AND attempt = 1)
+           SELECT kind, topic, who, count(*), quantile_disc(late, 0.5), quantile_disc(late, 0.9),
+               quantile_disc(late, 0.99), quantile_disc(late, 0.999), max(late) FROM each GROUP BY ALL""",
+    )
+    columns = ("measure", "topic", "group", "messages", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")
+    found = rows(latency.latency(frames.latency_buckets, "topic", "group"), *columns)
+    assert [row[:4] for row in found] == [row[:4] for row in exact]
+    for mine, true in zip(found, exact, strict=True):
+        assert mine[4:8] == pytest.approx(true[4:8], rel=0.0051)
+        assert mine[8] == true[8]
+
+
+def test_lag_at_the_end_of_every_bucket(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
+    expected = answer(
+        duck,
+        f"""WITH grid AS (
+                SELECT DISTINCT m."group" AS who, m.topic, m.partition, b.range * {WIDTH} AS start
+                FROM messages m, range({-(-frames.duration_ns // WIDTH)}) b
+                WHERE m.kind = 'acknowledged' AND m."group" <> m.topic)
+            SELECT who, g.topic, g.partition, start,
+                coalesce((SELECT max("offset" + count) FROM messages p WHERE kind = 'published' AND p.topic = g.topic
+                    AND p.partition = g.partition AND p.time_ns < start + {WIDTH}), 0),
+                (SELECT max("offset" + count) FROM messages a WHERE kind = 'acknowledged' AND a."group" = who
+                    AND a.topic = g.topic AND a.partition = g.partition AND a.time_ns < start + {WIDTH})
+            FROM grid g""",
+    )
+    found = rows(frames.lag, "group", "topic", "partition", "start_ns", "end_offset", "committed")
+    none_last = [tuple(-1 if value is None else value for value in row) for row in expected]
+    assert [tuple(-1 if value is None else value for value in row) for row in found] == sorted(none_last)
+    for row in lag.lag_series(frames.lag).collect():
+        assert row.max_lag >= row.last_lag >= 0
+
+
+def test_queues_end_with_what_nobody_finished(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
+    last = queues.queues(frames.rollup, frames.control, frames.duration_ns, frames.width_ns).collect()[-1]
+    left = answer(
+        duck,
+        """SELECT sum(CASE WHEN kind = 'published' AND topic = 'orders' OR kind = 'redriven' THEN count
+                           WHEN kind IN ('acknowledged', 'dead_lettered') AND topic = 'orders' THEN -count
+                           ELSE 0 END)::BIGINT
+           FROM messages""",
+    )
+    assert last.waiting + last.in_flight == left[0][0]
+
+
+def test_redeliveries(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
+    found = redeliveries.redeliveries(frames.rollup).where("delivered > 0")
+    assert rows(found, "group", "attempt", "delivered") == answer(
+        duck, """SELECT "group", attempt, sum(count)::BIGINT FROM messages WHERE kind = 'delivered' GROUP BY ALL"""
+    )
+
+
+def test_dead_letters(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
+    assert rows(dead_letters.dead_letters(frames.messages), "group", "cause", "dead_lettered", "redriven") == answer(
+        duck,
+        """SELECT d."group", d.cause, count(*), count(r.seq) FROM messages d LEFT JOIN messages r
+           ON r.kind = 'redriven' AND r.topic = d.to_topic AND r."offset" = d.to_offset
+           WHERE d.kind = 'dead_lettered' GROUP BY ALL""",
+    )
+
+
+def test_keys(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
+    found = keys.hot_keys(frames.messages, frames.partitions).where("topic = 'commits' AND rank <= 3")
+    assert rows(found, "messages", "bytes") == answer(
+        duck,
+        """SELECT count(*), sum(size_bytes)::BIGINT FROM messages
+           WHERE kind = 'published' AND key IS NOT NULL AND topic = 'commits'
+           GROUP BY key, partition ORDER BY 1 DESC, key LIMIT 3""",
+    )
+
+
+def test_backpressure(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
+    blocked = answer(
+        duck,
+        f"""SELECT topic, sum(until - time_ns)::BIGINT FROM (
+                SELECT *, lead(time_ns, 1, {frames.duration_ns}) OVER (PARTITION BY topic, client ORDER BY seq) AS until
+                FROM control WHERE kind LIKE 'producer_%') WHERE kind = 'producer_blocked' GROUP BY ALL""",
+    )
+    assert rows(backpressure.backpressure_series(frames.blocks, frames.rollup), "topic", "blocked_ns") == blocked
+    over_time = backpressure.backpressure_over_time(frames.blocks, frames.rollup, frames.width_ns)
+    assert sum(row.blocked_ns for row in over_time.collect()) == blocked[0][1]
+
+
+def test_rebalances(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
+    expected = answer(
+        duck,
+        """SELECT "group", (detail->>'started_ns')::BIGINT, time_ns, cause, generation FROM control
+           WHERE kind = 'rebalance_completed'""",
+    )
+    found = rebalances.rebalances(frames.control, frames.duration_ns)
+    assert rows(found, "group", "started_ns", "ended_ns", "cause", "generation_after") == expected

@@ -1,0 +1,60 @@
+"""What the report knows of a session before Spark has read it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker_core.session.schema import EVENT_SCHEMA
+from spark_reports.errors import ReportError
+from spark_reports.session import EVENTS_SCHEMA, MAX_BUCKETS, bucket_width_ns, inspect, is_remote, parse_metadata
+
+
+@given(st.integers(min_value=0, max_value=10**16))
+def test_a_session_is_cut_into_a_readable_number_of_buckets(duration_ns: int) -> None:
+    width = bucket_width_ns(duration_ns)
+    buckets = -(-max(duration_ns, 1) // width)
+    assert buckets <= MAX_BUCKETS
+    assert buckets >= 96 or width == 1
+    assert str(width).rstrip("0") in ("1", "2", "5")
+
+
+def test_the_columns_are_those_that_the_recorder_writes() -> None:
+    assert [part.split("`")[1] for part in EVENTS_SCHEMA.split(", ")] == EVENT_SCHEMA.names
+
+
+@pytest.mark.parametrize(
+    ("location", "remote"),
+    [("s3a://bucket/x", True), ("hdfs://host/x", True), ("/tmp/x", False), ("file:///tmp/x", False), ("x", False)],
+)
+def test_what_is_remote(location: str, remote: bool) -> None:
+    assert is_remote(location) is remote
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("{", "cannot be read"),
+        ("[]", "describes something else"),
+        ('{"format": "x"}', "describes something else"),
+        ('{"format": "brokerscope-session", "format_version": 7}', "has format version 7"),
+    ],
+)
+def test_another_kind_or_version_is_refused(text: str, sentence: str) -> None:
+    with pytest.raises(ReportError, match=sentence):
+        parse_metadata("there", text)
+
+
+def test_a_damaged_segment_is_left_out_and_named(recorded: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "session"
+    shutil.copytree(recorded, folder)
+    part = folder / "messages" / "part-00000.parquet"
+    part.write_bytes(b"PAR1" + part.read_bytes()[4:-1])
+    found = inspect(str(folder))
+    assert found.parts["messages"] == [] and len(found.parts["control"]) == 1
+    assert found.problems == ("messages/part-00000.parquet is truncated or damaged; its events are missing.",)
+    assert inspect(str(recorded)).problems == ()
