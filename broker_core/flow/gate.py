@@ -69,9 +69,7 @@ class Gate:
         self._events = events
         self._timers = timers
         self._evict = evict
-        self._bucket = None
-        if config.rate_per_s is not None:
-            self._bucket = TokenBucket(config.rate_per_s, config.burst or max(config.rate_per_s, 1.0))
+        self._bucket = _bucket_of(config)
         self._line: OrderedDict[int, _Offer] = OrderedDict()
         self._blocked: dict[str, tuple[int, int]] = {}  # client -> since when, with how many offers
         self._blocked_ns = 0
@@ -125,6 +123,12 @@ class Gate:
                 self._admit(now_ns, offer)
         finally:
             self._admitting = False
+
+    def configure(self, now_ns: int, config: FlowConfig) -> None:
+        """Other limits from now on; those who wait go on waiting under them, or are let in."""
+        self.config = config
+        self._bucket = _bucket_of(config)
+        self.room(now_ns)
 
     def leave(self, now_ns: int, client: str) -> int:
         """`client` has stopped: its parked offers fail with CLOSED; how many messages that is."""
@@ -271,3 +275,9 @@ class Gate:
             size_bytes=offer.size_bytes,
             cause=cause,
         )
+
+
+def _bucket_of(config: FlowConfig) -> TokenBucket | None:
+    if config.rate_per_s is None:
+        return None
+    return TokenBucket(config.rate_per_s, config.burst or max(config.rate_per_s, 1.0))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from broker_core.errors import BrokerError
 from broker_core.events import EventKind, EventStream
 from broker_core.messages import Run, StoredMessage
 from broker_core.replies import Reply
@@ -88,6 +89,13 @@ class Fetches:
         """The groups that have ever read the topic, in the order in which they came."""
         return list(self._readers.get(topic, ()))
 
+    def forget_topic(self, topic: str) -> None:
+        """The topic is gone; one of the same name starts anew."""
+        self._readers.pop(topic, None)
+        for known in (self._positions, self._delivered_end, self._starts):
+            for key in [key for key in known if key[1] == topic]:
+                del known[key]
+
     def fetch(
         self,
         now_ns: int,
@@ -100,7 +108,9 @@ class Fetches:
     ) -> FetchReply:
         """Messages from `positions` on, settled at once where there are any, else when some come, or with [] at the deadline.
 
-        Partitions take turns in being read first, so that a busy one starves no other.
+        Partitions take turns in being read first, so that a busy one starves no other. One that cannot be read holds up
+        no other either: what is wrong with it (OFFSET_OUT_OF_RANGE, DAMAGED, UNKNOWN_TOPIC_OR_PARTITION) is raised when
+        the others have nothing to give.
         """
         messages = self._read(now_ns, group, client, positions, max_messages)
         if messages or deadline_ns <= now_ns:
@@ -123,7 +133,13 @@ class Fetches:
             if waiting is None or reply.done:
                 self._end(reply, [])
                 continue
-            messages = self._read(now_ns, waiting.group, waiting.client, waiting.positions, waiting.max_messages)
+            try:
+                messages = self._read(now_ns, waiting.group, waiting.client, waiting.positions, waiting.max_messages)
+            except BrokerError as error:
+                # Its reader's trouble, not that of whoever has just published.
+                self._withdraw(reply)
+                reply.fail(error)
+                continue
             if messages:
                 self._end(reply, messages)
 
@@ -145,13 +161,17 @@ class Fetches:
             )
 
     def _end(self, reply: FetchReply, messages: list[StoredMessage]) -> None:
+        if self._withdraw(reply):
+            reply.resolve(messages)
+
+    def _withdraw(self, reply: FetchReply) -> bool:
         waiting = self._waiting.pop(reply, None)
         if waiting is None:
-            return
+            return False
         waiting.timer.cancel()
         for topic_partition in waiting.positions:
             self._waiting_for[topic_partition].pop(reply, None)
-        reply.resolve(messages)
+        return True
 
     def _read(
         self, now_ns: int, group: str, client: str, positions: Mapping[TopicPartition, int], max_messages: int
@@ -159,19 +179,24 @@ class Fetches:
         owned = list(positions)
         turn = self._turn.get(client, 0) % len(owned) if owned else 0
         messages: list[StoredMessage] = []
+        failed: BrokerError | None = None
         for topic, partition in owned[turn:] + owned[:turn]:
             room = max_messages - len(messages)
             if room <= 0:
                 break
-            log = self._log(topic, partition)
-            offset = max(positions[topic, partition], log.start_offset)
-            if offset >= log.end_offset:
+            try:
+                log = self._log(topic, partition)
+                offset = max(positions[topic, partition], log.start_offset)
+                read = log.read(offset, max_messages=room) if offset != log.end_offset else []
+            except BrokerError as error:
+                failed = failed or error
                 continue
-            read = log.read(offset, max_messages=room)
             if read:
                 messages.extend(read)
                 self._turn[client] = owned.index((topic, partition)) + 1
                 self._hand_over(now_ns, group, client, log, read)
+        if failed is not None and not messages:
+            raise failed
         return messages
 
     def _hand_over(self, now_ns: int, group: str, client: str, log: ReadableLog, read: list[StoredMessage]) -> None:

@@ -72,13 +72,27 @@ class PartitionLog(PartitionReader):
         self._closed = False
         self._waits_for_sync = config.durability == "fsync"
         self._writes_indexes = config.durability != "memory"
-        self._needs_keys = config.cleanup == "compact"
         if self._waits_for_sync and self.recovery.scanned_bytes:
             # The last process may have died before its sync: what it left must be durable before anybody reads it.
             for segment in self._segments:
                 if not segment.is_indexed:
                     segment.file.begin_sync()()
             files.fsync_dir(directory)
+        self._settle_limits()
+
+    def configure(self, config: LogConfig) -> None:
+        """Other settings from now on. Raises INVALID_CONFIG where the durability would change."""
+        if config.durability != self.config.durability:
+            raise BrokerError(
+                ErrorCode.INVALID_CONFIG,
+                f"{self.name} has durability {self.config.durability}, which stays as it was created",
+            )
+        self.config = config
+        self._settle_limits()
+
+    def _settle_limits(self) -> None:
+        config = self.config
+        self._needs_keys = config.cleanup == "compact"
         self._segment_ns = _NEVER_NS if config.segment_ms is None else config.segment_ms * NS_PER_MS
         self._checked_bytes = min(config.max_message_bytes, MAX_BATCH_BYTES)
 
@@ -300,4 +314,10 @@ class PartitionLog(PartitionReader):
             with contextlib.suppress(BrokerError):
                 self.flush()
         finally:
+            self._segments.close()
+
+    def abandon(self) -> None:
+        """Close without saving anything: the files are about to be deleted."""
+        if not self._closed:
+            self._closed = True
             self._segments.close()

@@ -55,7 +55,22 @@ class TopicLog:
         """The partition that the next message with this key goes to."""
         return self.partitioner.choose(key, len(self.partitions))
 
+    def configure(self, config: LogConfig) -> None:
+        """Other settings from now on. Raises INVALID_CONFIG where the durability would change."""
+        for log in self.partitions:
+            log.configure(config)
+        self.config = config
+
     def close(self) -> None:
         """Close every partition."""
         for log in self.partitions:
             log.close()
+
+    def remove(self) -> None:
+        """Close every partition and delete its files. Raises STORAGE_ERROR."""
+        for log in self.partitions:
+            log.abandon()
+        for log in self.partitions:
+            for name in self._files.listdir(log.name):
+                self._files.remove(f"{log.name}/{name}")
+            self._files.remove(log.name)

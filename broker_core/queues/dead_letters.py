@@ -21,6 +21,9 @@ from broker_core.queues.live_letters import LiveLetters, Owner
 from broker_core.queues.log_port import TopicPort
 from broker_core.snapshots import AttemptView, DeadLetterView
 
+_VIEWS_KEPT = 256  # decoded dead letters, for a window that shows the same ones many times a second
+_SMALL_BYTES = 4_096  # larger ones are decoded each time
+
 Append = Callable[[Message], tuple[str, int, int]]  # to the origin; gives topic, partition and offset
 Withdraw = Callable[[str, int, int], bool]  # topic, partition, offset: True where nobody has seen the message yet
 
@@ -102,6 +105,7 @@ class DeadLetters:
         self._last_purge: _Removal | None = None
         self._last_redrive: _Removal | None = None
         self._live = LiveLetters()
+        self._views: dict[int, DeadLetterView] = {}
         self._trimmed_to = self._log.start_offset
         for offset in range(self._log.start_offset, self._log.end_offset):
             try:
@@ -126,7 +130,15 @@ class DeadLetters:
 
     def get(self, offset: int) -> DeadLetterView:
         """The dead letter at `offset` of the bin. Raises UNKNOWN_DEAD_LETTER, DAMAGED."""
-        return decode(self._stored(offset))
+        self._trim()
+        letter = self._views.get(offset)
+        if letter is None or offset not in self._live:
+            letter = decode(stored := self._stored(offset))
+            if stored.size_bytes <= _SMALL_BYTES:
+                if len(self._views) >= _VIEWS_KEPT:
+                    del self._views[next(iter(self._views))]
+                self._views[offset] = letter
+        return letter
 
     def list(
         self, only: DeadLetterFilter | None = None, offset: int = 0, limit: int | None = 100
@@ -293,7 +305,8 @@ class DeadLetters:
             try:
                 yield self.get(offset)
             except BrokerError as error:
-                if error.code is not ErrorCode.DAMAGED:
+                # Where the log waits for the disk, the newest cannot be read yet.
+                if error.code is not ErrorCode.DAMAGED and offset < self._log.high_watermark:
                     raise
 
     def _stored(self, offset: int) -> StoredMessage:

@@ -97,8 +97,8 @@ class LeaseTable:
     # -- in
 
     def grow(self) -> int:
-        """Take note of what the log has got since; how many messages that is."""
-        end_offset = self.log.end_offset
+        """Take note of what can be read of the log since; how many messages that is."""
+        end_offset = self.log.high_watermark
         added = end_offset - self.end_offset
         if added:
             self._fresh_bytes += self._share(self.end_offset, end_offset)

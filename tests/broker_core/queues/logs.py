@@ -32,6 +32,10 @@ class MemoryPartition:
     def end_offset(self) -> int:
         return len(self.stored)
 
+    @property
+    def high_watermark(self) -> int:
+        return self.end_offset
+
     def append_batch(self, now_ns: int, messages: Sequence[Message]) -> Appended:
         if self.refuse:
             raise BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full")

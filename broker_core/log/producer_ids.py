@@ -1,0 +1,46 @@
+"""Ids and epochs for idempotent producers (KIP-98): a name that comes back fences the one that had it before."""
+
+from __future__ import annotations
+
+import msgspec
+
+from broker_core.errors import BrokerError, ErrorCode
+
+MAX_EPOCH = (1 << 15) - 1
+
+
+class ProducerIdsState(msgspec.Struct, frozen=True):
+    """What a restart must not forget: the next free id, and (id, epoch) by name."""
+
+    next_id: int = 0
+    named: dict[str, tuple[int, int]] = {}
+
+
+class ProducerIds:
+    """Hands out (producer id, epoch)."""
+
+    def __init__(self, state: ProducerIdsState | None = None) -> None:
+        state = state or ProducerIdsState()
+        self._next_id = state.next_id
+        self._named = dict(state.named)
+
+    def register(self, name: str = "") -> tuple[int, int]:
+        """A new id at epoch 0, or, for a `name` that was here before, its id at the next epoch."""
+        known = self._named.get(name) if name else None
+        if known is not None and known[1] < MAX_EPOCH:
+            given = (known[0], known[1] + 1)
+        else:
+            given = (self._next_id, 0)
+            self._next_id += 1
+        if name:
+            self._named[name] = given
+        return given
+
+    def check(self, name: str, producer_id: int, epoch: int) -> None:
+        """Raises INVALID_PRODUCER_EPOCH where somebody newer has registered `name`."""
+        if self._named.get(name, (producer_id, epoch)) != (producer_id, epoch):
+            raise BrokerError(ErrorCode.INVALID_PRODUCER_EPOCH, f"a newer producer {name!r} is at work")
+
+    def state(self, reserved: int = 0) -> ProducerIdsState:
+        """What must be kept; `reserved` ids may be handed out before it is kept again."""
+        return ProducerIdsState(self._next_id + reserved, dict(self._named))
