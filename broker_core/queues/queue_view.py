@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from broker_core.errors import BrokerError
 from broker_core.queues.lease_table import LeaseTable
 from broker_core.queues.states import LeaseState
 from broker_core.snapshots import LeaseView, QueueView
@@ -46,10 +47,17 @@ def _leases(queue: Queue, table: LeaseTable) -> Iterator[LeaseView]:
                     queue.name,
                     table.log.partition,
                     offset,
-                    table.log.message(offset).key,
+                    _key(table, offset),
                     span.holder,
                     span.since_ns,
                     span.deadline_ns,
                     span.attempts,
                     queue.config.max_attempts,
                 )
+
+
+def _key(table: LeaseTable, offset: int) -> bytes | None:
+    try:
+        return table.log.message(offset).key
+    except BrokerError:  # damaged, or deleted a moment ago
+        return None

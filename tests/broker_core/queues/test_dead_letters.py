@@ -308,6 +308,17 @@ def test_a_damaged_dead_letter_is_passed_over_in_lists_and_named_when_asked_for(
     assert caught.value.code is ErrorCode.DAMAGED
 
 
+def test_a_dead_letter_that_was_shown_before_is_not_shown_when_it_is_gone():
+    bench = Bench()
+    kill(bench, *(str(n) for n in range(300)))
+    shown = bench.dead_letters.newest("jobs", 300)
+    assert bench.dead_letters.newest("jobs", 300) == shown
+    bench.redrive(299)
+    with pytest.raises(BrokerError):
+        bench.dead_letters.get(299)
+    assert len(bench.dead_letters._views) <= 256
+
+
 def test_dead_letters_that_retention_deleted_are_gone():
     bench = Bench()
     kill(bench, "one", "two", "three")

@@ -338,6 +338,28 @@ def test_a_damaged_message_is_named_and_does_not_stop_the_queue():
     assert bench.queue.in_flight == 2
 
 
+def test_the_view_shows_counts_and_leases_and_survives_damage():
+    bench = Bench(retry=RetryPolicy("fixed", 50))
+    bench.publish("one", "two", "three", "four", key=b"k")
+    bench.now_ms = 5
+    bench.take("a", 2)
+    failed = bench.take("b")[0]
+    bench.nack(failed)
+    parked = [bench.wait("c", most=5), bench.wait("d")]
+    bench.log.partitions[0].damaged.add(1)
+    view = bench.queue.view(bench.now_ns, max_leases=2)
+    assert (view.name, view.ready, view.delayed, view.in_flight, view.dead) == ("jobs", 0, 1, 3, 0)
+    assert (view.lease_ms, view.max_attempts, view.priorities, view.waiting_takers) == (100, 3, 1, 1)
+    assert parked[0].done
+    assert [(lease.offset, lease.key, lease.holder, lease.attempt, lease.max_attempts) for lease in view.leases] == [
+        (0, b"k", "a", 1, 3),
+        (1, None, "a", 1, 3),
+    ]
+    assert view.leases[0].acquired_ns == 5 * NS_PER_MS
+    assert view.leases[0].deadline_ns == 105 * NS_PER_MS
+    assert bench.queue.view(bench.now_ns, max_leases=0, max_dead_letters=0).in_flight == 3
+
+
 def test_deleted_records_are_not_waited_for():
     bench = Bench()
     bench.publish("one", "two", "three")
