@@ -103,7 +103,7 @@ def test_the_least_urgent_makes_room_for_the_more_urgent():
     ),
 )
 def test_c7_the_counters_add_up(policy: Policy, steps):
-    """offered = accepted + rejected + dropped (+ waiting producers); accepted = delivered for good + waiting + evicted."""
+    """offered = accepted + rejected + dropped + parked; accepted = finished + evicted + purged + what is inside."""
     bench = GatedBench(FlowConfig(max_messages=3, policy=policy), priorities=3, max_attempts=2)
     assert bench.gate is not None
     held = []
