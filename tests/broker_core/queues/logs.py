@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.reserved_headers import reserved_headers
 from broker_core.messages import Message, Run, StoredMessage
 
 
-class Appended(NamedTuple):
+class Appended(msgspec.Struct, frozen=True):
     base_offset: int
-    count: int
-    size_bytes: int
 
 
 class MemoryPartition:
@@ -45,7 +44,7 @@ class MemoryPartition:
             self.stored.append(
                 StoredMessage(self.topic, self.partition, offset, now_ns // 10**6, now_ns, m.key, m.value, headers)
             )
-        return Appended(base, len(messages), sum(message.size_bytes for message in self.stored[base:]))
+        return Appended(base)
 
     def read(self, offset: int, *, max_messages: int, max_bytes: int = 1 << 20) -> list[StoredMessage]:
         self.reads += 1

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.clock import NS_PER_MS
+from broker_core.queues.lease import Lease
 from tests.broker_core.queues.bench import Bench
 
 
@@ -88,7 +89,7 @@ def test_starvation_is_bounded(steps):
     ageing_ms = 1_000
     bench = Bench(priorities=4, ageing_ms=ageing_ms, lease_ms=10**9, max_attempts=1_000)
     waiting: dict[tuple[int, int], int] = {}
-    held = []
+    held: list[Lease] = []
     for step, number in steps:
         if step == "publish":
             waiting[number, bench.publish("x", level=number)] = bench.now_ms

@@ -64,7 +64,8 @@ class Model:
 
     def next(self, now_ms: int) -> Place | None:
         ready = self.ready()
-        if self.ageing_ms is None or not ready:
+        ageing_ms = self.ageing_ms
+        if ageing_ms is None or not ready:
             return ready[0] if ready else None
         heads = {}
         for level, offset in reversed(ready):
@@ -72,7 +73,7 @@ class Model:
 
         def urgency(level: int) -> tuple[int, int, int]:
             published_ms = self.items[level, heads[level]].published_ms
-            return max(level - (now_ms - published_ms) // self.ageing_ms, 0), published_ms, level
+            return max(level - (now_ms - published_ms) // ageing_ms, 0), published_ms, level
 
         level = min(heads, key=urgency)
         return level, heads[level]

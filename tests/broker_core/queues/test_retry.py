@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
-from broker_core.queues.retry import KINDS, RetryPolicy
+from broker_core.queues.retry import KINDS, RetryKind, RetryPolicy
 from tests.broker_core.queues.bench import Bench
 
 
@@ -26,7 +26,7 @@ def test_a_delay_is_never_above_its_maximum_jitter_included(kind, base_ms, max_m
 
 
 def test_the_four_policies():
-    def delays_ms(kind: str, chance: float = 0.5) -> list[float]:
+    def delays_ms(kind: RetryKind, chance: float = 0.5) -> list[float]:
         policy = RetryPolicy(kind, 100, 1_000, 3)
         return [policy.delay_ns(attempt, chance) / NS_PER_MS for attempt in (1, 2, 3, 4)]
 

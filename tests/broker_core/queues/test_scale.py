@@ -74,14 +74,19 @@ def expire(table: LeaseTable) -> None:
         table.move(span, first, end, LeaseAction.REQUEUE)
 
 
+def each(numbers: range, action: Callable[[int], None]) -> None:
+    for number in numbers:
+        action(number)
+
+
 def costs(count: int) -> dict[str, tuple[float, float]]:
     """Calls and comparisons of one operation, averaged over many, with `count` in flight."""
     table = filled(count)
     rounds = 90
     steps = {
         "take": lambda: [table.take(0, "late", (Counted(2_000_000), count + n), 1) for n in range(rounds)],
-        "ack": lambda: [ack(table, offset) for offset in range(count // 2, count // 2 + rounds)],
-        "expire": lambda: [expire(table) for _ in range(rounds)],
+        "ack": lambda: each(range(count // 2, count // 2 + rounds), lambda offset: ack(table, offset)),
+        "expire": lambda: each(range(rounds), lambda _: expire(table)),
         "take what expired": lambda: [table.take(0, "b", (Counted(3_000_000), 9), 1) for _ in range(rounds)],
     }
     found = {}
