@@ -49,6 +49,15 @@ class ErrorCode(enum.Enum):
     DAMAGED = (1006, "What is stored is damaged", False)
     NOT_A_SESSION = (1007, "This is not a session folder", False)
     UNKNOWN_SESSION_VERSION = (1008, "The session has a format that this program does not know", False)
+    UNSERIALIZABLE = (1009, "The value cannot be written in this format", False)
+    UNREADABLE = (1010, "The bytes cannot be read in this format", False)
+    MIDDLEWARE_FAILED = (1011, "A middleware failed", False)
+    # Schemas: Confluent's numbers.
+    INCOMPATIBLE_SCHEMA = (409, "The schema is not compatible", False)
+    UNKNOWN_SUBJECT = (40401, "There is no such subject", False)
+    UNKNOWN_SCHEMA_VERSION = (40402, "The subject has no such version", False)
+    UNKNOWN_SCHEMA = (40403, "There is no such schema", False)
+    INVALID_SCHEMA = (42201, "The schema is not valid", False)
 
 
 class BrokerError(Exception):

@@ -1,0 +1,119 @@
+"""Whether data written with one Avro schema can be read with another: the specification's schema resolution (1.12).
+
+Rejected alternative, 2026-11: the checker in Apache's `avro` package; inside unions it loses the place of a problem.
+"""
+
+from __future__ import annotations
+
+from broker_core.limits import MAX_COMPARISON_STEPS
+from broker_core.schemas.avro_types import AvroField, AvroType
+from broker_core.schemas.problem import Problem, TooComplexError, pointer_to, told
+
+Path = tuple[object, ...]
+
+# What a reader of the first type also reads.
+_PROMOTIONS = {
+    "long": ("int",),
+    "float": ("int", "long"),
+    "double": ("int", "long", "float"),
+    "bytes": ("string",),
+    "string": ("bytes",),
+}
+
+
+def unresolvable(reader: AvroType, writer: AvroType) -> list[Problem]:
+    """Why `reader` cannot read all that `writer` wrote; pointers lead into the reader's text. Nothing: it can."""
+    try:
+        return told(_Resolution().problems(reader, writer, ()))
+    except (TooComplexError, RecursionError):
+        return [Problem("", "the two schemas are too complex to be compared")]
+
+
+class _Resolution:
+    def __init__(self) -> None:
+        self._assumed: set[tuple[int, int]] = set()
+        self._left = MAX_COMPARISON_STEPS
+
+    def problems(self, reader: AvroType, writer: AvroType, path: Path) -> list[Problem]:
+        self._left -= 1
+        if self._left < 0:
+            raise TooComplexError
+        pair = (id(reader), id(writer))
+        if pair in self._assumed:
+            return []  # met again further inside the value: holds if the rest does
+        self._assumed.add(pair)
+        try:
+            return self._compared(reader, writer, path)
+        finally:
+            self._assumed.discard(pair)
+
+    def _compared(self, reader: AvroType, writer: AvroType, path: Path) -> list[Problem]:
+        if writer.kind == "union":
+            return [told for branch in writer.inner for told in self.problems(reader, branch, path)]
+        if reader.kind == "union":
+            return self._any_branch(reader, writer, path)
+        if reader.name:
+            path = reader.path  # a name may be used far from where it is defined
+        if not _match(reader, writer):
+            return [Problem(pointer_to(*path), f"a {writer} that was written cannot be read as {reader}")]
+        match reader.kind:
+            case "record":
+                return self._fields(reader, writer)
+            case "enum":
+                return _symbols(reader, writer)
+            case "array" | "map":
+                word = "items" if reader.kind == "array" else "values"
+                return self.problems(reader.inner[0], writer.inner[0], (*path, word))
+            case _:
+                return _decimals(reader, writer, path)
+
+    def _any_branch(self, reader: AvroType, writer: AvroType, path: Path) -> list[Problem]:
+        """The first branch that matches is the one that reads."""
+        for index, branch in enumerate(reader.inner):
+            if _match(branch, writer):
+                return self.problems(branch, writer, (*path, index))
+        return [Problem(pointer_to(*path), f"a {writer} that was written fits no branch of the union")]
+
+    def _fields(self, reader: AvroType, writer: AvroType) -> list[Problem]:
+        found: list[Problem] = []
+        for index, field in enumerate(reader.fields):
+            where = (*reader.path, "fields", index)
+            written = _written_field(field, writer)
+            if written is not None:
+                found += self.problems(field.type, written.type, (*where, "type"))
+            elif not field.has_default:
+                message = f'the field "{field.name}" was not written, and has no default'
+                found.append(Problem(pointer_to(*where), message))
+        return found
+
+
+def _written_field(field: AvroField, writer: AvroType) -> AvroField | None:
+    by_name = {written.name: written for written in writer.fields}
+    return next((by_name[name] for name in (field.name, *field.aliases) if name in by_name), None)
+
+
+def _match(reader: AvroType, writer: AvroType) -> bool:
+    """Whether the two are of one kind, without a look inside."""
+    if reader.kind != writer.kind:
+        return writer.kind in _PROMOTIONS.get(reader.kind, ())
+    if reader.kind == "fixed" and reader.size != writer.size:
+        return False
+    if not reader.name:
+        return True
+    return reader.short_name == writer.short_name or writer.name in reader.aliases
+
+
+def _symbols(reader: AvroType, writer: AvroType) -> list[Problem]:
+    gone = [symbol for symbol in writer.symbols if symbol not in reader.symbols]
+    if not gone or reader.default is not None:
+        return []
+    message = f"{', '.join(gone[:5])} may have been written, and there is no default for unknown symbols"
+    return [Problem(pointer_to(*reader.path, "symbols"), message)]
+
+
+def _decimals(reader: AvroType, writer: AvroType, path: Path) -> list[Problem]:
+    """Two decimals match where precision and scale do; other logical types are notes on the same number."""
+    logical = {kind.logical[0] for kind in (reader, writer) if kind.logical is not None}
+    if "decimal" in logical and reader.logical != writer.logical:
+        return [Problem(pointer_to(*path), "decimals are read with the precision and scale they were written with")]
+    return []

@@ -1,0 +1,93 @@
+"""Avro: values to bytes and back by fastavro, within limits that it does not have."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import fastavro
+
+from broker_core.limits import MAX_VALUE_DEPTH, MAX_VALUES
+from broker_core.schemas.avro_binary import binary_problems
+from broker_core.schemas.avro_types import read_avro
+from broker_core.schemas.problem import Problem, shortened
+
+
+class InvalidDataError(ValueError):
+    """The value or the bytes do not fit the schema; `problems` says why and is never empty."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("; ".join(str(problem) for problem in problems))
+        self.problems = problems
+
+
+class AvroSchema:
+    """A schema that was read and checked. Immutable; may be used from several threads."""
+
+    def __init__(self, text: str) -> None:
+        """Raises InvalidSchemaError."""
+        self.text = text
+        self.type, plain = read_avro(text)
+        self._parsed = fastavro.parse_schema(plain, {}, _ignore_default_error=True)  # they were checked
+
+    def encode(self, value: Any) -> bytes:
+        """The binary form of `value`. Raises InvalidDataError."""
+        _check_depth(value)
+        out = io.BytesIO()
+        try:
+            fastavro.schemaless_writer(out, self._parsed, value, strict_allow_default=True)
+        except Exception as error:  # fastavro lets out whatever Python raised on the way
+            raise InvalidDataError([Problem("", _reason(error))]) from None
+        data = out.getvalue()
+        # It writes a number of any size, and what it wrote must be readable.
+        problems = binary_problems(self.type, data)
+        if problems:
+            raise InvalidDataError(problems)
+        return data
+
+    def problems_of_binary(self, data: bytes, at: int = 0) -> list[Problem]:
+        """What is wrong with the value in `data` from `at` on."""
+        problems = binary_problems(self.type, data, at)
+        if not problems:
+            try:
+                self._read(data, at, None)
+            except InvalidDataError as error:
+                return error.problems
+        return problems
+
+    def decode(self, data: bytes, at: int = 0, reader: AvroSchema | None = None) -> Any:
+        """The value in `data` from `at` on, written with this schema, as `reader` sees it. Raises InvalidDataError."""
+        problems = binary_problems(self.type, data, at)
+        if problems:
+            raise InvalidDataError(problems)
+        return self._read(data, at, reader)
+
+    def _read(self, data: bytes, at: int, reader: AvroSchema | None) -> Any:
+        source = io.BytesIO(data)
+        source.seek(at)
+        try:
+            return fastavro.schemaless_reader(source, self._parsed, None if reader is None else reader._parsed)
+        except Exception as error:  # a date past the year 9999, a text that is no UUID, schemas that do not resolve
+            raise InvalidDataError([Problem("", _reason(error))]) from None
+
+
+def _reason(error: Exception) -> str:
+    return shortened(f"{type(error).__name__}: {error}")
+
+
+def _check_depth(value: Any) -> None:
+    """fastavro's compiled writer recurses without a limit."""
+    level, depth, count = [value], 0, 0
+    while level:
+        count += len(level)
+        if count > MAX_VALUES:
+            raise InvalidDataError([Problem("", f"there are more than {MAX_VALUES:,} values")])
+        if depth > MAX_VALUE_DEPTH:
+            raise InvalidDataError([Problem("", f"it is nested deeper than {MAX_VALUE_DEPTH} levels")])
+        inner: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                inner.extend(item.values())
+            elif isinstance(item, list | tuple):
+                inner.extend(item)
+        level, depth = inner, depth + 1

@@ -1,0 +1,318 @@
+"""Avro schemas, read strictly (specification 1.12): what fastavro's parser lets pass is refused, with the place."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from broker_core.schemas.json_schema_text import InvalidSchemaError, read_schema_text
+from broker_core.schemas.problem import Problem, pointer_to, shown, told
+
+PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
+MAX_FIXED_BYTES = 1_048_576
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_RANGES = {"int": 31, "long": 63}
+Path = tuple[object, ...]
+
+
+class AvroType:
+    """One type. `kind` is a primitive's name, record, enum, fixed, array, map or union; what a kind lacks is empty.
+
+    `path` leads to where the text defines it. `logical` is (name, precision, scale); only a decimal has the last two.
+    """
+
+    __slots__ = ("aliases", "default", "fields", "inner", "kind", "logical", "name", "path", "size", "symbols")
+
+    def __init__(self, kind: str, path: Path) -> None:
+        self.kind = kind
+        self.path = path
+        self.name = ""  # with its namespace
+        self.aliases: tuple[str, ...] = ()
+        self.fields: tuple[AvroField, ...] = ()
+        self.inner: tuple[AvroType, ...] = ()  # of an array or map one, of a union its branches
+        self.symbols: tuple[str, ...] = ()
+        self.default: str | None = None  # of an enum
+        self.size = 0
+        self.logical: tuple[str, int, int] | None = None
+
+    @property
+    def short_name(self) -> str:
+        """The name without its namespace."""
+        return self.name.rpartition(".")[2]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}" if self.name else self.kind
+
+
+class AvroField:
+    """A field of a record."""
+
+    __slots__ = ("aliases", "has_default", "name", "type")
+
+    def __init__(self, name: str, kind: AvroType, aliases: tuple[str, ...], has_default: bool) -> None:
+        self.name = name
+        self.type = kind
+        self.aliases = aliases
+        self.has_default = has_default
+
+
+def read_avro(text: str) -> tuple[AvroType, Any]:
+    """The type in a schema's text, and the same schema in the plain form that fastavro is given.
+
+    Raises InvalidSchemaError.
+    """
+    reader = _Reader()
+    document = read_schema_text(text)
+    found, plain = reader.type_of(document, (), "")
+    reader.refuse_endless_records()
+    reader.refuse_items_of_no_bytes()
+    if reader.problems:
+        raise InvalidSchemaError(told(reader.problems))
+    return found, plain
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self._named: dict[str, AvroType] = {}
+        self._arrays: list[AvroType] = []
+
+    def _wrong(self, path: Path, message: str) -> AvroType:
+        self.problems.append(Problem(pointer_to(*path), message))
+        return AvroType("null", path)
+
+    def type_of(self, schema: Any, path: Path, namespace: str) -> tuple[AvroType, Any]:
+        if isinstance(schema, str):
+            return self._by_name(schema, path, namespace)
+        if isinstance(schema, list):
+            return self._union(schema, path, namespace)
+        if not isinstance(schema, dict):
+            return self._wrong(path, "a type is a name, an object or a list"), "null"
+        kind = schema.get("type")
+        if kind in ("array", "map"):
+            word = "items" if kind == "array" else "values"
+            found = AvroType(kind, path)
+            inner, plain = self.type_of(schema.get(word), (*path, word), namespace)
+            found.inner = (inner,)
+            if kind == "array":
+                self._arrays.append(found)
+            return found, {"type": kind, word: plain}
+        if kind in ("record", "error", "enum", "fixed"):
+            return self._definition(schema, path, namespace)
+        if isinstance(kind, str) and kind in PRIMITIVES:
+            found = AvroType(kind, path)
+            return found, {"type": kind, **self._logical(schema, found, path)}
+        if isinstance(kind, str | list | dict):
+            return self.type_of(kind, (*path, "type"), namespace)
+        return self._wrong((*path, "type"), "the type is missing"), "null"
+
+    def _by_name(self, name: str, path: Path, namespace: str) -> tuple[AvroType, Any]:
+        if name in PRIMITIVES:
+            return AvroType(name, path), name
+        for full in (name,) if "." in name or not namespace else (f"{namespace}.{name}",):
+            if full in self._named:
+                return self._named[full], full
+        return self._wrong(path, f"there is no type {shown(name)}, or it is defined further down"), "null"
+
+    def _union(self, schema: list[Any], path: Path, namespace: str) -> tuple[AvroType, Any]:
+        found, plain, seen = AvroType("union", path), [], set()
+        branches = []
+        for index, branch in enumerate(schema):
+            inner, form = self.type_of(branch, (*path, index), namespace)
+            label = inner.name or inner.kind
+            if inner.kind == "union":
+                self._wrong((*path, index), "a union must not hold a union directly")
+            if label in seen:
+                self._wrong((*path, index), f"the union has {label} twice")
+            seen.add(label)
+            branches.append(inner)
+            plain.append(form)
+        if not branches:
+            self._wrong(path, "a union must have a branch")
+        found.inner = tuple(branches)
+        return found, plain
+
+    def _definition(self, schema: dict[str, Any], path: Path, namespace: str) -> tuple[AvroType, Any]:
+        kind = "record" if schema["type"] == "error" else schema["type"]
+        found = AvroType(kind, path)
+        found.name, inside = self._full_name(schema, path, namespace)
+        found.aliases = self._aliases(schema, path, inside)
+        if found.name in self._named:
+            self._wrong((*path, "name"), f"the name {found.name} is defined twice")
+        self._named[found.name] = found
+        plain: dict[str, Any] = {"type": kind, "name": found.name}
+        if found.aliases:
+            plain["aliases"] = list(found.aliases)
+        if kind == "record":
+            plain["fields"] = self._fields(schema.get("fields"), found, path, inside)
+        elif kind == "enum":
+            plain |= self._symbols(schema, found, path)
+        else:
+            size = schema.get("size")
+            if type(size) is not int or not 0 <= size <= MAX_FIXED_BYTES:
+                self._wrong((*path, "size"), f"the size is a number from 0 to {MAX_FIXED_BYTES:,}")
+                size = 0
+            found.size = size
+            plain |= {"size": size, **self._logical(schema, found, path)}
+        return found, plain
+
+    def _full_name(self, schema: dict[str, Any], path: Path, namespace: str) -> tuple[str, str]:
+        """The name with its namespace, and the namespace of what is inside."""
+        name: Any = schema.get("name")
+        own: Any = schema.get("namespace", namespace)
+        if not _is_name(name) or (own and not _is_name(own)):
+            self._wrong((*path, "name"), "a name is made of letters, digits and _, and does not begin with a digit")
+            return f"wrong{len(self._named)}", ""
+        if "." in name:
+            return name, name.rpartition(".")[0]
+        return (f"{own}.{name}", own) if own else (name, "")
+
+    def _aliases(self, schema: dict[str, Any], path: Path, namespace: str) -> tuple[str, ...]:
+        aliases = schema.get("aliases", [])
+        if not isinstance(aliases, list) or not all(_is_name(alias) for alias in aliases):
+            self._wrong((*path, "aliases"), "aliases are a list of names")
+            return ()
+        return tuple(alias if "." in alias or not namespace else f"{namespace}.{alias}" for alias in aliases)
+
+    def _symbols(self, schema: dict[str, Any], found: AvroType, path: Path) -> dict[str, Any]:
+        symbols = schema.get("symbols")
+        if not isinstance(symbols, list) or not all(
+            isinstance(word, str) and _NAME.fullmatch(word) for word in symbols
+        ):
+            self._wrong((*path, "symbols"), "the symbols are a list of names")
+            return {"symbols": ["wrong"]}
+        if not symbols or len(set(symbols)) < len(symbols):
+            self._wrong((*path, "symbols"), "there must be a symbol, and none twice")
+        found.symbols = tuple(symbols)
+        if "default" not in schema:
+            return {"symbols": symbols}
+        if schema["default"] not in symbols:
+            self._wrong((*path, "default"), "the default is not one of the symbols")
+            return {"symbols": symbols}
+        found.default = schema["default"]
+        return {"symbols": symbols, "default": found.default}
+
+    def _fields(self, fields: Any, record: AvroType, path: Path, namespace: str) -> list[Any]:
+        if not isinstance(fields, list):
+            self._wrong((*path, "fields"), "a record has a list of fields")
+            return []
+        found, plain, taken = [], [], set()
+        for index, field in enumerate(fields):
+            where = (*path, "fields", index)
+            if not isinstance(field, dict) or not isinstance(field.get("name"), str) or "type" not in field:
+                self._wrong(where, "a field is an object with a name and a type")
+                continue
+            name = field["name"]
+            if not _NAME.fullmatch(name) or name in taken:
+                self._wrong((*where, "name"), f"the name {shown(name)} is not allowed, or taken by another field")
+            taken.add(name)
+            kind, form = self.type_of(field["type"], (*where, "type"), namespace)
+            aliases = self._aliases(field, where, "")
+            entry: dict[str, Any] = {"name": name, "type": form}
+            if aliases:
+                entry["aliases"] = list(aliases)
+            if "default" in field:
+                entry["default"] = field["default"]
+                # Of a union, the default is of any branch since 1.12; before, it was of the first.
+                if kind is not record and not self._is_default(field["default"], kind):
+                    self._wrong((*where, "default"), f"the default is no {kind}")
+            found.append(AvroField(name, kind, aliases, "default" in field))
+            plain.append(entry)
+        record.fields = tuple(found)
+        return plain
+
+    def _logical(self, schema: dict[str, Any], found: AvroType, path: Path) -> dict[str, Any]:
+        name = schema.get("logicalType")
+        if not isinstance(name, str) or found.kind not in _LOGICAL_ON.get(name, ()):
+            return {}  # the specification: one that is not known, or does not fit, is ignored
+        if name != "decimal":
+            found.logical = (name, 0, 0)
+            return {"logicalType": name}
+        precision, scale = schema.get("precision"), schema.get("scale", 0)
+        if (
+            type(precision) is not int
+            or type(scale) is not int
+            or not 0 <= scale <= precision <= 1_000
+            or not precision
+        ):
+            self._wrong((*path, "precision"), "a decimal has a precision from 1 to 1,000 and a scale not above it")
+            return {}
+        if found.kind == "fixed" and 10**precision > 2 ** (8 * found.size - 1):
+            self._wrong((*path, "precision"), f"{precision} digits do not fit into {found.size} bytes")
+            return {}
+        found.logical = (name, precision, scale)
+        return {"logicalType": name, "precision": precision, "scale": scale}
+
+    def _is_default(self, value: Any, kind: AvroType) -> bool:
+        if kind.kind == "union":
+            return any(self._is_default(value, branch) for branch in kind.inner)
+        if kind.kind in _RANGES:
+            limit = 1 << _RANGES[kind.kind]
+            return type(value) is int and -limit <= value < limit
+        if kind.kind in ("float", "double"):
+            return type(value) in (int, float)
+        if kind.kind == "array":
+            return isinstance(value, list) and all(self._is_default(item, kind.inner[0]) for item in value)
+        if kind.kind == "map":
+            return isinstance(value, dict) and all(self._is_default(item, kind.inner[0]) for item in value.values())
+        if kind.kind == "record":
+            return isinstance(value, dict) and all(
+                self._is_default(value[field.name], field.type) if field.name in value else field.has_default
+                for field in kind.fields
+            )
+        if kind.kind == "enum":
+            return value in kind.symbols
+        if kind.kind == "fixed":
+            return isinstance(value, str) and len(value) == kind.size and all(ord(letter) < 256 for letter in value)
+        if kind.kind == "bytes":
+            return isinstance(value, str) and all(ord(letter) < 256 for letter in value)
+        return type(value) is {"null": type(None), "boolean": bool, "string": str}[kind.kind]
+
+    def refuse_endless_records(self) -> None:
+        """A record that holds itself without a union, array or map between has no finite value."""
+        done: set[str] = set()
+
+        def visit(record: AvroType, way: tuple[str, ...]) -> None:
+            if record.name in way:
+                self._wrong((*record.path, "fields"), f"the record {record.name} always holds itself")
+            elif record.name not in done:
+                for field in record.fields:
+                    if field.type.kind == "record":
+                        visit(field.type, (*way, record.name))
+                done.add(record.name)
+
+        for found in [*self._named.values()]:
+            if found.kind == "record":
+                visit(found, ())
+
+    def refuse_items_of_no_bytes(self) -> None:
+        """A few bytes could claim any number of them."""
+        for array in self._arrays:
+            if _takes_no_bytes(array.inner[0], {}):
+                self._wrong((*array.path, "items"), "items that take no bytes are not supported")
+
+
+_LOGICAL_ON = {
+    "decimal": ("bytes", "fixed"),
+    "uuid": ("string",),
+    "date": ("int",),
+    "time-millis": ("int",),
+    "time-micros": ("long",),
+    "timestamp-millis": ("long",),
+    "timestamp-micros": ("long",),
+    "local-timestamp-millis": ("long",),
+    "local-timestamp-micros": ("long",),
+}
+
+
+def _takes_no_bytes(kind: AvroType, known: dict[str, bool]) -> bool:
+    if kind.kind == "record":
+        if kind.name not in known:
+            known[kind.name] = True  # while its fields are looked at
+            known[kind.name] = all(_takes_no_bytes(field.type, known) for field in kind.fields)
+        return known[kind.name]
+    return kind.kind == "null" or (kind.kind == "fixed" and kind.size == 0)
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and all(_NAME.fullmatch(part) for part in name.split("."))

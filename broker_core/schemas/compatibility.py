@@ -1,0 +1,93 @@
+"""What a new version of a schema must be able to do with the versions before it, in Confluent's words."""
+
+from __future__ import annotations
+
+import enum
+
+import msgspec
+
+from broker_core.schemas.avro_compatibility import unresolvable
+from broker_core.schemas.avro_schema import AvroSchema
+from broker_core.schemas.json_compatibility import unreadable
+from broker_core.schemas.json_schema import JsonSchema
+from broker_core.schemas.problem import Problem
+
+AnySchema = JsonSchema | AvroSchema
+
+
+class SchemaKind(enum.StrEnum):
+    """The language of a schema."""
+
+    JSON = "JSON"
+    AVRO = "AVRO"
+
+
+class Compatibility(enum.StrEnum):
+    """A mode: (the new reads what the old wrote, the old reads what the new writes, with all versions or the last)."""
+
+    def __new__(cls, value: str, backward: bool, forward: bool, transitive: bool) -> Compatibility:
+        mode = str.__new__(cls, value)
+        mode._value_ = value
+        mode.backward = backward
+        mode.forward = forward
+        mode.transitive = transitive
+        return mode
+
+    backward: bool
+    forward: bool
+    transitive: bool
+
+    NONE = ("NONE", False, False, False)
+    BACKWARD = ("BACKWARD", True, False, False)
+    BACKWARD_TRANSITIVE = ("BACKWARD_TRANSITIVE", True, False, True)
+    FORWARD = ("FORWARD", False, True, False)
+    FORWARD_TRANSITIVE = ("FORWARD_TRANSITIVE", False, True, True)
+    FULL = ("FULL", True, True, False)
+    FULL_TRANSITIVE = ("FULL_TRANSITIVE", True, True, True)
+
+
+class SchemaProblem(msgspec.Struct, frozen=True):
+    """Why a schema cannot become a version.
+
+    `version` is the one that it does not go together with, None where the text itself is at fault. `direction` is
+    "backward" (the new one is the reader), "forward" (`version` is) or ""; `pointer` leads into the reader's text.
+    """
+
+    pointer: str
+    message: str
+    version: int | None = None
+    direction: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.pointer}: {self.message}" if self.pointer else self.message
+        if self.direction == "backward":
+            return f"it cannot read all that version {self.version} wrote: {where}"
+        if self.direction == "forward":
+            return f"version {self.version} cannot read all that it writes: {where}"
+        return where
+
+
+def read_schema(kind: SchemaKind, text: str) -> AnySchema:
+    """Raises InvalidSchemaError."""
+    return JsonSchema(text) if kind is SchemaKind.JSON else AvroSchema(text)
+
+
+def cannot_read(reader: AnySchema, writer: AnySchema) -> list[Problem]:
+    """Why `reader` may fail on data that `writer` allows; pointers lead into `reader`."""
+    if isinstance(reader, JsonSchema) and isinstance(writer, JsonSchema):
+        return unreadable(reader, writer)
+    if isinstance(reader, AvroSchema) and isinstance(writer, AvroSchema):
+        return unresolvable(reader.type, writer.type)
+    return [Problem("", "one is JSON Schema, the other Avro")]
+
+
+def incompatibilities(mode: Compatibility, new: AnySchema, versions: dict[int, AnySchema]) -> list[SchemaProblem]:
+    """What `mode` finds wrong with `new` after `versions`, which are in order."""
+    against = list(versions.items()) if mode.transitive else list(versions.items())[-1:]
+    found: list[SchemaProblem] = []
+    for number, old in against:
+        if mode.backward:
+            found += [SchemaProblem(told.pointer, told.message, number, "backward") for told in cannot_read(new, old)]
+        if mode.forward:
+            found += [SchemaProblem(told.pointer, told.message, number, "forward") for told in cannot_read(old, new)]
+    return found

@@ -1,0 +1,165 @@
+"""A JSON Schema's text, read and checked before anything is validated by it.
+
+Refused, with the place: what the draft's own schema refuses, references that lead anywhere but into the schema itself
+(nothing is ever fetched), references that never end, patterns that need more than linear time, and what is too large.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import jsonschema_specifications
+
+from broker_core.limits import MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_VALUES
+from broker_core.schemas.json_draft import DRAFT_URIS, Draft, local_target, path_of
+from broker_core.schemas.json_text import InvalidJsonError, read_json
+from broker_core.schemas.pattern import InvalidPatternError, Pattern
+from broker_core.schemas.problem import Problem, pointer_to, shortened, shown, told
+
+_META = {Draft.D7: jsonschema.Draft7Validator, Draft.D2020: jsonschema.Draft202012Validator}
+_REFUSED = {
+    "$id": "an $id inside a schema is not supported",
+    "$schema": "a $schema inside a schema is not supported",
+    "$dynamicRef": "$dynamicRef is not supported; use $ref",
+    "$recursiveRef": "$recursiveRef is not supported; use $ref",
+}
+
+
+class InvalidSchemaError(ValueError):
+    """The text is not a schema that can be used; `problems` says why and where, and is never empty."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("; ".join(str(problem) for problem in problems))
+        self.problems = problems
+
+
+class CheckedText:
+    """`document` is the schema without `$schema` and `$id`; `patterns` those of all its regular expressions."""
+
+    def __init__(self, text: str) -> None:
+        """Raises InvalidSchemaError."""
+        self.document = read_schema_text(text)
+        self.patterns: dict[str, Pattern] = {}
+        self._problems: list[Problem] = []
+        self.draft = self._take_draft()
+        self._check_against_draft()
+        self._look_at_all()
+        self._refuse(self._problems)
+        self._look_for_endless_references()
+
+    @staticmethod
+    def _refuse(problems: list[Problem]) -> None:
+        if problems:
+            raise InvalidSchemaError(told(problems))
+
+    def _take_draft(self) -> Draft:
+        if isinstance(self.document, bool):
+            return Draft.D2020
+        if not isinstance(self.document, dict):
+            raise InvalidSchemaError([Problem("", "a JSON Schema is an object, or true or false")])
+        uri = self.document.pop("$schema", "https://json-schema.org/draft/2020-12/schema")
+        self.document.pop("$id", None)
+        known = DRAFT_URIS.get(uri.removesuffix("#")) if isinstance(uri, str) else None
+        if known is None:
+            message = f"the dialect {shown(uri)} is not known; draft-07 and 2020-12 are"
+            raise InvalidSchemaError([Problem("/$schema", message)])
+        return Draft(known)
+
+    def _check_against_draft(self) -> None:
+        validator = _META[self.draft]
+        meta = validator(validator.META_SCHEMA, registry=jsonschema_specifications.REGISTRY)
+        try:
+            errors = list(meta.iter_errors(self.document))
+        except RecursionError:
+            raise InvalidSchemaError([Problem("", "the schema is nested too deeply")]) from None
+        self._refuse([Problem(pointer_to(*error.absolute_path), shortened(error.message)) for error in errors])
+
+    def _look_at_all(self) -> None:
+        """Every subschema once, those that only references lead to included."""
+        seen: set[int] = set()
+        waiting: list[tuple[tuple[str | int, ...], Any]] = [((), self.document)]
+        evaluates, by_pattern = "", False
+        while waiting:
+            path, schema = waiting.pop()
+            if not isinstance(schema, dict) or id(schema) in seen:
+                continue
+            seen.add(id(schema))
+            counting = self.draft.keywords(schema)
+            self._look_at(path, counting)
+            by_pattern = by_pattern or "patternProperties" in counting
+            if self.draft is Draft.D2020 and "unevaluatedProperties" in counting:
+                evaluates = pointer_to(*path, "unevaluatedProperties")
+            if "$ref" in counting:
+                waiting.extend(self._target(path, counting["$ref"]))
+            waiting.extend(((*path, *inner), subschema) for inner, subschema, _ in self.draft.subschemas(schema))
+        if evaluates and by_pattern:
+            # The library would match those patterns with Python's `re`.
+            self._add(evaluates, "unevaluatedProperties is not supported in a schema with patternProperties")
+
+    def _look_at(self, path: tuple[str | int, ...], schema: dict[str, Any]) -> None:
+        for keyword, message in _REFUSED.items():
+            if keyword in schema:
+                self._add(pointer_to(*path, keyword), message)
+        sources: list[tuple[tuple[str, ...], str]] = [(("pattern",), schema["pattern"])] if "pattern" in schema else []
+        sources += [(("patternProperties", source), source) for source in schema.get("patternProperties", {})]
+        for inner, source in sources:
+            try:
+                self.patterns[source] = Pattern(source)
+            except InvalidPatternError as error:
+                self._add(pointer_to(*path, *inner), str(error))
+
+    def _target(self, path: tuple[str | int, ...], ref: str) -> list[tuple[tuple[str | int, ...], Any]]:
+        try:
+            return [(path_of(ref), local_target(self.document, ref))]
+        except KeyError:
+            message = f"{shown(ref)} is not followed: only references to schemas in this text (#/...) are"
+            self._add(pointer_to(*path, "$ref"), message)
+            return []
+
+    def _look_for_endless_references(self) -> None:
+        """A reference that comes back to itself without going into the document would be followed for ever."""
+        done: set[int] = set()
+        way: dict[int, None] = {}
+
+        def visit(schema: Any) -> None:
+            if not isinstance(schema, dict) or id(schema) in done:
+                return
+            if id(schema) in way:
+                raise InvalidSchemaError([Problem("", "its references lead back to themselves without an end")])
+            way[id(schema)] = None
+            ref = self.draft.keywords(schema).get("$ref")
+            if ref is not None:
+                visit(local_target(self.document, ref))
+            for _, inner, same_place in self.draft.subschemas(schema):
+                if same_place:
+                    visit(inner)
+            del way[id(schema)]
+            done.add(id(schema))
+
+        roots, seen = [self.document], {id(self.document)}
+        while roots:
+            schema = roots.pop()
+            try:
+                visit(schema)
+            except RecursionError:
+                raise InvalidSchemaError([Problem("", "its references form a chain that is too long")]) from None
+            if isinstance(schema, dict):
+                inner = [subschema for _, subschema, _ in self.draft.subschemas(schema)]
+                ref = self.draft.keywords(schema).get("$ref")
+                inner += [] if ref is None else [local_target(self.document, ref)]
+                roots += [found for found in inner if id(found) not in seen]
+                seen.update(id(found) for found in inner)
+
+    def _add(self, pointer: str, message: str) -> None:
+        self._problems.append(Problem(pointer, message))
+
+
+def read_schema_text(text: str) -> Any:
+    """The JSON value in a schema's text, within the limits for schemas. Raises InvalidSchemaError."""
+    if len(text.encode(errors="replace")) > MAX_SCHEMA_BYTES:
+        raise InvalidSchemaError([Problem("", f"the text has more than {MAX_SCHEMA_BYTES:,} bytes")])
+    try:
+        return read_json(text, max_depth=MAX_SCHEMA_DEPTH, max_values=MAX_SCHEMA_VALUES)
+    except InvalidJsonError as error:
+        raise InvalidSchemaError([Problem("", str(error))]) from None

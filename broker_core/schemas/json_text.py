@@ -1,0 +1,106 @@
+"""JSON as RFC 8259 has it, read strictly: no duplicate names, no NaN, no number past what a double holds, bounded."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NoReturn
+
+from broker_core.limits import MAX_VALUE_DEPTH, MAX_VALUES
+from broker_core.schemas.problem import shown
+
+
+class InvalidJsonError(ValueError):
+    """The text is not JSON, or not within the limits; `str()` is a sentence without its full stop."""
+
+
+def read_json(text: bytes | str, *, max_depth: int = MAX_VALUE_DEPTH, max_values: int = MAX_VALUES) -> Any:
+    """The value: None, bool, int, float, str, list or dict. Raises InvalidJsonError."""
+    try:
+        if isinstance(text, bytes):
+            text = text.decode()
+        value = _DECODER.decode(text)
+        # Half a surrogate pair can only come from an escape, and is no text.
+        if "\\ud" in text or "\\uD" in text:
+            json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeDecodeError as error:
+        raise InvalidJsonError(f"byte {error.start} is not UTF-8") from None
+    except UnicodeEncodeError:
+        raise InvalidJsonError("a string holds half of a surrogate pair") from None
+    except json.JSONDecodeError as error:
+        raise InvalidJsonError(f"this is not JSON: {error.msg} in line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise InvalidJsonError(_too_deep(max_depth)) from None
+    except InvalidJsonError:
+        raise
+    except ValueError:
+        raise InvalidJsonError("a number has more digits than are read") from None
+    check_plain(value, max_depth=max_depth, max_values=max_values)
+    return value
+
+
+def write_json(value: Any) -> str:
+    """Compact, names sorted: equal values give equal texts. Raises InvalidJsonError for what JSON has no form for."""
+    check_plain(value)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def check_plain(value: Any, *, max_depth: int = MAX_VALUE_DEPTH, max_values: int = MAX_VALUES) -> None:
+    """Raises InvalidJsonError where `value` is no JSON value, or too deep or too large. Never recurses."""
+    level, depth, count = [value], 0, 0
+    while level:
+        count += len(level)
+        if depth > max_depth:
+            raise InvalidJsonError(_too_deep(max_depth))
+        if count > max_values:
+            raise InvalidJsonError(f"there are more than {max_values:,} values")
+        inner: list[Any] = []
+        for item in level:
+            kind = type(item)
+            if kind is dict:
+                _check_names(item)
+                inner.extend(item.values())
+            elif kind is list:
+                inner.extend(item)
+            elif kind is float:
+                if not math.isfinite(item):
+                    raise InvalidJsonError(f"JSON has no form for the number {item}")
+            elif kind not in _SCALARS:
+                raise InvalidJsonError(f"JSON has no form for a {kind.__name__}")
+        level, depth = inner, depth + 1
+
+
+def _check_names(item: dict[Any, Any]) -> None:
+    for name in item:
+        if type(name) is not str:
+            raise InvalidJsonError(f"the name {shown(name)} is not text")
+
+
+_SCALARS = frozenset({str, int, bool, type(None)})
+
+
+def _too_deep(max_depth: int) -> str:
+    return f"it is nested deeper than {max_depth} levels"
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise InvalidJsonError(f"the name {shown(twice)} is there twice in one object")
+    return found
+
+
+def _constant(name: str) -> NoReturn:
+    raise InvalidJsonError(f"JSON has no number {name}")
+
+
+def _float(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise InvalidJsonError(f"the number {shown(digits)} is too large")
+    return number
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, parse_float=_float)

@@ -1,0 +1,66 @@
+"""Regular expressions of schemas, in time that is linear in the text: RE2.
+
+JSON Schema means ECMA-262's dialect. What RE2 cannot do in linear time (back references, look-around) is refused when
+the schema is registered. Rejected alternative, 2026-11: Python's `re` with a list of dangerous shapes; `^(a+)+$` on
+50,000 characters takes RE2 a millisecond, and no list is complete.
+"""
+
+from __future__ import annotations
+
+import re2
+
+from broker_core.limits import MAX_PATTERN_CHARS
+
+_WORK_PER_STEP = 2_500  # instructions times characters that take RE2 about as long as one check takes Python
+_OPTIONS = re2.Options()
+_OPTIONS.log_errors = False
+_OPTIONS.never_capture = True
+_OPTIONS.max_mem = 1_048_576  # enough for \p{L}; bounds the program, and so the time for a character
+
+
+class InvalidPatternError(ValueError):
+    """The pattern is refused; `str()` is a sentence without its full stop."""
+
+
+class Pattern:
+    """A compiled pattern; it matches anywhere in a text, as JSON Schema's do."""
+
+    __slots__ = ("_compiled", "_program_size")
+
+    def __init__(self, source: str) -> None:
+        """Raises InvalidPatternError."""
+        if len(source) > MAX_PATTERN_CHARS:
+            raise InvalidPatternError(f"the pattern has more than {MAX_PATTERN_CHARS} characters")
+        try:
+            self._compiled = re2.compile(_translated(source), _OPTIONS)
+        except re2.error as error:
+            reason = error.args[0].decode(errors="replace") if error.args else "unknown"
+            raise InvalidPatternError(f"the pattern cannot be checked in bounded time ({reason})") from None
+        self._program_size: int = self._compiled.programsize
+
+    def steps(self, text: str) -> int:
+        """What a search in `text` costs at most, in steps of a validation."""
+        return 1 + len(text) * self._program_size // _WORK_PER_STEP
+
+    def found_in(self, text: str) -> bool:
+        """Whether `text` has a match."""
+        return self._compiled.search(text) is not None
+
+
+def _translated(source: str) -> str:
+    """RE2 has no `\\uXXXX` and no `\\cX`."""
+    out: list[str] = []
+    at = 0
+    while at < len(source):
+        two, digits = source[at : at + 2], source[at + 2 : at + 6]
+        if two == "\\u" and len(digits) == 4 and all(digit in "0123456789abcdefABCDEF" for digit in digits):
+            out.append(f"\\x{{{digits}}}")
+            at += 6
+        elif two == "\\c" and digits[:1].isascii() and digits[:1].isalpha():
+            out.append(f"\\x{{{ord(digits[0]) % 32:02x}}}")
+            at += 3
+        else:
+            step = 2 if two.startswith("\\") else 1
+            out.append(source[at : at + step])
+            at += step
+    return "".join(out)

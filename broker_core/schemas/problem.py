@@ -1,0 +1,56 @@
+"""What is wrong, and where."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from broker_core.limits import MAX_PROBLEMS
+
+_LONGEST = 300
+
+
+class Problem(msgspec.Struct, frozen=True, order=True):
+    """`message` is a sentence without its full stop; `pointer` a JSON pointer (RFC 6901), "" for the whole."""
+
+    pointer: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.pointer}: {self.message}" if self.pointer else self.message
+
+
+class TooComplexError(Exception):
+    """More steps were needed than are allowed."""
+
+
+def pointer_to(*path: object) -> str:
+    """The JSON pointer of the place that `path`, names and indexes, leads to."""
+    return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)
+
+
+def shown(value: object) -> str:
+    """`value` as a message quotes it, in a few characters."""
+    if isinstance(value, str):
+        return f'"{value}"' if len(value) <= 60 else f'"{value[:57]}..."'
+    if isinstance(value, dict | list):
+        return "the object" if isinstance(value, dict) else "the list"
+    return json.dumps(value) if value is None or isinstance(value, bool | int | float) else str(value)
+
+
+def shortened(message: str) -> str:
+    """`message`, cut where it would fill a screen."""
+    return message if len(message) <= _LONGEST else f"{message[: _LONGEST - 3]}..."
+
+
+def summary(problems: Sequence[object]) -> str:
+    """One line for an error: the first problem, and how many more there are."""
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{problems[0]}{more}"
+
+
+def told(problems: Iterable[Problem]) -> list[Problem]:
+    """The first ones, each once, in the order of their pointers."""
+    return sorted(set(problems))[:MAX_PROBLEMS]
