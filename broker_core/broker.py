@@ -2,242 +2,192 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
 
+from broker_core.broker_admin import BrokerAdmin
+from broker_core.broker_state import Topic, level_of, payload_bytes
+from broker_core.broker_views import BrokerViews
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import EventKind, EventStream
-from broker_core.files import FileSystem
-from broker_core.flow.config import FlowConfig, Verdict
-from broker_core.flow.gate import Gate
-from broker_core.groups.config import GroupConfig
-from broker_core.groups.coordinator import GroupCoordinator
-from broker_core.groups.fetches import Fetches, FetchReply
+from broker_core.events import EventKind
+from broker_core.flow.config import Verdict
+from broker_core.groups.fetches import FetchReply
 from broker_core.groups.members import JoinResult, SyncResult
-from broker_core.groups.offsets import OffsetStore
 from broker_core.groups.protocol import TopicPartition
-from broker_core.log.config import LogConfig
+from broker_core.log.batch import ProducerStamp
+from broker_core.log.group_commit import Round
 from broker_core.log.partition_log import PartitionLog
-from broker_core.log.partitioners import Partitioner
-from broker_core.log.topic_log import TopicLog
 from broker_core.messages import Message
-from broker_core.names import check_name
-from broker_core.queues.config import QueueConfig
-from broker_core.queues.dead_letters import DeadLetters, RedriveResult
+from broker_core.queues.dead_letters import RedriveResult
 from broker_core.queues.lease import Lease
-from broker_core.queues.queue import Queue
-from broker_core.queues.subscription import BacklogPolicy, Subscription, subscribed
 from broker_core.replies import Reply
-from broker_core.snapshots import (
-    GroupView,
-    PartitionView,
-    QueueView,
-    RebalanceView,
-    TopicView,
-    Totals,
-)
-from broker_core.timers import Timers
 
 
 class Published(msgspec.Struct, frozen=True, gc=False):
-    """Where a message was appended; `missed_by` names the subscriptions that had no room for it."""
+    """Where `count` messages were appended; `missed_by` names the subscriptions that had no room for one of them."""
 
     topic: str
     partition: int
     offset: int
     missed_by: tuple[str, ...] = ()
+    count: int = 1
 
 
-class _Topic:
-    """A topic's log, its gate, and its counters."""
-
-    def __init__(self, log: TopicLog, gate: Gate | None) -> None:
-        self.log = log
-        self.gate = gate
-        self.counts_bytes = False
-        self.published = 0
-        self.published_bytes = 0
+OnAppended = Callable[[Published], object]
 
 
-class Broker:
+def _ignore(_published: Published) -> None:
+    """For who waits for the reply alone."""
+
+
+class Broker(BrokerAdmin, BrokerViews):
     """A monitor around the pure core: calls come from one thread at a time, and waiting is a parked `Reply`."""
 
-    def __init__(
-        self,
-        files: FileSystem,
-        timers: Timers,
-        events: EventStream,
-        offsets: OffsetStore,
-        *,
-        log_config: LogConfig,
-        group_config: GroupConfig,
-        epoch_ms: int,
-    ) -> None:
-        """`epoch_ms` is the Unix time of session time 0, for the timestamps on disk."""
-        self._files = files
-        self._timers = timers
-        self._events = events
-        self._log_config = log_config
-        self._epoch_ms = epoch_ms
-        self._topics: dict[str, _Topic] = {}
-        self._queues: dict[str, Queue] = {}
-        self._subscriptions: dict[str, Subscription] = {}
-        self._offsets = offsets
-        self.fetches = Fetches(events, timers, self._partition)
-        self.groups = GroupCoordinator(
-            events,
-            timers,
-            offsets,
-            end_offset=lambda topic, partition: self._partition(topic, partition).end_offset,
-            partitions_of=self.partition_count,
-            config=group_config,
-            positions=self.fetches.position,
-            published_ns=lambda topic, partition, offset: self._partition(topic, partition).published_ns(offset),
-        )
-
-    # -- topics and queues
-
-    def create_topic(
-        self,
-        now_ns: int,
-        name: str,
-        partitions: int,
-        *,
-        partitioner: Literal["crc32", "murmur2"] = "crc32",
-        flow: FlowConfig | None = None,
-    ) -> None:
-        """Raises TOPIC_ALREADY_EXISTS, INVALID_TOPIC or INVALID_PARTITIONS."""
-        self._add_topic(name, partitions, Partitioner(partitioner), flow)
-        self._events.emit(now_ns, EventKind.TOPIC_CREATED, topic=name, count=partitions)
-
-    def create_queue(
-        self, now_ns: int, name: str, config: QueueConfig, *, flow: FlowConfig | None = None, jitter_seed: int = 0
-    ) -> None:
-        """A queue, its log with a partition for each priority, and the bin for its dead letters."""
-        topic = self._add_topic(name, config.priorities, Partitioner("crc32"), flow)
-        bin_log = self._add_topic(config.dead_letter_topic_of(name), 1, Partitioner("crc32"), None).log
-        dead_letters = DeadLetters(bin_log, self._events)
-        self._queues[name] = Queue(
-            name,
-            topic.log,
-            dead_letters,
-            self._events,
-            self._timers,
-            config,
-            room=lambda time_ns: self._make_room(time_ns, name),
-        )
-        self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=name, count=config.priorities)
-
-    def subscribe(
-        self,
-        now_ns: int,
-        name: str,
-        topic: str,
-        config: QueueConfig,
-        *,
-        max_messages: int | None = None,
-        policy: BacklogPolicy = "drop_newest",
-    ) -> None:
-        """A fan-out subscription `name`: from now on it gets every message of `topic`, with leases as a queue has.
-
-        Where `max_messages` wait in it already, a message is turned away from it, or pushes out the oldest one. Take,
-        acknowledge and redrive as for a queue. Raises UNKNOWN_TOPIC_OR_PARTITION, TOPIC_ALREADY_EXISTS, INVALID_CONFIG.
-        """
-        log = self._topic(topic).log
-        if name.lower() in {known.lower() for known in (*self._topics, *self._queues)}:
-            raise BrokerError(ErrorCode.TOPIC_ALREADY_EXISTS, name)
-        bin_log = self._add_topic(config.dead_letter_topic_of(check_name(name)), 1, Partitioner("crc32"), None).log
-        queue = self._queues[name] = subscribed(log, name, bin_log, self._events, self._timers, config)
-        self._subscriptions[name] = Subscription(topic, queue, max_messages, policy)
-        self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=topic, group=name, count=len(log.partitions))
-
-    def _add_topic(self, name: str, partitions: int, partitioner: Partitioner, flow: FlowConfig | None) -> _Topic:
-        check_name(name)
-        if any(name.lower() == known.lower() for known in self._topics):
-            raise BrokerError(ErrorCode.TOPIC_ALREADY_EXISTS, name)
-        log = TopicLog(
-            self._files,
-            name,
-            partitions,
-            config=self._log_config,
-            partitioner=partitioner,
-            epoch_ms=self._epoch_ms,
-        )
-        topic = self._topics[name] = _Topic(log, None)
-        if flow is not None:
-            topic.counts_bytes = flow.max_bytes is not None
-            topic.gate = Gate(
-                name,
-                flow,
-                lambda: self._depth(name),
-                self._events,
-                self._timers,
-                evict=lambda *room: self._evict(name, *room),
-            )
-        return topic
-
-    def partition_count(self, topic: str) -> int:
-        """How many partitions `topic` has. Raises UNKNOWN_TOPIC_OR_PARTITION."""
-        return len(self._topic(topic).log.partitions)
-
     # -- publishing
+
+    def partition_for(self, name: str, message: Message) -> int:
+        """Where `message` goes: its key's partition, or its priority's where `name` is a queue."""
+        queue = self._queues.get(name)
+        if queue is not None and name not in self._subscriptions:
+            return level_of(queue, message)
+        return self._topic(name).log.partition_for(message.key)
+
+    def takes_batches(self, name: str) -> bool:
+        """False where every message is judged by itself, because `name` has a flow policy."""
+        return self._topic(name).gate is None
 
     def publish(self, now_ns: int, name: str, message: Message, *, client: str) -> Reply[Published | None]:
         """Append `message` to a topic or queue; where it landed, or None where the flow policy dropped it.
 
-        The reply may wait for room. It fails with THROTTLED where the message is refused or no room came in time.
-        Raises UNKNOWN_TOPIC_OR_PARTITION, and MESSAGE_TOO_LARGE where the topic takes no message of this size.
+        The reply comes when the message is as durable as the topic promises; it may wait for room. It fails with
+        THROTTLED where the message is refused or no room came in time. Raises UNKNOWN_TOPIC_OR_PARTITION, and
+        MESSAGE_TOO_LARGE where the topic takes no message of this size.
+        """
+        return self.publish_batch(now_ns, name, None, (message,), client=client)
+
+    def publish_batch(
+        self,
+        now_ns: int,
+        name: str,
+        partition: int | None,
+        messages: Sequence[Message],
+        *,
+        client: str,
+        producer: ProducerStamp | None = None,
+        on_appended: OnAppended = _ignore,
+    ) -> Reply[Published | None]:
+        """Append all `messages` to one partition, or none; as `publish`. A `partition` of None is that of the first.
+
+        `on_appended` is called as soon as they are in the log. A batch that `producer` has sent before is not stored
+        again. Raises or fails with what `PartitionLog.append_batch` raises, too.
         """
         topic = self._topic(name)
         reply: Reply[Published | None] = Reply()
 
         def admit(admitted_ns: int) -> None:
-            reply.resolve(self._append(admitted_ns, name, topic, message, client))
+            number = self.partition_for(name, messages[0]) if partition is None else partition
+            log = self._partition(name, number)
+            self._append(admitted_ns, topic, log, messages, client, producer, on_appended, reply)
 
         if topic.gate is None:
             admit(now_ns)
         else:
-            offer = topic.gate.offer(now_ns, client, 1, _size_bytes(message), admit, priority=message.priority)
+            size_bytes = sum(map(payload_bytes, messages))
+            offer = topic.gate.offer(now_ns, client, len(messages), size_bytes, admit, priority=messages[0].priority)
             offer.then(lambda verdict: _refused(reply, verdict, name))
         return reply
 
-    def _append(self, now_ns: int, name: str, topic: _Topic, message: Message, client: str) -> Published:
-        queue = self._queues.get(name)
-        partition = _level(queue, message) if queue else topic.log.partition_for(message.key)
-        appended = topic.log.partitions[partition].append_batch(now_ns, (message,))
-        topic.published += appended.count
-        topic.published_bytes += appended.size_bytes
-        self._events.emit(
-            now_ns,
-            EventKind.PUBLISHED,
-            topic=name,
-            partition=partition,
-            offset=appended.base_offset,
-            count=appended.count,
-            size_bytes=_size_bytes(message),
-            client=client,
-            published_ns=now_ns,
-            key=message.key,
-        )
-        missed_by = self._grown(now_ns, name, partition, appended.base_offset, appended.count, client)
-        return Published(name, partition, appended.base_offset, missed_by)
+    def _append(
+        self,
+        now_ns: int,
+        topic: Topic,
+        log: PartitionLog,
+        messages: Sequence[Message],
+        client: str,
+        producer: ProducerStamp | None,
+        on_appended: OnAppended,
+        reply: Reply[Published | None],
+    ) -> None:
+        appended = log.append_batch(now_ns, messages, producer=producer)
+        end_offset = appended.base_offset + appended.count
+        published = Published(log.topic, log.partition, appended.base_offset, (), appended.count)
+        if appended.duplicate:
+            self._when_durable(now_ns, log, end_offset, reply, lambda _at: published)
+        else:
+            topic.published += appended.count
+            topic.published_bytes += appended.size_bytes
+            self._events.emit(
+                now_ns,
+                EventKind.PUBLISHED,
+                topic=log.topic,
+                partition=log.partition,
+                offset=appended.base_offset,
+                count=appended.count,
+                size_bytes=appended.size_bytes,
+                client=client,
+                published_ns=now_ns,
+                key=messages[0].key if appended.count == 1 else None,
+            )
+            self._when_durable(now_ns, log, end_offset, reply, lambda at_ns: self._grown(at_ns, published, client))
+        on_appended(published)
 
-    def _grown(
-        self, now_ns: int, name: str, partition: int, offset: int, count: int, client: str
-    ) -> tuple[str, ...]:
-        """Readers are served; the names of the subscriptions that had no room."""
+    def _when_durable(
+        self,
+        now_ns: int,
+        log: PartitionLog,
+        end_offset: int,
+        reply: Reply[Published | None],
+        then: Callable[[int], Published],
+    ) -> None:
+        """Settle `reply` with what `then(time)` gives, as soon as the log keeps its promise."""
+        durable = self.syncs.durable(log, end_offset)
+        if durable.done:
+            reply.resolve(then(now_ns))
+            return
+
+        def settle(_done: Reply[None]) -> None:
+            if durable.error is not None:
+                reply.fail(durable.error)
+            else:
+                reply.resolve(then(max(now_ns, self._synced_ns)))
+
+        durable.then(settle)
+
+    def _grown(self, now_ns: int, published: Published, client: str) -> Published:
+        """Readers are served; with the names of the subscriptions that had no room."""
+        name, partition = published.topic, published.partition
         queue = self._queues.get(name)
         if queue is not None:
             queue.appended(now_ns)
         missed_by = tuple(
             subscriber
             for subscriber, subscription in self._subscriptions.items()
-            if subscription.topic == name and subscription.appended(now_ns, partition, offset, count, client)
+            if subscription.topic == name
+            and subscription.appended(now_ns, partition, published.offset, published.count, client)
         )
         self.fetches.appended(now_ns, name, partition)
-        return missed_by
+        return msgspec.structs.replace(published, missed_by=missed_by) if missed_by else published
+
+    # -- the disk
+
+    def begin_sync(self) -> Round:
+        """The next round of group commit: run its tickets without the broker's lock, then give it to `end_sync`."""
+        return self.syncs.begin()
+
+    def end_sync(self, now_ns: int, done: Round) -> None:
+        """Answer those whose messages are durable now, and serve the readers."""
+        self._synced_ns = now_ns
+        for log in self.syncs.end(done):
+            # What nobody waited for, as dead letters and redrives, has become readable too.
+            queue = self._queues.get(log.topic)
+            if queue is not None:
+                queue.appended(now_ns)
+
+    def note_unsynced(self) -> None:
+        """Let the next round cover what nobody waits for, as once in every tick."""
+        self.syncs.note(log for topic in self._topics.values() for log in topic.log.partitions)
 
     # -- groups
 
@@ -306,11 +256,11 @@ class Broker:
         self, now_ns: int, queue: str, holder: str, *, max_messages: int = 1, deadline_ns: int | None = None
     ) -> Reply[list[Lease]]:
         """See `Queue.take`."""
-        return self._queue(queue).take(now_ns, holder, max_messages=max_messages, deadline_ns=deadline_ns)
+        return self.queue(queue).take(now_ns, holder, max_messages=max_messages, deadline_ns=deadline_ns)
 
     def cancel_take(self, queue: str, reply: Reply[list[Lease]]) -> None:
         """A parked take is no longer wanted."""
-        self._queue(queue).cancel_take(reply)
+        self.queue(queue).cancel_take(reply)
 
     def disconnect(self, now_ns: int, client: str) -> None:
         """A client is gone without a word: its parked offers fail with CLOSED, its leases expire in their time."""
@@ -320,138 +270,63 @@ class Broker:
 
     def ack(self, now_ns: int, lease: Lease) -> None:
         """The holder has finished with the message. Raises INVALID_LEASE where it holds it no longer."""
-        self._queue(lease.queue).ack(now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt)
+        self.queue(lease.queue).ack(now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt)
         self._make_room(now_ns, lease.queue)
 
     def nack(self, now_ns: int, lease: Lease, cause: str, *, requeue: bool = True) -> None:
         """The holder has failed: the message is tried again, or dead-lettered. Raises INVALID_LEASE."""
-        self._queue(lease.queue).nack(
+        self.queue(lease.queue).nack(
             now_ns, lease.partition, lease.offset, lease.holder, cause, requeue=requeue, attempt=lease.attempt
         )
         self._make_room(now_ns, lease.queue)
 
-    def redrive(self, now_ns: int, queue: str, offsets: Sequence[int], *, client: str) -> RedriveResult:
+    def release(self, now_ns: int, lease: Lease) -> None:
+        """The holder gives the message back as if it had never been handed out. Raises INVALID_LEASE."""
+        self.queue(lease.queue).release(now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt)
+
+    def extend(self, now_ns: int, lease: Lease, lease_ms: float | None = None) -> Lease:
+        """The lease with its new end, `lease_ms` from now. Raises INVALID_LEASE, INVALID_REQUEST."""
+        deadline_ns = self.queue(lease.queue).extend(
+            now_ns, lease.partition, lease.offset, lease.holder, lease_ms, attempt=lease.attempt
+        )
+        return msgspec.structs.replace(lease, deadline_ns=deadline_ns)
+
+    def redrive(
+        self,
+        now_ns: int,
+        queue: str,
+        offsets: Sequence[int],
+        *,
+        client: str,
+        edits: Mapping[int, Message] | None = None,
+    ) -> RedriveResult:
         """Append dead letters of `queue` to where they came from, then take them out of the bin.
 
         A redrive passes the gate by: the messages were admitted once.
         """
-        found = self._queue(queue)
+        found = self.queue(queue)
         subscription = self._subscriptions.get(queue)
 
         def append(message: Message) -> tuple[str, int, int]:
-            if subscription is not None:
-                # Its origin is the topic, where every subscriber sees it again.
-                name = subscription.topic
-                again = self._append(now_ns, name, self._topic(name), message, client)
-                return again.topic, again.partition, again.offset
-            partition = _level(found, message)
-            log = self._topic(queue).log.partitions[partition]
-            return queue, partition, log.append_batch(now_ns, (message,)).base_offset
+            if subscription is None:
+                log = self._partition(queue, level_of(found, message))
+                offset = log.append_batch(now_ns, (message,)).base_offset
+                self.syncs.note((log,))
+                return queue, log.partition, offset
+            # Its origin is the topic, where every subscriber sees it again.
+            topic = self._topic(subscription.topic)
+            log = topic.log.partitions[self.partition_for(subscription.topic, message)]
+            places: list[int] = []
+            self._append(
+                now_ns, topic, log, (message,), client, None, lambda again: places.append(again.offset), Reply()
+            )
+            return log.topic, log.partition, places[0]
 
-        result = found.dead_letters.redrive(now_ns, offsets, append=append, client=client)
+        result = found.dead_letters.redrive(now_ns, offsets, append=append, edits=edits, client=client)
         found.appended(now_ns)
         return result
 
-    # -- what is seen
-
-    def totals(self) -> Totals:
-        """Counted where it happens, not from the event stream, so that the two can be compared."""
-        queues = self._queues.values()
-        gates = [topic.gate for topic in self._topics.values() if topic.gate is not None]
-        fetches = self.fetches
-        return Totals(
-            published=sum(topic.published for topic in self._topics.values()),
-            delivered=fetches.delivered + sum(queue.counts.delivered for queue in queues),
-            acknowledged=fetches.acknowledged + sum(queue.counts.acknowledged for queue in queues),
-            redelivered=fetches.redelivered + sum(queue.counts.redelivered for queue in queues),
-            dead_lettered=sum(queue.counts.dead_lettered for queue in queues),
-            redriven=sum(queue.dead_letters.redriven(queue.name) for queue in queues),
-            rejected=sum(gate.counts.rejected for gate in gates),
-            dropped=sum(gate.counts.dropped for gate in gates),
-            expired=sum(queue.counts.expired for queue in queues),
-            evicted=sum(queue.counts.evicted for queue in queues),
-            purged=sum(queue.counts.purged for queue in queues),
-            rebalances=self.groups.rebalances_started,
-        )
-
-    def views(
-        self, now_ns: int, *, max_leases: int, max_dead_letters: int
-    ) -> tuple[tuple[TopicView, ...], tuple[GroupView, ...], tuple[QueueView, ...]]:
-        """Topics, groups and queues; bins are not listed as topics, nor are the logs of queues."""
-        own_logs = self._queues.keys() - self._subscriptions.keys()
-        hidden = own_logs | {queue.dead_letters.name for queue in self._queues.values()}
-        topics = tuple(self._topic_view(now_ns, name) for name in self._topics if name not in hidden)
-        queues = tuple(self._queue_view(now_ns, name, max_leases, max_dead_letters) for name in self._queues)
-        return topics, self.groups.views(now_ns), queues
-
-    def rebalances(self) -> tuple[RebalanceView, ...]:
-        """The last rebalances of all groups, oldest first."""
-        return tuple(self.groups.rebalances)
-
-    def _topic_view(self, now_ns: int, name: str) -> TopicView:
-        topic = self._topics[name]
-        partitions = tuple(
-            PartitionView(number, log.start_offset, log.end_offset, log.size_bytes)
-            for number, log in enumerate(topic.log.partitions)
-        )
-        gate = None if topic.gate is None else topic.gate.view(now_ns)
-        return TopicView(name, partitions, topic.published, topic.published_bytes, gate)
-
-    def _queue_view(self, now_ns: int, name: str, max_leases: int, max_dead_letters: int) -> QueueView:
-        view = self._queues[name].view(now_ns, max_leases, max_dead_letters)
-        if name in self._subscriptions:
-            return msgspec.structs.replace(view, gate=self._subscriptions[name].gate_view())
-        gate = self._topics[name].gate
-        return view if gate is None else msgspec.structs.replace(view, gate=gate.view(now_ns))
-
-    # -- inside
-
-    def _depth(self, name: str) -> tuple[int, int, str]:
-        """Messages and bytes that the slowest reader of `name` has not finished with, and who that is."""
-        queue = self._queues.get(name)
-        if queue is not None:
-            return queue.ready + queue.delayed + queue.in_flight, queue.size_bytes, name
-        deepest = (0, 0, "")
-        topic = self._topics[name]
-        for group in self.fetches.readers(name):
-            messages = size_bytes = 0
-            for number, log in enumerate(topic.log.partitions):
-                committed = self.groups.committed(group, name, number)
-                start = self.fetches.start(group, name, number) if committed is None else committed
-                if start is not None:
-                    messages += log.end_offset - start
-                    if topic.counts_bytes:
-                        size_bytes += sum(run.size_bytes for run in log.runs(start, log.end_offset))
-            deepest = max(deepest, (messages, size_bytes, group))
-        return deepest
-
-    def _make_room(self, now_ns: int, name: str) -> None:
-        topic = self._topics.get(name)
-        if topic is not None and topic.gate is not None:
-            topic.gate.room(now_ns)
-
-    def _evict(self, name: str, now_ns: int, messages: int, size_bytes: int, than: int | None) -> bool:
-        """Make room in a queue; a topic's log keeps what it has."""
-        queue = self._queues.get(name)
-        return queue is not None and queue.evict(now_ns, messages, size_bytes, than)
-
-    def _topic(self, name: str) -> _Topic:
-        topic = self._topics.get(name)
-        if topic is None:
-            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
-        return topic
-
-    def _partition(self, name: str, partition: int) -> PartitionLog:
-        partitions = self._topic(name).log.partitions
-        if not 0 <= partition < len(partitions):
-            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{name}/{partition}")
-        return partitions[partition]
-
-    def _queue(self, name: str) -> Queue:
-        queue = self._queues.get(name)
-        if queue is None:
-            raise BrokerError(ErrorCode.UNKNOWN_QUEUE, name)
-        return queue
+    # -- the end
 
     def flush(self) -> None:
         """Make the offsets that were committed so far durable, in one SQLite commit."""
@@ -473,12 +348,3 @@ def _refused(reply: Reply[Published | None], verdict: Reply[Verdict], name: str)
         reply.fail(BrokerError(ErrorCode.THROTTLED, name))
     elif verdict.result() is Verdict.DROPPED:
         reply.resolve(None)
-
-
-def _level(queue: Queue, message: Message) -> int:
-    """The partition of the message's priority; what is less urgent than the last level goes there."""
-    return min(max(message.priority, 0), queue.config.priorities - 1)
-
-
-def _size_bytes(message: Message) -> int:
-    return len(message.key or b"") + len(message.value or b"")

@@ -138,6 +138,11 @@ class Gate:
         self.room(now_ns)
         return sum(offer.count for offer in gone)
 
+    def close(self, now_ns: int) -> None:
+        """The target is going away: all parked offers fail with CLOSED."""
+        while self._line:
+            self._give_up(now_ns, next(iter(self._line.values())), ErrorCode.CLOSED, f"{self.target} is deleted")
+
     def view(self, now_ns: int) -> GateView:
         """The gauges."""
         messages, _, slowest = self._depth()

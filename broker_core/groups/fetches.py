@@ -1,7 +1,7 @@
 """What groups read: fetches that wait for messages, and what was handed to whom.
 
-A fetch that finds nothing is parked with a deadline and served when one of its partitions grows. The first handing over of an
-offset to a group is attempt 1; any later one is a redelivery and counted as such.
+A fetch that finds nothing is parked with a deadline and served when one of its partitions grows. The first handing over
+of an offset to a group is attempt 1; any later one is a redelivery and counted as such.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Fetches:
         max_messages: int,
         deadline_ns: int,
     ) -> FetchReply:
-        """Messages from `positions` on, settled at once where there are any, else when some come, or with [] at the deadline.
+        """Messages from `positions` on: at once where there are any, else when some come, or [] at the deadline.
 
         Partitions take turns in being read first, so that a busy one starves no other. One that cannot be read holds up
         no other either: what is wrong with it (OFFSET_OUT_OF_RANGE, DAMAGED, UNKNOWN_TOPIC_OR_PARTITION) is raised when

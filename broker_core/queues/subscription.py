@@ -38,18 +38,18 @@ class Subscription:
             raise ConfigError(f"policy {policy!r} must be drop_newest or drop_oldest")
         self.topic = topic
         self.queue = queue
-        self._max_messages = max_messages
-        self._policy: BacklogPolicy = policy
+        self.max_messages = max_messages
+        self.policy: BacklogPolicy = policy
 
     def appended(self, now_ns: int, partition: int, offset: int, count: int, client: str) -> int:
         """The topic has got `count` messages from `client`; how many of them found no room."""
         self.queue.appended(now_ns)
-        if self._max_messages is None:
+        if self.max_messages is None:
             return 0
-        over = self.queue.ready + self.queue.delayed - self._max_messages
+        over = self.queue.ready + self.queue.delayed - self.max_messages
         if over <= 0:
             return 0
-        if self._policy == "drop_oldest":
+        if self.policy == "drop_oldest":
             self.queue.evict(now_ns, over, 0)
             return 0
         newest = range(offset + count - 1, offset - 1, -1)[:over]
@@ -57,13 +57,13 @@ class Subscription:
 
     def gate_view(self) -> GateView | None:
         """The gauges of its backlog; None where it has no limit."""
-        if self._max_messages is None:
+        if self.max_messages is None:
             return None
         return GateView(
             target=self.queue.name,
-            policy=self._policy,
+            policy=self.policy,
             depth=self.queue.ready + self.queue.delayed,
-            limit=self._max_messages,
+            limit=self.max_messages,
             rate_limit_per_s=None,
             tokens=None,
             slowest=self.queue.name,

@@ -1,0 +1,302 @@
+"""The half of the broker that changes what there is: topics, queues, subscriptions, their settings, offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from broker_core.broker_state import BrokerState
+from broker_core.catalog import Catalog, QueueEntry, SubscriptionEntry, TopicEntry
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventKind
+from broker_core.flow.config import FlowConfig
+from broker_core.groups import offset_reset
+from broker_core.groups.offset_reset import Change, Target
+from broker_core.groups.protocol import TopicPartition
+from broker_core.log.compaction import Compaction
+from broker_core.log.config import LogConfig
+from broker_core.log.partition_log import PartitionLog
+from broker_core.log.partitioners import Partitioner, PartitionerKind
+from broker_core.log.producer_ids import ProducerIds
+from broker_core.queues.config import QueueConfig
+from broker_core.queues.dead_letters import DeadLetters
+from broker_core.queues.queue import Queue
+from broker_core.queues.subscription import BacklogPolicy, Subscription, subscribed
+
+RESERVED_PRODUCER_IDS = 1_000  # handed out between two savings of the catalog; a restart skips what is left of them
+
+
+class BrokerAdmin(BrokerState):
+    """Each change is an event. `catalog` is what a restart needs to make it all again."""
+
+    # -- topics
+
+    def create_topic(
+        self,
+        now_ns: int,
+        name: str,
+        partitions: int,
+        *,
+        partitioner: PartitionerKind = "crc32",
+        flow: FlowConfig | None = None,
+        log: LogConfig | None = None,
+    ) -> None:
+        """`log` None is the broker's own. Raises TOPIC_ALREADY_EXISTS, INVALID_TOPIC or INVALID_PARTITIONS."""
+        self._add_topic(name, partitions, Partitioner(partitioner), flow, log)
+        self._events.emit(now_ns, EventKind.TOPIC_CREATED, topic=name, count=partitions)
+        self.groups.topic_changed(now_ns, name)
+
+    def delete_topic(self, now_ns: int, name: str) -> None:
+        """The topic, its messages and what groups have committed for it are gone.
+
+        Raises UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST for what belongs to a queue or has subscriptions.
+        """
+        self._must_be_plain(name, "deleted")
+        self._drop_topic(now_ns, name)
+        self._events.emit(now_ns, EventKind.TOPIC_DELETED, topic=name)
+        self.groups.topic_changed(now_ns, name)
+
+    def add_partitions(self, now_ns: int, name: str, total: int) -> None:
+        """The topic has `total` partitions from now on; keys may land elsewhere.
+
+        Raises UNKNOWN_TOPIC_OR_PARTITION, INVALID_PARTITIONS where that is not more, INVALID_REQUEST as `delete_topic`.
+        """
+        self._must_be_plain(name, "given more partitions")
+        log = self._topic(name).log
+        log.add_partitions(total - len(log.partitions))
+        self._events.emit(now_ns, EventKind.PARTITIONS_ADDED, topic=name, count=total)
+        self.groups.topic_changed(now_ns, name)
+
+    def configure_topic(
+        self, now_ns: int, name: str, *, log: LogConfig | None = None, flow: FlowConfig | None = None
+    ) -> None:
+        """Other settings from now on; None leaves them. Raises INVALID_CONFIG where the durability would change."""
+        topic = self._topic(name)
+        if log is not None:
+            topic.log.configure(log)
+        if flow is not None and topic.gate is None:
+            self._add_gate(name, topic, flow)
+        elif flow is not None and topic.gate is not None:
+            topic.counts_bytes = flow.max_bytes is not None
+            topic.gate.configure(now_ns, flow)
+        detail = {"log": msgspec.to_builtins(log), "flow": msgspec.to_builtins(flow)}
+        self._events.emit(now_ns, EventKind.USER_ACTION, topic=name, cause=f"configured {name}", detail=detail)
+
+    def delete_records(self, now_ns: int, name: str, partition: int, before_offset: int) -> int:
+        """Messages below `before_offset` are gone; the partition's start offset now.
+
+        Raises UNKNOWN_TOPIC_OR_PARTITION, OFFSET_OUT_OF_RANGE.
+        """
+        log = self._partition(name, partition)
+        old = log.start_offset
+        log.delete_before(before_offset)
+        self._say_deleted(now_ns, log, old, "delete records")
+        return log.start_offset
+
+    def clean(self, now_ns: int) -> None:
+        """Apply retention, and do one more step of every compaction. Raises the first STORAGE_ERROR, after the rest."""
+        failed: BrokerError | None = None
+        for topic in self._topics.values():
+            for log in topic.log.partitions:
+                old = log.start_offset
+                try:
+                    log.apply_retention(now_ns)
+                    self._compact(now_ns, log)
+                except BrokerError as error:
+                    failed = failed or error
+                self._say_deleted(now_ns, log, old, "retention")
+        if failed is not None:
+            raise failed
+
+    def _compact(self, now_ns: int, log: PartitionLog) -> None:
+        if log.config.cleanup != "compact":
+            return
+        running = self._compactions.get(log)
+        if running is None:
+            # What a pass has seen is not looked at again until there is more.
+            sealed = len(log.compactable())
+            if sealed == 0 or sealed == self._compacted.get(log):
+                return
+            running = self._compactions[log] = Compaction(log, now_ns)
+        if not running.step():
+            del self._compactions[log]
+            self._compacted[log] = len(log.compactable())
+
+    # -- queues and subscriptions
+
+    def create_queue(
+        self,
+        now_ns: int,
+        name: str,
+        config: QueueConfig,
+        *,
+        flow: FlowConfig | None = None,
+        jitter_seed: int = 0,
+        log: LogConfig | None = None,
+    ) -> None:
+        """A queue, its log with a partition for each priority, and the bin for its dead letters."""
+        bin_name = config.dead_letter_topic_of(name)
+        self._check_new(bin_name)
+        topic = self._add_topic(name, config.priorities, Partitioner("crc32"), flow, log)
+        bin_log = self._add_topic(bin_name, 1, Partitioner("crc32"), None, log).log
+        self._queues[name] = Queue(
+            name,
+            topic.log,
+            DeadLetters(bin_log, self._events),
+            self._events,
+            self._timers,
+            config,
+            room=lambda time_ns: self._make_room(time_ns, name),
+        )
+        self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=name, count=config.priorities)
+
+    def subscribe(
+        self,
+        now_ns: int,
+        name: str,
+        topic: str,
+        config: QueueConfig,
+        *,
+        max_messages: int | None = None,
+        policy: BacklogPolicy = "drop_newest",
+    ) -> None:
+        """A fan-out subscription `name`: from now on it gets every message of `topic`, with leases as a queue has.
+
+        Where `max_messages` wait in it already, a message is turned away from it, or pushes out the oldest one. Take,
+        acknowledge and redrive as for a queue. Raises UNKNOWN_TOPIC_OR_PARTITION, TOPIC_ALREADY_EXISTS, INVALID_CONFIG.
+        """
+        log = self._topic(topic).log
+        self._check_new(name)
+        bin_log = self._add_topic(config.dead_letter_topic_of(name), 1, Partitioner("crc32")).log
+        queue = self._queues[name] = subscribed(log, name, bin_log, self._events, self._timers, config)
+        self._subscriptions[name] = Subscription(topic, queue, max_messages, policy)
+        self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=topic, group=name, count=len(log.partitions))
+
+    def delete_queue(self, now_ns: int, name: str) -> None:
+        """The queue or subscription is gone, with its messages and its dead letters. Raises UNKNOWN_QUEUE."""
+        queue = self.queue(name)
+        subscription = self._subscriptions.pop(name, None)
+        del self._queues[name]
+        queue.close()
+        if subscription is None:
+            self._drop_topic(now_ns, name)
+        self._drop_topic(now_ns, queue.dead_letters.name)
+        topic, group = (name, "") if subscription is None else (subscription.topic, name)
+        self._events.emit(now_ns, EventKind.TOPIC_DELETED, topic=topic, group=group)
+
+    # -- offsets
+
+    def preview_reset(self, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
+        """What a reset of committed offsets would change; nothing is done."""
+        return offset_reset.preview(group, target, partitions, self, self.groups.committed)
+
+    def reset_offsets(
+        self, now_ns: int, group: str, target: Target, partitions: Iterable[TopicPartition]
+    ) -> list[Change]:
+        """Do what `preview_reset` says. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
+        changes = self.preview_reset(group, target, partitions)
+        cause = f"{group} was reset {offset_reset.sentence(target)}"
+        self.groups.reset(now_ns, group, changes, cause)
+        for topic in {change.topic for change in changes}:
+            self._make_room(now_ns, topic)
+        return changes
+
+    def start_offset(self, topic: str, partition: int) -> int:
+        """The first offset that is still there. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return self._partition(topic, partition).start_offset
+
+    def end_offset(self, topic: str, partition: int) -> int:
+        """The offset after the last message that can be read. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return self._partition(topic, partition).high_watermark
+
+    def offset_at(self, topic: str, partition: int, timestamp_ms: int) -> int | None:
+        """The first offset published at that Unix time or later; None where none was."""
+        log = self._partition(topic, partition)
+        offset = log.offset_for_time((timestamp_ms - self._epoch_ms) * NS_PER_MS)
+        return offset if offset < log.high_watermark else None
+
+    # -- restart
+
+    def catalog(self) -> Catalog:
+        """What a restart needs to make everything again."""
+        queues = [(name, queue) for name, queue in self._queues.items() if name not in self._subscriptions]
+        hidden = {name for name, _ in queues} | {queue.dead_letters.name for queue in self._queues.values()}
+        return Catalog(
+            topics=tuple(self._entry(name) for name in self._topics if name not in hidden),
+            queues=tuple(
+                QueueEntry(name, queue.config, self._topics[name].log.config, self._flow(name))
+                for name, queue in queues
+            ),
+            subscriptions=tuple(
+                SubscriptionEntry(name, each.topic, each.queue.config, each.max_messages, each.policy)
+                for name, each in self._subscriptions.items()
+            ),
+            producers=self.producer_ids.state(reserved=RESERVED_PRODUCER_IDS),
+        )
+
+    def restore(self, now_ns: int, catalog: Catalog) -> None:
+        """Make everything again, on a broker that has nothing yet."""
+        for topic in catalog.topics:
+            self.create_topic(
+                now_ns,
+                topic.name,
+                topic.partitions,
+                partitioner=topic.partitioner,
+                flow=topic.flow,
+                log=topic.log,
+            )
+        for queue in catalog.queues:
+            self.create_queue(now_ns, queue.name, queue.config, flow=queue.flow, log=queue.log)
+        for each in catalog.subscriptions:
+            self.subscribe(
+                now_ns, each.name, each.topic, each.config, max_messages=each.max_messages, policy=each.policy
+            )
+        self.producer_ids = ProducerIds(catalog.producers)
+
+    def _entry(self, name: str) -> TopicEntry:
+        log = self._topics[name].log
+        return TopicEntry(name, len(log.partitions), log.partitioner.kind, log.config, self._flow(name))
+
+    def _flow(self, name: str) -> FlowConfig | None:
+        gate = self._topics[name].gate
+        return None if gate is None else gate.config
+
+    # -- inside
+
+    def _must_be_plain(self, name: str, what: str) -> None:
+        self._topic(name)
+        owners = [queue for queue, found in self._queues.items() if name in {queue, found.dead_letters.name}] + [
+            subscriber for subscriber, each in self._subscriptions.items() if each.topic == name
+        ]
+        if owners:
+            raise BrokerError(
+                ErrorCode.INVALID_REQUEST, f"{name} cannot be {what} while {owners[0]} needs it; delete that first"
+            )
+
+    def _drop_topic(self, now_ns: int, name: str) -> None:
+        topic = self._topics[name]
+        gone = BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{name} was deleted")
+        if topic.gate is not None:
+            topic.gate.close(now_ns)
+        del self._topics[name]
+        for log in topic.log.partitions:
+            self.syncs.forget(log, gone)
+            self._compactions.pop(log, None)
+            self._compacted.pop(log, None)
+        self.fetches.forget_topic(name)
+        topic.log.remove()
+
+    def _say_deleted(self, now_ns: int, log: PartitionLog, old_start: int, cause: str) -> None:
+        count = log.start_offset - old_start
+        if count > 0:
+            self._events.emit(
+                now_ns,
+                EventKind.RECORDS_DELETED,
+                topic=log.topic,
+                partition=log.partition,
+                offset=old_start,
+                count=count,
+                cause=cause,
+            )

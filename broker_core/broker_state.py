@@ -1,0 +1,187 @@
+"""What the broker holds, and how its parts find each other: the ground on which its halves stand."""
+
+from __future__ import annotations
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventStream
+from broker_core.files import FileSystem
+from broker_core.flow.config import FlowConfig
+from broker_core.flow.gate import Gate
+from broker_core.groups.config import GroupConfig
+from broker_core.groups.coordinator import GroupCoordinator
+from broker_core.groups.fetches import Fetches
+from broker_core.groups.offsets import OffsetStore
+from broker_core.log.compaction import Compaction
+from broker_core.log.config import LogConfig
+from broker_core.log.group_commit import GroupCommit
+from broker_core.log.partition_log import PartitionLog
+from broker_core.log.partitioners import Partitioner
+from broker_core.log.producer_ids import ProducerIds
+from broker_core.log.topic_log import TopicLog
+from broker_core.messages import Message
+from broker_core.names import check_name
+from broker_core.queues.queue import Queue
+from broker_core.queues.subscription import Subscription
+from broker_core.timers import Timers
+
+
+class Topic:
+    """A topic's log, its gate, and its counters."""
+
+    def __init__(self, log: TopicLog) -> None:
+        self.log = log
+        self.gate: Gate | None = None
+        self.counts_bytes = False
+        self.published = 0
+        self.published_bytes = 0
+
+
+class BrokerState:
+    """Topics, queues and subscriptions by name. A queue is also a topic, and so is the bin of its dead letters."""
+
+    def __init__(
+        self,
+        files: FileSystem,
+        timers: Timers,
+        events: EventStream,
+        offsets: OffsetStore,
+        *,
+        log_config: LogConfig,
+        group_config: GroupConfig,
+        epoch_ms: int,
+    ) -> None:
+        """`epoch_ms` is the Unix time of session time 0, for the timestamps on disk."""
+        self._files = files
+        self._timers = timers
+        self._events = events
+        self._log_config = log_config
+        self._epoch_ms = epoch_ms
+        self._topics: dict[str, Topic] = {}
+        self._queues: dict[str, Queue] = {}
+        self._subscriptions: dict[str, Subscription] = {}
+        self._offsets = offsets
+        self._compactions: dict[PartitionLog, Compaction] = {}
+        self._compacted: dict[PartitionLog, int] = {}  # sealed segments that the last pass left
+        self.syncs = GroupCommit()
+        self._synced_ns = 0
+        self.producer_ids = ProducerIds()
+        self.fetches = Fetches(events, timers, self._partition)
+        self.groups = GroupCoordinator(
+            events,
+            timers,
+            offsets,
+            end_offset=lambda topic, partition: self._partition(topic, partition).end_offset,
+            partitions_of=self.partition_count,
+            config=group_config,
+            positions=self.fetches.position,
+            published_ns=lambda topic, partition, offset: self._partition(topic, partition).published_ns(offset),
+        )
+
+    def partition_count(self, topic: str) -> int:
+        """How many partitions `topic` has. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return len(self._topic(topic).log.partitions)
+
+    def queue(self, name: str) -> Queue:
+        """The queue or subscription, for what is done with it alone. Raises UNKNOWN_QUEUE."""
+        queue = self._queues.get(name)
+        if queue is None:
+            raise BrokerError(ErrorCode.UNKNOWN_QUEUE, name)
+        return queue
+
+    def partition(self, topic: str, partition: int) -> PartitionLog:
+        """The log of one partition, to be read. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return self._partition(topic, partition)
+
+    # -- inside
+
+    def _add_topic(
+        self,
+        name: str,
+        partitions: int,
+        partitioner: Partitioner,
+        flow: FlowConfig | None = None,
+        log: LogConfig | None = None,
+    ) -> Topic:
+        self._check_new(name)
+        topic = Topic(
+            TopicLog(
+                self._files,
+                name,
+                partitions,
+                config=log or self._log_config,
+                partitioner=partitioner,
+                epoch_ms=self._epoch_ms,
+            )
+        )
+        self._topics[name] = topic
+        if flow is not None:
+            self._add_gate(name, topic, flow)
+        return topic
+
+    def _check_new(self, name: str) -> None:
+        check_name(name)
+        if any(name.lower() == known.lower() for known in (*self._topics, *self._queues)):
+            raise BrokerError(ErrorCode.TOPIC_ALREADY_EXISTS, name)
+
+    def _add_gate(self, name: str, topic: Topic, flow: FlowConfig) -> None:
+        topic.counts_bytes = flow.max_bytes is not None
+        topic.gate = Gate(
+            name,
+            flow,
+            lambda: self._depth(name),
+            self._events,
+            self._timers,
+            evict=lambda *room: self._evict(name, *room),
+        )
+
+    def _depth(self, name: str) -> tuple[int, int, str]:
+        """Messages and bytes that the slowest reader of `name` has not finished with, and who that is."""
+        queue = self._queues.get(name)
+        if queue is not None:
+            return queue.ready + queue.delayed + queue.in_flight, queue.size_bytes, name
+        deepest = (0, 0, "")
+        topic = self._topics[name]
+        # After a restart a group is known by what it has committed before anybody reads for it.
+        for group in dict.fromkeys((*self.fetches.readers(name), *self.groups.readers(name))):
+            messages = size_bytes = 0
+            for number, log in enumerate(topic.log.partitions):
+                committed = self.groups.committed(group, name, number)
+                start = self.fetches.start(group, name, number) if committed is None else committed
+                if start is not None:
+                    messages += log.end_offset - start
+                    if topic.counts_bytes:
+                        size_bytes += sum(run.size_bytes for run in log.runs(start, log.end_offset))
+            deepest = max(deepest, (messages, size_bytes, group))
+        return deepest
+
+    def _make_room(self, now_ns: int, name: str) -> None:
+        topic = self._topics.get(name)
+        if topic is not None and topic.gate is not None:
+            topic.gate.room(now_ns)
+
+    def _evict(self, name: str, now_ns: int, messages: int, size_bytes: int, than: int | None) -> bool:
+        """Make room in a queue; a topic's log keeps what it has."""
+        queue = self._queues.get(name)
+        return queue is not None and queue.evict(now_ns, messages, size_bytes, than)
+
+    def _topic(self, name: str) -> Topic:
+        topic = self._topics.get(name)
+        if topic is None:
+            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
+        return topic
+
+    def _partition(self, name: str, partition: int) -> PartitionLog:
+        partitions = self._topic(name).log.partitions
+        if not 0 <= partition < len(partitions):
+            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{name}/{partition}")
+        return partitions[partition]
+
+
+def level_of(queue: Queue, message: Message) -> int:
+    """The partition of the message's priority; what is less urgent than the last level goes there."""
+    return min(max(message.priority, 0), queue.config.priorities - 1)
+
+
+def payload_bytes(message: Message) -> int:
+    """Bytes of key and value."""
+    return len(message.key or b"") + len(message.value or b"")

@@ -1,0 +1,77 @@
+"""The half of the broker that is looked at."""
+
+from __future__ import annotations
+
+import msgspec
+
+from broker_core.broker_state import BrokerState
+from broker_core.log.config import LogConfig
+from broker_core.snapshots import GroupView, PartitionView, QueueView, RebalanceView, TopicView, Totals
+
+
+class BrokerViews(BrokerState):
+    """Totals, and plain values of what there is."""
+
+    def totals(self) -> Totals:
+        """Counted where it happens, not from the event stream, so that the two can be compared."""
+        queues = self._queues.values()
+        gates = [topic.gate for topic in self._topics.values() if topic.gate is not None]
+        fetches = self.fetches
+        return Totals(
+            published=sum(topic.published for topic in self._topics.values()),
+            delivered=fetches.delivered + sum(queue.counts.delivered for queue in queues),
+            acknowledged=fetches.acknowledged + sum(queue.counts.acknowledged for queue in queues),
+            redelivered=fetches.redelivered + sum(queue.counts.redelivered for queue in queues),
+            dead_lettered=sum(queue.counts.dead_lettered for queue in queues),
+            redriven=sum(queue.dead_letters.redriven(queue.name) for queue in queues),
+            rejected=sum(gate.counts.rejected for gate in gates),
+            dropped=sum(gate.counts.dropped for gate in gates),
+            expired=sum(queue.counts.expired for queue in queues),
+            evicted=sum(queue.counts.evicted for queue in queues),
+            purged=sum(queue.counts.purged for queue in queues),
+            rebalances=self.groups.rebalances_started,
+        )
+
+    def topic_names(self) -> tuple[str, ...]:
+        """Topics in the order of creation, without the logs of queues and bins."""
+        own_logs = self._queues.keys() - self._subscriptions.keys()
+        hidden = own_logs | {queue.dead_letters.name for queue in self._queues.values()}
+        return tuple(name for name in self._topics if name not in hidden)
+
+    def queue_names(self) -> tuple[str, ...]:
+        """Queues and subscriptions in the order of creation."""
+        return tuple(self._queues)
+
+    def views(
+        self, now_ns: int, *, max_leases: int, max_dead_letters: int
+    ) -> tuple[tuple[TopicView, ...], tuple[GroupView, ...], tuple[QueueView, ...]]:
+        """Topics, groups and queues; bins are not listed as topics, nor are the logs of queues."""
+        topics = tuple(self.topic_view(now_ns, name) for name in self.topic_names())
+        queues = tuple(self.queue_view(now_ns, name, max_leases, max_dead_letters) for name in self._queues)
+        return topics, self.groups.views(now_ns), queues
+
+    def rebalances(self) -> tuple[RebalanceView, ...]:
+        """The last rebalances of all groups, oldest first."""
+        return tuple(self.groups.rebalances)
+
+    def topic_view(self, now_ns: int, name: str) -> TopicView:
+        """One topic. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        topic = self._topic(name)
+        partitions = tuple(
+            PartitionView(number, log.start_offset, log.end_offset, log.size_bytes)
+            for number, log in enumerate(topic.log.partitions)
+        )
+        gate = None if topic.gate is None else topic.gate.view(now_ns)
+        return TopicView(name, partitions, topic.published, topic.published_bytes, gate)
+
+    def topic_config(self, name: str) -> LogConfig:
+        """How the topic's log is kept. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return self._topic(name).log.config
+
+    def queue_view(self, now_ns: int, name: str, max_leases: int = 100, max_dead_letters: int = 100) -> QueueView:
+        """One queue or subscription. Raises UNKNOWN_QUEUE."""
+        view = self.queue(name).view(now_ns, max_leases, max_dead_letters)
+        if name in self._subscriptions:
+            return msgspec.structs.replace(view, gate=self._subscriptions[name].gate_view())
+        gate = self._topics[name].gate
+        return view if gate is None else msgspec.structs.replace(view, gate=gate.view(now_ns))

@@ -1,0 +1,55 @@
+"""What a broker must know to be there again after a restart, besides its logs and offsets: a plain, versioned value."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from broker_core.flow.config import FlowConfig
+from broker_core.log.config import LogConfig
+from broker_core.log.partitioners import PartitionerKind
+from broker_core.log.producer_ids import ProducerIdsState
+from broker_core.queues.config import QueueConfig
+from broker_core.queues.subscription import BacklogPolicy
+
+VERSION: Literal[1] = 1
+
+
+class TopicEntry(msgspec.Struct, frozen=True):
+    """A topic; also the log of a queue and the bin of its dead letters."""
+
+    name: str
+    partitions: int
+    partitioner: PartitionerKind
+    log: LogConfig
+    flow: FlowConfig | None = None
+
+
+class QueueEntry(msgspec.Struct, frozen=True):
+    """A queue."""
+
+    name: str
+    config: QueueConfig
+    log: LogConfig
+    flow: FlowConfig | None = None
+
+
+class SubscriptionEntry(msgspec.Struct, frozen=True):
+    """A fan-out subscription."""
+
+    name: str
+    topic: str
+    config: QueueConfig
+    max_messages: int | None
+    policy: BacklogPolicy
+
+
+class Catalog(msgspec.Struct, frozen=True):
+    """Everything that was created and not deleted, in the order of creation."""
+
+    version: Literal[1] = VERSION
+    topics: tuple[TopicEntry, ...] = ()
+    queues: tuple[QueueEntry, ...] = ()
+    subscriptions: tuple[SubscriptionEntry, ...] = ()
+    producers: ProducerIdsState = ProducerIdsState()
