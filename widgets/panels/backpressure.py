@@ -16,7 +16,7 @@ from widgets.panels.panel import Panel
 from widgets.theme import Theme, current_theme, qcolour, state_style, ui_font
 
 GAUGE_WIDTH = 300
-GAUGE_HEIGHT = 158
+GAUGE_HEIGHT = 152
 GAUGES_MAX = 60
 
 
@@ -93,10 +93,10 @@ class Gauge(QWidget):
         self._line(painter, 36, facts.depth, theme.text, 15, QFont.Weight.DemiBold)
         self._line(painter, 36, facts.policy, theme.muted, 12, right=True, width=0.55)
         self._line(painter, 74, self._waiting(facts), theme.colour("failure") if facts.blocked else theme.muted)
-        self._line(painter, 93, facts.slowest, theme.muted)
-        self._line(painter, 112, facts.rate, theme.muted)
+        self._line(painter, 91, facts.slowest, theme.muted)
+        self._line(painter, 108, facts.rate, theme.muted)
         refused = f"Rejected {facts.rejected} · dropped {facts.dropped} · blocked {facts.blocked_total} in all"
-        self._line(painter, 131, refused, theme.muted)
+        self._line(painter, 125, refused, theme.muted)
         painter.end()
 
     @staticmethod

@@ -23,7 +23,9 @@ class Row(NamedTuple):
 
 COLUMNS = (
     Column[Row]("Name", lambda row: row.name),
-    Column[Row]("Lag (messages)", lambda row: f"{row.lag:,}", lambda row: row.lag, numeric=True, about="How far behind."),
+    Column[Row](
+        "Lag (messages)", lambda row: f"{row.lag:,}", lambda row: row.lag, numeric=True, about="How far behind."
+    ),
 )
 
 
