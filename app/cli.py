@@ -64,7 +64,7 @@ def _size(text: str) -> tuple[int, int]:
 
 def _scenario_argument(parser: argparse.ArgumentParser, **more: Any) -> None:
     parser.add_argument(
-        "scenario", metavar="SCENARIO", help="a YAML file, or the name of a scenario that comes with it", **more
+        "scenario", metavar="SCENARIO", help="a YAML file, or the name of a scenario that is shipped", **more
     )
 
 
@@ -72,7 +72,7 @@ def _window_command() -> Command:
     parser = argparse.ArgumentParser(
         prog="brokerscope",
         description="Open the workbench on a scenario.",
-        epilog="Other commands: run (without a window), report (of a recorded session), shot (a picture of the window); "
+        epilog="Other commands: run (without a window), report (of a session), shot (a picture of the window); "
         "each has --help.",
     )
     _scenario_argument(parser, nargs="?", default=FIRST_SCENARIO)
@@ -88,8 +88,8 @@ def _window_command() -> Command:
             from app.workbench import open_window  # Qt is loaded by the commands that draw, and no other
         except ImportError as error:
             print(
-                f"brokerscope: the window cannot open, for Qt does not load ({error}); install what it names (make run does "
-                f"on Debian), or go on without a window: brokerscope run {options.scenario}",
+                f"brokerscope: the window cannot open, for Qt does not load ({error}); install what it names (make run "
+                f"does on Debian), or go on without a window: brokerscope run {options.scenario}",
                 file=sys.stderr,
             )
             return EXIT_ERROR
@@ -101,7 +101,7 @@ def _window_command() -> Command:
 def _run_command() -> Command:
     parser = argparse.ArgumentParser(
         prog="brokerscope run",
-        description="Run a scenario without a window and record it. The last line of standard output is a JSON summary.",
+        description="Run a scenario without a window and record it. The last line of output is a JSON summary.",
     )
     _scenario_argument(parser)
     parser.add_argument(

@@ -32,5 +32,7 @@ def why_no_window(
     if not environment.get("DISPLAY"):
         return "There is no display to open a window on; go on without one: brokerscope run first-session"
     if not loads(XCB_CURSOR):
-        return f"Qt needs {XCB_CURSOR} to open a window here; install it (make run does, or: apt-get install libxcb-cursor0)."
+        return (
+            f"Qt needs {XCB_CURSOR} to open a window; install it (make run does, or: apt-get install libxcb-cursor0)."
+        )
     return ""

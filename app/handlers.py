@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QPoint, QUrl
@@ -98,9 +99,9 @@ class Handlers(QObject):
         if self._try(lambda: self._player.open(path)):
             self._player.run()
 
-    def _try(self, call: object) -> bool:
+    def _try(self, call: Callable[[], object]) -> bool:
         try:
-            call()  # type: ignore[operator]
+            call()
         except (ScenarioError, ArrivalError, BrokerError, OSError) as error:
             self._player.failed.emit(str(error))
             return False
@@ -223,14 +224,13 @@ class Handlers(QObject):
         self._registry.bind("redrive_all", panel.redrive_all, panel.why_not_all)
         panel.selectionChanged.connect(lambda _count: self._registry.refresh("redrive_selected", "redrive_all"))
 
-    def redrive(self, keys: Sequence[Hashable]) -> None:
+    def redrive(self, keys: Sequence[tuple[str, int]]) -> None:
         """Redrive dead letters, each given as (queue, offset in its bin)."""
         if why := self._why_ended():
             self._window.status.say(why)
             return
         by_queue: dict[str, list[int]] = {}
-        for key in keys:
-            queue, offset = key  # type: ignore[misc]
+        for queue, offset in keys:
             by_queue.setdefault(queue, []).append(offset)
         for queue, offsets in by_queue.items():
             self._player.perform(Redrive(queue, tuple(sorted(offsets))))
@@ -289,11 +289,13 @@ class Handlers(QObject):
         bind("filter", window.focus_filter)
         bind("palette", lambda: self._palette.show_entries(self._registry.entries()))
         for tab in ("assignments", "offsets", "in_flight", "dead_letters", "backpressure", "jobs"):
-            bind(f"show_{tab}", lambda tab=tab: window.show_tab(tab))
+            bind(f"show_{tab}", partial(window.show_tab, tab))
         for name, toggle in (("right", window.toggle_right), ("bottom", window.toggle_bottom)):
-            action = self._registry.action(f"toggle_{name}")
-            bind(f"toggle_{name}", lambda toggle=toggle, action=action: toggle(action.isChecked()))
-            action.setChecked(True)
+            bind(f"toggle_{name}", partial(self._toggle, f"toggle_{name}", toggle))
+            self._registry.set_checked(f"toggle_{name}", True)
         bind("zoom_in", canvas.zoom_in)
         bind("zoom_out", canvas.zoom_out)
         bind("zoom_fit", canvas.fit)
+
+    def _toggle(self, command: str, show: Callable[[bool], None]) -> None:
+        show(self._registry.action(command).isChecked())

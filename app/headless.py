@@ -29,7 +29,7 @@ def run_headless(
 ) -> dict[str, Any]:
     """Run the scenario up to and including `until_s` and record it; the summary.
 
-    `speed` is session seconds for each second of wall time; None is as fast as it goes. Ctrl+C ends the session early, and well.
+    `speed` is session seconds for each second of wall time; None is as fast as it goes. Ctrl+C ends it early, and well.
     Raises ScenarioError, ArrivalError or BrokerError.
     """
     scenario, text = load_scenario(scenario_path)

@@ -48,7 +48,7 @@ class DataFiles:
         for candidate in candidates:
             if candidate.is_file():
                 return candidate
-        raise ScenarioError(f"The file {name} that the scenario reads is neither in {self._folder} nor among the sample data.")
+        raise ScenarioError(f"The scenario reads {name}, which is neither in {self._folder} nor among the sample data.")
 
 
 def sessions_folder() -> Path:

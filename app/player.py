@@ -23,7 +23,7 @@ FAST_TIMES = 10.0
 class Player(QObject):
     """One session at a time. Signals come in the window's thread.
 
-    `opened` when another session is there, `said` with a sentence for the status bar, `failed` with one that must be seen.
+    `opened` when another session is there, `said` with a sentence for the status bar, `failed` with one to be seen.
     """
 
     opened = Signal()
@@ -50,7 +50,10 @@ class Player(QObject):
     # -- which session
 
     def open(self, path: Path, seed: int | None = None) -> None:
-        """Open a scenario, paused at 0; the session before is sealed. Raises ScenarioError or BrokerError, and keeps it then."""
+        """Open a scenario, paused at 0, and seal the session before.
+
+        Raises ScenarioError or BrokerError; the session before goes on then.
+        """
         scenario, text = load_scenario(path)
         folder = new_session_folder(path, self._sessions) if self._record else None
         live = LiveSession(scenario, text, folder=folder, find_file=DataFiles(path), seed=seed)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from app.workbench import Workbench
 from broker_core.clock import NS_PER_S, ns_from_s
 
-# Rates, trends and the timeline are gathered over time, so the window is shown what came before, in this many looks at most.
+# Rates, trends and the timeline are gathered over time: the window is shown what came before, in so many looks at most.
 MAX_LOOKS = 1_500
 LEAST_STEP_NS = NS_PER_S // 10
 

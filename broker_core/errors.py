@@ -78,7 +78,7 @@ class BrokerError(Exception):
 
 
 class ConfigError(BrokerError, ValueError):
-    """A setting is not allowed (INVALID_CONFIG). A ValueError too, so that a decoder can name the place of the setting."""
+    """A setting is not allowed (INVALID_CONFIG). A ValueError too, so that a decoder can name its place."""
 
     def __init__(self, about: str) -> None:
         super().__init__(ErrorCode.INVALID_CONFIG, about)

@@ -9,7 +9,9 @@ from broker_core.limits import MAX_NAME_CHARS
 
 _ALLOWED = re.compile(r"[a-zA-Z0-9._-]+")
 # Windows opens a device for these, whatever the extension.
-_RESERVED = frozenset({"con", "prn", "aux", "nul", *(f"com{n}" for n in "123456789"), *(f"lpt{n}" for n in "123456789")})
+_RESERVED = frozenset(
+    {"con", "prn", "aux", "nul", *(f"com{n}" for n in "123456789"), *(f"lpt{n}" for n in "123456789")}
+)
 
 
 def check_name(name: str, what: str = "topic") -> str:
@@ -21,8 +23,8 @@ def check_name(name: str, what: str = "topic") -> str:
     if not isinstance(name, str) or not _ALLOWED.fullmatch(name) or len(name) > MAX_NAME_CHARS:
         raise BrokerError(
             ErrorCode.INVALID_TOPIC,
-            f"{what} {str(name)[:60]!r} must have 1 to {MAX_NAME_CHARS} characters out of letters, digits, '.', '_' and '-'",
+            f"{what} {str(name)[:60]!r} may have 1 to {MAX_NAME_CHARS} letters, digits, '.', '_' and '-'",
         )
-    if name in {".", ".."} or name.split(".")[0].lower() in _RESERVED or name.endswith("."):
+    if name in {".", ".."} or name.partition(".")[0].lower() in _RESERVED or name.endswith("."):
         raise BrokerError(ErrorCode.INVALID_TOPIC, f"{what} {name!r} is reserved by the file system")
     return name

@@ -48,8 +48,8 @@ class TopicView(msgspec.Struct, frozen=True):
 class OffsetView(msgspec.Struct, frozen=True, gc=False):
     """Where a group stands in one partition.
 
-    `committed` is None where nothing is committed; `position` is what its owner reads next; `lag` is the end offset less the
-    committed one, `lag_ns` the age of the oldest message that is not committed; both None for "n/a".
+    `committed` is None where nothing is committed; `position` is what its owner reads next; `lag` is the end offset
+    less the committed one, `lag_ns` the age of the oldest message that is not committed; both None for "n/a".
     """
 
     topic: str
@@ -157,8 +157,9 @@ class QueueView(msgspec.Struct, frozen=True):
 class ActorView(msgspec.Struct, frozen=True):
     """A producer, consumer or worker of the scenario.
 
-    `role` is producer, consumer or worker; `state` is idle (on the bench), running, processing, waiting, blocked, joining,
-    paused, crashed or stopped. `target` is the topic it publishes to, the group it belongs to ("" on the bench), or its queue.
+    `role` is producer, consumer or worker; `state` is idle (on the bench), running, processing, waiting, blocked,
+    joining, paused, crashed or stopped. `target` is the topic it publishes to, the group it belongs to ("" on the
+    bench), or its queue.
     """
 
     name: str

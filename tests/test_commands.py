@@ -22,6 +22,7 @@ def call(*arguments: object, **options: object) -> subprocess.CompletedProcess[s
         capture_output=True,
         text=True,
         timeout=200,
+        check=False,
         **options,  # type: ignore[call-overload]
     )
 

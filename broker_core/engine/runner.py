@@ -1,7 +1,7 @@
 """The engine thread: runs a simulation in session time, in work slots between the frames of a window.
 
-Under one interpreter lock a broker that runs freely leaves a window a few frames a second, so the two take turns: the window
-draws, then grants a slot; the engine works until the slot's budget is spent, leaves a snapshot, and waits for the next.
+Under one interpreter lock a broker that runs freely leaves a window a few frames a second, so the two take turns: the
+window draws, then grants a slot; the engine works until its budget is spent, leaves a snapshot, and waits for the next.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -72,7 +72,7 @@ class Engine:
     """Owns the thread. Every public method may be called from any thread and returns at once."""
 
     def __init__(self, driven: Driven, *, until_ns: int | None = None, shared: bool = True) -> None:
-        """`shared`: work only in slots that `grant` gives; otherwise the thread works whenever there is something to do."""
+        """`shared`: work only in slots that `grant` gives; otherwise whenever there is something to do."""
         self._driven = driven
         self._until_ns = until_ns
         self._shared = shared

@@ -58,7 +58,7 @@ class Checker:
     """A sink of the event stream. Raises `Violation` at the event that breaks a promise."""
 
     def __init__(self, *, max_attempts: dict[str, int] | None = None, at_most_once: Iterable[str] = ()) -> None:
-        """`max_attempts` is the delivery limit of each queue, where known; `at_most_once` names groups that promise it."""
+        """`max_attempts` holds the delivery limits of queues; `at_most_once` names groups that promise it."""
         self._events: list[Event] = []
         self._max_attempts = max_attempts or {}
         self._at_most_once = frozenset(at_most_once)
@@ -314,7 +314,7 @@ class Checker:
         raise Violation(promise, self._shortest(event, topic or (event.topic if event else ""), offset))
 
     def _shortest(self, last: Event | None, topic: str, offset: int | None) -> list[Event]:
-        """Only the events that bear on what went wrong: of this message where one is meant, else of the partition's owners."""
+        """Only the events that bear on it: of this message where one is meant, else of the partition's owners."""
         if offset is None and last is not None:
             offset = last.offset
         partition = None if last is None else last.partition

@@ -54,7 +54,8 @@ def test_window_in_express_mode(screen: dict[str, str]) -> None:
         runs.append(json.loads(done.stdout.splitlines()[-1]))
     median = {name: statistics.median(run[name] for run in runs) for name in runs[0]}
     ratio = statistics.median(run["window_events_per_s"] / run["headless_events_per_s"] for run in runs)
-    print(f"\nWindow in express mode, medians of {RUNS}, load {os.getloadavg()[0]:.1f}, on {screen.get('DISPLAY', 'offscreen')}")
+    where = screen.get("DISPLAY", "offscreen")
+    print(f"\nWindow in express mode, medians of {RUNS}, load {os.getloadavg()[0]:.1f}, on {where}")
     for name, value in median.items():
         print(f"  {name:24} {value:10,.1f}")
     print(f"  {'kept of headless rate':24} {ratio:10.2f}")

@@ -1,5 +1,7 @@
 """Timers: order, cancelling, tickets."""
 
+from collections.abc import Callable
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,11 +17,13 @@ def fire_all(timers: Timers, until_ns: int = 10**9) -> None:
 def test_they_fire_in_the_order_of_time_and_creation_and_cancelled_ones_never(
     deadlines: list[int], cancelled: set[int]
 ) -> None:
-    timers, fired = Timers(), []
-    made = [
-        timers.at(deadline, lambda at_ns, number=number: fired.append((at_ns, number)))
-        for number, deadline in enumerate(deadlines)
-    ]
+    timers = Timers()
+    fired: list[tuple[int, int]] = []
+
+    def note(number: int) -> Callable[[int], None]:
+        return lambda at_ns: fired.append((at_ns, number))
+
+    made = [timers.at(deadline, note(number)) for number, deadline in enumerate(deadlines)]
     for number in cancelled:
         if number < len(made):
             made[number].cancel()
@@ -41,7 +45,8 @@ def test_a_ticket_keeps_its_place_in_line_even_when_it_is_used_twice() -> None:
 
 
 def test_nothing_fires_before_its_time_and_the_action_gets_its_own_deadline() -> None:
-    timers, fired = Timers(), []
+    timers = Timers()
+    fired: list[int] = []
     timers.at(7, fired.append)
     assert timers.fire_next(6) is None
     assert timers.fire_next(100) == 7

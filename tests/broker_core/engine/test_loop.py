@@ -17,9 +17,14 @@ def test_what_is_ready_runs_before_the_next_timer_even_at_the_same_time() -> Non
 
 
 def test_timers_at_one_time_fire_in_the_order_of_their_creation() -> None:
-    loop, seen = Loop(), []
+    loop = Loop()
+    seen: list[int | str] = []
+
+    def note(number: int) -> None:
+        loop.timers.at(7, lambda _at: seen.append(number))
+
     for number in range(5):
-        loop.timers.at(7, lambda _at, number=number: seen.append(number))
+        note(number)
     loop.timers.at(3, lambda _at: seen.append("early"))
     loop.run_until(7)
     assert seen == ["early", 0, 1, 2, 3, 4]
@@ -50,7 +55,8 @@ def test_a_task_sleeps_in_session_time() -> None:
 
 
 def test_a_cancelled_task_tidies_up_and_a_late_reply_does_not_wake_it() -> None:
-    loop, seen = Loop(), []
+    loop = Loop()
+    seen: list[int | str] = []
     reply: Reply[int] = Reply()
 
     async def waiting() -> None:

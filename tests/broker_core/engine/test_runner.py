@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
@@ -60,7 +61,7 @@ def eventually(condition: Callable[[], bool], engine: Engine) -> None:
 def test_it_begins_paused_and_steps_one_event_at_a_time(engine: Engine) -> None:
     for wanted in (1, 2, 3):
         engine.step()
-        eventually(lambda wanted=wanted: engine.latest.events == wanted, engine)
+        eventually(partial(lambda count: engine.latest.events == count, wanted), engine)
         assert engine.latest.time_ns == wanted * NS_PER_MS
     assert engine.status.mode is Mode.PAUSED
 

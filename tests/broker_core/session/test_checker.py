@@ -158,7 +158,7 @@ def owns(kind: EventKind, client: str, generation: int) -> tuple[EventKind, dict
 
 K = EventKind
 MADE = (K.QUEUE_CREATED, {"topic": "q"})
-BURIED = {"to_topic": "q.dlq", "to_partition": 0, "to_offset": 0}
+BURIED: dict[str, Any] = {"to_topic": "q.dlq", "to_partition": 0, "to_offset": 0}
 LETTER = (K.REDRIVEN, {"topic": "q.dlq", "offset": 0, "count": 1, "to_topic": "q", "to_partition": 0, "to_offset": 1})
 
 
