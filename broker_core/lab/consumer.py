@@ -98,7 +98,7 @@ class ConsumerActor(Actor):
                 client.done(message)
                 self.count()
             self.enter("waiting")
-            if not self._commit(client):
+            if messages and not self._commit(client):
                 self.failed += len(messages)
 
     def _commit(self, client: Consumer) -> bool:
