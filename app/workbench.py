@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QSettings, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from app.actions import ActionRegistry
+from app.actions import COMMANDS, ActionRegistry
 from app.frames import Frames
 from app.handlers import Handlers
 from app.jobs import Jobs
 from app.places import APP_NAME
 from app.player import Player
+from app.scenario_menu import scenario_commands
 from app.view_models.views import Views
 from broker_core.engine.runner import Mode
 from widgets.canvas.canvas import Canvas
@@ -43,7 +45,9 @@ class Workbench(QObject):
         self._app = app
         self._follows_system = theme == "system"
         apply_theme(app, THEMES[self._system_theme() if self._follows_system else theme])
-        self.registry = ActionRegistry(parent=self)
+        scenarios = scenario_commands()
+        commands = (*COMMANDS, *(command for command, _ in scenarios.values()))
+        self.registry = ActionRegistry(commands, parent=self)
         self.player = Player(record=record, sessions=sessions, parent=self)
         self.jobs = Jobs(self)
         self.views = Views(self)
@@ -51,6 +55,8 @@ class Workbench(QObject):
         self.window = MainWindow(self.views.make_parts(self.canvas), self.registry.actions(), (), settings)
         self.views.attach(self.window)
         self.handlers = Handlers(self.registry, self.window, self.canvas, self.views, self.player, self.jobs)
+        for command, path in scenarios.values():
+            self.registry.bind(command.id, partial(self.handlers.open, path))
         self.registry.bind("theme", self.toggle_theme)
         self.registry.set_icons(lambda name: icon(name, current_theme()))
         self.registry.install(self.window)

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
 
+from app.scenario_menu import scenario_commands
 from broker_core.clock import NS_PER_MS
 from broker_core.engine.runner import Mode
 from broker_core.events import Event, EventKind
@@ -207,6 +208,20 @@ def test_stopping_seals_the_recording_and_keeps_the_actions(open_workbench: Call
     assert hand.workbench.registry.reason("step").startswith("The session has ended.")
     hand.workbench.handlers.move("indexer-4", "")
     assert "has ended" in hand.workbench.window.status.last_action.whole()
+
+
+def test_every_shipped_scenario_opens_from_the_menu_and_runs(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench()
+    player = hand.workbench.player
+    commands = scenario_commands()
+    assert len(commands) >= 12
+    for command, _path in commands.values():
+        hand.workbench.registry.trigger(command.id)
+        player.pause()
+        hand.pass_time(5)
+        assert hand.workbench.window.windowTitle().startswith(command.title)
+        assert player.snapshot.events > 0
+        assert player.status.error == ""
 
 
 def test_a_bad_scenario_is_told_and_the_session_goes_on(hand: Hand, tmp_path_factory: pytest.TempPathFactory) -> None:
