@@ -25,8 +25,6 @@ from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.queue import Queue
 from broker_core.queues.subscription import BacklogPolicy, Subscription, subscribed
 
-RESERVED_PRODUCER_IDS = 1_000  # handed out between two savings of the catalog; a restart skips what is left of them
-
 
 class BrokerAdmin(BrokerState):
     """Each change is an event. `catalog` is what a restart needs to make it all again."""
@@ -233,7 +231,7 @@ class BrokerAdmin(BrokerState):
                 SubscriptionEntry(name, each.topic, each.queue.config, each.max_messages, each.policy)
                 for name, each in self._subscriptions.items()
             ),
-            producers=self.producer_ids.state(reserved=RESERVED_PRODUCER_IDS),
+            producers=self.producer_ids.state(),
         )
 
     def restore(self, now_ns: int, catalog: Catalog) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-from broker_core.errors import BrokerError, ErrorCode
-
 MAX_EPOCH = (1 << 15) - 1
 
 
@@ -36,11 +34,6 @@ class ProducerIds:
             self._named[name] = given
         return given
 
-    def check(self, name: str, producer_id: int, epoch: int) -> None:
-        """Raises INVALID_PRODUCER_EPOCH where somebody newer has registered `name`."""
-        if self._named.get(name, (producer_id, epoch)) != (producer_id, epoch):
-            raise BrokerError(ErrorCode.INVALID_PRODUCER_EPOCH, f"a newer producer {name!r} is at work")
-
-    def state(self, reserved: int = 0) -> ProducerIdsState:
-        """What must be kept; `reserved` ids may be handed out before it is kept again."""
-        return ProducerIdsState(self._next_id + reserved, dict(self._named))
+    def state(self) -> ProducerIdsState:
+        """What must be kept."""
+        return ProducerIdsState(self._next_id, dict(self._named))

@@ -1,0 +1,99 @@
+"""The data directory of a broker: its lock, its catalog, and what its queues must not forget.
+
+broker.lock            held while a process uses the directory
+catalog.json           what was created, see `broker_core.catalog`
+offsets.sqlite         committed offsets
+queue-states/<queue>   CRC-32C (4 bytes, big-endian) and MessagePack of `KeptQueue`
+<topic>-<partition>/   the logs
+"""
+
+from __future__ import annotations
+
+import struct
+
+import crc32c
+import msgspec
+
+from broker_core.catalog import Catalog
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files import FileSystem
+from broker_core.queues.dead_letters import DeadLettersState
+from broker_core.queues.queue_state import QueueState
+
+OFFSETS_FILE = "offsets.sqlite"
+_LOCK_FILE = "broker.lock"
+_CATALOG_FILE = "catalog.json"
+_STATES = "queue-states"
+_CHECKSUM = struct.Struct(">I")
+
+
+class KeptQueue(msgspec.Struct, frozen=True):
+    """A queue and the bin of its dead letters at one moment."""
+
+    queue: QueueState
+    dead_letters: DeadLettersState
+
+
+_STATE_DECODER = msgspec.msgpack.Decoder(KeptQueue)
+
+
+class DataDirectory:
+    """Takes the lock; raises DIRECTORY_IN_USE where another has it. `durable` waits for the disk at each save."""
+
+    def __init__(self, files: FileSystem, *, durable: bool) -> None:
+        self.files = files
+        self._durable = durable
+        self._lock = files.lock(_LOCK_FILE)
+        self._saved: bytes | None = None
+        files.makedirs(_STATES)
+
+    def catalog(self) -> Catalog:
+        """What was saved last; an empty one where nothing was. Raises DAMAGED."""
+        if not self.files.exists(_CATALOG_FILE):
+            return Catalog()
+        self._saved = self.files.read(_CATALOG_FILE, 0, self.files.size(_CATALOG_FILE))
+        try:
+            return msgspec.json.decode(self._saved, type=Catalog)
+        except msgspec.MsgspecError as error:
+            raise BrokerError(
+                ErrorCode.DAMAGED, f"{_CATALOG_FILE} ({error}); restore it from a copy, the logs beside it are intact"
+            ) from error
+
+    def save_catalog(self, catalog: Catalog) -> None:
+        """Replace the catalog, where it has changed. Raises STORAGE_ERROR."""
+        data = msgspec.json.format(msgspec.json.encode(catalog), indent=2)
+        if data != self._saved:
+            self.files.write_whole(_CATALOG_FILE, data, durable=self._durable)
+            self._saved = data
+
+    def queue_state(self, queue: str) -> KeptQueue | None:
+        """What was saved of the queue; None for nothing. Raises DAMAGED, and puts the file aside."""
+        path = f"{_STATES}/{queue}"
+        if not self.files.exists(path):
+            return None
+        data = self.files.read(path, 0, self.files.size(path))
+        try:
+            if _CHECKSUM.unpack_from(data)[0] != crc32c.crc32c(data[_CHECKSUM.size :]):
+                raise ValueError("its checksum does not hold")
+            return _STATE_DECODER.decode(data[_CHECKSUM.size :])
+        except (ValueError, struct.error) as error:
+            self.files.rename(path, f"{path}.damaged")
+            raise BrokerError(
+                ErrorCode.DAMAGED,
+                f"the state of queue {queue} ({error}): kept as {path}.damaged, all messages are handed out again",
+            ) from error
+
+    def save_queue_state(self, queue: str, kept: KeptQueue) -> None:
+        """Replace what is saved of the queue. Raises STORAGE_ERROR."""
+        data = msgspec.msgpack.encode(kept)
+        checksum = _CHECKSUM.pack(crc32c.crc32c(data))
+        self.files.write_whole(f"{_STATES}/{queue}", checksum + data, durable=self._durable)
+
+    def forget_queue(self, queue: str) -> None:
+        """The queue was deleted."""
+        self.files.remove(f"{_STATES}/{queue}")
+
+    def close(self) -> None:
+        """Give back the files and the lock."""
+        self.files.close()
+        self._lock.release()

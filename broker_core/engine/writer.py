@@ -1,0 +1,148 @@
+"""The thread of a host that waits for the disk, so that nobody else does: group commit, and the work of a tick."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from broker_core.broker import Broker
+from broker_core.engine.data_directory import DataDirectory, KeptQueue
+from broker_core.errors import BrokerError
+from broker_core.replies import Reply
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+# Saving the states of queues takes at most this part of the time.
+SAVING_FRACTION = 0.05
+
+
+class Locked(Protocol):
+    """What a writer needs of its host."""
+
+    broker: Broker
+
+    def locked(self, action: Callable[[int], T]) -> T:
+        """`action(now_ns)` under the lock."""
+
+
+class Writer:
+    """Syncs at once when somebody waits for it; flushes offsets, saves queues and applies retention once a tick."""
+
+    def __init__(self, host: Locked, directory: DataDirectory, tick_ms: int) -> None:
+        self._host = host
+        self._broker = host.broker
+        self._directory = directory
+        self._tick_s = tick_ms / 1_000
+        self._event = threading.Event()
+        self._stopping = False
+        self._waiting: list[Reply[None]] = []
+        self._marks: dict[str, tuple[object, ...]] = {}
+        self._next_save_s = 0.0
+        self._thread = threading.Thread(target=self._work, name="broker-writer", daemon=True)
+
+    def start(self) -> None:
+        """Begin to work."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There is something that somebody waits for."""
+        if not self._event.is_set():
+            self._event.set()
+
+    def kept(self) -> Reply[None]:
+        """There when the offsets that were committed so far are on the disk; fails with STORAGE_ERROR."""
+        reply: Reply[None] = Reply()
+        self._host.locked(lambda _now: self._waiting.append(reply))
+        self.wake()
+        return reply
+
+    def stop(self) -> None:
+        """Do everything that is to be done, and end the thread. Raises the first STORAGE_ERROR."""
+        self._stopping = True
+        self._event.set()
+        self._thread.join()
+        self._sync()
+        self._flush()
+        self._save_queues()
+
+    def _work(self) -> None:
+        next_tick_s = time.monotonic() + self._tick_s
+        while not self._stopping:
+            self._event.wait(max(0.0, next_tick_s - time.monotonic()))
+            self._event.clear()
+            try:
+                self._sync()
+                if self._waiting:
+                    self._flush()
+                if time.monotonic() >= next_tick_s:
+                    self._tick()
+            except Exception:
+                # The disk refused: those who waited were told; what is not written is tried again at the next tick.
+                _log.exception("the broker could not write everything")
+            if time.monotonic() >= next_tick_s:
+                next_tick_s = time.monotonic() + self._tick_s
+
+    def _tick(self) -> None:
+        self._flush()
+        if time.monotonic() >= self._next_save_s:
+            started_s = time.monotonic()
+            self._save_queues()
+            ended_s = time.monotonic()
+            self._next_save_s = ended_s + (ended_s - started_s) / SAVING_FRACTION
+        self._host.locked(self._broker.clean)
+
+    def _sync(self) -> None:
+        """Rounds of group commit until nobody waits; the lock is free while the disk works."""
+        while self._broker.syncs.wanted:
+            self._sync_once()
+
+    def _sync_once(self) -> None:
+        tickets = self._host.locked(lambda _now: self._broker.begin_sync())
+        for _, ticket in tickets:
+            ticket.run()
+        self._host.locked(lambda now_ns: self._broker.end_sync(now_ns, tickets))
+
+    def _flush(self) -> None:
+        def flush(_now: int) -> None:
+            waiting, self._waiting = self._waiting, []
+            try:
+                self._broker.flush()
+            except BrokerError as error:
+                for reply in waiting:
+                    reply.fail(error)
+                raise
+            for reply in waiting:
+                reply.resolve(None)
+
+        self._host.locked(flush)
+
+    def _save_queues(self) -> None:
+        """Save the queues that have changed. What they say is finished is durable before they say so."""
+        changed = self._host.locked(self._changed_queues)
+        if changed:
+            self._host.locked(lambda _now: self._broker.note_unsynced())
+            self._sync()
+        for name, (mark, kept) in changed.items():
+            self._directory.save_queue_state(name, kept)
+            self._marks[name] = mark
+        for name in self._marks.keys() - set(self._broker.queue_names()):
+            self._directory.forget_queue(name)
+            del self._marks[name]
+
+    def _changed_queues(self, now_ns: int) -> dict[str, tuple[tuple[object, ...], KeptQueue]]:
+        changed = {}
+        for name in self._broker.queue_names():
+            queue = self._broker.queue(name)
+            letters = queue.dead_letters
+            counts = msgspec.structs.astuple(queue.counts)
+            mark = (*counts, queue.ready, queue.delayed, queue.in_flight, letters.purged, letters.restored)
+            mark += (letters.count(), letters.redriven())
+            if mark != self._marks.get(name):
+                changed[name] = (mark, KeptQueue(queue.state(now_ns), letters.state()))
+        return changed
