@@ -1,6 +1,11 @@
 """The door of the house."""
 
-from app.cli import main
+try:
+    from app.cli import main
+except ModuleNotFoundError as missing:
+    raise SystemExit(
+        f"brokerscope: {missing.name} is not installed; run make setup, then .venv/bin/python main.py"
+    ) from None
 
 if __name__ == "__main__":
     raise SystemExit(main())

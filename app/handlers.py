@@ -177,6 +177,7 @@ class Handlers(QObject):
     def _canvas_menu(self, clicked: str, at: QPoint) -> None:
         kind, _, name = clicked.partition(":")
         menu = QMenu(self._window)
+        menu.setObjectName("canvas_menu")
         menu.setToolTipsVisible(True)
         if kind == "consumer":
             self._select(clicked)
@@ -204,16 +205,14 @@ class Handlers(QObject):
         for choice in move_choices(self._player.snapshot, consumer):
             if choice.target == NEW_GROUP:
                 continue
-            action = QAction(
-                f"Move to {choice.title[0].lower()}{choice.title[1:]}"
-                if not choice.target
-                else f"Move to {choice.title}",
-                menu,
-            )
+            action = QAction(f"Move to {choice.target or 'the bench'}", menu)
             action.setEnabled(not (choice.reason or ended))
             action.setToolTip(choice.reason or ended or choice.about)
-            action.triggered.connect(lambda _on=False, target=choice.target: self.move(consumer, target))
+            action.triggered.connect(partial(self._move_from_menu, consumer, choice.target))
             menu.addAction(action)
+
+    def _move_from_menu(self, consumer: str, group: str, _checked: bool = False) -> None:
+        self.move(consumer, group)
 
     # -- dead letters
 

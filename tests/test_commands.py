@@ -177,3 +177,17 @@ def test_the_window_without_a_display_says_how_to_go_on() -> None:
     assert done.stderr.strip() == (
         "brokerscope: There is no display to open a window on; go on without one: brokerscope run first-session"
     )
+
+
+def test_a_python_without_the_packages_is_told_what_to_do() -> None:
+    # -S and -I leave out site-packages, as the system's Python does.
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", f"import runpy, sys; sys.path[:0] = [{str(ROOT)!r}]; runpy.run_path('main.py')"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "is not installed; run make setup" in done.stderr
+    assert "Traceback" not in done.stderr

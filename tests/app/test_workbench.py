@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QMessageBox
 
 from app.scenario_menu import scenario_commands
 from broker_core.clock import NS_PER_MS
@@ -242,3 +242,16 @@ def test_the_theme_changes_while_it_runs(hand: Hand) -> None:
         hand.workbench.registry.trigger("theme")
         hand.show()
     assert not hand.workbench.window.grab().isNull()
+
+
+def test_the_context_menu_moves_a_consumer_and_says_why_it_cannot(hand: Hand) -> None:
+    hand.canvas.contextMenuRequested.emit("consumer:indexer-2", QPoint(10, 10))
+    menu = hand.workbench.window.findChild(QMenu, "canvas_menu")
+    assert menu is not None
+    entries = {action.text(): action for action in menu.actions() if action.text()}
+    assert not entries["Move to indexers"].isEnabled()
+    assert entries["Move to indexers"].toolTip() == "indexer-2 is in this group already."
+    entries["Move to the bench"].trigger()
+    menu.close()
+    hand.pass_time(5)
+    assert "indexer-2" not in hand.members("indexers")
