@@ -163,7 +163,8 @@ class Simulation:
 
     def perform(self, action: UserAction) -> str:
         """Do `action` now, record it, and say what was done in a sentence. Raises `BrokerError` where it cannot be."""
-        return self._do(action, record=True)
+        # As its record will be read again: 5 seconds become 5.0.
+        return self._do(msgspec.convert(msgspec.to_builtins(action), UserAction), record=True)
 
     def _do(self, action: UserAction, *, record: bool) -> str:
         match action:

@@ -73,6 +73,47 @@ def test_an_error_names_the_line(old: str, new: str, line: int, words: str | Non
     assert str(caught.value).startswith(f"small.yaml, line {line}: "), str(caught.value)
 
 
+MORE = """\
+subscribers:
+  - name: fan
+    topics: [orders]
+schedule:
+  - at_s: 3
+    do: {action: crash, client: reader-1}
+  - at_s: 4
+    do: {action: move_consumer, consumer: reader-1, group: readers}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("topics: [orders]\nschedule", "topics: [order]\nschedule", 27, "no topic 'order'"),
+        ("topics: [orders]\nschedule", "topics: [orders, orders]\nschedule", 27, "'orders' is there twice"),
+        ("topics: [orders]\nschedule", "topics: []\nschedule", 26, "needs a topic"),
+        ("name: fan", "name: jobs", 26, "'jobs' is taken already"),
+        ("name: fan", "name: shop", 26, "'shop' is taken already"),
+        ("name: fan", "name: fan\n    backlog: 0", 26, "backlog must be 1 or more"),
+        ("name: fan", "name: fan\n    policy: block", 27, "policy"),
+        ("client: reader-1", "client: nobody", 30, "no actor 'nobody'"),
+        ("action: crash", "action: explode", 30, "explode"),
+        ("client: reader-1", "client: reader-1, for_s: -1", 30, "for_s must be above 0"),
+        ("client: reader-1", "client: reader-1, force: 3", 30, "'force' is not known here"),
+        ("at_s: 3", "at_s: -3", 29, "at_s must be 0 or more"),
+        ("consumer: reader-1", "consumer: shop", 32, "no consumer 'shop'"),
+        ("per_s: 5", "per_s: 5, spacing: poison", 15, "poison"),
+        ("kind: rate, per_s: 5", "kind: bursty, per_s: 5, on_s: 0, off_s: 1", 15, "on_s must be above 0"),
+        ("rate: 0.5", "rate: 0.5, when: {field: a, op: like, value: 3}", 24, "like"),
+    ],
+)
+def test_an_error_in_the_newer_parts_names_the_line_too(old: str, new: str, line: int, words: str) -> None:
+    text = (GOOD + MORE).replace(old, new, 1)
+    assert parse_scenario(GOOD + MORE).subscribers[0].topics == ("orders",)
+    with pytest.raises(ScenarioError, match=words) as caught:
+        parse_scenario(text, "small.yaml")
+    assert str(caught.value).startswith(f"small.yaml, line {line}: "), str(caught.value)
+
+
 def test_a_bad_flow_or_queue_setting_names_its_line() -> None:
     text = GOOD.replace("  - name: jobs\n", "  - name: jobs\n    config:\n      max_attempts: 0\n")
     with pytest.raises(ScenarioError, match=r"line \d+: .*max_attempts"):
