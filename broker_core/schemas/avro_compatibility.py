@@ -55,7 +55,7 @@ class _Resolution:
         if reader.name:
             path = reader.path  # a name may be used far from where it is defined
         if not _match(reader, writer):
-            return [Problem(pointer_to(*path), f"a {writer} that was written cannot be read as {reader}")]
+            return [Problem(pointer_to(*path), f"what was written as {writer} cannot be read as {reader}")]
         match reader.kind:
             case "record":
                 return self._fields(reader, writer)
@@ -72,7 +72,7 @@ class _Resolution:
         for index, branch in enumerate(reader.inner):
             if _match(branch, writer):
                 return self.problems(branch, writer, (*path, index))
-        return [Problem(pointer_to(*path), f"a {writer} that was written fits no branch of the union")]
+        return [Problem(pointer_to(*path), f"what was written as {writer} fits no branch of the union")]
 
     def _fields(self, reader: AvroType, writer: AvroType) -> list[Problem]:
         found: list[Problem] = []

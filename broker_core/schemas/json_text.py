@@ -45,6 +45,15 @@ def write_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 
+def dump_json(value: Any) -> str:
+    """Compact, names in the order of the value. Raises InvalidJsonError for what JSON has no form for."""
+    check_plain(value)
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except ValueError:
+        raise InvalidJsonError("a number has more digits than are written") from None
+
+
 def check_plain(value: Any, *, max_depth: int = MAX_VALUE_DEPTH, max_values: int = MAX_VALUES) -> None:
     """Raises InvalidJsonError where `value` is no JSON value, or too deep or too large. Never recurses."""
     level, depth, count = [value], 0, 0

@@ -1,0 +1,79 @@
+"""Middleware in a row. What goes out meets the first one first, what comes in meets it last: each undoes its work."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from broker_core.clients.middleware import Context, Middleware
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.messages import Message, StoredMessage
+
+R = TypeVar("R")
+
+
+class Chain:
+    """`dropped` counts, by the middleware's class, what was not let through."""
+
+    def __init__(self, middleware: Sequence[Middleware], now_ns: Callable[[], int], client: str = "") -> None:
+        """`now_ns` gives session time; `client` is who publishes or consumes."""
+        self._row = tuple(middleware)
+        self._now_ns = now_ns
+        self._client = client
+        self.dropped: Counter[str] = Counter()
+
+    def outgoing(self, topic: str, message: Message) -> tuple[str, Message] | None:
+        """(topic, message) to publish, or None where a middleware dropped it.
+
+        Raises MIDDLEWARE_FAILED where one raises; those before it then forget the message.
+        """
+        context = Context(self._now_ns(), self._client, topic)
+        for place, one in enumerate(self._row):
+            try:
+                changed = _run(one, one.before_publish, message, context)
+            except BrokerError:
+                self._forget(self._row[:place], message)
+                raise
+            if changed is None:
+                self.dropped[type(one).__name__] += 1
+                self._forget(self._row[:place], message)
+                return None
+            message = changed
+        return context.topic, message
+
+    def failed(self, message: Message) -> None:
+        """`message`, as `outgoing` gave it, could not be stored: a copy may come again."""
+        self._forget(self._row, message)
+
+    def incoming(self, stored: StoredMessage) -> StoredMessage | None:
+        """What the application gets, or None where a middleware dropped it: count it as processed then.
+
+        Raises MIDDLEWARE_FAILED where one raises, or moves the message to another place.
+        """
+        context = Context(self._now_ns(), self._client, stored.topic)
+        place = (stored.topic, stored.partition, stored.offset)
+        for one in reversed(self._row):
+            changed = _run(one, one.before_deliver, stored, context)
+            if changed is None:
+                self.dropped[type(one).__name__] += 1
+                return None
+            if (changed.topic, changed.partition, changed.offset) != place:
+                raise BrokerError(ErrorCode.MIDDLEWARE_FAILED, f"{type(one).__name__} moved a message")
+            stored = changed
+        return stored
+
+    @staticmethod
+    def _forget(passed: Sequence[Middleware], message: Message) -> None:
+        for one in reversed(passed):
+            one.publish_failed(message)
+
+
+def _run(one: Middleware, step: Callable[..., R], message: Message | StoredMessage, context: Context) -> R:
+    try:
+        return step(message, context)
+    except BrokerError:
+        raise
+    except Exception as error:
+        reason = f"{type(one).__name__} raised {type(error).__name__}: {error}"
+        raise BrokerError(ErrorCode.MIDDLEWARE_FAILED, reason) from error

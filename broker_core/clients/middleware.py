@@ -1,0 +1,188 @@
+"""What a client does with every message on its way out and in: small objects, each O(1) a message."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Literal, TypeVar
+
+import msgspec
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.messages import Message, StoredMessage
+from broker_core.names import check_name
+
+SENT_NS_HEADER = "sent_ns"
+Way = Literal["publish", "deliver", "both"]
+M = TypeVar("M", Message, StoredMessage)
+
+
+class Context(msgspec.Struct):
+    """Around one message: session time, who the client is, and where the message goes; a router sets `topic`."""
+
+    now_ns: int
+    client: str
+    topic: str
+
+
+class Middleware:
+    """Passes everything on; subclasses change what they are for."""
+
+    def before_publish(self, message: Message, context: Context) -> Message | None:
+        """What is published in place of `message`; None: nothing is."""
+        return message
+
+    def before_deliver(self, message: StoredMessage, context: Context) -> StoredMessage | None:
+        """What the application gets in place of `message`, at the same offset; None: it gets nothing."""
+        return message
+
+    def publish_failed(self, message: Message) -> None:
+        """`message`, which this one let pass, was not stored, so that it may come again."""
+
+
+class Logging(Middleware):
+    """Says what passes: names, sizes and places; never the payload."""
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        """`write` gets a line without its end, such as a logger's `info`."""
+        self._write = write
+
+    def before_publish(self, message: Message, context: Context) -> Message:
+        """Writes a line."""
+        self._write(f"{context.now_ns} {context.client!r} publishes {_sizes(message)} to {context.topic}")
+        return message
+
+    def before_deliver(self, message: StoredMessage, context: Context) -> StoredMessage:
+        """Writes a line."""
+        place = f"{message.topic}/{message.partition}@{message.offset}"
+        self._write(f"{context.now_ns} {context.client!r} gets {_sizes(message)} from {place}")
+        return message
+
+
+class Filter(Middleware):
+    """Lets pass what `accepts` says True to."""
+
+    def __init__(self, accepts: Callable[[Message | StoredMessage], bool], on: Way = "both") -> None:
+        self._accepts = accepts
+        self._on = on
+
+    def before_publish(self, message: Message, context: Context) -> Message | None:
+        """The message, or None."""
+        return message if self._on == "deliver" or self._accepts(message) else None
+
+    def before_deliver(self, message: StoredMessage, context: Context) -> StoredMessage | None:
+        """The message, or None."""
+        return message if self._on == "publish" or self._accepts(message) else None
+
+
+class Transform(Middleware):
+    """Changes messages: one function for each way, such as to compress and to decompress."""
+
+    def __init__(
+        self,
+        publish: Callable[[Message], Message] | None = None,
+        deliver: Callable[[StoredMessage], StoredMessage] | None = None,
+    ) -> None:
+        self._publish = publish
+        self._deliver = deliver
+
+    def before_publish(self, message: Message, context: Context) -> Message:
+        """What `publish` makes of it."""
+        return message if self._publish is None else self._publish(message)
+
+    def before_deliver(self, message: StoredMessage, context: Context) -> StoredMessage:
+        """What `deliver` makes of it."""
+        return message if self._deliver is None else self._deliver(message)
+
+
+class Dedupe(Middleware):
+    """Drops what was seen among the last `window` messages; what has no identity passes.
+
+    Topics count as one. A message that is delivered again from its own offset is a redelivery, and passes: it may not
+    have been processed.
+    """
+
+    def __init__(
+        self, identity: Callable[[Message | StoredMessage], bytes | None], *, window: int = 10_000, on: Way = "both"
+    ) -> None:
+        """`identity` is what two copies have in common, such as a header; transforms after this one leave it alone.
+
+        Raises INVALID_CONFIG for an empty window.
+        """
+        if window < 1:
+            raise BrokerError(ErrorCode.INVALID_CONFIG, f"a window of {window} messages remembers nothing")
+        self._identity = identity
+        self._window = window
+        self._on = on
+        self._published: OrderedDict[bytes, None] = OrderedDict()
+        self._delivered: OrderedDict[bytes, tuple[str, int, int]] = OrderedDict()
+
+    @property
+    def remembered(self) -> int:
+        """How many identities are kept, at most twice the window."""
+        return len(self._published) + len(self._delivered)
+
+    def before_publish(self, message: Message, context: Context) -> Message | None:
+        """None where a copy was published."""
+        identity = None if self._on == "deliver" else self._identity(message)
+        if identity is None:
+            return message
+        if identity in self._published:
+            return None
+        self._published[identity] = None
+        if len(self._published) > self._window:
+            self._published.popitem(last=False)
+        return message
+
+    def before_deliver(self, message: StoredMessage, context: Context) -> StoredMessage | None:
+        """None where a copy was delivered from another place."""
+        identity = None if self._on == "publish" else self._identity(message)
+        if identity is None:
+            return message
+        place = (message.topic, message.partition, message.offset)
+        if self._delivered.setdefault(identity, place) != place:
+            return None
+        if len(self._delivered) > self._window:
+            self._delivered.popitem(last=False)
+        return message
+
+    def publish_failed(self, message: Message) -> None:
+        """The copy that failed is forgotten, or its retry would be dropped."""
+        identity = self._identity(message)
+        if identity is not None:
+            self._published.pop(identity, None)
+
+
+class Routing(Middleware):
+    """Sends messages to the topic that `route` names; None leaves them where they were going."""
+
+    def __init__(self, route: Callable[[Message], str | None]) -> None:
+        self._route = route
+
+    def before_publish(self, message: Message, context: Context) -> Message:
+        """Sets the context's topic."""
+        topic = self._route(message)
+        if topic is not None:
+            context.topic = check_name(topic)
+        return message
+
+
+class Timestamp(Middleware):
+    """Adds the header `sent_ns`: session time in nanoseconds, as decimal digits. One that is there is kept."""
+
+    def before_publish(self, message: Message, context: Context) -> Message:
+        """The message with the header."""
+        if any(name == SENT_NS_HEADER for name, _ in message.headers):
+            return message
+        stamp = (SENT_NS_HEADER, b"%d" % context.now_ns)
+        return msgspec.structs.replace(message, headers=(*message.headers, stamp))
+
+
+def header(message: Message | StoredMessage, name: str) -> bytes | None:
+    """The value of the message's last header `name`; an identity for `Dedupe`."""
+    return next((value for known, value in reversed(message.headers) if known == name), None)
+
+
+def _sizes(message: Message | StoredMessage) -> str:
+    value = "no value" if message.value is None else f"{len(message.value)} bytes"
+    return value if message.key is None else f"{value} with key {message.key[:40]!r}"

@@ -1,0 +1,232 @@
+"""Values to the bytes of a message and back. Reading builds plain values only; bad bytes are a named error."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from typing import Any, Literal, Protocol, TypeVar
+
+import msgspec
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.limits import MAX_MESSAGE_BYTES, MAX_VALUE_DEPTH, MAX_VALUES
+from broker_core.schemas.avro_schema import AvroSchema, InvalidDataError
+from broker_core.schemas.framing import HEAD_BYTES, frame, framed_id
+from broker_core.schemas.json_schema import JsonSchema
+from broker_core.schemas.json_text import InvalidJsonError, dump_json, read_json
+from broker_core.schemas.problem import Problem, summary
+from broker_core.schemas.registry import SchemaRegistry
+
+V = TypeVar("V")
+
+
+class Serializer(Protocol[V]):
+    """Both ways of one format. `deserialize(serialize(value)) == value` for every value of the format."""
+
+    def serialize(self, value: V) -> bytes:
+        """Raises UNSERIALIZABLE where the format has no form for `value`, MESSAGE_TOO_LARGE past 1 MiB."""
+        ...
+
+    def deserialize(self, data: bytes) -> V:
+        """Raises UNREADABLE where `data` are not in the format."""
+        ...
+
+
+class BytesSerializer:
+    """Bytes as they are."""
+
+    def serialize(self, value: bytes) -> bytes:
+        """Raises UNSERIALIZABLE for anything but bytes."""
+        if not isinstance(value, bytes | bytearray | memoryview):
+            raise _unserializable(f"bytes are expected, not a {type(value).__name__}")
+        return _bounded(bytes(value))
+
+    def deserialize(self, data: bytes) -> bytes:
+        """The same bytes."""
+        return data
+
+
+class StringSerializer:
+    """Text in UTF-8."""
+
+    def serialize(self, value: str) -> bytes:
+        """Raises UNSERIALIZABLE for anything but text, and for half a surrogate pair."""
+        if not isinstance(value, str):
+            raise _unserializable(f"text is expected, not a {type(value).__name__}")
+        return _bounded(_encoded(value))
+
+    def deserialize(self, data: bytes) -> str:
+        """Raises UNREADABLE where `data` are not UTF-8."""
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            raise _unreadable(f"byte {error.start} is not UTF-8") from None
+
+
+class JsonSerializer:
+    """JSON (RFC 8259): None, bool, int, float, str, list, dict with text for names. NaN has no form."""
+
+    def serialize(self, value: Any) -> bytes:
+        """Raises UNSERIALIZABLE."""
+        try:
+            return _bounded(_encoded(dump_json(value)))
+        except InvalidJsonError as error:
+            raise _unserializable(str(error)) from None
+
+    def deserialize(self, data: bytes) -> Any:
+        """Raises UNREADABLE, for a name that is there twice too."""
+        try:
+            return read_json(data)
+        except InvalidJsonError as error:
+            raise _unreadable(str(error)) from None
+
+
+_PACKED = frozenset({type(None), bool, int, float, str, bytes, datetime.datetime, msgspec.msgpack.Ext})
+_PACKED_NAMES = frozenset({bool, int, float, str, bytes})
+
+
+class MessagePackSerializer:
+    """MessagePack: what JSON has, and bytes, times with a zone, and names of other kinds. Integers have 64 bits."""
+
+    def serialize(self, value: Any) -> bytes:
+        """Raises UNSERIALIZABLE."""
+        _check_packed(value, _unserializable)
+        try:
+            return _bounded(msgspec.msgpack.encode(value))
+        except (ValueError, TypeError, OverflowError) as error:
+            raise _unserializable(str(error)) from None
+
+    def deserialize(self, data: bytes) -> Any:
+        """Raises UNREADABLE."""
+        try:
+            value = msgspec.msgpack.decode(data)
+        except RecursionError:
+            raise _unreadable(f"it is nested deeper than {MAX_VALUE_DEPTH} levels") from None
+        except (ValueError, TypeError, OverflowError) as error:
+            raise _unreadable(str(error)) from None
+        _check_packed(value, _unreadable)
+        return value
+
+
+class JsonSchemaSerializer:
+    """JSON that a subject's schema accepts, with the schema's id in front (Confluent's wire format)."""
+
+    def __init__(self, registry: SchemaRegistry, subject: str, version: int | Literal["latest"] = "latest") -> None:
+        """`version` is what is written with. Raises UNKNOWN_SUBJECT, UNKNOWN_SCHEMA_VERSION, INVALID_CONFIG."""
+        self._registry = registry
+        found = registry.version(subject, version)
+        self._id = found.id
+        schema = registry.schema(found.id)
+        if not isinstance(schema, JsonSchema):
+            raise BrokerError(ErrorCode.INVALID_CONFIG, f"{subject} {found.version} is not JSON Schema")
+        self._schema = schema
+        self._json = JsonSerializer()
+
+    def serialize(self, value: Any) -> bytes:
+        """Raises UNSERIALIZABLE with the pointer to what the schema refuses."""
+        data = self._json.serialize(value)
+        _refuse(self._schema.problems(value), _unserializable)
+        return _bounded(frame(self._id, data))
+
+    def deserialize(self, data: bytes) -> Any:
+        """The value, checked against the schema it was written with. Raises UNREADABLE."""
+        schema = _schema_of(self._registry, data)
+        if not isinstance(schema, JsonSchema):
+            raise _unreadable("it was written with an Avro schema")
+        value = self._json.deserialize(data[HEAD_BYTES:])
+        _refuse(schema.problems(value), _unreadable)
+        return value
+
+
+class AvroSerializer:
+    """Avro's binary form with the schema's id in front (Confluent's wire format)."""
+
+    def __init__(self, registry: SchemaRegistry, subject: str, version: int | Literal["latest"] = "latest") -> None:
+        """`version` is written with, and is what older and newer data are resolved to.
+
+        Raises UNKNOWN_SUBJECT, UNKNOWN_SCHEMA_VERSION, INVALID_CONFIG.
+        """
+        self._registry = registry
+        found = registry.version(subject, version)
+        self._id = found.id
+        schema = registry.schema(found.id)
+        if not isinstance(schema, AvroSchema):
+            raise BrokerError(ErrorCode.INVALID_CONFIG, f"{subject} {found.version} is not Avro")
+        self._schema = schema
+
+    def serialize(self, value: Any) -> bytes:
+        """Raises UNSERIALIZABLE."""
+        try:
+            return _bounded(frame(self._id, self._schema.encode(value)))
+        except InvalidDataError as error:
+            raise _unserializable(summary(error.problems)) from None
+
+    def deserialize(self, data: bytes) -> Any:
+        """The value as this version of the schema has it. Raises UNREADABLE with the pointer to the field."""
+        writer = _schema_of(self._registry, data)
+        if not isinstance(writer, AvroSchema):
+            raise _unreadable("it was written with a JSON Schema")
+        try:
+            return writer.decode(data, HEAD_BYTES, None if writer is self._schema else self._schema)
+        except InvalidDataError as error:
+            raise _unreadable(summary(error.problems)) from None
+
+
+def _schema_of(registry: SchemaRegistry, data: bytes) -> JsonSchema | AvroSchema:
+    schema_id = framed_id(data)
+    if schema_id is None:
+        raise _unreadable("it does not begin with a zero byte and the id of its schema")
+    try:
+        return registry.schema(schema_id)
+    except BrokerError as error:
+        raise _unreadable(f"its schema is not known ({error.about})") from None
+
+
+def _check_packed(value: Any, failed: Callable[[str], BrokerError]) -> None:
+    """Types, depth and number of values; never recurses."""
+    level, depth, count = [value], 0, 0
+    while level:
+        count += len(level)
+        if depth > MAX_VALUE_DEPTH:
+            raise failed(f"it is nested deeper than {MAX_VALUE_DEPTH} levels")
+        if count > MAX_VALUES:
+            raise failed(f"there are more than {MAX_VALUES:,} values")
+        inner: list[Any] = []
+        for item in level:
+            kind = type(item)
+            if kind is dict:
+                odd = next((name for name in item if type(name) not in _PACKED_NAMES), None)
+                if odd is not None:
+                    raise failed(f"a {type(odd).__name__} cannot be a name")
+                inner.extend(item.values())
+            elif kind is list:
+                inner.extend(item)
+            elif kind not in _PACKED:
+                raise failed(f"there is no form for a {kind.__name__}")
+        level, depth = inner, depth + 1
+
+
+def _refuse(problems: list[Problem], failed: Callable[[str], BrokerError]) -> None:
+    if problems:
+        raise failed(summary(problems))
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise _unserializable("a text holds half of a surrogate pair") from None
+
+
+def _bounded(data: bytes) -> bytes:
+    if len(data) > MAX_MESSAGE_BYTES:
+        raise BrokerError(ErrorCode.MESSAGE_TOO_LARGE, f"{len(data):,} bytes; {MAX_MESSAGE_BYTES:,} are allowed")
+    return data
+
+
+def _unserializable(reason: str) -> BrokerError:
+    return BrokerError(ErrorCode.UNSERIALIZABLE, reason)
+
+
+def _unreadable(reason: str) -> BrokerError:
+    return BrokerError(ErrorCode.UNREADABLE, reason)
