@@ -10,6 +10,7 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_reports.questions import (
+    audit,
     backpressure,
     dead_letters,
     keys,
@@ -105,6 +106,7 @@ TABLES = (
         totals.RECONCILIATION_SCHEMA,
         lambda f: totals.reconciliation(totals.totals(f.rollup, f.control), f.summary),
     ),
+    Table("audit", "Delivery audit", audit.SCHEMA, lambda f: audit.audit(f.messages, f.control)),
     Table("throughput", "Throughput over time", throughput.SCHEMA, lambda f: f.throughput),
     Table(
         "throughput_series",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-LARGE_EVENTS = 1_000_000
+LARGE_EVENTS = 20_000_000
 
 
 class Tuning(NamedTuple):

@@ -33,6 +33,7 @@ def find(tables: Mapping[str, Rows], duration_ns: int) -> list[Finding]:
     """The findings, worst first."""
     found = [
         *_reconciliation(tables["reconciliation"]),
+        *_audit(tables["audit"]),
         *_dead_letters(tables["dead_letters"]),
         *_rebalance(tables["rebalances"]),
         *_lag(tables["lag_series"]),
@@ -69,6 +70,15 @@ def _reconciliation(rows: Rows) -> Iterator[Finding]:
             "The run left no summary, so nobody can say whether the recording is whole.",
             "reconciliation",
         )
+
+
+def _audit(rows: Rows) -> Iterator[Finding]:
+    for row in rows:
+        if not row["ok"]:
+            where = f"{row['topic']}/{row['partition']} near offset {row['near_offset']}"
+            group = f" in {row['group']}" if row["group"] else ""
+            messages = text.plural(row["messages"] - row["explained"], "message")
+            yield Finding(BAD, f"{messages} {row['check']}", f"The first is {where}{group}.", "audit")
 
 
 def _dead_letters(rows: Rows) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import DataFrame
 
 from spark_reports.questions import (
+    audit,
     backpressure,
     dead_letters,
     keys,
@@ -173,3 +174,7 @@ def test_rebalances(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
     )
     found = rebalances.rebalances(frames.control, frames.duration_ns)
     assert rows(found, "group", "started_ns", "ended_ns", "cause", "generation_after") == expected
+
+
+def test_a_sound_session_passes_the_audit(frames: Frames) -> None:
+    assert [row.messages for row in audit.audit(frames.messages, frames.control).collect()] == [0] * len(audit.CHECKS)
