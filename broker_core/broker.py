@@ -58,6 +58,13 @@ class Broker(BrokerAdmin, BrokerViews):
         """False where every message is judged by itself, because `name` has a flow policy."""
         return self._topic(name).gate is None
 
+    def check(self, name: str, messages: Sequence[Message]) -> None:
+        """Raises what would be wrong with one of these messages alone, whatever it is sent with.
+
+        UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE, INVALID_RECORD, STORAGE_ERROR.
+        """
+        self._partition(name, 0).check(messages)
+
     def publish(self, now_ns: int, name: str, message: Message, *, client: str) -> Reply[Published | None]:
         """Append `message` to a topic or queue; where it landed, or None where the flow policy dropped it.
 

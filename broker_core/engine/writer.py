@@ -44,6 +44,7 @@ class Writer:
         self._waiting: list[Reply[None]] = []
         self._marks: dict[str, tuple[object, ...]] = {}
         self._next_save_s = 0.0
+        self._producers = host.broker.producer_ids.state()
         self._thread = threading.Thread(target=self._work, name="broker-writer", daemon=True)
 
     def start(self) -> None:
@@ -96,6 +97,10 @@ class Writer:
             ended_s = time.monotonic()
             self._next_save_s = ended_s + (ended_s - started_s) / SAVING_FRACTION
         self._host.locked(self._broker.clean)
+        producers = self._host.locked(lambda _now: self._broker.producer_ids.state())
+        if producers != self._producers:
+            self._directory.save_catalog(self._host.locked(lambda _now: self._broker.catalog()))
+            self._producers = producers
 
     def _sync(self) -> None:
         """Rounds of group commit until nobody waits; the lock is free while the disk works."""

@@ -149,6 +149,11 @@ class PartitionLog(PartitionReader):
         if not self._waits_for_sync:
             self.high_watermark = end_offset
 
+    def check(self, messages: Sequence[Message]) -> None:
+        """Raises what `append_batch` would raise because of one of these messages, or for any at all."""
+        self._check_takes(messages)
+        self._check_sizes(messages)
+
     def _check_takes(self, messages: Sequence[Message]) -> None:
         if self._closed:
             raise BrokerError(ErrorCode.CLOSED, f"the log of {self.name}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 MAX_EPOCH = (1 << 15) - 1
+_BLOCK = 1_000
 
 
 class ProducerIdsState(msgspec.Struct, frozen=True):
@@ -35,5 +36,5 @@ class ProducerIds:
         return given
 
     def state(self) -> ProducerIdsState:
-        """What must be kept."""
-        return ProducerIdsState(self._next_id, dict(self._named))
+        """What must be kept; ids are kept a block ahead, so that none comes twice where the last ones were not kept."""
+        return ProducerIdsState((self._next_id // _BLOCK + 1) * _BLOCK, dict(self._named))

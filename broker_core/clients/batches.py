@@ -1,0 +1,119 @@
+"""Batches on their way, and the receipt that a sender gets for each message in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from broker_core.broker import Published
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.log.batch import ProducerStamp
+from broker_core.messages import Message
+from broker_core.replies import Reply
+from broker_core.timers import Timer
+
+T = TypeVar("T")
+
+NO_OFFSET = -1
+
+
+class Sent(msgspec.Struct, frozen=True, gc=False):
+    """Where a message was stored; `offset` is -1 with acks 0, which waits for nothing."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+class Batch:
+    """Messages for one partition that are sent together. `settled` is there when their fate is known."""
+
+    __slots__ = (
+        "attempts",
+        "closed",
+        "doubtful",
+        "listeners",
+        "messages",
+        "partition",
+        "settled",
+        "size_bytes",
+        "stamp",
+        "timer",
+        "told",
+        "topic",
+    )
+
+    def __init__(self, topic: str, partition: int) -> None:
+        self.topic = topic
+        self.partition = partition
+        self.messages: list[Message] = []
+        self.size_bytes = 0
+        self.settled: Reply[Published] = Reply()
+        self.stamp: ProducerStamp | None = None
+        self.attempts = 0
+        self.closed = False  # nothing more is put in
+        self.doubtful = False  # an attempt may have been stored although it seemed to fail
+        self.told = False  # somebody has asked for, or listens to, what becomes of it
+        self.timer: Timer | None = None
+        self.listeners: list[tuple[Callable[[Receipt], object], Receipt]] = []
+
+    def add(self, message: Message, size_bytes: int) -> int:
+        """Put one more in; its place."""
+        self.messages.append(message)
+        self.size_bytes += size_bytes
+        return len(self.messages) - 1
+
+
+class Waiting(Protocol):
+    """Who can wait for a reply."""
+
+    def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
+        """Its result. Raises its error, or REQUEST_TIMED_OUT."""
+
+
+class Receipt:
+    """What becomes of one message. It may be asked from any thread, but from none that the broker waits for."""
+
+    __slots__ = ("_batch", "_host", "_place")
+
+    def __init__(self, host: Waiting, batch: Batch, place: int) -> None:
+        self._host = host
+        self._batch = batch
+        self._place = place
+
+    @property
+    def done(self) -> bool:
+        """True when `result` would return or raise at once."""
+        return self._batch.settled.done
+
+    def result(self, timeout_s: float | None = None) -> Sent:
+        """Where the message was stored. Raises why it was not, or REQUEST_TIMED_OUT."""
+        self._batch.told = True
+        published = self._host.wait(self._batch.settled, timeout_s)
+        offset = published.offset + self._place if published.offset >= 0 else NO_OFFSET
+        return Sent(published.topic, published.partition, offset)
+
+    def error(self, timeout_s: float | None = None) -> BrokerError | None:
+        """Why the message was not stored, None where it was. Raises REQUEST_TIMED_OUT where that is not known."""
+        try:
+            self.result(timeout_s)
+        except BrokerError as error:
+            if not self.done:
+                raise
+            return error
+        return None
+
+
+def size_of(message: Message) -> int:
+    """What a message counts in a batch and in the buffer: key, value, headers, and what the format adds."""
+    size = len(message.key or b"") + len(message.value or b"") + 16
+    for name, value in message.headers:
+        size += len(name) + len(value) + 2
+    return size
+
+
+def dropped(batch: Batch) -> BrokerError:
+    """The error of a batch that a flow policy dropped."""
+    return BrokerError(ErrorCode.THROTTLED, f"{batch.topic} has dropped the message, as its flow policy says")

@@ -1,0 +1,270 @@
+"""A producer for any thread: send and go on, or wait for what became of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import count
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from broker_core.broker import Published
+from broker_core.clients.batches import NO_OFFSET, Batch, Receipt
+from broker_core.clients.sender import ProducerConfig, Sender
+from broker_core.engine.host import BrokerHost
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.messages import Headers, Message
+
+if TYPE_CHECKING:
+    from broker_core.clients.middleware import Middleware
+    from broker_core.clients.serializers import Serializer
+
+T = TypeVar("T")
+
+_numbers = count(1)
+OnDelivery = Callable[[Receipt], object]
+
+
+class Producer:
+    """Publishes to topics and queues of `host`. Close it, or use it in a `with` block: closing loses nothing.
+
+    `serializer` turns values into bytes, `key_serializer` keys; without one they must be bytes. Middleware sees each
+    message before it is sent, in the caller's thread, one message at a time.
+    """
+
+    def __init__(
+        self,
+        host: BrokerHost,
+        config: ProducerConfig | None = None,
+        *,
+        client_id: str = "",
+        serializer: Serializer[Any] | None = None,
+        key_serializer: Serializer[Any] | None = None,
+        middleware: Sequence[Middleware] = (),
+    ) -> None:
+        self._host = host
+        self.config = config or ProducerConfig()
+        self.client_id = client_id or f"producer-{next(_numbers)}"
+        self._serializer = serializer
+        self._key_serializer = key_serializer
+        self._chain_lock = threading.Lock()
+        self._chain = None
+        if middleware:
+            from broker_core.clients.chain import Chain
+
+            self._chain = Chain(middleware, lambda: host.now_ns, self.client_id)
+        name = self.config.name
+        identity = host.admin(lambda _now: host.broker.producer_ids.register(name)) if self.config.idempotent else None
+        self._sender = Sender(
+            host.broker, host.loop, self.client_id, self.config, identity=identity, on_settled=self._settled
+        )
+        self._closed = False
+        host.register(self)
+
+    # -- sending
+
+    def send(
+        self,
+        topic: str,
+        value: Any,
+        key: Any = None,
+        *,
+        headers: Headers = (),
+        ttl_ms: int | None = None,
+        priority: int = 0,
+        partition: int | None = None,
+        on_delivery: OnDelivery | None = None,
+    ) -> Receipt:
+        """Put a message on its way. `on_delivery(receipt)` is called in a thread of the host's when its fate is known.
+
+        Waits where the buffer is full. Raises what is wrong with the message (UNKNOWN_TOPIC_OR_PARTITION,
+        MESSAGE_TOO_LARGE, INVALID_RECORD, UNSERIALIZABLE), REQUEST_TIMED_OUT where the buffer stays full, and CLOSED.
+        """
+        message = Message(
+            _serialized(self._serializer, value),
+            _serialized(self._key_serializer, key),
+            headers,
+            ttl_ms,
+            priority,
+        )
+        return self.send_message(topic, message, partition=partition, on_delivery=on_delivery)
+
+    def send_message(
+        self, topic: str, message: Message, *, partition: int | None = None, on_delivery: OnDelivery | None = None
+    ) -> Receipt:
+        """`send` for a message that is made already."""
+        passed = self._passed(topic, message)
+        if passed is None:
+            return self._filtered(topic, on_delivery)
+        topic, message = passed
+
+        def put(_now: int) -> Receipt | None:
+            self._check_open()
+            placed = self._sender.send(topic, message, partition)
+            if placed is None:
+                return None
+            receipt = Receipt(self._host, *placed)
+            if on_delivery is not None:
+                self._listen(placed[0], on_delivery, receipt)
+            return receipt
+
+        try:
+            receipt = self._with_topic(topic, lambda: self._host.call(put))
+            return receipt if receipt is not None else self._wait_for_room(put)
+        except BrokerError:
+            if self._chain is not None:
+                self._chain.failed(message)
+            raise
+
+    def publish(
+        self, topic: str, value: Any, key: Any = None, *, timeout_s: float | None = None, **fields: Any
+    ) -> tuple[int, int]:
+        """`send` without lingering, and wait: (partition, offset). Raises why it was not stored."""
+        receipt = self.send(topic, value, key, **fields)
+        self._host.call(lambda _now: self._sender.flush())
+        sent = receipt.result(timeout_s)
+        return sent.partition, sent.offset
+
+    def publish_many(
+        self, topic: str, messages: Sequence[Message], *, timeout_s: float | None = None
+    ) -> tuple[Published, ...]:
+        """All `messages` in as few batches as can be, and wait: where each batch was stored, in order of sending.
+
+        Each partition gets its own in the order given. Raises the first error; other batches may have been stored.
+        """
+        if self._chain is not None:
+            found = [self._passed(topic, message) for message in messages]
+            kept = [each for each in found if each is not None]
+            if any(name != topic for name, _ in kept):
+                raise BrokerError(ErrorCode.INVALID_REQUEST, "messages that a middleware routes go one by one")
+            messages = [message for _, message in kept]
+
+        def put(_now: int) -> list[Batch]:
+            self._check_open()
+            batches = self._sender.send_many(topic, messages)
+            for batch in batches:
+                batch.told = True
+            return batches
+
+        batches = self._with_topic(topic, lambda: self._host.call(put))
+        return tuple(self._host.wait(batch.settled, timeout_s) for batch in batches)
+
+    def flush(self, timeout_s: float | None = None) -> None:
+        """Send what lingers, and wait until the fate of everything sent so far is known.
+
+        Raises the first error since the last flush that no receipt and no callback has told, and REQUEST_TIMED_OUT.
+        """
+        self._host.wait(self._host.call(lambda _now: self._sender.flush()), timeout_s)
+        self._raise_failure()
+
+    def close(self, timeout_s: float | None = None) -> None:
+        """`flush`, then take nothing more; what is not stored in time fails. The second call does nothing.
+
+        Raises as `flush`, when it is closed.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if not self._host.closing:
+                self._host.wait(self._host.call(lambda _now: self._sender.flush()), timeout_s)
+        except BrokerError as error:
+            if error.code is not ErrorCode.REQUEST_TIMED_OUT:
+                raise
+        finally:
+            self._host.unregister(self)
+            if not self._host.closing:
+                closed = BrokerError(ErrorCode.CLOSED, self.client_id)
+                self._host.call(lambda _now: self._sender.abandon(closed))
+        self._raise_failure()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- inside
+
+    def _passed(self, topic: str, message: Message) -> tuple[str, Message] | None:
+        if self._chain is None:
+            return topic, message
+        with self._chain_lock:
+            return self._chain.outgoing(topic, message)
+
+    def _filtered(self, topic: str, on_delivery: OnDelivery | None) -> Receipt:
+        """The receipt of a message that a middleware dropped: its partition and offset are -1."""
+        batch = Batch(topic, NO_OFFSET)
+        batch.settled.resolve(Published(topic, NO_OFFSET, NO_OFFSET))
+        receipt = Receipt(self._host, batch, 0)
+        if on_delivery is not None:
+            self._host.tell(partial(on_delivery, receipt))
+        return receipt
+
+    def _with_topic(self, topic: str, action: Callable[[], T]) -> T:
+        try:
+            return action()
+        except BrokerError as error:
+            if error.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                raise
+            self._host.ensure_topic(topic)
+            return action()
+
+    def _wait_for_room(self, put: Callable[[int], Receipt | None]) -> Receipt:
+        deadline_ns = self._host.now_ns + round(self.config.max_block_ms * 1_000_000)
+        while True:
+            left_s = (deadline_ns - self._host.now_ns) / 1_000_000_000
+            if left_s <= 0:
+                full = f"{self.config.buffer_bytes} bytes wait in {self.client_id}; send less, or wait longer"
+                raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, full)
+            room = self._host.call(lambda _now: self._sender.room())
+            # Something may have left the buffer before anybody waited.
+            receipt = self._host.call(put)
+            if receipt is not None:
+                return receipt
+            try:
+                self._host.wait(room, left_s)
+            except BrokerError as error:
+                if error.code is not ErrorCode.REQUEST_TIMED_OUT:
+                    raise
+
+    def _listen(self, batch: Batch, on_delivery: OnDelivery, receipt: Receipt) -> None:
+        batch.told = True
+        if batch.settled.done:
+            self._host.tell(partial(on_delivery, receipt))
+        else:
+            batch.listeners.append((on_delivery, receipt))
+
+    def _settled(self, batch: Batch) -> None:
+        for on_delivery, receipt in batch.listeners:
+            self._host.tell(partial(on_delivery, receipt))
+        if batch.settled.error is not None and self._chain is not None:
+            for message in batch.messages:
+                self._host.tell(partial(self._chain.failed, message))
+
+    def _raise_failure(self) -> None:
+        failures = self._sender.failures
+        if failures:
+            first = failures[0]
+            failures.clear()
+            raise first
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise BrokerError(ErrorCode.CLOSED, f"producer {self.client_id}")
+
+
+def _serialized(serializer: Serializer[Any] | None, value: Any) -> bytes | None:
+    """Bytes of `value`; None stays None, for it is what deletes a key."""
+    if value is None:
+        return None
+    if serializer is not None:
+        return serializer.serialize(value)
+    if not isinstance(value, bytes):
+        raise BrokerError(
+            ErrorCode.INVALID_REQUEST, f"a {type(value).__name__} is no message; give bytes, or a serializer"
+        )
+    return value

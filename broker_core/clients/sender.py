@@ -1,0 +1,344 @@
+"""The half of a producer that lives in the core: batches, linger, order, retries, idempotence. Time is the loop's.
+
+A partition has one batch under way to the log at a time, so that order holds whatever is retried; those that are in the
+log and wait for the disk hold up nobody. A retry carries the sequence numbers of the first attempt, and the log knows
+the last five batches, so it is stored once (KIP-98).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import msgspec
+
+from broker_core.broker import Broker, Published
+from broker_core.clients.batches import NO_OFFSET, Batch, dropped, size_of
+from broker_core.clock import ns_from_ms
+from broker_core.engine.loop import Loop
+from broker_core.errors import BrokerError, ConfigError, ErrorCode
+from broker_core.log.batch import MAX_BATCH_RECORDS, SEQUENCES, ProducerStamp
+from broker_core.messages import Message
+from broker_core.replies import Reply
+
+Acks = Literal[0, 1, "all"]
+
+
+class ProducerConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """Names and meanings are those of Kafka's producer; times in milliseconds.
+
+    `acks`: 0 is settled at once, whatever becomes of it; 1 when it is in the log; "all" when it is as durable as the
+    topic promises. `idempotent` numbers batches so that a retry is stored once. A `name` that another producer takes
+    later fences this one. `buffer_bytes` bounds what waits; where it is full, `send` waits for `max_block_ms`, and not
+    at all where that is 0. A batch that is not stored after `delivery_timeout_ms`, or `retries`, fails.
+    """
+
+    acks: Acks = "all"
+    linger_ms: float = 5.0
+    batch_bytes: int = 65_536
+    batch_messages: int = MAX_BATCH_RECORDS
+    buffer_bytes: int = 32 * 1_048_576
+    max_block_ms: float = 60_000.0
+    retries: int = 1_000_000
+    retry_backoff_ms: float = 100.0
+    delivery_timeout_ms: float = 120_000.0
+    idempotent: bool = True
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.acks not in (0, 1, "all"):
+            raise ConfigError(f"acks {self.acks!r} must be 0, 1 or 'all'")
+        if self.idempotent and self.acks == 0:
+            raise ConfigError("an idempotent producer needs acks 1 or 'all'; with 0 it never learns what to repeat")
+        if not 1 <= self.batch_messages <= MAX_BATCH_RECORDS:
+            raise ConfigError(f"batch_messages {self.batch_messages} must be from 1 to {MAX_BATCH_RECORDS}")
+        for name in ("linger_ms", "max_block_ms", "retries", "retry_backoff_ms"):
+            if not getattr(self, name) >= 0:
+                raise ConfigError(f"{name} {getattr(self, name)} must not be negative")
+        for name in ("batch_bytes", "buffer_bytes", "delivery_timeout_ms"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(f"{name} {getattr(self, name)} must be more than 0")
+
+
+class _Lane:
+    """The batches of one partition, in order."""
+
+    __slots__ = ("open", "pumping", "sending", "sequence", "waiting")
+
+    def __init__(self) -> None:
+        self.open: Batch | None = None
+        self.waiting: deque[Batch] = deque()
+        self.sending: Batch | None = None
+        self.sequence = 0
+        self.pumping = False
+
+
+class Sender:
+    """Batches messages and gets them stored. `on_settled(batch)` is called when the fate of one is known."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        loop: Loop,
+        client_id: str,
+        config: ProducerConfig,
+        *,
+        identity: tuple[int, int] | None = None,
+        on_settled: Callable[[Batch], object] = lambda batch: None,
+    ) -> None:
+        """`identity` is (producer id, epoch), for a producer that is idempotent."""
+        self._broker = broker
+        self._loop = loop
+        self.client_id = client_id
+        self.config = config
+        self._identity = identity
+        self._on_settled = on_settled
+        self._lanes: dict[tuple[str, int], _Lane] = {}
+        self._pending: dict[Batch, None] = {}
+        self._flushes: list[Callable[[Batch], object]] = []
+        self._rooms: deque[Reply[None]] = deque()
+        self._fenced: BrokerError | None = None
+        self.buffered_bytes = 0
+        self.failures: list[BrokerError] = []  # of batches that nobody asked for
+
+    def send(self, topic: str, message: Message, partition: int | None = None) -> tuple[Batch, int] | None:
+        """Put `message` into a batch; the batch and its place there, None where the buffer is full.
+
+        Raises what is wrong with the message itself: UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE, INVALID_RECORD.
+        """
+        size_bytes = size_of(message)
+        self._check(topic, (message,), size_bytes)
+        if self.buffered_bytes + size_bytes > self.config.buffer_bytes:
+            return None
+        number = self._broker.partition_for(topic, message) if partition is None else partition
+        self._broker.partition(topic, number)
+        lane = self._lane(topic, number)
+        batch = lane.open
+        if batch is not None and batch.size_bytes + size_bytes > self.config.batch_bytes:
+            self._seal(lane)
+            batch = None
+        if batch is None:
+            batch = lane.open = self._new_batch(topic, number)
+            linger_ns = ns_from_ms(self.config.linger_ms)
+            batch.timer = self._loop.timers.at(self._loop.now_ns + linger_ns, lambda _at: self._seal(lane))
+        place = batch.add(message, size_bytes)
+        self.buffered_bytes += size_bytes
+        if (
+            len(batch.messages) >= self.config.batch_messages
+            or batch.size_bytes >= self.config.batch_bytes
+            or not self.config.linger_ms
+            # A flow policy judges every message by itself.
+            or not self._broker.takes_batches(topic)
+        ):
+            self._seal(lane)
+        return batch, place
+
+    def send_many(self, topic: str, messages: Sequence[Message]) -> list[Batch]:
+        """Full batches at once, after what was sent before; the buffer is not asked, the caller waits anyway."""
+        self._check(topic, messages, 0)
+        choose = self._broker.partition_for
+        parts: dict[int, list[Message]] = {}
+        for message in messages:
+            parts.setdefault(choose(topic, message), []).append(message)
+        most = self.config.batch_messages if self._broker.takes_batches(topic) else 1
+        batches: list[Batch] = []
+        for number, part in parts.items():
+            lane = self._lane(topic, number)
+            self._seal(lane)
+            for message in part:
+                size_bytes = size_of(message)
+                batch = lane.open
+                if batch is not None and (
+                    len(batch.messages) >= most or batch.size_bytes + size_bytes > 16 * self.config.batch_bytes
+                ):
+                    self._seal(lane)
+                    batch = None
+                if batch is None:
+                    batch = lane.open = self._new_batch(topic, number)
+                    batches.append(batch)
+                batch.add(message, size_bytes)
+                self.buffered_bytes += size_bytes
+            self._seal(lane)
+        return batches
+
+    def room(self) -> Reply[None]:
+        """There when something has left the buffer."""
+        reply: Reply[None] = Reply()
+        self._rooms.append(reply)
+        return reply
+
+    def flush(self) -> Reply[None]:
+        """Send what lingers; there when the fate of everything that was sent so far is known."""
+        for lane in list(self._lanes.values()):
+            self._seal(lane)
+        waiting = set(self._pending)
+        reply: Reply[None] = Reply()
+
+        def count(batch: Batch) -> None:
+            waiting.discard(batch)
+            if not waiting:
+                reply.resolve(None)
+
+        self._flushes.append(count)
+        if not waiting:
+            reply.resolve(None)
+        reply.then(lambda _reply: self._flushes.remove(count))
+        return reply
+
+    def abandon(self, error: BrokerError) -> None:
+        """Everything that is not stored fails with `error`."""
+        self._fenced = self._fenced or error
+        for batch in list(self._pending):
+            self._settle(batch, error)
+        for lane in self._lanes.values():
+            lane.waiting.clear()
+            lane.open = lane.sending = None
+        self._broker.disconnect(self._loop.now_ns, self.client_id)
+
+    # -- inside
+
+    def _check(self, topic: str, messages: Sequence[Message], size_bytes: int) -> None:
+        if self._fenced is not None:
+            raise self._fenced
+        if messages:
+            self._broker.check(topic, messages)
+        if size_bytes > self.config.buffer_bytes:
+            raise BrokerError(
+                ErrorCode.MESSAGE_TOO_LARGE, f"{size_bytes} bytes, and the producer buffers {self.config.buffer_bytes}"
+            )
+
+    def _lane(self, topic: str, partition: int) -> _Lane:
+        lane = self._lanes.get((topic, partition))
+        if lane is None:
+            lane = self._lanes[topic, partition] = _Lane()
+        return lane
+
+    def _new_batch(self, topic: str, partition: int) -> Batch:
+        batch = Batch(topic, partition)
+        self._pending[batch] = None
+        return batch
+
+    def _seal(self, lane: _Lane) -> None:
+        batch, lane.open = lane.open, None
+        if batch is None:
+            return
+        if batch.timer is not None:
+            batch.timer.cancel()
+        deadline_ns = self._loop.now_ns + ns_from_ms(self.config.delivery_timeout_ms)
+        batch.timer = self._loop.timers.at(deadline_ns, lambda _at: self._time_out(batch))
+        lane.waiting.append(batch)
+        if self.config.acks == 0:
+            # Whatever becomes of it: nobody will ask.
+            batch.settled.resolve(Published(batch.topic, batch.partition, NO_OFFSET, (), len(batch.messages)))
+        self._pump(lane)
+
+    def _pump(self, lane: _Lane) -> None:
+        """Send what waits, one after the other."""
+        if lane.pumping:
+            return
+        lane.pumping = True
+        try:
+            while lane.sending is None and lane.waiting:
+                batch = lane.sending = lane.waiting.popleft()
+                if batch in self._pending:
+                    self._attempt(lane, batch)
+                else:
+                    lane.sending = None
+        finally:
+            lane.pumping = False
+
+    def _attempt(self, lane: _Lane, batch: Batch) -> None:
+        batch.attempts += 1
+        if self._identity is not None and batch.stamp is None:
+            batch.stamp = ProducerStamp(*self._identity, lane.sequence)
+        try:
+            reply = self._broker.publish_batch(
+                self._loop.now_ns,
+                batch.topic,
+                batch.partition,
+                batch.messages,
+                client=self.client_id,
+                producer=batch.stamp,
+                on_appended=lambda published: self._appended(lane, batch, published),
+            )
+        except BrokerError as error:
+            self._failed(lane, batch, error)
+        else:
+            reply.then(lambda done: self._answered(lane, batch, done))
+
+    def _appended(self, lane: _Lane, batch: Batch, published: Published) -> None:
+        if lane.sending is not batch:
+            return
+        lane.sending = None
+        if batch.stamp is not None and batch.stamp[:2] == self._identity:
+            lane.sequence = (lane.sequence + len(batch.messages)) % SEQUENCES
+        if self.config.acks != "all":
+            self._settle(batch, published)
+        self._pump(lane)
+
+    def _answered(self, lane: _Lane, batch: Batch, reply: Reply[Published | None]) -> None:
+        under_way = lane.sending is batch
+        if isinstance(reply.error, BrokerError) and under_way:
+            self._failed(lane, batch, reply.error)
+        elif isinstance(reply.error, BrokerError):
+            self._settle(batch, reply.error)  # it is in the log, but the disk refused
+        elif (published := reply.result()) is not None:
+            self._settle(batch, published)
+        else:
+            lane.sending = None
+            self._settle(batch, dropped(batch))
+            self._pump(lane)
+
+    def _failed(self, lane: _Lane, batch: Batch, error: BrokerError) -> None:
+        """An attempt has failed: try again where that may help, else say so."""
+        batch.doubtful = batch.doubtful or error.code is ErrorCode.REQUEST_TIMED_OUT
+        if error.retriable and batch.attempts <= self.config.retries and batch in self._pending:
+            due_ns = self._loop.now_ns + ns_from_ms(self.config.retry_backoff_ms)
+            self._loop.timers.at(due_ns, lambda _at: self._again(lane, batch))
+            return
+        if error.code is ErrorCode.INVALID_PRODUCER_EPOCH:
+            self.abandon(error)
+            return
+        self._give_up(lane, batch, error)
+
+    def _again(self, lane: _Lane, batch: Batch) -> None:
+        if lane.sending is not batch:
+            return
+        if batch in self._pending:
+            self._attempt(lane, batch)
+        else:
+            self._give_up(lane, batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, "it was given up"))
+
+    def _give_up(self, lane: _Lane, batch: Batch, error: BrokerError) -> None:
+        lane.sending = None
+        if batch.doubtful and self._identity is not None:
+            # Nobody knows which number comes next: begin anew, under an id that no log has seen.
+            self._identity = self._broker.producer_ids.register(self.config.name)
+            for each in self._lanes.values():
+                each.sequence = 0
+        self._settle(batch, error)
+        self._pump(lane)
+
+    def _time_out(self, batch: Batch) -> None:
+        about = f"a batch of {len(batch.messages)} messages for {batch.topic}/{batch.partition} was not stored in time"
+        self._settle(batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, about))
+
+    def _settle(self, batch: Batch, outcome: Published | BrokerError) -> None:
+        if batch not in self._pending:
+            return
+        del self._pending[batch]
+        if batch.timer is not None:
+            batch.timer.cancel()
+        self.buffered_bytes -= batch.size_bytes
+        if isinstance(outcome, BrokerError):
+            if batch.settled.fail(outcome) and not batch.told:
+                self.failures.append(outcome)
+        else:
+            batch.settled.resolve(outcome)
+        for count in list(self._flushes):
+            count(batch)
+        rooms, self._rooms = self._rooms, deque()
+        for room in rooms:
+            room.resolve(None)
+        self._on_settled(batch)
