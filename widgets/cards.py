@@ -193,6 +193,7 @@ class RebalanceCard(QFrame):
         self._group.setText(facts.group)
         self._generation.setText(f"Generation {facts.generation}")
         self._cause.setText(facts.cause)
+        self.setAccessibleName(f"{facts.group}, generation {facts.generation}: {facts.cause}")
         if facts.running:
             self._figures.setText(f"{len(facts.moved):,} revoked · paused for {facts.pause} so far")
         else:

@@ -133,8 +133,9 @@ def apply_theme(app: QApplication, theme: Theme) -> None:
         app.setStyle("Fusion")
     app.setFont(ui_font())
     app.setPalette(_palette(theme))
-    app.setStyleSheet(style_sheet(theme))
+    # Before the style sheet, whose change makes widgets ask for the theme of now.
     app.setProperty("brokerscopeTheme", theme.name)
+    app.setStyleSheet(style_sheet(theme))
 
 
 def current_theme() -> Theme:

@@ -56,8 +56,9 @@ class TimelineModel:
         if not self._samples or now_ns - self._samples[-1][0] >= self._step_ns:
             self._samples.append((now_ns, per_s))
         if len(self._samples) > SAMPLES_MAX:
+            # The earlier moment of each pair, so that the strip goes on beginning where the session does.
             pairs = zip(self._samples[::2], self._samples[1::2], strict=False)
-            self._samples = [(later[0], (earlier[1] + later[1]) / 2) for earlier, later in pairs]
+            self._samples = [(time_ns, (one + other) / 2) for (time_ns, one), (_later, other) in pairs]
             self._step_ns *= 2
         self._meet_losses(snapshot)
         return TimelineFacts(

@@ -217,11 +217,12 @@ class MoveToGroupDialog(QDialog):
     def set_ghost(self, ghost: Ghost | None) -> None:
         """What the move would do; None while it is not known."""
         self._ghost_title.setText(ghost.title if ghost is not None else "")
-        kept = (
-            "" if ghost is None else f"{len(ghost.moves):,} partitions move, {ghost.kept:,} stay. {ghost.note}".strip()
-        )
-        self._ghost_note.setText(kept)
+        self._ghost_note.setText(_said(ghost) if ghost is not None else "")
         self.moves.set_moves(() if ghost is None else tuple(_row(move) for move in ghost.moves))
+
+    def ghost_text(self) -> str:
+        """What is said of the move."""
+        return f"{self._ghost_title.text()}. {self._ghost_note.text()}"
 
     def _accept(self) -> None:
         choice = self.choice()
@@ -232,6 +233,11 @@ class MoveToGroupDialog(QDialog):
         target = self.name.text().strip() if choice.target == NEW_GROUP else choice.target
         self.accept()
         self.chosen.emit(self.consumer, target)
+
+
+def _said(ghost: Ghost) -> str:
+    moving = f"{len(ghost.moves):,} partition{' moves' if len(ghost.moves) == 1 else 's move'}"
+    return f"{moving}, {ghost.kept:,} stay{'s' if ghost.kept == 1 else ''}. {ghost.note}".strip()
 
 
 def _row(move: GhostMove) -> Move:

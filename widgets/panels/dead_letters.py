@@ -14,7 +14,7 @@ from widgets.theme import Theme
 
 LOOKS = (
     ColumnLook("number", 106, spare=4),
-    ColumnLook("text", 120, 3),
+    ColumnLook("text", 110, 3),
     ColumnLook("mono", 90, 1, spare=2),
     ColumnLook("mono", 110, 4),
     ColumnLook("text", 110, 1, spare=3),

@@ -1,0 +1,245 @@
+"""Gauges, cards, timeline, status, canvas, inspector and targets made of a snapshot."""
+
+import msgspec
+import pytest
+
+from app.view_models.canvas import RINGS_MAX, CanvasModel
+from app.view_models.formats import Times
+from app.view_models.gauges import gate_of, gate_state, gauges
+from app.view_models.inspector import inspector_facts
+from app.view_models.moves import current_group, group_name_error, move_choices
+from app.view_models.owners import Owners
+from app.view_models.rebalances import RebalanceCards
+from app.view_models.status import StatusModel
+from app.view_models.timeline import SAMPLES_MAX, TICKS_MAX, TimelineModel
+from broker_core.snapshots import Totals
+from tests.app.view_models import made_up
+from widgets.canvas.view import NEW_GROUP
+
+S, MS = made_up.S, made_up.MS
+SNAPSHOTS = [made_up.living(), made_up.rebalancing(), made_up.blocked(), made_up.empty()]
+
+
+def test_a_full_gate_comes_first_and_says_who_waits_and_how_long():
+    first, second = gauges(made_up.blocked())
+    assert (first.target, first.state, first.depth, first.share) == ("alerts", "Full", "50 of 50", 1.0)
+    assert first.blocked == ("alerts-feed for 1.2 s",)
+    assert first.slowest == "Slowest reader: mail"
+    assert first.rate == "At most 25 messages/s · 3 tokens left"
+    assert first.blocked_total == "4.3 s"
+    assert (second.target, second.kind, second.state, second.rejected) == ("builds", "queue", "Open", "3")
+
+
+@pytest.mark.parametrize(
+    ("gate", "state"),
+    [
+        (None, ""),
+        (made_up.gate("a", 0, None), "Open"),
+        (made_up.gate("a", 10, 50), "Open"),
+        (made_up.gate("a", 40, 50), "Limited"),
+        (made_up.gate("a", 50, 50), "Full"),
+        (made_up.gate("a", 1, 50, (("p", 0),)), "Full"),
+        (made_up.gate("a", 1, None, rate_limit_per_s=5.0, tokens=0.2), "Limited"),
+    ],
+)
+def test_the_state_of_a_gate(gate, state):
+    assert gate_state(gate) == state
+
+
+def test_a_gate_is_found_by_its_target():
+    assert gate_of(made_up.blocked(), "alerts").depth == 50
+    assert gate_of(made_up.blocked(), "commits") is None
+
+
+def test_cards_say_cause_generation_moved_kept_and_pause():
+    owners = Owners()
+    owners.meet_all(made_up.living())
+    cards = RebalanceCards(owners, Times())
+    first, *_rest, last = cards.of(made_up.living())
+    assert (first.cause, first.generation, first.pause, first.state) == (
+        "indexer-3 joined",
+        "2 → 3",
+        "120 ms",
+        "Stable",
+    )
+    assert [(move.place, move.old.letter, move.new.letter) for move in first.moved] == [
+        ("commits/2", "A", "B"), ("commits/4", "B", "C"), ("commits/5", "B", "C"),
+    ]  # fmt: skip
+    assert [move.place for move in first.kept] == ["commits/0", "commits/1", "commits/3"]
+    assert last.moved[0].old.name == ""
+    assert cards.of(made_up.living())[0] is first
+
+
+def test_a_running_rebalance_shows_what_is_revoked_and_a_growing_pause():
+    cards = RebalanceCards(Owners(), Times())
+    first = cards.of(made_up.rebalancing())[0]
+    assert (first.running, first.state, first.generation, first.pause) == (True, "Rebalancing", "4 → …", "90 ms")
+    assert len(first.moved) == 6
+    assert {move.new.name for move in first.moved} == {""}
+
+
+def timeline_at(model, second, **totals):
+    snapshot = made_up.living()
+    return model.meet(msgspec.structs.replace(snapshot, time_ns=round(second * S), totals=Totals(**totals)))
+
+
+def test_the_timeline_gathers_rate_bands_and_ticks():
+    model = TimelineModel()
+    timeline_at(model, 1, published=0, dead_lettered=5, redriven=2)
+    model.note_action(1 * S + 1, "Moved indexer-4 to indexers")
+    facts = timeline_at(model, 2, published=100, dead_lettered=7, redriven=3)
+    assert facts.samples[-1] == (2 * S, 100.0)
+    assert [(tick.kind, tick.label) for tick in facts.ticks] == [
+        ("action", "Moved indexer-4 to indexers"), ("dead letter", "2 dead-lettered"), ("redrive", "1 redriven"),
+    ]  # fmt: skip
+    assert len(facts.bands) == 3
+    assert facts.bands[2].label == "indexers rebalanced, 120 ms: indexer-3 joined"
+
+
+def test_the_timeline_stays_small_however_long_the_session():
+    model = TimelineModel()
+    for tick in range(5_000):
+        facts = timeline_at(model, tick, published=tick * 10, dead_lettered=tick)
+    assert len(facts.samples) <= SAMPLES_MAX
+    assert len(facts.ticks) <= TICKS_MAX
+    assert facts.samples[0][0] == 0
+    assert [value for _time, value in facts.samples[5:]] == pytest.approx([10.0] * (len(facts.samples) - 5))
+
+
+def test_the_timeline_starts_anew_when_the_clock_runs_back():
+    model = TimelineModel()
+    timeline_at(model, 5, published=10)
+    timeline_at(model, 6, published=20, dead_lettered=3)
+    facts = timeline_at(model, 1, published=5, dead_lettered=9)
+    assert len(facts.samples) == 1
+    assert facts.ticks == ()
+
+
+def test_a_producer_that_is_blocked_is_a_tick_once():
+    model = TimelineModel()
+    model.meet(made_up.blocked(18 * S))
+    facts = model.meet(made_up.blocked(19 * S))
+    assert [tick.label for tick in facts.ticks if tick.kind == "blocked"] == ["alerts-feed blocked by alerts"]
+
+
+def test_the_status_bar_says_units():
+    model = StatusModel()
+    model.seed, model.recording_bytes, model.frame_ms = 7, 3_456_789, 6.4
+    model.meet(made_up.living(12 * S))
+    facts = model.meet(msgspec.structs.replace(made_up.living(12 * S), time_ns=13 * S, totals=Totals(published=3_140)))
+    assert (facts.seed, facts.in_flight, facts.recording, facts.frame) == (
+        "Seed 7",
+        "7 in flight",
+        "Recording 3.3 MiB",
+        "Frame 6 ms",
+    )
+    assert facts.rate == "172 messages/s"
+
+
+@pytest.fixture
+def canvas():
+    return CanvasModel(Owners())
+
+
+def test_the_canvas_seats_everybody(canvas):
+    view = canvas.view(made_up.living())
+    assert [card.name for card in view.producers] == ["feed", "alerts-feed", "build-feed"]
+    assert [card.name for card in view.bench] == ["indexer-4"]
+    assert [(box.name, [card.name for card in box.members]) for box in view.groups] == [
+        ("indexers", ["indexer-1", "indexer-2", "indexer-3"]), ("mail", ["mailer"]),
+    ]  # fmt: skip
+    assert [card.name for card in view.queues[0].workers] == ["builder-1", "builder-2"]
+    assert [box.name for box in view.topics] == ["commits", "alerts"]
+    lane = view.topics[0].lanes[2].groups[0]
+    assert (lane.owner, lane.badge, lane.hue, lane.lag) == ("indexer-2", "B", 1, 24)
+    assert view.groups[0].members[0].partitions == 2
+
+
+def test_the_canvas_gives_the_same_hue_as_the_registry():
+    owners = Owners()
+    view = CanvasModel(owners).view(made_up.living())
+    cards = [card for box in view.groups for card in box.members] + list(view.bench)
+    assert [(card.hue, card.badge) for card in cards] == [
+        (owners.hue(one.name), owners.letter(one.name)) for one in cards
+    ]
+
+
+def test_a_revoked_lane_is_marked_and_the_link_stands_still(canvas):
+    view = canvas.view(made_up.rebalancing())
+    assert all(lane.groups[0].revoked for lane in view.topics[0].lanes)
+    link = next(one for one in view.links if one.target == "group:indexers")
+    assert link.blocked
+    assert link.reason == "indexers is rebalancing"
+
+
+def test_a_blocked_producer_is_hatched_and_the_reason_names_the_slowest_reader(canvas):
+    view = canvas.view(made_up.blocked())
+    link = next(one for one in view.links if one.source == "producer:alerts-feed")
+    assert (link.target, link.blocked, link.reason) == ("topic:alerts", True, "alerts is full: mail is behind")
+    assert view.topics[1].gate == "Full"
+
+
+def test_rings_are_the_most_urgent_and_few(canvas):
+    box = canvas.view(made_up.crowded(in_flight=500, dead=10)).queues[0]
+    assert box.in_flight == 500
+    assert len(box.leases) == RINGS_MAX
+    lefts = [ring.left for ring in box.leases]
+    assert lefts == sorted(lefts)
+
+
+def test_links_join_what_is_on_the_canvas(canvas):
+    view = canvas.view(made_up.living())
+    boxes = {one.id for one in (*view.producers, *view.topics, *view.groups, *view.queues)}
+    boxes |= {one.workers_id for one in view.queues} | {one.dead_letters_id for one in view.queues}
+    assert {end for link in view.links for end in (link.source, link.target)} <= boxes
+    assert len({link.key for link in view.links}) == len(view.links)
+
+
+def test_nothing_gives_an_empty_canvas(canvas):
+    assert canvas.view(made_up.empty()).is_empty
+
+
+def every_id(snapshot):
+    view = CanvasModel(Owners()).view(snapshot)
+    yield from (one.id for one in (*view.producers, *view.topics, *view.groups, *view.queues, *view.bench))
+    yield from (card.id for box in (*view.groups,) for card in box.members)
+    yield from (card.id for box in view.queues for card in box.workers)
+    yield from (f"lane:{box.name}/{lane.partition}" for box in view.topics for lane in box.lanes)
+    yield from (one for box in view.queues for one in (box.workers_id, box.dead_letters_id))
+    yield "bench"
+
+
+@pytest.mark.parametrize("snapshot", SNAPSHOTS)
+def test_everything_on_the_canvas_has_facts(snapshot):
+    for selected in every_id(snapshot):
+        facts = inspector_facts(snapshot, selected)
+        assert facts is not None, selected
+        assert facts.sections
+        assert all(isinstance(text, str) for _heading, rows in facts.sections for row in rows for text in row)
+
+
+@pytest.mark.parametrize("selected", ["", "consumer:nobody", "lane:commits/77", "lane:", "weather:today", "queue:x"])
+def test_what_is_not_there_has_no_facts(selected):
+    assert inspector_facts(made_up.living(), selected) is None
+
+
+def test_the_inspector_says_why_a_producer_waits():
+    facts = inspector_facts(made_up.blocked(), "producer:alerts-feed")
+    assert ("Blocked", "1.2 s by alerts; slowest reader: mail") in facts.sections[0][1]
+
+
+def test_a_consumer_can_go_anywhere_but_where_it_is():
+    choices = move_choices(made_up.living(), "indexer-1")
+    assert [(one.target, bool(one.reason)) for one in choices] == [
+        ("indexers", True), ("mail", False), ("", False), (NEW_GROUP, False),
+    ]  # fmt: skip
+    benched = move_choices(made_up.living(), "indexer-4")
+    assert [(one.target, bool(one.reason)) for one in benched] == [
+        ("indexers", False), ("mail", False), ("", True), (NEW_GROUP, False),
+    ]  # fmt: skip
+    assert current_group(made_up.living(), "mailer") == "mail"
+
+
+def test_the_name_of_a_new_group_is_checked():
+    assert group_name_error("archivers") == ""
+    assert "letters" in group_name_error("no spaces")

@@ -1,0 +1,119 @@
+"""Move to group... and Export report..., from the keyboard."""
+
+import pytest
+from PySide6.QtCore import Qt
+
+from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
+from widgets.dialogs.export_report import ExportReportDialog, folder_problem
+from widgets.dialogs.move_to_group import BENCH, MoveChoice, MoveToGroupDialog
+
+CHOICES = [
+    MoveChoice("indexers", "indexers", "Stable, 3 members", "indexer-1 is in this group already."),
+    MoveChoice("auditors", "auditors", "Stable, 2 members"),
+    MoveChoice(BENCH, "The bench", "Reads nothing"),
+    MoveChoice(NEW_GROUP, "New group...", "All partitions"),
+]
+
+
+@pytest.fixture
+def dialog(qtbot):
+    made = MoveToGroupDialog("indexer-1", CHOICES, lambda name: "That name is taken." if name == "taken" else "")
+    qtbot.addWidget(made)
+    made.show()
+    made.activateWindow()
+    qtbot.waitUntil(made.isActiveWindow)
+    return made
+
+
+def test_the_first_target_that_can_be_chosen_is_chosen_and_its_ghost_asked_for(qtbot):
+    dialog = MoveToGroupDialog("indexer-1", CHOICES)
+    qtbot.addWidget(dialog)
+    with qtbot.waitSignal(dialog.ghostRequested) as told:
+        dialog.show()
+    assert told.args == ["indexer-1", "auditors"]
+
+
+def test_the_ghost_is_shown(dialog, qtbot):
+    qtbot.wait(1)
+    move = GhostMove("commits", 3, "auditors", "auditor-1", 1, "B", "indexer-1", 0, "A")
+    dialog.set_ghost(Ghost("indexer-1 to auditors", (move,), 5, "Generation 1 to 2."))
+    assert "1 partition moves, 5 stay." in dialog.ghost_text()
+    assert dialog.moves.accessibleDescription() == "commits/3 from auditor-1 to indexer-1"
+    assert not dialog.grab().isNull()
+
+
+def test_arrows_and_enter_move_to_the_bench(dialog, qtbot):
+    qtbot.keyClick(dialog.list, Qt.Key.Key_Down)
+    with qtbot.waitSignal(dialog.chosen) as told:
+        qtbot.keyClick(dialog.list, Qt.Key.Key_Return)
+    assert told.args == ["indexer-1", ""]
+
+
+def test_where_it_is_already_cannot_be_chosen_and_says_why(dialog, qtbot):
+    heard = []
+    dialog.chosen.connect(lambda *args: heard.append(args))
+    qtbot.keyClick(dialog.list, Qt.Key.Key_Up)
+    assert not dialog.move_button.isEnabled()
+    assert dialog.problem.text() == "indexer-1 is in this group already."
+    qtbot.keyClick(dialog.list, Qt.Key.Key_Return)
+    assert heard == []
+
+
+def test_a_new_group_wants_a_good_name(dialog, qtbot):
+    dialog.choose(NEW_GROUP)
+    assert dialog.problem.text() == "Give the new group a name."
+    qtbot.keyClicks(dialog.name, "taken")
+    assert dialog.problem.text() == "That name is taken."
+    assert not dialog.move_button.isEnabled()
+    dialog.name.selectAll()
+    qtbot.keyClicks(dialog.name, "archivers")
+    with qtbot.waitSignal(dialog.chosen) as told:
+        qtbot.keyClick(dialog.name, Qt.Key.Key_Return)
+    assert told.args == ["indexer-1", "archivers"]
+
+
+def test_escape_moves_nothing(dialog, qtbot):
+    heard = []
+    dialog.chosen.connect(lambda *args: heard.append(args))
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert heard == []
+    assert not dialog.isVisible()
+
+
+def test_the_report_goes_where_it_is_told(qtbot, tmp_path):
+    dialog = ExportReportDialog(str(tmp_path / "report"), "The session up to 00:12.")
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.mouseClick(
+        dialog.open_when_finished, Qt.MouseButton.LeftButton, pos=dialog.open_when_finished.rect().center() * 0.1
+    )
+    with qtbot.waitSignal(dialog.exportRequested) as told:
+        qtbot.mouseClick(dialog.export_button, Qt.MouseButton.LeftButton)
+    assert told.args == [str(tmp_path / "report"), False]
+
+
+def test_a_folder_that_cannot_be_is_refused_while_it_is_typed(qtbot, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("x")
+    dialog = ExportReportDialog(str(tmp_path))
+    qtbot.addWidget(dialog)
+    dialog.show()
+    assert dialog.export_button.isEnabled()
+    for text, sentence in (
+        ("", "Choose a folder for the report."),
+        ("relative/path", "Give the folder's whole path."),
+        (str(file), "This is a file, not a folder; choose a folder."),
+        (str(file / "below"), "Nothing can be written there; choose another folder."),
+    ):
+        dialog.folder.setText(text)
+        assert dialog.problem.text() == sentence == folder_problem(text)
+        assert not dialog.export_button.isEnabled()
+        assert dialog.export_button.toolTip() == sentence
+
+
+def test_a_report_that_is_there_is_said_to_be_replaced(qtbot, tmp_path):
+    (tmp_path / "report.html").write_text("old")
+    dialog = ExportReportDialog(str(tmp_path))
+    qtbot.addWidget(dialog)
+    assert dialog.problem.text() == "A report that is there is replaced."
+    assert dialog.export_button.isEnabled()

@@ -1,0 +1,236 @@
+"""The other panels, each alone, with made-up facts."""
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QLabel
+
+from tests.widgets.panels.table_of import table_of
+from widgets.cards import Move, Party, RebalanceFacts
+from widgets.panels.assignments import LOOKS as ASSIGNMENT_LOOKS
+from widgets.panels.assignments import AssignmentsPanel
+from widgets.panels.backpressure import GAUGES_MAX, BackpressurePanel, GaugeFacts
+from widgets.panels.in_flight import LOOKS as LEASE_LOOKS
+from widgets.panels.in_flight import InFlightPanel
+from widgets.panels.inspector import InspectorFacts, InspectorPanel
+from widgets.panels.jobs import JobFacts, JobsPanel
+from widgets.panels.offsets import LOOKS as OFFSET_LOOKS
+from widgets.panels.offsets import OffsetsPanel
+from widgets.panels.rebalances import CARDS_MAX, RebalancesPanel
+from widgets.theme import DARK, LIGHT, apply_theme
+
+MARKUP = "<b>bold</b> &amp; <script>"
+A, B = Party("indexer-1", 0, "A"), Party("indexer-2", 1, "B")
+
+
+def show(qtbot, panel, width=1000, height=300):
+    qtbot.addWidget(panel)
+    panel.resize(width, height)
+    panel.show()
+    return panel
+
+
+def rebalance(number, running=False, group="indexers"):
+    moved = tuple(Move(f"commits/{place}", A, B) for place in range(9))
+    kept = (Move("commits/9", A, A),)
+    return RebalanceFacts(
+        (group, number), group, f"{MARKUP} joined {number}", "Rebalancing" if running else "Stable",
+        f"{number} → {number + 1}",
+        "00:03.000", "Session time", "120 ms", running, moved, kept,
+    )  # fmt: skip
+
+
+def gauge(target, state="Open", blocked=()):
+    return GaugeFacts(
+        target, "topic", state, "50 of 50", 1.0, "blocks producers", "No rate limit", "Slowest reader: mail",
+        blocked, "0", "0", "0 ms"
+    )  # fmt: skip
+
+
+TABLES = [(AssignmentsPanel, ASSIGNMENT_LOOKS), (OffsetsPanel, OFFSET_LOOKS), (InFlightPanel, LEASE_LOOKS)]
+
+
+@pytest.mark.parametrize(("kind", "looks"), TABLES)
+def test_an_empty_table_says_what_would_be_here_and_how(qtbot, kind, looks):
+    panel = show(qtbot, kind(table_of([look.kind for look in looks], [])))
+    assert panel.stack.currentIndex() == 0
+    assert panel.empty_state.isVisible()
+    assert len(panel.empty_state.text()) > 60
+    assert panel.count_label.text() == "0"
+
+
+@pytest.mark.parametrize(("kind", "looks"), TABLES)
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_tables_draw_any_text_as_text(qtbot, qapp, kind, looks, theme):
+    apply_theme(qapp, theme)
+    rows = [(number, [MARKUP] * len(looks)) for number in range(40)]
+    more = {"HUE": 3, "BADGE": "AB", "STATE": MARKUP, "COUNTDOWN": 0.05, "WARN": "failure"}
+    panel = show(qtbot, kind(table_of([look.kind for look in looks], rows, **more)))
+    assert panel.stack.currentIndex() == 1
+    assert not panel.grab().isNull()
+    assert panel.count_label.text() == "40"
+    panel.set_total(500)
+    assert panel.count_label.text() == "40 of 500 are shown"
+
+
+def test_a_header_click_sorts(qtbot):
+    looks = ASSIGNMENT_LOOKS
+    rows = [(number, [name] * len(looks)) for number, name in enumerate(("b", "c", "a"))]
+    panel = show(qtbot, AssignmentsPanel(table_of([str(at) for at in range(len(looks))], rows)))
+    header = panel.table.horizontalHeader()
+    where = header.sectionViewportPosition(0) + 20
+    qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(where, 10))
+    assert [panel.model.index(place, 0).data() for place in range(3)] == ["a", "b", "c"]
+
+
+def test_rebalances_are_cards_with_cause_generation_and_pause(qtbot):
+    panel = show(qtbot, RebalancesPanel(), 320, 500)
+    panel.set_rebalances([rebalance(2), rebalance(1)])
+    texts = [label.text() for label in panel.cards()[0].findChildren(QLabel)]
+    assert f"{MARKUP} joined 2" in texts
+    assert "Generation 2 → 3" in texts
+    assert "9 moved · 1 kept · pause 120 ms" in texts
+    assert all(label.textFormat() == Qt.TextFormat.PlainText for label in panel.findChildren(QLabel) if label.text())
+    assert not panel.grab().isNull()
+
+
+def test_a_running_rebalance_does_not_say_what_moved_before_it_is_known(qtbot):
+    panel = show(qtbot, RebalancesPanel(), 320, 500)
+    panel.set_rebalances([rebalance(2, running=True)])
+    texts = [label.text() for label in panel.cards()[0].findChildren(QLabel)]
+    assert "9 revoked · paused for 120 ms so far" in texts
+
+
+def test_a_card_opens_to_what_stayed_and_stays_open_when_another_comes(qtbot):
+    panel = show(qtbot, RebalancesPanel(), 320, 500)
+    panel.set_rebalances([rebalance(1)])
+    card = panel.cards()[0]
+    assert card.more.text() == "Show 4 more"
+    qtbot.mouseClick(card.more, Qt.MouseButton.LeftButton)
+    assert card.more.text() == "Show less"
+    panel.set_rebalances([rebalance(2), rebalance(1)])
+    assert [one.more.isChecked() for one in panel.cards()] == [False, True]
+    assert panel.cards()[1] is card
+
+
+def test_a_click_on_a_card_chooses_it(qtbot):
+    panel = show(qtbot, RebalancesPanel(), 320, 500)
+    panel.set_rebalances([rebalance(7)])
+    with qtbot.waitSignal(panel.chosen) as told:
+        qtbot.mouseClick(panel.cards()[0], Qt.MouseButton.LeftButton, pos=QPoint(10, 10))
+    assert told.args == [("indexers", 7)]
+
+
+def test_too_many_rebalances_are_cut_and_it_is_said(qtbot):
+    panel = show(qtbot, RebalancesPanel(), 320, 500)
+    panel.set_rebalances([rebalance(number) for number in range(100, 0, -1)])
+    assert len(panel.cards()) == CARDS_MAX
+    assert panel.note.text() == f"The newest {CARDS_MAX} of 100 are shown."
+    panel.set_rebalances([])
+    assert panel.stack.currentIndex() == 0
+    assert panel.note.isHidden()
+
+
+def test_gauges_say_state_and_who_waits(qtbot):
+    panel = show(qtbot, BackpressurePanel())
+    panel.set_gauges([gauge("alerts", "Full", ("feed for 1.2 s",)), gauge("mails")])
+    first = panel.gauges()[0]
+    assert first.toolTip() == "alerts\nfeed for 1.2 s"
+    assert first.accessibleName() == "alerts: Full, depth 50 of 50"
+    with qtbot.waitSignal(panel.chosen) as told:
+        qtbot.mouseClick(first, Qt.MouseButton.LeftButton)
+    assert told.args == ["alerts"]
+    assert not panel.grab().isNull()
+
+
+def test_gauges_fill_the_width_and_wrap(qtbot):
+    panel = show(qtbot, BackpressurePanel(), 1000)
+    panel.set_gauges([gauge(f"t{number}") for number in range(4)])
+    qtbot.waitUntil(lambda: panel.gauges()[1].x() > 0)
+    assert [one.y() == panel.gauges()[0].y() for one in panel.gauges()] == [True, True, True, False]
+    panel.resize(400, 600)
+    qtbot.waitUntil(lambda: panel.gauges()[1].y() > panel.gauges()[0].y())
+
+
+def test_gauges_can_be_filtered_and_too_many_are_said(qtbot):
+    panel = show(qtbot, BackpressurePanel())
+    panel.set_gauges([gauge(f"topic-{number}") for number in range(GAUGES_MAX + 5)])
+    assert len(panel.gauges()) == GAUGES_MAX
+    assert "filter" in panel.note.text()
+    panel.filter_field.setText("topic-64")
+    qtbot.waitUntil(lambda: len(panel.gauges()) == 1)
+    assert panel.count_label.text() == f"1 of {GAUGES_MAX + 5}"
+    panel.filter_field.setText("no such")
+    qtbot.waitUntil(lambda: panel.stack.currentIndex() == 0)
+
+
+def test_an_unchanged_gauge_is_not_drawn_again(qtbot):
+    panel = show(qtbot, BackpressurePanel())
+    panel.set_gauges([gauge("alerts")])
+    qtbot.waitExposed(panel)
+    drawn = []
+    one = panel.gauges()[0]
+    one.update = lambda: drawn.append(1)
+    panel.set_gauges([gauge("alerts")])
+    assert drawn == []
+    panel.set_gauges([gauge("alerts", "Full")])
+    assert drawn == [1]
+
+
+def test_jobs_are_cancelled_and_opened_by_a_click(qtbot):
+    panel = show(qtbot, JobsPanel())
+    panel.set_jobs(
+        [
+            JobFacts("1", "Report", "Running", MARKUP, 0.42, "", True),
+            JobFacts("2", "Report", "Done", "Written", 1.0, "/somewhere/report.html"),
+            JobFacts("3", "Report", "Failed", "There is no Java."),
+            JobFacts("4", "Report", "Running", "Stopping", None, "", False),
+        ]
+    )
+    running, done, failed, stopping = panel.rows()
+    assert running.bar.value() == 420
+    assert running.cancel_button.isVisible()
+    assert not running.open_button.isVisible()
+    assert not done.cancel_button.isVisible()
+    assert not failed.open_button.isVisible()
+    assert stopping.bar.maximum() == 0
+    assert not stopping.cancel_button.isEnabled()
+    assert stopping.cancel_button.toolTip() == "It is ending."
+    assert panel.count_label.text() == "4, 2 running"
+    with qtbot.waitSignal(panel.cancelRequested) as told:
+        qtbot.mouseClick(running.cancel_button, Qt.MouseButton.LeftButton)
+    assert told.args == ["1"]
+    with qtbot.waitSignal(panel.openRequested) as told:
+        qtbot.mouseClick(done.open_button, Qt.MouseButton.LeftButton)
+    assert told.args == ["2"]
+    panel.set_jobs([])
+    assert "Export report..." in panel.empty_state.text()
+
+
+def test_the_inspector_shows_facts_and_forgets_them(qtbot):
+    panel = show(qtbot, InspectorPanel(), 320, 400)
+    panel.set_facts(
+        InspectorFacts("Queue", MARKUP, "Full", (("Now", (("Ready", "3"),)), ("Rules", (("Lease", MARKUP),))))
+    )
+    texts = [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
+    assert {MARKUP, "Full", "Now", "Ready", "3", "Rules", "Lease"} <= set(texts)
+    panel.set_facts(InspectorFacts("Lane", "commits/1", "", (("", (("Offsets", "0 to 3"),)),)))
+    texts = [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
+    assert "Rules" not in texts
+    assert "Full" not in texts
+    panel.set_facts(None)
+    assert panel.stack.currentIndex() == 0
+
+
+def test_panels_take_on_another_theme(qtbot, qapp):
+    apply_theme(qapp, LIGHT)
+    inspector, jobs, cards = InspectorPanel(), JobsPanel(), RebalancesPanel()
+    for panel in (inspector, jobs, cards):
+        show(qtbot, panel, 320, 400)
+    inspector.set_facts(InspectorFacts("Group", "indexers", "Stable"))
+    jobs.set_jobs([JobFacts("1", "Report", "Failed")])
+    cards.set_rebalances([rebalance(1)])
+    assert inspector._state.styleSheet() == f"color: {LIGHT.stable};"
+    apply_theme(qapp, DARK)
+    assert inspector._state.styleSheet() == f"color: {DARK.stable};"
+    assert jobs.rows()[0]._state.styleSheet() == f"color: {DARK.failure};"
+    apply_theme(qapp, LIGHT)

@@ -1,0 +1,276 @@
+"""The window of its parts: menus, tabs, filter, layout kept, nothing clipped, and the timeline and bars alone."""
+
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+
+from tests.widgets.panels.table_of import table_of
+from widgets.main_window import MainWindow, Parts
+from widgets.panels.assignments import LOOKS as ASSIGNMENT_LOOKS
+from widgets.panels.assignments import AssignmentsPanel
+from widgets.panels.backpressure import BackpressurePanel
+from widgets.panels.dead_letters import LOOKS as LETTER_LOOKS
+from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.panels.in_flight import LOOKS as LEASE_LOOKS
+from widgets.panels.in_flight import InFlightPanel
+from widgets.panels.inspector import InspectorPanel
+from widgets.panels.jobs import JobsPanel
+from widgets.panels.offsets import LOOKS as OFFSET_LOOKS
+from widgets.panels.offsets import OffsetsPanel
+from widgets.panels.rebalances import RebalancesPanel
+from widgets.status_bar import StatusBar, StatusFacts
+from widgets.theme import LIGHT, apply_theme
+from widgets.timeline import Band, Tick, Timeline, TimelineFacts
+from widgets.toolbar import Toolbar
+
+S = 1_000_000_000
+TABS = ("assignments", "offsets", "in_flight", "dead_letters", "backpressure", "jobs")
+
+
+def parts():
+    def model(looks):
+        return table_of([look.kind for look in looks], [(number, ["text"] * len(looks)) for number in range(30)])
+
+    return Parts(
+        canvas=QWidget(),
+        assignments=AssignmentsPanel(model(ASSIGNMENT_LOOKS)),
+        offsets=OffsetsPanel(model(OFFSET_LOOKS)),
+        in_flight=InFlightPanel(model(LEASE_LOOKS)),
+        dead_letters=DeadLettersPanel(model(LETTER_LOOKS)),
+        backpressure=BackpressurePanel(),
+        jobs=JobsPanel(),
+        rebalances=RebalancesPanel(),
+        inspector=InspectorPanel(),
+    )
+
+
+def actions():
+    names = ("restart", "pause", "step", "run", "fast", "express", "stop", "export_report", "palette", "theme")
+    made = {name: QAction(name) for name in names}
+    for action in made.values():
+        action.setCheckable(True)
+    return made
+
+
+@pytest.fixture
+def window(qtbot, qapp):
+    apply_theme(qapp, LIGHT)
+    made = MainWindow(parts(), actions())
+    qtbot.addWidget(made)
+    made.show()
+    made.activateWindow()
+    qtbot.waitUntil(made.isActiveWindow)
+    return made
+
+
+def test_tabs_are_shown_by_name_and_by_click(window, qtbot):
+    told = []
+    window.tabShown.connect(told.append)
+    for name in TABS:
+        window.show_tab(name)
+        assert window.shown_tab() == name
+        assert window.panel(name).isVisible()
+    bar = window.tabs.tabBar()
+    qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(1).center())
+    assert window.shown_tab() == "offsets"
+    assert told == [*TABS[1:], "offsets"]
+    with pytest.raises(KeyError):
+        window.show_tab("no such")
+
+
+def test_the_filter_of_the_tab_in_front_gets_the_cursor(window):
+    window.show_tab("in_flight")
+    assert window.focus_filter()
+    assert QApplication.focusWidget() is window.parts.in_flight.filter_field
+    window.show_tab("jobs")
+    assert not window.focus_filter()
+
+
+def test_a_hidden_bottom_comes_back_with_a_tab(window):
+    window.toggle_bottom(False)
+    assert not window.tabs.isVisible()
+    assert not window.focus_filter()
+    window.show_tab("offsets")
+    assert window.tabs.isVisible()
+    window.toggle_right(False)
+    assert not window.parts.inspector.isVisible()
+
+
+def test_a_tab_says_its_count(window):
+    window.set_tab_count("dead_letters", 1234)
+    assert window.tabs.tabText(3) == "Dead letters  1,234"
+    window.set_tab_count("dead_letters", 0)
+    assert window.tabs.tabText(3) == "Dead letters"
+
+
+def test_menus_are_built_from_actions_and_lines_do_not_double(window):
+    one, two = QAction("One", window), QAction("Two", window)
+    window.set_menus([("File", [None, one, None, None, two])])
+    window.set_menus([("File", [None, one, None, None, two])])
+    menus = window.menuBar().actions()
+    assert [action.text() for action in menus] == ["File"]
+    assert [action.text() for action in menus[0].menu().actions()] == ["One", "", "Two"]
+    assert menus[0].menu().toolTipsVisible()
+
+
+def test_closing_is_told(window, qtbot):
+    with qtbot.waitSignal(window.closing):
+        window.close()
+
+
+def test_size_tab_and_splits_are_kept(qtbot, qapp, tmp_path):
+    store = QSettings(str(tmp_path / "layout.ini"), QSettings.Format.IniFormat)
+    first = MainWindow(parts(), actions(), (), store)
+    qtbot.addWidget(first)
+    assert not first.restore()
+    # As large as fits the offscreen screen: Qt keeps a restored window on it.
+    first.resize(960, 700)
+    first.show()
+    first.show_tab("backpressure")
+    first.whole.setSizes([300, 380])
+    sizes = first.whole.sizes()
+    first.close()
+    second = MainWindow(parts(), actions(), (), QSettings(store.fileName(), QSettings.Format.IniFormat))
+    qtbot.addWidget(second)
+    second.show()
+    assert second.shown_tab() == "backpressure"
+    assert (second.width(), second.height()) == (960, 700)
+    assert second.whole.sizes() == sizes
+
+
+def test_a_layout_of_another_version_is_not_taken(qtbot, qapp, tmp_path):
+    store = QSettings(str(tmp_path / "layout.ini"), QSettings.Format.IniFormat)
+    store.setValue("window/version", 999)
+    store.setValue("window/tab", "jobs")
+    window = MainWindow(parts(), actions(), (), store)
+    qtbot.addWidget(window)
+    assert window.shown_tab() == "assignments"
+
+
+@pytest.mark.parametrize("size", [(1000, 700), (1280, 800), (1600, 1000), (1920, 1080)])
+def test_nothing_of_the_frame_is_clipped(window, qtbot, size):
+    window.toolbar.set_scenario("A scenario with a name that is much longer than the toolbar has room for")
+    window.toolbar.set_recording(True)
+    window.resize(*size)
+    qtbot.waitUntil(lambda: window.width() == size[0])
+    QApplication.processEvents()
+    bar = window.toolbar
+    hidden = [action.text() for action in bar.actions() if (at := bar.widgetForAction(action)) and not at.isVisible()]
+    assert hidden == []
+    inside = bar.rect()
+    outside = [
+        at for action in bar.actions() if (at := bar.widgetForAction(action)) and not inside.contains(at.geometry())
+    ]
+    assert outside == []
+    assert bar.clock.width() >= bar.clock.fontMetrics().horizontalAdvance(bar.clock.text())
+    last = window.tabs.tabBar().tabRect(window.tabs.count() - 1)
+    assert last.right() <= window.tabs.width()
+    for name in TABS:
+        window.show_tab(name)
+        row = window.panel(name).title_row
+        ends = [row.itemAt(at).geometry().right() for at in range(row.count())]
+        assert max(ends) <= window.panel(name).width()
+
+
+def test_a_canvas_has_the_focus_at_first(qtbot, qapp):
+    made = parts()
+    made.canvas.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    window = MainWindow(made, actions())
+    qtbot.addWidget(window)
+    window.show()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    assert QApplication.focusWidget() is made.canvas
+
+
+def test_the_toolbar_tells_the_speed_that_is_picked_only(window, qtbot):
+    bar = window.toolbar
+    told = []
+    bar.speedChosen.connect(told.append)
+    bar.set_speed(2.0)
+    assert told == []
+    bar.speed.setFocus()
+    qtbot.keyClick(bar.speed, Qt.Key.Key_Down)
+    assert told == [5.0]
+    bar.set_speed(3.0)
+    assert bar.speed.currentText() == "3×"
+    assert [bar.speed.itemData(at) for at in range(bar.speed.count())] == sorted(
+        bar.speed.itemData(at) for at in range(bar.speed.count())
+    )
+
+
+def test_the_toolbar_shows_clock_badge_and_recording(qtbot, qapp):
+    bar = Toolbar(actions())
+    qtbot.addWidget(bar)
+    bar.set_clock("00:12.345", "2026-11-21 10:00:00.000 UTC")
+    bar.set_badge("replay", "REPLAY 00:42")
+    bar.set_recording(True)
+    texts = {label.text() for label in bar.findChildren(QLabel)}
+    assert {"00:12.345", "REPLAY 00:42", "Recording"} <= texts
+    assert "10:00:00" in bar.clock.toolTip()
+    assert bar.badge.property("mode") == "replay"
+
+
+def test_a_long_name_of_a_scenario_is_cut_and_shown_whole_on_hover(window):
+    name = "<b>scenario</b> " * 20
+    window.toolbar.set_scenario(name)
+    QApplication.processEvents()
+    assert window.toolbar.scenario.text().endswith("…")
+    assert window.toolbar.scenario.whole() == name
+    assert "&lt;b&gt;" in window.toolbar.scenario.toolTip()
+
+
+def test_the_status_bar_hides_what_is_empty_and_does_not_jump(qtbot, qapp):
+    bar = StatusBar()
+    qtbot.addWidget(bar)
+    bar.resize(900, 26)
+    bar.show()
+    bar.set_facts(StatusFacts(seed="Seed 7", rate="1,234 messages/s"))
+    assert bar.labels["seed"].isVisible()
+    assert not bar.labels["frame"].isVisible()
+    width = bar.labels["rate"].minimumWidth()
+    bar.set_facts(StatusFacts(seed="Seed 7", rate="1 messages/s"))
+    assert bar.labels["rate"].minimumWidth() == width
+    bar.say("Moved indexer-4 to indexers.")
+    assert bar.last_action.whole() == "Moved indexer-4 to indexers."
+
+
+@pytest.fixture
+def timeline(qtbot, qapp):
+    strip = Timeline()
+    qtbot.addWidget(strip)
+    strip.resize(1024, strip.height())
+    strip.show()
+    strip.set_facts(
+        TimelineFacts(
+            0,
+            100 * S,
+            tuple((second * S, float(second)) for second in range(101)),
+            (Band(20 * S, 21 * S, "indexers rebalanced"), Band(95 * S, None, "auditors rebalance")),
+            (Tick(50 * S, "action", "<b>moved</b>"), Tick(50 * S, "dead letter", "3 dead-lettered")),
+        )
+    )
+    return strip
+
+
+def test_the_timeline_says_what_happened_where_the_mouse_is(timeline):
+    assert timeline.tip_at(12 + 500) == "00:50.000   50 messages/s\n<b>moved</b>\n3 dead-lettered"
+    assert "indexers rebalanced" in timeline.tip_at(12 + 205)
+    assert "auditors rebalance" in timeline.tip_at(12 + 990)
+    assert "rebalance" not in timeline.tip_at(12 + 700)
+
+
+def test_the_timeline_draws_bands_ticks_and_area(timeline):
+    picture = timeline.grab().toImage()
+    floor = timeline.height() - 14
+    assert picture.pixelColor(12 + 500, 30).name().upper() == LIGHT.accent
+    assert picture.pixelColor(12 + 205, 18).name().upper() == LIGHT.rebalancing
+    assert picture.pixelColor(12 + 900, floor - 4) != picture.pixelColor(12 + 900, 20)
+
+
+def test_an_empty_timeline_says_what_will_be_there(qtbot, qapp):
+    strip = Timeline()
+    qtbot.addWidget(strip)
+    assert strip.tip_at(10) == ""
+    assert not strip.grab().isNull()
