@@ -17,8 +17,8 @@ SCENARIO_SUFFIXES = (".yaml", ".yml")
 
 
 def shipped_scenarios() -> list[Path]:
-    """The scenarios that come with the program, by name."""
-    return sorted(resources.path("scenarios").glob("*.yaml"))
+    """The scenarios that come with the program, by name, after the one to begin with."""
+    return sorted(resources.path("scenarios").glob("*.yaml"), key=lambda path: (path.stem != FIRST_SCENARIO, path.stem))
 
 
 def find_scenario(name: str) -> Path:
