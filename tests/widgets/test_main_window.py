@@ -65,7 +65,7 @@ def window(qtbot, qapp):
 
 
 def test_tabs_are_shown_by_name_and_by_click(window, qtbot):
-    told = []
+    told: list[object] = []
     window.tabShown.connect(told.append)
     for name in TABS:
         window.show_tab(name)
@@ -186,7 +186,7 @@ def test_a_canvas_has_the_focus_at_first(qtbot, qapp):
 
 def test_the_toolbar_tells_the_speed_that_is_picked_only(window, qtbot):
     bar = window.toolbar
-    told = []
+    told: list[object] = []
     bar.speedChosen.connect(told.append)
     bar.set_speed(2.0)
     assert told == []

@@ -69,7 +69,7 @@ def test_a_click_runs_a_command(palette, qtbot):
 
 
 def test_a_disabled_command_says_why_and_does_not_run(palette, qtbot):
-    heard = []
+    heard: list[str] = []
     palette.chosen.connect(heard.append)
     qtbot.keyClicks(palette.field, "stop")
     assert palette.reason.text() == "Not now: The session has ended."

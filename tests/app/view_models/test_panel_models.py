@@ -10,8 +10,10 @@ from app.view_models.formats import Times
 from app.view_models.in_flight import InFlightModel
 from app.view_models.offsets import LagTrend, OffsetsModel
 from app.view_models.owners import Owners
+from app.view_models.table import TableModel
 from tests.app.view_models import made_up
 from widgets.panels import assignments, dead_letters, in_flight, offsets
+from widgets.panels.table_panel import ColumnLook
 from widgets.roles import Role
 
 S, MS = made_up.S, made_up.MS
@@ -34,7 +36,7 @@ def rows_where(model, **wanted):
 
 
 def test_every_column_has_a_look(qapp, owners):
-    pairs = (
+    pairs: tuple[tuple[TableModel, tuple[ColumnLook, ...]], ...] = (
         (AssignmentsModel(owners, Times()), assignments.LOOKS),
         (OffsetsModel(owners), offsets.LOOKS),
         (InFlightModel(owners, Times()), in_flight.LOOKS),
@@ -170,7 +172,7 @@ def test_a_last_attempt_warns(qapp, owners):
 
 def test_dead_letters_are_counted_by_cause_and_filtered_by_it(qapp):
     model = DeadLettersModel(Times())
-    heard = []
+    heard: list[list[tuple[str, int]]] = []
     model.causes_changed.connect(heard.append)
     model.set_snapshot(made_up.living())
     assert sum(number for _cause, number in heard[-1]) == 23 == model.whole
@@ -199,6 +201,7 @@ def test_details_tell_every_attempt_and_the_whole_payload(qapp):
     snapshot = made_up.living()
     model.set_snapshot(snapshot)
     facts = model.facts(("builds", 1))
+    assert facts is not None
     assert facts.payload == "<img src=x onerror=alert(1)><b>not bold</b> &amp; plain"
     assert [attempt.outcome for attempt in facts.attempts] == [
         "nacked: build broke",
@@ -208,7 +211,9 @@ def test_details_tell_every_attempt_and_the_whole_payload(qapp):
     assert dict(facts.facts)["Origin"] == "builds, partition 1, offset 901"
     assert dict(facts.headers)["content-type"] == "application/json"
     assert model.facts(("builds", 999)) is None
-    assert model.facts(("builds", 3)).payload == "(no value)"
+    none = model.facts(("builds", 3))
+    assert none is not None
+    assert none.payload == "(no value)"
 
 
 def test_a_huge_payload_is_cut_and_it_is_said(qapp):
@@ -216,6 +221,8 @@ def test_a_huge_payload_is_cut_and_it_is_said(qapp):
     letter = msgspec.structs.replace(made_up.dead_letter(0, S), value=b"line\tone\n" * 10_000)
     queue = msgspec.structs.replace(made_up.queue(S), dead_letters=(letter,))
     model.set_snapshot(msgspec.structs.replace(made_up.living(), queues=(queue,)))
-    payload = model.facts(("builds", 0)).payload
+    facts = model.facts(("builds", 0))
+    assert facts is not None
+    payload = facts.payload
     assert payload.startswith("line\tone\nline\tone\n")
     assert payload.endswith("… 70,000 more bytes")

@@ -47,7 +47,9 @@ def test_the_state_of_a_gate(gate, state):
 
 
 def test_a_gate_is_found_by_its_target():
-    assert gate_of(made_up.blocked(), "alerts").depth == 50
+    gate = gate_of(made_up.blocked(), "alerts")
+    assert gate is not None
+    assert gate.depth == 50
     assert gate_of(made_up.blocked(), "commits") is None
 
 
@@ -189,7 +191,8 @@ def test_rings_are_the_most_urgent_and_few(canvas):
 
 def test_links_join_what_is_on_the_canvas(canvas):
     view = canvas.view(made_up.living())
-    boxes = {one.id for one in (*view.producers, *view.topics, *view.groups, *view.queues)}
+    boxes = {one.id for one in view.producers} | {one.id for one in view.topics}
+    boxes |= {one.id for one in view.groups} | {one.id for one in view.queues}
     boxes |= {one.workers_id for one in view.queues} | {one.dead_letters_id for one in view.queues}
     assert {end for link in view.links for end in (link.source, link.target)} <= boxes
     assert len({link.key for link in view.links}) == len(view.links)
@@ -201,7 +204,8 @@ def test_nothing_gives_an_empty_canvas(canvas):
 
 def every_id(snapshot):
     view = CanvasModel(Owners()).view(snapshot)
-    yield from (one.id for one in (*view.producers, *view.topics, *view.groups, *view.queues, *view.bench))
+    for boxes in (view.producers, view.topics, view.groups, view.queues, view.bench):
+        yield from (one.id for one in boxes)
     yield from (card.id for box in (*view.groups,) for card in box.members)
     yield from (card.id for box in view.queues for card in box.workers)
     yield from (f"lane:{box.name}/{lane.partition}" for box in view.topics for lane in box.lanes)
@@ -225,6 +229,7 @@ def test_what_is_not_there_has_no_facts(selected):
 
 def test_the_inspector_says_why_a_producer_waits():
     facts = inspector_facts(made_up.blocked(), "producer:alerts-feed")
+    assert facts is not None
     assert ("Blocked", "1.2 s by alerts; slowest reader: mail") in facts.sections[0][1]
 
 

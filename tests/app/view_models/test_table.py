@@ -40,7 +40,7 @@ def names(model):
 
 
 def signals_of(model):
-    told = []
+    told: list[tuple[object, ...]] = []
     model.dataChanged.connect(lambda a, b: told.append(("cells", a.row(), a.column(), b.row(), b.column())))
     model.rowsInserted.connect(lambda _p, a, b: told.append(("in", a, b)))
     model.rowsRemoved.connect(lambda _p, a, b: told.append(("out", a, b)))

@@ -67,7 +67,7 @@ def test_all_are_redriven_by_a_click(panel, qtbot):
 
 
 def test_what_cannot_be_done_says_why(panel, qtbot):
-    heard = []
+    heard: list[object] = []
     panel.redriveRequested.connect(heard.append)
     assert not panel.redrive_selected_button.isEnabled()
     assert "Select dead letters first" in panel.redrive_selected_button.toolTip()
