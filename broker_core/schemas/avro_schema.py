@@ -10,6 +10,7 @@ import fastavro
 from broker_core.limits import MAX_VALUE_DEPTH, MAX_VALUES
 from broker_core.schemas.avro_binary import binary_problems
 from broker_core.schemas.avro_types import read_avro
+from broker_core.schemas.avro_unions import labelled
 from broker_core.schemas.problem import Problem, shortened
 
 
@@ -33,6 +34,7 @@ class AvroSchema:
     def encode(self, value: Any) -> bytes:
         """The binary form of `value`. Raises InvalidDataError."""
         _check_depth(value)
+        value = labelled(self.type, value)
         out = io.BytesIO()
         try:
             fastavro.schemaless_writer(out, self._parsed, value, strict_allow_default=True)

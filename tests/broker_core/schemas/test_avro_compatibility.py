@@ -102,8 +102,8 @@ def check_resolution(older: Any, newer: Any, values: list[Any]) -> None:
         data = writer.encode(value)
         assert writer.decode(data) == value
         if compatible:
-            reader_value = writer.decode(data, reader=reader)
-            assert reader.decode(reader.encode(reader_value)) == reader_value
+            # What comes out is a value of the reader's schema (a long that became a float may have lost digits).
+            assert reader.problems_of_binary(reader.encode(writer.decode(data, reader=reader))) == []
 
 
 @settings(max_examples=300, suppress_health_check=list(HealthCheck))
