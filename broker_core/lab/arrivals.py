@@ -33,7 +33,7 @@ class _Made(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_
     `spacing` constant gives equal gaps; poisson gives the gaps of independent senders. A share `hot_share` of the
     messages has the key key-0, whatever the others draw. `priorities` are the shares of priority 0, 1, ...
     `first_s` is when the first one comes; without it, that is one gap after the start. `ttl_ms` is how long each
-    may wait.
+    may wait. A share `tombstones` of them has no value, which deletes the key in a compacted topic.
     """
 
     spacing: Literal["constant", "poisson"] = "constant"
@@ -44,6 +44,7 @@ class _Made(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_
     first_s: float | None = None
     priorities: tuple[float, ...] = ()
     ttl_ms: int | None = None
+    tombstones: float = 0.0
 
     def __post_init__(self) -> None:
         if self.value_bytes < 1:
@@ -54,6 +55,8 @@ class _Made(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_
             raise ValueError("hot_share must lie between 0 and 1")
         if any(share < 0 for share in self.priorities) or (self.priorities and not 0 < sum(self.priorities) < math.inf):
             raise ValueError("priorities must be shares, 0 or more, and not all 0")
+        if not 0 <= self.tombstones <= 1 or (self.tombstones and not self.keys):
+            raise ValueError("tombstones must lie between 0 and 1, and need keys")
         if self.first_s is not None and not 0 <= self.first_s < math.inf:
             raise ValueError("first_s must be 0 or more")
         if self.ttl_ms is not None and self.ttl_ms < 1:
@@ -134,7 +137,9 @@ def _made(spec: MadeArrivals, numbers: random.Random) -> Iterator[Arrival]:
     for number, time_ns in enumerate(_times(spec, numbers)):
         if spec.limit is not None and number >= spec.limit:
             return
-        value = f"message {number} ".encode().ljust(spec.value_bytes, b".")[: spec.value_bytes]
+        value: bytes | None = f"message {number} ".encode().ljust(spec.value_bytes, b".")[: spec.value_bytes]
+        if spec.tombstones and numbers.random() < spec.tombstones:
+            value = None
         yield time_ns, Message(value, _key(spec, numbers), (), spec.ttl_ms, _priority(spec, numbers))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -9,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from broker_core.broker import Broker
-from broker_core.clock import ns_from_s
+from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
@@ -31,6 +32,7 @@ from broker_core.names import check_name
 from broker_core.snapshots import Snapshot, Totals
 
 USER = "user"
+CLEAN_EVERY_NS = NS_PER_S
 
 A = TypeVar("A", bound=Actor)
 
@@ -102,7 +104,12 @@ class Simulation:
         self.events.emit(now_ns, EventKind.SESSION_STARTED, detail={"scenario": scenario.title, "seed": self.seed})
         for topic in scenario.topics:
             self.broker.create_topic(
-                now_ns, topic.name, topic.partitions, partitioner=topic.partitioner, flow=topic.flow
+                now_ns,
+                topic.name,
+                topic.partitions,
+                partitioner=topic.partitioner,
+                flow=topic.flow,
+                log=None if topic.log is None else topic.log.config(scenario.durability),
             )
         for index, queue in enumerate(scenario.queues):
             self.broker.create_queue(now_ns, queue.name, queue.config, flow=queue.flow, jitter_seed=self.seed + index)
@@ -124,6 +131,8 @@ class Simulation:
             self._add(actor).start()
         for scheduled in scenario.schedule:
             self._schedule(scheduled)
+        if any(topic.log is not None for topic in scenario.topics):
+            self._clean(now_ns)
 
     def _subscribe(self, spec: SubscriberSpec) -> None:
         for topic, name in spec.subscriptions.items():
@@ -137,6 +146,12 @@ class Simulation:
         self.actors[actor.name] = actor
         self.events.emit(self.loop.now_ns, EventKind.CLIENT_STARTED, client=actor.name, detail={"role": actor.role})
         return actor
+
+    def _clean(self, now_ns: int) -> None:
+        # A full disk is no reason to stop: the next time may succeed.
+        with contextlib.suppress(BrokerError):
+            self.broker.clean(now_ns)
+        self.loop.timers.at(now_ns + CLEAN_EVERY_NS, self._clean)
 
     def _schedule(self, scheduled: Scheduled) -> None:
         def do(_at_ns: int) -> None:
@@ -267,4 +282,5 @@ class Simulation:
 
     def close(self) -> None:
         """Give back files and the offset store."""
+        self.loop.close()
         self.broker.close()

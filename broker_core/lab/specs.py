@@ -11,6 +11,8 @@ from broker_core.lab.actions import UserAction
 from broker_core.lab.arrivals import Arrivals
 from broker_core.lab.condition import Condition
 from broker_core.lab.durations import Duration
+from broker_core.limits import SEGMENT_BYTES
+from broker_core.log.config import Cleanup, Durability, LogConfig
 from broker_core.queues.config import QueueConfig
 
 
@@ -18,13 +20,40 @@ class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A part of a scenario. A key that it does not know is an error."""
 
 
+class LogSpec(Strict, frozen=True, kw_only=True):
+    """How long a log keeps what it holds, by age and size, or by key, as `LogConfig` says. Cleaned once a second."""
+
+    cleanup: Cleanup = "delete"
+    segment_bytes: int = SEGMENT_BYTES
+    segment_ms: int | None = None
+    retention_ms: int | None = None
+    retention_bytes: int | None = None
+    tombstone_ms: int = 86_400_000
+
+    def __post_init__(self) -> None:
+        self.config("memory")
+
+    def config(self, durability: Durability) -> LogConfig:
+        """As the broker takes it. Raises INVALID_CONFIG."""
+        return LogConfig(
+            durability=durability,
+            cleanup=self.cleanup,
+            segment_bytes=self.segment_bytes,
+            segment_ms=self.segment_ms,
+            retention_ms=self.retention_ms,
+            retention_bytes=self.retention_bytes,
+            tombstone_ms=self.tombstone_ms,
+        )
+
+
 class TopicSpec(Strict, frozen=True, kw_only=True):
-    """A topic with `partitions` partitions, bounded where `flow` says so."""
+    """A topic with `partitions` partitions, bounded where `flow` says so, cleaned as `log` says."""
 
     name: str
     partitions: int = 1
     partitioner: Literal["crc32", "murmur2"] = "crc32"
     flow: FlowConfig | None = None
+    log: LogSpec | None = None
 
 
 class QueueSpec(Strict, frozen=True, kw_only=True):

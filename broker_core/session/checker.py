@@ -57,11 +57,22 @@ class _Lease:
 class Checker:
     """A sink of the event stream. Raises `Violation` at the event that breaks a promise."""
 
-    def __init__(self, *, max_attempts: dict[str, int] | None = None, at_most_once: Iterable[str] = ()) -> None:
-        """`max_attempts` holds the delivery limits of queues; `at_most_once` names groups that promise it."""
+    def __init__(
+        self,
+        *,
+        max_attempts: dict[str, int] | None = None,
+        at_most_once: Iterable[str] = (),
+        compacted: Iterable[str] = (),
+    ) -> None:
+        """`max_attempts` holds the delivery limits of queues; `at_most_once` names groups that promise it.
+
+        `compacted` names topics in whose partitions offsets may be empty.
+        """
         self._events: list[Event] = []
         self._max_attempts = max_attempts or {}
         self._at_most_once = frozenset(at_most_once)
+        self._compacted = frozenset(compacted)
+        self._deleted_to: dict[Place, int] = defaultdict(int)
         # What each queue, or fan-out subscription, reads, and the offset of each partition at which it began.
         self._queues: dict[str, tuple[str, dict[int, int]]] = {}
         self._ends: dict[Place, int] = defaultdict(int)
@@ -92,6 +103,7 @@ class Checker:
             EventKind.MEMBER_LEFT: self._member_left,
             EventKind.REBALANCE_COMPLETED: self._completed,
             EventKind.OFFSETS_RESET: self._reset,
+            EventKind.RECORDS_DELETED: self._records_deleted,
         }
 
     def __call__(self, event: Event) -> None:
@@ -119,6 +131,17 @@ class Checker:
             self._fail(f"{topic}/{partition} goes on at {offset}, not at {self._ends[place]}", event, topic)
         self._ends[place] = offset + max(1, event.count)
 
+    def _records_deleted(self, event: Event) -> None:
+        assert event.partition is not None
+        assert event.offset is not None
+        self._deleted_to[event.topic, event.partition] = event.offset + event.count
+
+    def _nothing_before(self, event: Event) -> bool:
+        """True where a reader may come to this offset from any before it: what lay between is gone."""
+        assert event.partition is not None
+        assert event.offset is not None
+        return event.topic in self._compacted or event.offset <= self._deleted_to[event.topic, event.partition]
+
     def _delivered(self, event: Event) -> None:
         assert event.partition is not None
         assert event.offset is not None
@@ -132,7 +155,7 @@ class Checker:
         key = (event.group, event.topic, event.partition)
         known = self._delivered_ends.setdefault(key, event.offset)
         self._starts.setdefault(key, event.offset)
-        if event.offset > known:
+        if event.offset > known and not self._nothing_before(event):
             self._fail(f"{event.group} skipped {known} to {event.offset - 1} of {event.topic}/{event.partition}", event)
         if event.offset < self._committed.get(key, 0):
             self._fail(f"{event.group} gets {event.offset} again, which it has acknowledged", event)
@@ -155,7 +178,8 @@ class Checker:
             return
         key = (event.group, event.topic, event.partition)
         committed = self._committed.get(key)
-        if committed is not None and event.offset != committed:
+        forward = committed is not None and event.offset > committed and self._nothing_before(event)
+        if committed is not None and event.offset != committed and not forward:
             self._fail(f"{event.group} goes on acknowledging at {event.offset}, not at {committed}", event)
         if event.offset + event.count > self._delivered_ends.get(key, 0):
             self._fail(f"{event.group} acknowledges {event.offset}, which it never got", event)
@@ -290,7 +314,7 @@ class Checker:
             return
         for (group, topic, partition), start in self._starts.items():
             end, committed = self._ends[topic, partition], self._committed.get((group, topic, partition), start)
-            if committed < end:
+            if max(committed, self._deleted_to[topic, partition]) < end and topic not in self._compacted:
                 self._fail(f"{group} never acknowledged {committed} to {end - 1} of {topic}/{partition}", None, topic)
         for queue, (topic, starts) in self._queues.items():
             for partition in [partition for name, partition in self._ends if name == topic]:

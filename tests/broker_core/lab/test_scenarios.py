@@ -281,3 +281,61 @@ def test_full_disk() -> None:
         (80, "wall clock set by -86400 s"),
         (90, "wall clock set by +172800 s"),
     ]
+
+
+def test_retention() -> None:
+    starts: dict[float, list[int]] = {}
+
+    def look(simulation: Simulation) -> None:
+        (topic,) = simulation.snapshot().topics
+        starts[s_from_ns(simulation.loop.now_ns)] = [view.start_offset for view in topic.partitions]
+
+    run = SessionRun("retention", looks_s=(19, 60, 140), look=look)
+    assert starts[19] == [0, 0]
+    published_s = {(event.partition, event.offset): s_from_ns(event.time_ns) for event in run.of(EventKind.PUBLISHED)}
+    for partition, start in enumerate(starts[140]):
+        assert 20 - 1 <= 140 - published_s[partition, start] <= 26
+    assert run.count(EventKind.RECORDS_DELETED) > 0
+
+    def read(group: str) -> set[tuple[int, int]]:
+        return {
+            (event.partition or 0, (event.offset or 0) + extra)
+            for event in run.of(EventKind.DELIVERED, group=group)
+            for extra in range(event.count)
+        }
+
+    ends = [view.end_offset for view in run.snapshot.topics[0].partitions]
+    assert len(read("auditors")) >= sum(ends) - 1
+    waiting = sum(lag or 0 for lag in run.lag("readers"))
+    lost = sum(ends) - len(read("readers")) - waiting
+    assert lost > 100
+
+
+def test_compaction() -> None:
+    sizes: dict[float, dict[str, int]] = {}
+
+    def look(simulation: Simulation) -> None:
+        sizes[s_from_ns(simulation.loop.now_ns)] = {
+            topic.name: sum(view.size_bytes for view in topic.partitions) for topic in simulation.snapshot().topics
+        }
+
+    run = SessionRun("compaction", looks_s=(20, 60, 119), look=look)
+    assert sizes[119]["profiles"] < 1.2 * sizes[20]["profiles"]
+    assert sizes[119]["changes"] > 5 * sizes[20]["changes"]
+    profiles = {event.key for event in run.of(EventKind.PUBLISHED, topic="profiles")}
+    assert len(profiles) == 20
+    before = sum(
+        event.count for event in run.of(EventKind.PUBLISHED, topic="profiles") if event.time_ns <= 60 * NS_PER_S
+    )
+    caught_up = [event for event in run.of(EventKind.DELIVERED) if event.time_ns < 62 * NS_PER_S]
+    read = sum(event.count for event in caught_up)
+    assert 20 <= read < before / 4
+    logs = [run.simulation.broker.partition("profiles", partition) for partition in (0, 1)]
+    latest: dict[bytes | None, int] = {}
+    for event in run.of(EventKind.PUBLISHED, topic="profiles"):
+        latest[event.key] = event.offset or 0
+    # Of each key the latest message is there, with its value or as a tombstone.
+    kept = {
+        (message.key, message.offset) for log in logs for message in log.read(0, max_messages=10_000, max_bytes=1 << 30)
+    }
+    assert set(latest.items()) - kept == set()

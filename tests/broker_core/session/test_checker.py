@@ -31,7 +31,8 @@ def judged(path: Path = FIRST, until_s: float = 60.0) -> Simulation:
     scenario, _ = load_scenario(path)
     simulation = Simulation(scenario, files=MemoryFiles(), offsets_path=":memory:", find_file=DataFiles(path))
     limits = {queue.name: queue.config.max_attempts for queue in scenario.queues}
-    simulation.events.attach(Checker(max_attempts=limits))
+    compacted = {topic.name for topic in scenario.topics if topic.log and topic.log.cleanup == "compact"}
+    simulation.events.attach(Checker(max_attempts=limits, compacted=compacted))
     simulation.start()
     return simulation
 
@@ -220,6 +221,27 @@ def test_at_most_once_is_broken_by_a_second_delivery() -> None:
     story(*events)
     with pytest.raises(Violation, match="twice"):
         story(*events, at_most_once=["g"])
+
+
+def test_only_what_was_deleted_or_compacted_may_be_skipped() -> None:
+    def skips(*between: tuple[EventKind, dict[str, Any]], **checker: Any) -> None:
+        published = [topic(K.PUBLISHED, offset) for offset in range(4)]
+        story(
+            *published,
+            topic(K.DELIVERED, 0, attempt=1),
+            topic(K.ACKNOWLEDGED, 0),
+            *between,
+            topic(K.DELIVERED, 3, attempt=1),
+            topic(K.ACKNOWLEDGED, 3),
+            **checker,
+        ).finish()
+
+    skips(topic(K.RECORDS_DELETED, 0, count=3))
+    skips(compacted=["t"])
+    with pytest.raises(Violation, match="g skipped 1 to 2"):
+        skips()
+    with pytest.raises(Violation, match="g skipped 1 to 2"):
+        skips(topic(K.RECORDS_DELETED, 0, count=2))
 
 
 def test_a_drained_run_that_lost_something_is_caught_and_a_running_one_is_not() -> None:
