@@ -1,47 +1,27 @@
-"""A member of a consumer group: subscribes, takes part in rebalances, polls, commits.
+"""A consumer in the core: subscribes, takes part in rebalances, polls, commits. Time is the loop's.
 
-The protocol is the one of Kafka's classic groups: join, the leader assigns, sync, heartbeat, leave. Heartbeats go on by a timer
-while the application works; a rebalance that they report is joined at the next poll, as Kafka's consumer does.
+Heartbeats go on by a timer while the application works; a rebalance that they report is joined at the next poll, as
+Kafka's consumer does. `GroupConsumer` is its face for threads.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from typing import Literal
-
-import msgspec
 
 from broker_core.broker import Broker
+from broker_core.clients.membership import COOPERATIVE, ConsumerConfig, Membership
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.groups.assignors import assign
-from broker_core.groups.members import CONSUMER, JoinResult
-from broker_core.groups.protocol import (
-    Subscription,
-    TopicPartition,
-    decode_assignment,
-    decode_members,
-    encode_assignment,
-    encode_subscription,
-)
+from broker_core.groups.protocol import TopicPartition
 from broker_core.messages import StoredMessage
 from broker_core.replies import Reply
-from broker_core.timers import Timer
 
-COOPERATIVE = "cooperative-sticky"
+__all__ = ["COOPERATIVE", "Consumer", "ConsumerConfig"]
 
-
-class ConsumerConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """Names and defaults are those of Kafka's consumer; times in milliseconds."""
-
-    assignor: str = "range"
-    session_timeout_ms: int = 10_000
-    heartbeat_interval_ms: int = 3_000
-    rebalance_timeout_ms: int = 60_000
-    max_poll_messages: int = 500
-    auto_offset_reset: Literal["earliest", "latest"] = "earliest"
-    instance_id: str = ""
+# Told of partitions; a listener that needs time gives a reply, and the consumer waits for it.
+Listener = Callable[[Sequence[TopicPartition]], object]
 
 
 def _ignore(_partitions: Sequence[TopicPartition]) -> None:
@@ -60,9 +40,9 @@ class Consumer:
         topics: Sequence[str],
         config: ConsumerConfig,
         *,
-        on_assigned: Callable[[Sequence[TopicPartition]], object] = _ignore,
-        on_revoked: Callable[[Sequence[TopicPartition]], object] = _ignore,
-        on_lost: Callable[[Sequence[TopicPartition]], object] = _ignore,
+        on_assigned: Listener = _ignore,
+        on_revoked: Listener = _ignore,
+        on_lost: Listener = _ignore,
     ) -> None:
         self._broker = broker
         self._loop = loop
@@ -71,16 +51,20 @@ class Consumer:
         self.topics = tuple(topics)
         self._config = config
         self._on_assigned, self._on_revoked, self._on_lost = on_assigned, on_revoked, on_lost
+        self._member = Membership(broker, loop, client_id, group, config, self._heard)
+        self._pattern: re.Pattern[str] | None = None
+        self._manual = False
         self.positions: dict[TopicPartition, int] = {}
+        self.paused: set[TopicPartition] = set()
+        self._handed: dict[TopicPartition, int] = {}
         self._processed: dict[TopicPartition, int] = {}
-        self._member_id = ""
-        self._generation = -1
+        self._lost: tuple[TopicPartition, ...] = ()
         self._must_join = True
-        self._heartbeat: Timer | None = None
+        self._committed_ns = loop.now_ns
         self._fetch: Reply[list[StoredMessage]] | None = None
-        self._joining: Reply[JoinResult] | None = None
         self.closed = False
-        self.muted = False  # while True, its heartbeats get lost on their way
+
+    # -- what it reads
 
     @property
     def assignment(self) -> tuple[TopicPartition, ...]:
@@ -92,188 +76,289 @@ class Consumer:
         """True while it is a member in good standing."""
         return not self._must_join and not self.closed
 
-    async def poll(self, timeout_ms: int = 500, max_messages: int | None = None) -> list[StoredMessage]:
+    @property
+    def muted(self) -> bool:
+        """While True, its heartbeats get lost on their way."""
+        return self._member.muted
+
+    @muted.setter
+    def muted(self, muted: bool) -> None:
+        self._member.muted = muted
+
+    def subscribe(self, topics: Sequence[str] = (), pattern: str = "") -> None:
+        """Read these topics, or all whose whole name matches `pattern`, those to come too; from the next poll on.
+
+        Raises INVALID_REQUEST for a pattern that is none.
+        """
+        try:
+            self._pattern = re.compile(pattern) if pattern else None
+        except re.error as error:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"the pattern {pattern!r} ({error})") from error
+        if self._manual:
+            self._manual = False
+            self.positions, self._handed, self._processed = {}, {}, {}
+        self._want(self._matching() if self._pattern is not None else tuple(dict.fromkeys(topics)))
+
+    def assign(self, partitions: Sequence[TopicPartition]) -> None:
+        """Read exactly these, without being a member: nobody else is kept from them. Commits need an empty group.
+
+        Raises UNKNOWN_TOPIC_OR_PARTITION.
+        """
+        starts = {place: self._start(place) for place in partitions}
+        self._member.leave(f"{self.client_id} reads on its own")
+        self._manual, self._must_join, self._pattern, self.topics = True, False, None, ()
+        self.positions, self._handed, self._processed = starts, {}, {}
+        self.paused &= set(starts)
+
+    def _want(self, topics: tuple[str, ...]) -> None:
+        if topics != self.topics:
+            self.topics = topics
+            self._must_join = True
+
+    def _matching(self) -> tuple[str, ...]:
+        pattern = self._pattern
+        return tuple(sorted(name for name in self._broker.topic_names() if pattern and pattern.fullmatch(name)))
+
+    # -- reading
+
+    async def poll(
+        self, timeout_ms: float = 500, max_messages: int | None = None, *, hand_out: bool = True
+    ) -> list[StoredMessage]:
         """The next messages of what it owns; [] where nothing came in time, or the group began to rebalance.
 
-        Everything that an earlier poll returned counts as processed.
+        Everything that an earlier poll returned counts as processed. Without `hand_out` the caller says by `hand` what
+        it gives to the application. A partition that cannot be read holds up no other; its error is raised when the
+        others have nothing.
         """
         self._check_open()
-        self._processed.update(self.positions)
-        if self._must_join:
+        self._processed.update(self._handed)
+        self._auto_commit()
+        if self._pattern is not None:
+            self._want(self._matching())
+        await self._tell_lost()
+        if self._must_join and self.topics:
             await self._join()
+        elif not self.topics and not self._manual and self._pattern is None:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{self.client_id} reads nothing; subscribe or assign first")
+        self._polled()
         deadline_ns = self._loop.now_ns + ns_from_ms(timeout_ms)
-        self._fetch = self._broker.fetch(
-            self._loop.now_ns,
-            self.group,
-            self.client_id,
-            self.positions,
-            max_messages=max_messages or self._config.max_poll_messages,
-            deadline_ns=deadline_ns,
-        )
-        try:
-            messages = await self._fetch
-        finally:
-            self._broker.cancel_fetch(self._fetch)
-            self._fetch = None
+        messages = await self._fetched(deadline_ns, max_messages or self._config.max_poll_messages)
+        before = dict(self.positions)
         for message in messages:
             self.positions[message.topic, message.partition] = message.offset + 1
-        return messages
+        if messages and self._config.guarantee == "at_most_once" and not self._commit_ahead(messages, before):
+            return []
+        return self.hand(messages) if hand_out else messages
+
+    async def _fetched(self, deadline_ns: int, max_messages: int) -> list[StoredMessage]:
+        wanted = {place: offset for place, offset in self.positions.items() if place not in self.paused}
+        try:
+            self._fetch = self._broker.fetch(
+                self._loop.now_ns,
+                self.group,
+                self.client_id,
+                wanted,
+                max_messages=max_messages,
+                deadline_ns=deadline_ns,
+            )
+            messages = await self._fetch
+        except BrokerError as error:
+            if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and not self._manual:
+                self._must_join = True  # a topic was deleted, and the group shares out what is left
+            elif error.code is not ErrorCode.OFFSET_OUT_OF_RANGE or not self._reset_strays():
+                raise
+            return []
+        finally:
+            if self._fetch is not None:
+                self._broker.cancel_fetch(self._fetch)
+                self._fetch = None
+        # A seek or a loss may have come while it waited.
+        return [each for each in messages if self.positions.get((each.topic, each.partition)) is not None]
+
+    def _reset_strays(self) -> bool:
+        """Positions beyond the end of a log that has lost its tail go where the configuration says."""
+        reset = self._config.auto_offset_reset
+        strays = [place for place, at in self.positions.items() if at > self._broker.end_offset(*place)]
+        if reset == "none" or not strays:
+            return False
+        for place in strays:
+            bound = self._broker.start_offset if reset == "earliest" else self._broker.end_offset
+            self.positions[place] = bound(*place)
+        return True
+
+    def hand(self, messages: Sequence[StoredMessage]) -> list[StoredMessage]:
+        """These go to the application now, and what it had is processed; those of them that are still its own."""
+        self._processed.update(self._handed)
+        owned = [each for each in messages if (each.topic, each.partition) in self.positions]
+        self._handed.update({(each.topic, each.partition): each.offset + 1 for each in owned})
+        return owned
 
     def done(self, message: StoredMessage) -> None:
-        """Count `message`, and what lies before it in its partition, as processed; what is not owned any more is passed over."""
+        """Count `message`, and what lies before it in its partition, as processed, if it is still owned."""
         if (message.topic, message.partition) in self.positions:
             self._processed[message.topic, message.partition] = message.offset + 1
 
+    def seek(self, topic: str, partition: int, offset: int) -> None:
+        """The next poll reads `partition` from `offset` on. Raises INVALID_REQUEST for what it does not own."""
+        place = (topic, partition)
+        if place not in self.positions:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{self.client_id} does not own {topic}/{partition}")
+        self.positions[place] = self._handed[place] = self._processed[place] = offset
+        self._broker.fetches.begin(self.group, topic, partition, offset)
+        if self._fetch is not None:
+            self._broker.cancel_fetch(self._fetch)
+
+    # -- committing
+
     def commit(self) -> None:
-        """Commit what was processed. Raises `BrokerError` where the group has moved on; the next poll joins it again."""
+        """Commit what was processed. Raises where the group has moved on; the next poll joins it again."""
+        self._commit_or_move_on(self._processed)
+
+    def commit_handed(self) -> None:
+        """Commit everything that was handed to the application, what it has in its hands included."""
+        self._processed.update(self._handed)
+        self.commit()
+
+    def commit_offsets(self, offsets: dict[TopicPartition, int]) -> None:
+        """Commit these: the next offset to read of each partition."""
+        self._commit_or_move_on(offsets)
+
+    def _commit_or_move_on(self, offsets: dict[TopicPartition, int]) -> None:
         try:
-            self._commit(self._processed)
+            self._commit(offsets)
         except BrokerError as error:
-            self._moved_on(error)
+            if error.code in _MOVED_ON:
+                self._moved_on(error)
             raise
 
     def _commit(self, offsets: dict[TopicPartition, int]) -> None:
         if offsets:
-            self._broker.commit(
-                self._loop.now_ns, self.group, self.client_id, self._member_id, self._generation, offsets
-            )
+            member_id, generation = ("", -1) if self._manual else (self._member.member_id, self._member.generation)
+            self._broker.commit(self._loop.now_ns, self.group, self.client_id, member_id, generation, offsets)
 
-    def seek(self, topic: str, partition: int, offset: int) -> None:
-        """The next poll reads `partition` from `offset` on."""
-        if (topic, partition) not in self.positions:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{self.client_id} does not own {topic}/{partition}")
-        self.positions[topic, partition] = offset
+    def _commit_ahead(self, messages: Sequence[StoredMessage], before: dict[TopicPartition, int]) -> bool:
+        """At most once: what is committed first is not handed out again, whatever happens to the application."""
+        try:
+            self.commit_offsets({(each.topic, each.partition): each.offset + 1 for each in messages})
+        except BrokerError as error:
+            if error.code not in _MOVED_ON:
+                raise
+            self.positions.update({place: at for place, at in before.items() if place in self.positions})
+            return False
+        return True
 
-    def close(self, cause: str = "") -> None:
-        """Commit what was processed, leave the group, and stop the heartbeats."""
+    def _auto_commit(self) -> None:
+        interval_ms = self._config.auto_commit_interval_ms
+        if interval_ms is None or self._must_join or self._loop.now_ns - self._committed_ns < ns_from_ms(interval_ms):
+            return
+        self._committed_ns = self._loop.now_ns
+        try:
+            self.commit()
+        except BrokerError as error:
+            if error.code not in _MOVED_ON:
+                raise
+
+    # -- the end
+
+    def close(self, cause: str = "", *, tell: bool = True) -> None:
+        """Commit what was processed, leave the group, stop the heartbeats. Without `tell`, no listener is called."""
         if self.closed:
             return
         self.closed = True
-        self._stop_heartbeat()
-        self._give_up(self.assignment)
-        cause = cause or f"{self.client_id} left"
-        if self._member_id:
-            self._leave(self._member_id, cause)
-        elif self._joining is not None:
-            # Its member id comes with the reply that it waits for.
-            self._joining.then(lambda joined: self._leave_late(joined, cause))
+        self._member.stop_heartbeat()
+        listener = self._give_up(self.assignment)
+        if tell and listener is not None:
+            listener[0](listener[1])
+        self._member.leave(cause or f"{self.client_id} left")
+        if self._fetch is not None:
+            self._fetch.resolve([])
 
     def abandon(self) -> None:
         """Stop as a killed process does: nothing is committed, nobody is told; the group waits for its heartbeats."""
         self.closed = True
-        self._stop_heartbeat()
-
-    def _leave_late(self, joined: Reply[JoinResult], cause: str) -> None:
-        if joined.error is None:
-            self._leave(joined.result().member_id, cause)
-
-    def _leave(self, member_id: str, cause: str) -> None:
-        try:
-            self._broker.leave(self._loop.now_ns, self.group, member_id, cause)
-        except BrokerError as error:
-            # The group has dropped it already: gone is gone.
-            if error.code is not ErrorCode.UNKNOWN_MEMBER_ID:
-                raise
+        self._member.stop_heartbeat()
 
     # -- taking part in rebalances
 
     async def _join(self) -> None:
-        """Join and sync until the group agrees. An eager member first gives up all it owns, a cooperative one keeps it."""
-        self._stop_heartbeat()
+        """Join and sync until the group agrees. An eager member first gives up all; a cooperative one keeps it."""
+        self._member.stop_heartbeat()
         owned = self.assignment
         if self._config.assignor != COOPERATIVE:
-            self._give_up(owned)
+            await self._tell(self._give_up(owned))
         while self._must_join:
             self._check_open()
             try:
-                await self._join_once(owned)
+                assigned = await self._member.join(self.topics, owned)
+                await self._take_over(assigned)
                 owned = self.assignment
             except BrokerError as error:
                 if error.code in {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID}:
                     self._lose()
+                    await self._tell_lost()
                     owned = ()
                 elif not error.retriable and error.code is not ErrorCode.ILLEGAL_GENERATION:
                     raise
-        self._arm_heartbeat()
+        self._member.start_heartbeat()
 
-    def _give_up(self, partitions: Sequence[TopicPartition]) -> None:
-        """Commit what was processed of `partitions`, and own them no longer."""
+    def _give_up(self, partitions: Sequence[TopicPartition]) -> tuple[Listener, Sequence[TopicPartition]] | None:
+        """Commit what was processed of `partitions`, and own them no longer; who is to be told of it."""
         if not partitions:
-            return
-        try:
-            self._commit({place: self._processed[place] for place in partitions if place in self._processed})
-        except BrokerError:
-            self._on_lost(partitions)
-        else:
-            self._on_revoked(partitions)
+            return None
+        listener = self._on_revoked
+        if self._config.commit_on_revoke:
+            try:
+                self._commit({place: self._processed[place] for place in partitions if place in self._processed})
+            except BrokerError:
+                listener = self._on_lost
         for place in partitions:
-            self.positions.pop(place, None)
-            self._processed.pop(place, None)
+            for known in (self.positions, self._processed, self._handed):
+                known.pop(place, None)
+            self.paused.discard(place)
+        return listener, partitions
 
-    async def _join_once(self, owned: tuple[TopicPartition, ...]) -> None:
-        config, broker, loop = self._config, self._broker, self._loop
-        subscription = Subscription(self.topics, owned=owned, generation=self._generation)
-        self._joining = broker.join(
-            loop.now_ns,
-            self.group,
-            client_id=self.client_id,
-            member_id=self._member_id,
-            instance_id=config.instance_id,
-            session_timeout_ms=config.session_timeout_ms,
-            rebalance_timeout_ms=config.rebalance_timeout_ms,
-            protocol_type=CONSUMER,
-            protocols=[(config.assignor, encode_subscription(subscription))],
-        )
-        joined = await self._joining
-        self._joining = None
-        self._member_id, self._generation = joined.member_id, joined.generation
-        assignments: dict[str, bytes] = {}
-        if joined.leader == joined.member_id:
-            assignments = self._assign(joined)
-        synced = await broker.sync(loop.now_ns, self.group, self._member_id, self._generation, assignments)
-        self._take_over(decode_assignment(synced.assignment).partitions)
+    @staticmethod
+    async def _tell(told: tuple[Listener, Sequence[TopicPartition]] | None) -> None:
+        if told is not None:
+            waited = told[0](told[1])
+            if isinstance(waited, Reply):
+                await waited
 
-    def _assign(self, joined: JoinResult) -> dict[str, bytes]:
-        """What the leader gives to each member."""
-        subscriptions = decode_members(joined.members)
-        topics = {topic for subscription in subscriptions.values() for topic in subscription.topics}
-        partitions = {topic: self._broker.partition_count(topic) for topic in sorted(topics)}
-        plan = assign(joined.protocol, subscriptions, partitions)
-        return {member_id: encode_assignment(plan.get(member_id, [])) for member_id in subscriptions}
+    async def _tell_lost(self) -> None:
+        lost, self._lost = self._lost, ()
+        if lost:
+            await self._tell((self._on_lost, lost))
 
-    def _take_over(self, assigned: Sequence[TopicPartition]) -> None:
-        """Own what was assigned. What a cooperative member must give up for another it gives up now, and joins again."""
+    async def _take_over(self, assigned: Sequence[TopicPartition]) -> None:
+        """Own what was assigned. What a cooperative member must give up it gives up now, and joins again."""
         lost = tuple(place for place in self.positions if place not in assigned)
-        self._give_up(lost)
-        self._must_join = bool(lost)
         added = tuple(place for place in assigned if place not in self.positions)
-        for topic, partition in added:
-            reset = self._config.auto_offset_reset
-            self.positions[topic, partition] = self._broker.starting_offset(self.group, topic, partition, reset)
-        self._on_assigned(added)
+        self._must_join = bool(lost)
+        await self._tell(self._give_up(lost))
+        for place in added:
+            self.positions[place] = self._start(place)
+        await self._tell((self._on_assigned, added))
 
-    # -- heartbeats: none while joining, for the broker knows who waits for it
+    def _start(self, place: TopicPartition) -> int:
+        reset = self._config.auto_offset_reset
+        if reset == "none":
+            if self._broker.groups.committed(self.group, *place) is None:
+                raise BrokerError(
+                    ErrorCode.OFFSET_OUT_OF_RANGE, f"{self.group} has committed nothing for {place[0]}/{place[1]}"
+                )
+            reset = "earliest"
+        return self._broker.starting_offset(self.group, *place, reset)
 
-    def _arm_heartbeat(self) -> None:
-        due_ns = self._loop.now_ns + ns_from_ms(self._config.heartbeat_interval_ms)
-        self._heartbeat = self._loop.timers.at(due_ns, self._beat)
-
-    def _stop_heartbeat(self) -> None:
-        if self._heartbeat is not None:
-            self._heartbeat.cancel()
-            self._heartbeat = None
-
-    def _beat(self, now_ns: int) -> None:
-        if self.muted:
-            self._arm_heartbeat()
-            return
+    def _polled(self) -> None:
         try:
-            self._broker.heartbeat(now_ns, self.group, self._member_id, self._generation)
+            self._member.polled()
         except BrokerError as error:
             self._moved_on(error)
-            if self._fetch is not None:
-                self._fetch.resolve([])
-        self._arm_heartbeat()
+
+    def _heard(self, error: BrokerError) -> None:
+        self._moved_on(error)
+        if self._fetch is not None:
+            self._fetch.resolve([])
 
     def _moved_on(self, error: BrokerError) -> None:
         """The group said `error`: join at the next poll, with what it owns only where that is still its own."""
@@ -283,12 +368,20 @@ class Consumer:
 
     def _lose(self) -> None:
         """The group went on without it: what it owned belongs to others now, so nothing may be committed."""
-        owned = self.assignment
-        self.positions, self._processed = {}, {}
-        self._member_id = ""
-        if owned:
-            self._on_lost(owned)
+        self._lost += self.assignment
+        self.positions, self._processed, self._handed = {}, {}, {}
+        self._member.forget()
 
     def _check_open(self) -> None:
         if self.closed:
             raise BrokerError(ErrorCode.CLOSED, f"consumer {self.client_id}")
+
+
+_MOVED_ON = frozenset(
+    {
+        ErrorCode.REBALANCE_IN_PROGRESS,
+        ErrorCode.ILLEGAL_GENERATION,
+        ErrorCode.UNKNOWN_MEMBER_ID,
+        ErrorCode.FENCED_INSTANCE_ID,
+    }
+)

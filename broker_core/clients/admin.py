@@ -1,0 +1,195 @@
+"""Administration of a host: what there is, what is to be there, and how far everybody is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from broker_core.engine.host import BrokerHost
+from broker_core.flow.config import FlowConfig
+from broker_core.groups.offset_reset import Change, Target
+from broker_core.groups.protocol import TopicPartition
+from broker_core.log.config import LogConfig
+from broker_core.log.partitioners import PartitionerKind
+from broker_core.messages import Message
+from broker_core.queues.config import QueueConfig
+from broker_core.queues.dead_letter_filter import DeadLetterFilter
+from broker_core.queues.dead_letters import PurgeResult, RedrivePreview, RedriveResult
+from broker_core.queues.subscription import BacklogPolicy
+from broker_core.snapshots import DeadLetterView, GroupView, OffsetView, QueueView, TopicView
+
+ADMIN = "admin"
+
+
+class Admin:
+    """Every change is saved when its call returns, and is an event of the broker's stream. From any thread."""
+
+    def __init__(self, host: BrokerHost) -> None:
+        self._host = host
+        self._broker = host.broker
+
+    # -- topics
+
+    def create_topic(
+        self,
+        name: str,
+        partitions: int = 1,
+        *,
+        partitioner: PartitionerKind = "crc32",
+        flow: FlowConfig | None = None,
+        log: LogConfig | None = None,
+    ) -> None:
+        """See `Broker.create_topic`."""
+        self._host.admin(
+            lambda now_ns: self._broker.create_topic(
+                now_ns, name, partitions, partitioner=partitioner, flow=flow, log=log
+            )
+        )
+
+    def delete_topic(self, name: str) -> None:
+        """See `Broker.delete_topic`."""
+        self._host.admin(lambda now_ns: self._broker.delete_topic(now_ns, name))
+
+    def create_partitions(self, name: str, total: int) -> None:
+        """`name` has `total` partitions from now on. See `Broker.add_partitions`."""
+        self._host.admin(lambda now_ns: self._broker.add_partitions(now_ns, name, total))
+
+    def configure_topic(self, name: str, *, log: LogConfig | None = None, flow: FlowConfig | None = None) -> None:
+        """See `Broker.configure_topic`."""
+        self._host.admin(lambda now_ns: self._broker.configure_topic(now_ns, name, log=log, flow=flow))
+
+    def topic_config(self, name: str) -> LogConfig:
+        """How the topic's log is kept. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return self._host.call(lambda _now: self._broker.topic_config(name))
+
+    def topics(self) -> tuple[str, ...]:
+        """Names, in the order of creation."""
+        return self._host.call(lambda _now: self._broker.topic_names())
+
+    def describe_topic(self, name: str) -> TopicView:
+        """Partitions, counters and gate. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return self._host.call(lambda now_ns: self._broker.topic_view(now_ns, name))
+
+    def delete_records(self, name: str, before: Mapping[int, int]) -> dict[int, int]:
+        """Delete the messages below the offset given for each partition; the start offsets now."""
+        return self._host.admin(
+            lambda now_ns: {
+                partition: self._broker.delete_records(now_ns, name, partition, offset)
+                for partition, offset in before.items()
+            }
+        )
+
+    # -- queues
+
+    def create_queue(
+        self,
+        name: str,
+        config: QueueConfig | None = None,
+        *,
+        flow: FlowConfig | None = None,
+        log: LogConfig | None = None,
+    ) -> None:
+        """See `Broker.create_queue`."""
+        settings = config or QueueConfig()
+        self._host.admin(lambda now_ns: self._broker.create_queue(now_ns, name, settings, flow=flow, log=log))
+
+    def create_subscription(
+        self,
+        name: str,
+        topic: str,
+        config: QueueConfig | None = None,
+        *,
+        max_messages: int | None = None,
+        policy: BacklogPolicy = "drop_newest",
+    ) -> None:
+        """A fan-out subscription, which is used as a queue is. See `Broker.subscribe`."""
+        settings = config or QueueConfig()
+        self._host.admin(
+            lambda now_ns: self._broker.subscribe(
+                now_ns, name, topic, settings, max_messages=max_messages, policy=policy
+            )
+        )
+
+    def delete_queue(self, name: str) -> None:
+        """A queue or subscription, with its messages and its dead letters. Raises UNKNOWN_QUEUE."""
+        self._host.admin(lambda now_ns: self._broker.delete_queue(now_ns, name))
+
+    def queues(self) -> tuple[str, ...]:
+        """Queues and subscriptions, in the order of creation."""
+        return self._host.call(lambda _now: self._broker.queue_names())
+
+    def describe_queue(self, name: str) -> QueueView:
+        """Counts, leases and the newest dead letters. Raises UNKNOWN_QUEUE."""
+        return self._host.call(lambda now_ns: self._broker.queue_view(now_ns, name))
+
+    def purge_queue(self, name: str) -> int:
+        """Take out everything that nobody holds; how many messages that was."""
+        return self._host.call(lambda now_ns: self._broker.queue(name).purge(now_ns, ADMIN))
+
+    def undo_purge_queue(self, name: str) -> int:
+        """Bring back what the last purge took, unless that is too long ago; how many messages that is."""
+        return self._host.call(lambda now_ns: self._broker.queue(name).undo_purge(now_ns, ADMIN))
+
+    # -- dead letters
+
+    def dead_letters(
+        self, queue: str, only: DeadLetterFilter | None = None, *, offset: int = 0, limit: int | None = 100
+    ) -> tuple[DeadLetterView, ...]:
+        """At most `limit` of them from `offset` of the bin on, the oldest first."""
+        return self._host.call(lambda _now: self._broker.queue(queue).dead_letters.list(only, offset, limit))
+
+    def dead_letters_by_cause(self, queue: str) -> dict[str, int]:
+        """How many died of each cause, the most frequent first."""
+        return self._host.call(lambda _now: self._broker.queue(queue).dead_letters.by_cause(queue))
+
+    def preview_redrive(
+        self, queue: str, offsets: Iterable[int], edits: Mapping[int, Message] | None = None
+    ) -> RedrivePreview:
+        """What `redrive` would do; nothing is done."""
+        return self._host.call(lambda _now: self._broker.queue(queue).dead_letters.preview(offsets, edits))
+
+    def redrive(
+        self, queue: str, offsets: Sequence[int] | None = None, edits: Mapping[int, Message] | None = None
+    ) -> RedriveResult:
+        """Put these dead letters, or all, back to where they came from; `edits` holds what to send in their place."""
+
+        def redrive(now_ns: int) -> RedriveResult:
+            chosen = offsets
+            if chosen is None:
+                letters = self._broker.queue(queue).dead_letters.list(DeadLetterFilter(queue=queue), limit=None)
+                chosen = [letter.offset for letter in letters]
+            return self._broker.redrive(now_ns, queue, chosen, client=ADMIN, edits=edits)
+
+        return self._host.call(redrive)
+
+    def purge_dead_letters(self, queue: str, offsets: Iterable[int] | None = None) -> PurgeResult:
+        """Take out these dead letters, or all."""
+        return self._host.call(lambda now_ns: self._broker.queue(queue).dead_letters.purge(now_ns, offsets, ADMIN))
+
+    # -- groups
+
+    def groups(self) -> list[str]:
+        """Names, sorted."""
+        return self._host.call(lambda _now: self._broker.groups.groups())
+
+    def describe_group(self, name: str) -> GroupView:
+        """State, members, offsets and lag. Raises GROUP_ID_NOT_FOUND."""
+        return self._host.call(lambda now_ns: self._broker.groups.view(now_ns, name))
+
+    def lag(self, group: str) -> tuple[OffsetView, ...]:
+        """Where the group stands in each partition; a lag is None where nothing is committed."""
+        return self.describe_group(group).offsets
+
+    def delete_group(self, name: str) -> None:
+        """Forget an empty group and its offsets. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
+        self._host.call(lambda now_ns: self._broker.groups.delete(now_ns, name))
+        self._host.wait(self._host.kept())
+
+    def preview_reset(self, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
+        """What `reset_offsets` would change; nothing is done."""
+        return self._host.call(lambda _now: self._broker.preview_reset(group, target, partitions))
+
+    def reset_offsets(self, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
+        """Set what an empty group has committed. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
+        changes = self._host.call(lambda now_ns: self._broker.reset_offsets(now_ns, group, target, partitions))
+        self._host.wait(self._host.kept())
+        return changes

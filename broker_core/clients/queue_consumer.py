@@ -1,0 +1,216 @@
+"""A consumer of a queue for threads: take, work, acknowledge."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from itertools import count
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from broker_core.clients.group_consumer import read_with
+from broker_core.clock import ns_from_s
+from broker_core.engine.host import BrokerHost
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.messages import StoredMessage
+from broker_core.queues.lease import Lease
+
+if TYPE_CHECKING:
+    from broker_core.clients.middleware import Middleware
+    from broker_core.clients.serializers import Serializer
+
+_log = logging.getLogger(__name__)
+_numbers = count(1)
+# A handler loop looks this often whether it is to stop.
+_LOOK_S = 0.25
+
+
+class Delivery:
+    """A message in the hands of its consumer. As a context manager: acknowledged at the end, given back on an error.
+
+    Each of its ends raises INVALID_LEASE where the lease has expired: somebody else has the message, or will get it.
+    """
+
+    def __init__(self, host: BrokerHost, lease: Lease, message: StoredMessage, *, finished: bool = False) -> None:
+        self._host = host
+        self._lease = lease
+        self.message = message
+        self.finished = finished  # acknowledged, given up or given back
+
+    @property
+    def attempt(self) -> int:
+        """The number of this delivery, from 1."""
+        return self._lease.attempt
+
+    @property
+    def lease(self) -> Lease:
+        """What the broker knows of it."""
+        return self._lease
+
+    def ack(self) -> None:
+        """The work is done; the second call does nothing."""
+        self._end(lambda now_ns: self._host.broker.ack(now_ns, self._lease))
+
+    def nack(self, cause: str = "nack", *, requeue: bool = True) -> None:
+        """The work has failed: the message is tried again as the queue's retry policy says, or dead-lettered."""
+        self._end(lambda now_ns: self._host.broker.nack(now_ns, self._lease, cause, requeue=requeue))
+
+    def release(self) -> None:
+        """Give the message back at once, as if it had never been handed out."""
+        self._end(lambda now_ns: self._host.broker.release(now_ns, self._lease))
+
+    def extend(self, lease_s: float | None = None) -> None:
+        """The lease ends `lease_s` from now, or as late as a new one."""
+        lease_ms = None if lease_s is None else lease_s * 1_000
+        self._lease = self._host.call(lambda now_ns: self._host.broker.extend(now_ns, self._lease, lease_ms))
+
+    def _end(self, action: Callable[[int], None]) -> None:
+        if not self.finished:
+            self._host.call(action)
+            self.finished = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.ack()
+        elif isinstance(error, Exception):
+            try:
+                self.nack(cause_of(error))
+            except BrokerError as late:
+                if late.code is not ErrorCode.INVALID_LEASE:
+                    raise
+        else:
+            self.release()
+
+
+class QueueConsumer:
+    """Takes messages of `queue`. Close it, or use it in a `with` block: what it still holds is given back at once.
+
+    With the guarantee at_most_once a message is acknowledged before it is handed out, and never comes again.
+    """
+
+    def __init__(
+        self,
+        host: BrokerHost,
+        queue: str,
+        *,
+        client_id: str = "",
+        guarantee: Literal["at_least_once", "at_most_once"] = "at_least_once",
+        middleware: Sequence[Middleware] = (),
+        serializer: Serializer[Any] | None = None,
+    ) -> None:
+        """Raises UNKNOWN_QUEUE."""
+        host.call(lambda _now: host.broker.queue(queue))
+        self._host = host
+        self.queue = queue
+        self.client_id = client_id or f"worker-{next(_numbers)}"
+        self._at_most_once = guarantee == "at_most_once"
+        self._serializer = serializer
+        self._chain = None
+        self._closed = False
+        if middleware:
+            from broker_core.clients.chain import Chain
+
+            self._chain = Chain(middleware, lambda: host.now_ns, self.client_id)
+        host.register(self)
+
+    def take(self, timeout_s: float = 0.0) -> Delivery | None:
+        """The next message; None where none is there in time. Without a timeout it does not wait."""
+        found = self.take_many(1, timeout_s)
+        return found[0] if found else None
+
+    def take_many(self, max_messages: int, timeout_s: float = 0.0) -> list[Delivery]:
+        """At most `max_messages`, as many as are there; where none is, the first that comes within `timeout_s`."""
+        broker = self._host.broker
+
+        def take(now_ns: int) -> Any:
+            if self._closed:
+                raise BrokerError(ErrorCode.CLOSED, f"queue consumer {self.client_id}")
+            deadline_ns = now_ns + ns_from_s(timeout_s) if timeout_s > 0 else None
+            return broker.take(now_ns, self.queue, self.client_id, max_messages=max_messages, deadline_ns=deadline_ns)
+
+        reply = self._host.call(take)
+        try:
+            leases: list[Lease] = self._host.wait(reply)
+        except KeyboardInterrupt:
+            self._host.call(lambda _now: broker.cancel_take(self.queue, reply))
+            raise
+        found = [self._delivery(lease) for lease in leases]
+        return [delivery for delivery in found if delivery is not None]
+
+    def value_of(self, delivery: Delivery) -> Any:
+        """The value as the serializer reads it. Raises UNREADABLE for this message alone."""
+        return read_with(self._serializer, delivery.message.value)
+
+    def run(self, handler: Callable[[Delivery], object], stop: threading.Event | None = None) -> None:
+        """Hand one message after the other to `handler`, until `stop` is set or the consumer is closed.
+
+        What it returns from is acknowledged, unless it has ended it itself; what it raises on is nacked with the error.
+        """
+        while not self._closed and not (stop is not None and stop.is_set()):
+            try:
+                delivery = self.take(_LOOK_S)
+                if delivery is not None:
+                    self._handle(handler, delivery)
+            except BrokerError as error:
+                if error.code is ErrorCode.CLOSED:
+                    return
+                if error.code is not ErrorCode.INVALID_LEASE:
+                    raise
+                # The work took longer than the lease: somebody else has the message now.
+                _log.warning("%s: %s", self.client_id, error)
+
+    def _handle(self, handler: Callable[[Delivery], object], delivery: Delivery) -> None:
+        try:
+            with delivery:
+                handler(delivery)
+        except BrokerError as error:
+            if error.code in {ErrorCode.CLOSED, ErrorCode.INVALID_LEASE}:
+                raise
+            _log.warning("%s: %s", self.client_id, error)
+        except Exception as error:
+            _log.warning("%s: %s", self.client_id, cause_of(error))
+
+    def _delivery(self, lease: Lease) -> Delivery | None:
+        delivery = Delivery(self._host, lease, lease.message)
+        if self._at_most_once:
+            delivery.ack()
+        if self._chain is not None:
+            passed = self._chain.incoming(lease.message)
+            if passed is None:
+                delivery.ack()
+                return None
+            delivery.message = passed
+        return delivery
+
+    def close(self) -> None:
+        """Give back what it holds and end its takes. The second call does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        self._host.unregister(self)
+
+        def release(now_ns: int) -> None:
+            if self.queue in self._host.broker.queue_names():
+                self._host.broker.queue(self.queue).release_holder(now_ns, self.client_id, "closed")
+
+        if not self._host.closing:
+            self._host.call(release)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def cause_of(error: Exception) -> str:
+    """An error of an application in one line, as the cause of a dead letter."""
+    return f"{type(error).__name__}: {error}"[:500]
