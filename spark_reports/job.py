@@ -17,12 +17,14 @@ from spark_reports.cancellation import Cancellation
 from spark_reports.errors import Cancelled, ReportError
 from spark_reports.java import find_java, home_for_executors
 from spark_reports.jvm import Jvm
+from spark_reports.leftovers import clear
 from spark_reports.progress import Progress, private_stdout
 from spark_reports.session import SessionInfo, inspect, inspect_remote, is_remote
 from spark_reports.tuning import tuning
 
 REPORT = "report.html"
 TABLES = "tables"
+_WORK = "brokerscope-report-"
 CANCELLED_CODE = 130  # as a shell says it of a program that was interrupted
 
 #: What each step weighs on the way to the end; every table weighs one.
@@ -79,8 +81,10 @@ def _say_error(progress: Progress, output: TextIO, as_json: bool, error: Excepti
 
 @contextlib.contextmanager
 def _work_folder() -> Iterator[tuple[Path, Path]]:
-    """A folder for what Spark needs, gone afterwards, and a log that stays only where something failed."""
-    work = Path(tempfile.mkdtemp(prefix="brokerscope-report-"))
+    """A folder for what Spark needs, gone afterwards, and a log that stays only where something "
+    "failed, until the next job."""
+    clear(Path(tempfile.gettempdir()), _WORK)
+    work = Path(tempfile.mkdtemp(prefix=f"{_WORK}{os.getpid()}-"))
     log = work.with_suffix(".log")
     try:
         yield work, log
@@ -107,7 +111,7 @@ def _run(
     out = out.resolve()
     partial = out.with_name(f"{out.name}.partial-{os.getpid()}")
     partial.parent.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(partial, ignore_errors=True)
+    clear(partial.parent, f"{out.name}.partial-")
     (partial / TABLES).mkdir(parents=True)
     try:
         _fill(partial, session, info, master, work, log, progress, cancellation)

@@ -26,9 +26,7 @@ def is_message(event: Event) -> bool:
 def batch_of(events: Sequence[Event]) -> pa.RecordBatch:
     """One record batch with a row an event. Raises pa.ArrowException where a field has the wrong type."""
     columns: list[Sequence[Any]] = list(zip(*map(msgspec.structs.astuple, events), strict=True))
-    columns[_DETAIL] = [
-        None if detail is None else _encoder.encode(detail).decode() for detail in columns[_DETAIL]
-    ]
+    columns[_DETAIL] = [None if detail is None else _encoder.encode(detail).decode() for detail in columns[_DETAIL]]
     arrays = [pa.array(values, field.type) for values, field in zip(columns, EVENT_SCHEMA, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=EVENT_SCHEMA)
 

@@ -38,9 +38,7 @@ class LiveSession:
         files: FileSystem = MemoryFiles()
         offsets_path = ":memory:"
         if folder is not None:
-            self.recorder = Recorder(
-                folder, scenario_name=scenario.title, scenario_text=scenario_text, seed=seed
-            )
+            self.recorder = Recorder(folder, scenario_name=scenario.title, scenario_text=scenario_text, seed=seed)
             if scenario.durability == "file":
                 files = DiskFiles(folder / BROKER_FOLDER)
                 offsets_path = str(folder / BROKER_FOLDER / OFFSETS_FILE)

@@ -67,9 +67,7 @@ class Session:
             rows, whole = _stream_rows(path)
             self.event_count += rows
             if not whole and not self.recording:
-                self.problems.append(
-                    f"tail/{path.name} ends in the middle of a batch; what came after it is missing."
-                )
+                self.problems.append(f"tail/{path.name} ends in the middle of a batch; what came after it is missing.")
 
     def _judge(self) -> None:
         metadata = self.metadata
@@ -114,9 +112,7 @@ class Session:
                 break
         return found
 
-    def batches(
-        self, folder: str, from_ns: int | None = None, to_ns: int | None = None
-    ) -> Iterator[pa.RecordBatch]:
+    def batches(self, folder: str, from_ns: int | None = None, to_ns: int | None = None) -> Iterator[pa.RecordBatch]:
         """Record batches of `folder` (messages or control) with from_ns <= time_ns < to_ns, in order. None
         means no bound.
         """
@@ -191,9 +187,7 @@ def seal(folder: Path) -> Session:
     lock = SessionLock(folder)
     try:
         if not lock.acquire():
-            raise BrokerError(
-                ErrorCode.DIRECTORY_IN_USE, f"{folder} is still being recorded; stop the session first"
-            )
+            raise BrokerError(ErrorCode.DIRECTORY_IN_USE, f"{folder} is still being recorded; stop the session first")
         for name in schema.FOLDERS:
             for path in schema.tails(folder, name):
                 seal_stream(folder, name, path)
@@ -202,14 +196,10 @@ def seal(folder: Path) -> Session:
             path.unlink()  # superseded streams and half-written segments
         (folder / schema.TAIL).rmdir()
         if session.metadata.ended == meta.RUNNING:
-            metadata = msgspec.structs.replace(
-                session.metadata, ended=meta.CRASHED, duration_ns=_last_ns(folder)
-            )
+            metadata = msgspec.structs.replace(session.metadata, ended=meta.CRASHED, duration_ns=_last_ns(folder))
             meta.write_metadata(folder, metadata)
     except OSError as error:
-        raise BrokerError(
-            ErrorCode.STORAGE_ERROR, f"cannot seal {folder}: {error.strerror or error}"
-        ) from None
+        raise BrokerError(ErrorCode.STORAGE_ERROR, f"cannot seal {folder}: {error.strerror or error}") from None
     finally:
         lock.release()
     return open_session(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import deque
 from collections.abc import Mapping
@@ -59,9 +60,7 @@ class Recorder:
         self._written = 0
         self._last_ns = 0
         self._lock = SessionLock(folder)
-        self._metadata = meta.new_metadata(
-            scenario=scenario_name, seed=seed, clock=clock, extra=dict(extra or {})
-        )
+        self._metadata = meta.new_metadata(scenario=scenario_name, seed=seed, clock=clock, extra=dict(extra or {}))
         try:
             self._create(scenario_text)
         except OSError as error:
@@ -75,9 +74,7 @@ class Recorder:
     def _create(self, scenario_text: str) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         if any(self.folder.iterdir()):
-            raise BrokerError(
-                ErrorCode.INVALID_REQUEST, f"cannot record into {self.folder}: the folder is not empty"
-            )
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"cannot record into {self.folder}: the folder is not empty")
         for name in schema.FOLDERS:
             (self.folder / name).mkdir()
         self._lock.acquire()
@@ -106,9 +103,7 @@ class Recorder:
 
     def action(self, time_ns: int, action: Mapping[str, Any]) -> None:
         """Keep what the user did at session time `time_ns`; `action` is anything that JSON can say."""
-        self._actions.append(
-            msgspec.json.encode({"time_ns": time_ns, "action": action}, enc_hook=str) + b"\n"
-        )
+        self._actions.append(msgspec.json.encode({"time_ns": time_ns, "action": action}, enc_hook=str) + b"\n")
 
     def flush(self) -> None:
         """Wait until everything that was taken is on disk, or the recording has failed."""
@@ -119,8 +114,13 @@ class Recorder:
 
     @property
     def recorded_bytes(self) -> int:
-        """Bytes on disk so far."""
-        return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+        """Bytes on disk so far, without what else its owner keeps in the folder."""
+        total = 0
+        for name in (*schema.FOLDERS, schema.TAIL):
+            for path in (self.folder / name).glob("*"):
+                with contextlib.suppress(OSError):  # a stream that is being sealed goes away
+                    total += path.stat().st_size
+        return total
 
     def close(
         self, ended: str = meta.FINISHED, totals: Mapping[str, int] | None = None, time_ns: int | None = None
@@ -206,9 +206,7 @@ class Recorder:
             if messages:
                 self._tails[schema.MESSAGES].append(batch_of(messages))
             if len(messages) < len(events):
-                self._tails[schema.CONTROL].append(
-                    batch_of([event for event in events if not is_message(event)])
-                )
+                self._tails[schema.CONTROL].append(batch_of([event for event in events if not is_message(event)]))
             with self._room:
                 self._written += len(events)
                 self._room.notify_all()

@@ -79,6 +79,12 @@
     type: "category", data: names, axisLabel: { ...text(), formatter: (name) => tail(name, narrow() ? 18 : 34) }, axisTick: { show: false },
     axisLine: { lineStyle: { color: colour("line") } }, ...more,
   });
+  // A logarithmic axis from 1 µs up, at most six decades: what is quicker lies on its bottom line.
+  function decades(values) {
+    const high = 10 ** Math.ceil(Math.log10(Math.max(0.01, ...values)));
+    const least = Math.min(high / 10, ...values.filter((v) => v > 0));
+    return [Math.max(0.001, high / 1e6, 10 ** Math.floor(Math.log10(least))), high];
+  }
   const points = (values) => values.map((y, index) => [+(Math.min((index + 0.5) * data.width_s, data.duration_s)).toFixed(6), y]);
   const line = (name, values, index, more) => ({
     name, type: "line", data: values, showSymbol: false, symbolSize: 6, lineStyle: { width: 1.8, color: series(index) }, itemStyle: { color: series(index) },
@@ -122,16 +128,18 @@
       return withTooltip(frame({
         xAxis: time(), yAxis: value(format),
         series: [context(), ...found.map((one, index) => line(one.name, points(one[unit]), index, {
-          stack: "all", areaStyle: { opacity: 0.82, color: series(index) }, lineStyle: { width: 0.6, color: colour("card") },
+          stack: "all", ...(found.length > 1
+            ? { areaStyle: { opacity: 0.82, color: series(index) }, lineStyle: { width: 0.6, color: colour("card") } }
+            : { areaStyle: { opacity: 0.16, color: series(index) } }),
         }))],
       }), overTime(format));
     },
     "plot-latency": () => {
       const found = data.latency_over_time[chosen["plot-latency"]?.Until ?? "delivered"] ?? [];
-      const low = Math.min(...found.flatMap((r) => r.slice(1)).filter((v) => v > 0), 1);
+      const [low, high] = decades(found.flatMap((r) => r.slice(1)));
       const names = ["p50", "p90", "p99", "maximum"];
       return withTooltip(frame({
-        xAxis: time(), yAxis: value(milliseconds, { type: "log", min: 10 ** Math.floor(Math.log10(low)) }),
+        xAxis: time(), yAxis: value(milliseconds, { type: "log", min: low, max: high }),
         series: [context(), ...names.map((name, index) => line(name,
           found.map((r) => [r[0] + data.width_s / 2, Math.max(r[index + 1], low)]), index,
           { connectNulls: false, showSymbol: index === 3, symbol: "circle", symbolSize: 3.5, lineStyle: { width: index === 3 ? 0 : 1.8, color: series([0, 2, 1, 5][index]) }, itemStyle: { color: series([0, 2, 1, 5][index]) } }))],
@@ -153,18 +161,18 @@
         trigger: "item",
         formatter: (item) => {
           const [x, y, count] = item.value, at = x * data.width_s;
-          const words = heat.has_zero && y === 0 ? "at once" : `${milliseconds(labels[y])} to ${milliseconds(labels[y] * 10 ** 0.125)}`;
+          const words = heat.has_zero && y === 0 ? "below 1 µs" : `${milliseconds(labels[y])} to ${milliseconds(labels[y] * 10 ** 0.125)}`;
           return `<b>${clock(at)}</b> to ${clock(at + data.width_s)}<br>${plain(words)}: <b>${number(count)}</b> messages${happened(at, at + data.width_s)}`;
         },
       });
     },
     "plot-curve": () => {
       const names = { delivered: "First delivery", acknowledged: "Acknowledged" };
-      const low = Math.min(1, ...Object.values(data.latency_curve).flat().map((p) => p[1]).filter((v) => v > 0));
+      const [low, high] = decades(Object.values(data.latency_curve).flat().map((p) => p[1]));
       const percent = (v) => (v <= 1 ? "0" : `p${+(100 * (1 - 1 / v)).toFixed(Math.max(0, Math.round(Math.log10(v)) - 2))}`);
       return withTooltip(frame({
         grid: { left: 8, right: 26, top: 34, bottom: 6, containLabel: true },
-        xAxis: value(percent, { type: "log", min: 1, splitLine: { show: false }, axisLine: { lineStyle: { color: colour("line") } } }), yAxis: value(milliseconds, { type: "log", min: 10 ** Math.floor(Math.log10(low)) }),
+        xAxis: value(percent, { type: "log", min: 1, splitLine: { show: false }, axisLine: { lineStyle: { color: colour("line") } } }), yAxis: value(milliseconds, { type: "log", min: low, max: high }),
         series: Object.keys(names).filter((key) => data.latency_curve[key]).map((key, index) =>
           line(names[key], data.latency_curve[key].map(([x, ms]) => [x, Math.max(ms, low)]), index, { step: "end" })),
       }), {
@@ -242,7 +250,7 @@
         grid: { left: 8, right: lost.length ? 8 : 26, top: 34, bottom: 6, containLabel: true },
         xAxis: time(), yAxis: [value((v) => share(v), most > 1 ? { min: 0 } : { min: 0, max: 1, interval: 0.25 }), value(number, { show: lost.length > 0, splitLine: { show: false } })],
         series: [context(), ...blocked.map((one, index) => line(`${one.name}, blocked`, points(one.blocked), index, { step: "middle", areaStyle: { opacity: 0.13 }, lineStyle: { width: 1.2, color: series(index) } })),
-          ...lost.map(([name, values], index) => ({ name, type: "bar", z: 3, yAxisIndex: 1, data: points(values), barMaxWidth: 7, itemStyle: { color: series(index + 5), borderRadius: [2, 2, 0, 0] } }))],
+          ...lost.map(([name, values], index) => ({ name, type: "bar", stack: "lost", z: 3, yAxisIndex: 1, data: points(values), barMaxWidth: 7, itemStyle: { color: series(index + 5), borderRadius: [2, 2, 0, 0] } }))],
       }), overTime(format));
     },
     "plot-partitions": (box) => {

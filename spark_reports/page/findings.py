@@ -160,7 +160,7 @@ def _refused(rows: Rows) -> Iterator[Finding]:
         parts = [f"{lost:,} {word}" for word, lost in losses.items() if lost]
         yield Finding(
             WARN,
-            f"{text.plural(total, 'message')} never reached a reader by policy",
+            f"{text.plural(total, 'message was', 'messages were')} turned away or discarded",
             f"{text.listed(parts, 4)}, on {text.listed(topics)}.",
             "backpressure",
         )
@@ -186,12 +186,13 @@ def _redelivered(rows: Rows) -> Iterator[Finding]:
     delivered = sum(row["delivered"] for row in rows)
     again = sum(row["delivered"] for row in rows if row["attempt"] > 1)
     if again:
+        repeats = text.plural(again, "delivery was a repeat", "deliveries were repeats")
         most = max(row["attempt"] for row in rows if row["delivered"])
         groups = sorted({row["group"] for row in rows if row["attempt"] > 1 and row["delivered"]})
         yield Finding(
             INFO,
-            f"{text.share(again / delivered)} of the deliveries were repeats",
-            f"{text.count(again)} of {text.count(delivered)}, up to attempt {most}, in {text.listed(groups)}.",
+            f"{repeats}, {text.share(again / delivered)} of all",
+            f"Up to attempt {most}, in {text.listed(groups)}.",
             "redeliveries",
         )
 
@@ -200,10 +201,8 @@ def _latency(rows: Rows, groups: Rows) -> Iterator[Finding]:
     whole = next((row for row in rows if row["measure"] == "delivered"), None)
     if whole is None:
         return
-    headline = (
-        f"Half of the messages were delivered within {text.duration(whole['p50_ns'])}, "
-        f"99 % within {text.duration(whole['p99_ns'])}"
-    )
+    half = f"within {text.duration(whole['p50_ns'])}" if whole["p50_ns"] else "at once"
+    headline = f"Half of the messages were delivered {half}, 99{text.NBSP}% within {text.duration(whole['p99_ns'])}"
     slowest = max((row for row in groups if row["measure"] == "delivered"), key=lambda row: row["p99_ns"])
     detail = f"Slowest is {slowest['group']} on {slowest['topic']}: p99 {text.duration(slowest['p99_ns'])}."
     yield Finding(INFO, headline, detail, "latency")

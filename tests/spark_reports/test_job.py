@@ -124,6 +124,11 @@ def test_a_killed_job_takes_its_jvm_along(recorded: Path, tmp_path: Path, work: 
     job.wait()
     assert _gone(work)
     assert not (tmp_path / "out").exists()
+    (left,) = tmp_path.glob("out.partial-*")
+    (tmp_path / f"out.partial-{os.getpid()}").mkdir()  # another job, which is alive
+    assert _error(recorded, "--out", tmp_path / "out", environment={"PATH": "", "JAVA_HOME": ""})[0] in (0, 1)
+    assert not left.exists()
+    assert {path.name for path in tmp_path.glob("out.partial-*")} == {f"out.partial-{os.getpid()}"}
 
 
 _PARENT = """

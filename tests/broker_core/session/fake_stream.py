@@ -279,13 +279,9 @@ class FakeBroker:
                 self.metrics.append((offset, self.now))
             else:
                 self.blocked_ns = self.now
-                self.emit(
-                    K.PRODUCER_BLOCKED, topic=BOUNDED, client="sensor", cause="block: dashboard is 50 behind"
-                )
+                self.emit(K.PRODUCER_BLOCKED, topic=BOUNDED, client="sensor", cause="block: dashboard is 50 behind")
         else:
-            self.emit(
-                K.REJECTED, topic=BOUNDED, partition=0, count=1, size_bytes=60, client="probe", cause="full"
-            )
+            self.emit(K.REJECTED, topic=BOUNDED, partition=0, count=1, size_bytes=60, client="probe", cause="full")
         if self.metrics and (not slow or self.random.random() < 0.3):
             offset, published = self.metrics.popleft()
             fields: dict[str, Any] = {
@@ -301,9 +297,7 @@ class FakeBroker:
             self.emit(K.DELIVERED, attempt=1, **fields)
             self.emit(K.ACKNOWLEDGED, **fields)
         if self.blocked_ns is not None and len(self.metrics) < 5:
-            self.emit(
-                K.PRODUCER_UNBLOCKED, topic=BOUNDED, client="sensor", cause="block: dashboard is 50 behind"
-            )
+            self.emit(K.PRODUCER_UNBLOCKED, topic=BOUNDED, client="sensor", cause="block: dashboard is 50 behind")
             self.blocked_ns = None
 
     def redrive(self, count: int) -> None:

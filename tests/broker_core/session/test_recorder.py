@@ -58,9 +58,7 @@ def test_a_time_range_holds_exactly_its_events(tmp_path: Path, monkeypatch: pyte
     assert list(session.events(start, end)) == [event for event in events if start <= event.time_ns < end]
 
 
-def test_segments_are_sealed_on_the_way_and_no_event_is_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_segments_are_sealed_on_the_way_and_no_event_is_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema, "SEGMENT_EVENTS", 64)
     monkeypatch.setattr(recorder_module, "BATCH_EVENTS", 16)
     events, _ = _record(tmp_path / "s")
@@ -68,9 +66,7 @@ def test_segments_are_sealed_on_the_way_and_no_event_is_twice(
     assert [event.seq for event in session.events()] == [event.seq for event in events]
 
 
-def test_memory_stays_bounded_while_the_writer_is_slow(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_stays_bounded_while_the_writer_is_slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     slow = columns.batch_of
 
@@ -96,9 +92,7 @@ def test_a_folder_with_something_in_it_is_refused(tmp_path: Path) -> None:
         Recorder(tmp_path, scenario_name="fake")
 
 
-def test_a_failing_disk_is_one_clear_error_and_never_silent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failing_disk_is_one_clear_error_and_never_silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def append(self: object, batch: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -187,6 +181,7 @@ def test_a_session_being_recorded_opens_but_is_not_sealed(tmp_path: Path) -> Non
     for number in range(10):
         recorder(Event(number, number, EventKind.PUBLISHED, count=1))
     recorder.flush()
+    assert 0 < recorder.recorded_bytes < 20_000
     session = open_session(tmp_path / "s")
     assert session.recording and session.problems == []
     assert session.event_count == 10
@@ -219,9 +214,7 @@ def test_the_tail_is_read_up_to_where_it_is_torn(tmp_path: Path, monkeypatch: py
     assert len(counts) >= 4
 
 
-def test_a_truncated_segment_is_named_and_the_rest_opens(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_truncated_segment_is_named_and_the_rest_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema, "SEGMENT_EVENTS", 100)
     monkeypatch.setattr(recorder_module, "BATCH_EVENTS", 50)
     events, _ = _record(tmp_path / "s")
@@ -245,9 +238,7 @@ def test_a_truncated_segment_is_named_and_the_rest_opens(
         ('{"format": "brokerscope-session", "format_version": 1, "seed": "x"}', "cannot be understood"),
     ],
 )
-def test_what_is_not_a_session_is_said_in_one_sentence(
-    tmp_path: Path, text: str | None, sentence: str
-) -> None:
+def test_what_is_not_a_session_is_said_in_one_sentence(tmp_path: Path, text: str | None, sentence: str) -> None:
     if text is not None:
         (tmp_path / "session.json").write_text(text)
     with pytest.raises(BrokerError, match=sentence):
@@ -273,8 +264,7 @@ def test_the_schema_is_the_fields_of_an_event() -> None:
 
 def test_the_schema_module_needs_nothing_else_of_the_core() -> None:
     code = (
-        "import sys, broker_core.session.schema;"
-        "print(sorted(m for m in sys.modules if m.startswith('broker_core.')))"
+        "import sys, broker_core.session.schema;print(sorted(m for m in sys.modules if m.startswith('broker_core.')))"
     )
     out = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
@@ -302,3 +292,19 @@ def test_an_event_after_the_end_is_counted_as_missed(tmp_path: Path) -> None:
     recorder.close()
     recorder(Event(0, 0, EventKind.PUBLISHED, count=1))
     assert recorder.missed == 1
+
+
+SAMPLES = Path(__file__).parent / "samples"
+
+
+@pytest.mark.parametrize("version", range(1, schema.FORMAT_VERSION + 1))
+def test_a_session_of_every_version_opens(version: int) -> None:
+    """`python -m tests.broker_core.session.make_sample` recorded the sample when the version was new."""
+    session = open_session(SAMPLES / f"version-{version}")
+    assert session.problems == [] and session.sealed
+    assert session.metadata.totals is not None
+    events = list(session.events())
+    assert len(events) == session.metadata.events
+    published = sum(event.count for event in events if event.kind is EventKind.PUBLISHED)
+    assert published == session.metadata.totals["published"] > 0
+    assert session.scenario_text and session.actions

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from spark_reports.collect import Made
+from spark_reports.page.charts import chart_data
 from spark_reports.page.findings import BAD, GOOD, WARN, find
 from spark_reports.page.page import render
 from spark_reports.session import SessionInfo
@@ -192,7 +193,7 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
                 {"topic": "t", "blocks": 0, "blocked_ns": 0, "rejected": 5, "dropped": 2, "evicted": 0, "expired": 0}
             ]
         },
-        ["7 messages never reached a reader by policy", "5 refused and 2 dropped, on t."],
+        ["7 messages were turned away or discarded", "5 refused and 2 dropped, on t."],
     ),
     "skew": (
         {
@@ -211,7 +212,7 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
                 {"group": "q", "topic": "q", "attempt": 2, "delivered": 10},
             ]
         },
-        ["10 % of the deliveries were repeats", "10 of 100, up to attempt 2, in q."],
+        ["10 deliveries were repeats, 10 % of all", "Up to attempt 2, in q."],
     ),
 }
 
@@ -226,3 +227,15 @@ def test_a_finding_is_computed(rows: dict[str, list[dict[str, Any]]], sentences:
 def test_even_partitions_are_no_finding() -> None:
     rows = [{"topic": "t", "partition": p, "messages": 5, "bytes": 1, "share": 0.5, "times_even": 1.0} for p in (0, 1)]
     assert [one.section for one in findings(partitions=rows, reconciliation=[equal()])] == ["reconciliation"]
+
+
+def test_the_heat_map_keeps_every_message_and_lifts_what_took_no_time() -> None:
+    cells = [(0, 0, 1, 5), (0, 20, 316, 2), (1, 48, 1_000_000, 7), (1, 50, 1_778_279, 1)]
+    rows = [
+        {"measure": "delivered", "start_ns": at * S, "row": row, "from_ns": from_ns, "messages": messages}
+        for at, row, from_ns, messages in cells
+    ]
+    heat = chart_data({name: table.to_pylist() for name, table in made(latency_heat=rows).tables.items()}, 60 * S, S)
+    drawn = heat["latency_heat"]["delivered"]
+    assert drawn["cells"] == [[0, 0, 7], [1, 2, 7], [1, 4, 1]]
+    assert drawn["has_zero"] and len(drawn["labels"]) == 5 and drawn["labels"][2] == 1.0

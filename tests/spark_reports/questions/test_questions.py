@@ -487,7 +487,7 @@ def test_an_audit_counts_across_words_of_64_offsets(events: Events) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(1, 150)), min_size=1, max_size=12))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_an_audit_of_any_ranges_counts_as_a_set_does(events: Events, ranges: list[tuple[int, int]]) -> None:
     offsets = [offset for start, count in ranges for offset in range(start, start + count)]
     lost, twice = max(offsets) + 1 - min(offsets) - len(set(offsets)), len(offsets) - len(set(offsets))
