@@ -211,8 +211,14 @@ class ActionRegistry(QObject):
         """Make the shortcuts work in `window`, and keep unmodified keys for the text field that has the focus."""
         window.addActions(list(self._actions.values()))
         app = QApplication.instance()
-        if app is not None:
-            app.installEventFilter(self)
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._watch)
+            self._watch(None, app.focusWidget())
+
+    def _watch(self, _old: QWidget | None, focused: QWidget | None) -> None:
+        """Filter the events of what has the focus: those of the whole program are thousands a second."""
+        if focused is not None:
+            focused.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Unmodified keys do nothing while a text field has focus; Space presses the button that has it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from datetime import UTC, datetime
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -155,6 +156,12 @@ class Player(QObject):
         """The seed of this run."""
         assert self._live is not None
         return self._live.simulation.seed
+
+    @property
+    def started_at(self) -> datetime:
+        """The wall time of session time 0."""
+        assert self._live is not None
+        return datetime.fromtimestamp(self._live.epoch_ms / 1000, UTC)
 
     @property
     def folder(self) -> Path | None:

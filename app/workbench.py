@@ -16,6 +16,7 @@ from app.jobs import Jobs
 from app.places import APP_NAME
 from app.player import Player
 from app.scenario_menu import scenario_commands
+from app.view_models.inspector import scenario_facts
 from app.view_models.views import Views
 from broker_core.engine.runner import Mode
 from widgets.canvas.canvas import Canvas
@@ -83,6 +84,8 @@ class Workbench(QObject):
         scenario = self.player.scenario
         assert scenario is not None
         self.views.restart()
+        self.views.about = scenario_facts(scenario)
+        self.views.times.wall_start = self.player.started_at
         self.views.select("")
         self.views.status.seed = self.player.seed
         self.window.toolbar.set_scenario(scenario.title)
@@ -100,7 +103,7 @@ class Workbench(QObject):
         self.views.running = player.moving
         self.views.refresh(player.snapshot, panels=panels)
         if panels:
-            self.views.status.frame_ms = self.frames.cost_ms()
+            self.views.status.frame_ms = self.frames.cost_ms() if self.frames.count else None
             self._show_mode(status.mode)
             self.registry.refresh()
             player.check()

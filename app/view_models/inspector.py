@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from app.view_models.formats import NOT_APPLICABLE, byte_size, count, duration, rate, session_time
 from app.view_models.gauges import gate_of, gate_state, gauge_facts
+from broker_core.lab.scenario import Scenario
 from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
 from widgets.panels.inspector import InspectorFacts
 
@@ -246,3 +247,12 @@ _MAKERS: dict[str, Callable[[Snapshot, str], InspectorFacts | None]] = {
     "dlq": _queue,
     "workers": _queue,
 }
+
+
+def scenario_facts(scenario: Scenario) -> InspectorFacts:
+    """What the scenario is about, what to watch and what to try: shown while nothing is selected."""
+    sections: list[Section] = [("", (("", " ".join(scenario.about.split())),))]
+    for title, lines in (("Watch", scenario.watch), ("Try", scenario.try_)):
+        if lines:
+            sections.append((title, tuple((f"{number}.", line) for number, line in enumerate(lines, start=1))))
+    return InspectorFacts("Scenario", scenario.title, "", tuple(sections))

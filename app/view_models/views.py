@@ -34,7 +34,7 @@ from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.in_flight import InFlightPanel
-from widgets.panels.inspector import InspectorPanel
+from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.jobs import JobFacts, JobsPanel
 from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.rebalances import RebalancesPanel
@@ -58,6 +58,7 @@ class Views(QObject):
         self.timeline = TimelineModel()
         self.status = StatusModel()
         self.selected = ""
+        self.about: InspectorFacts | None = None
         self.running = True
         self.snapshot: Snapshot | None = None
         self._window: MainWindow | None = None
@@ -130,7 +131,7 @@ class Views(QObject):
     def _show_selected(self) -> None:
         if self._window is None or self.snapshot is None:
             return
-        facts = inspector_facts(self.snapshot, self.selected) if self.selected else None
+        facts = inspector_facts(self.snapshot, self.selected) if self.selected else self.about
         self._window.parts.inspector.set_facts(facts)
 
     def _show_tab(self) -> None:

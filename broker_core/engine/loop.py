@@ -60,6 +60,12 @@ class Task:
         if reply is self._waiting_for:
             self._loop.call_soon(self.start)
 
+    def close(self) -> None:
+        """Drop it where it stands: nothing of it runs any more, but what it has put into `finally`."""
+        self._waiting_for = None
+        self._coroutine.close()
+        self.finished.resolve(None)
+
     def start(self) -> None:
         """Run it to its next wait."""
         if self._held:
@@ -90,6 +96,7 @@ class Loop:
         self.steps = 0  # how often `run_next` has done something: where in a run an action came
         self.timers = Timers()
         self._ready: deque[Callable[[], object]] = deque()
+        self._tasks: dict[Task, None] = {}
         self.failures: list[tuple[Task, Exception]] = []
 
     def call_soon(self, action: Callable[[], object]) -> None:
@@ -99,8 +106,17 @@ class Loop:
     def spawn(self, coroutine: Coroutine[Reply[Any], None, Any], name: str) -> Task:
         """Start a task; it runs at the present time, after what is ready already."""
         task = Task(self, coroutine, name)
+        self._tasks[task] = None
+        task.finished.then(lambda _finished: self._tasks.pop(task, None))
         self.call_soon(task.start)
         return task
+
+    def close(self) -> None:
+        """Drop every task and all that is ready: nothing happens any more."""
+        self._ready.clear()
+        for task in list(self._tasks):
+            task.close()
+        self._ready.clear()
 
     def failed(self, task: Task, error: Exception) -> None:
         """A task ended with an error that nobody caught; the driver raises it."""

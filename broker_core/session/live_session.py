@@ -19,7 +19,10 @@ OFFSETS_FILE = "offsets.sqlite"
 
 
 class LiveSession:
-    """Everything that belongs to one run. `folder` is None where nothing is recorded."""
+    """Everything that belongs to one run. `folder` is None where nothing is recorded.
+
+    `epoch_ms` is the Unix time of session time 0.
+    """
 
     def __init__(
         self,
@@ -34,6 +37,7 @@ class LiveSession:
         self.folder = folder
         self.recorder: Recorder | None = None
         self._closed = False
+        self.epoch_ms = time.time_ns() // 1_000_000
         seed = scenario.seed if seed is None else seed
         files: FileSystem = MemoryFiles()
         offsets_path = ":memory:"
@@ -48,7 +52,7 @@ class LiveSession:
             offsets_path=offsets_path,
             find_file=find_file,
             seed=seed,
-            epoch_ms=time.time_ns() // 1_000_000,
+            epoch_ms=self.epoch_ms,
         )
         if self.recorder is not None:
             self.simulation.events.attach(self.recorder)

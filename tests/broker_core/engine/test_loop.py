@@ -99,3 +99,23 @@ def test_waiting_for_any_prefers_the_order_of_the_arguments_and_loses_nothing() 
     loop.run_until(0)
     assert seen == ["fast", "also fast"]
     assert slow.resolve("still there")
+
+
+def test_a_closed_loop_drops_its_tasks_and_their_finally_has_run() -> None:
+    loop, seen = Loop(), []
+
+    async def waiting(name: str) -> None:
+        try:
+            await loop.sleep(1)
+            seen.append(f"{name} went on")
+        finally:
+            seen.append(f"{name} tidied")
+
+    started = loop.spawn(waiting("started"), "started")
+    loop.run_until(0)
+    unstarted = loop.spawn(waiting("unstarted"), "unstarted")
+    loop.close()
+    loop.run_until(2 * NS_PER_S)
+    assert seen == ["started tidied"]
+    assert started.finished.done
+    assert unstarted.finished.done

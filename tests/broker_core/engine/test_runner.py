@@ -48,6 +48,7 @@ def engine(ticking: Ticking) -> Iterator[Engine]:
     engine = Engine(ticking, until_ns=2 * NS_PER_S)
     yield engine
     engine.close()
+    ticking.loop.close()
 
 
 def eventually(condition: Callable[[], bool], engine: Engine) -> None:
