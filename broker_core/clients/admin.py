@@ -186,10 +186,12 @@ class Admin:
 
     def preview_reset(self, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
         """What `reset_offsets` would change; nothing is done."""
-        return self._host.call(lambda _now: self._broker.preview_reset(group, target, partitions))
+        chosen = tuple(partitions)
+        return self._host.call(lambda _now: self._broker.preview_reset(group, target, chosen))
 
     def reset_offsets(self, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
         """Set what an empty group has committed. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
-        changes = self._host.call(lambda now_ns: self._broker.reset_offsets(now_ns, group, target, partitions))
+        chosen = tuple(partitions)
+        changes = self._host.call(lambda now_ns: self._broker.reset_offsets(now_ns, group, target, chosen))
         self._host.wait(self._host.kept())
         return changes
