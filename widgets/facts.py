@@ -42,7 +42,7 @@ class FactsGrid(QWidget):
         super().__init__(parent)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(12)
+        self._grid.setHorizontalSpacing(0)
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnStretch(1, 1)
         self._rows: list[tuple[QLabel, QLabel]] = []
@@ -53,9 +53,11 @@ class FactsGrid(QWidget):
             self._add_row()
         for place, (name, value) in enumerate(self._rows):
             shown = place < len(facts)
-            if name.isVisibleTo(self) != shown:
-                name.setVisible(shown)
-                value.setVisible(shown)
+            # A value without a label is a paragraph: it begins at the edge.
+            named = shown and bool(facts[place][0])
+            for label, visible in ((name, named), (value, shown)):
+                if label.isHidden() == visible:
+                    label.setVisible(visible)
             if shown:
                 for label, text in zip((name, value), facts[place], strict=True):
                     if label.text() != text:
@@ -63,14 +65,18 @@ class FactsGrid(QWidget):
 
     def facts(self) -> list[tuple[str, str]]:
         """What is shown."""
-        return [(name.text(), value.text()) for name, value in self._rows if name.isVisibleTo(self)]
+        return [(name.text(), value.text()) for name, value in self._rows if not value.isHidden()]
 
     def _add_row(self) -> None:
         name, value = plain_label(role="muted", parent=self), plain_label(parent=self)
+        name.setContentsMargins(0, 0, 12, 0)
         name.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         value.setFont(tabular_font())
         value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         let_wrap(value)
+        # Hidden by word, else the layout shows them.
+        name.hide()
+        value.hide()
         row = len(self._rows)
         self._grid.addWidget(name, row, 0)
         self._grid.addWidget(value, row, 1)

@@ -136,7 +136,7 @@ class MainWindow(QMainWindow):
         self.parts.canvas.setMinimumSize(320, 160)
         self.setCentralWidget(self.whole)
         self.top.setSizes([960, 320])
-        self.whole.setSizes([465, 255])
+        self.whole.setSizes([510, 220])
         self.right.setSizes([220, 230])
 
     def set_menus(self, menus: Sequence[tuple[str, Sequence[QAction | None]]]) -> None:

@@ -252,7 +252,7 @@ _MAKERS: dict[str, Callable[[Snapshot, str], InspectorFacts | None]] = {
 def scenario_facts(scenario: Scenario) -> InspectorFacts:
     """What the scenario is about, what to watch and what to try: shown while nothing is selected."""
     sections: list[Section] = [("", (("", " ".join(scenario.about.split())),))]
-    for title, lines in (("Watch", scenario.watch), ("Try", scenario.try_)):
+    for title, lines in (("Try", scenario.try_), ("Watch", scenario.watch)):
         if lines:
             sections.append((title, tuple((f"{number}.", line) for number, line in enumerate(lines, start=1))))
     return InspectorFacts("Scenario", scenario.title, "", tuple(sections))
