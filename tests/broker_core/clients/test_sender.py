@@ -1,0 +1,264 @@
+"""A producer's half in the core, in virtual time: linger, order, retries, idempotence, what a caller is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker_core.broker import Broker, Published
+from broker_core.clients.batches import Batch
+from broker_core.clients.sender import ProducerConfig, Sender
+from broker_core.errors import BrokerError, ConfigError, ErrorCode
+from broker_core.flow.config import FlowConfig
+from broker_core.log.config import LogConfig
+from broker_core.messages import Message
+from broker_core.replies import Reply
+from tests.broker_core.clients.world import World
+
+STORED, LOST, REFUSED = "stored", "acknowledgement lost", "never arrived"
+
+
+class FlakyBroker(Broker):
+    """A broker behind a bad line: `fates` says what becomes of each batch that is sent, in order; then all is well."""
+
+    fates: list[str]
+    sent: int = 0
+
+    def publish_batch(
+        self, now_ns: int, name: str, partition: int | None, messages: Sequence[Message], **fields: Any
+    ) -> Reply[Published | None]:
+        fate = self.fates.pop(0) if self.fates else STORED
+        self.sent += 1
+        if fate == REFUSED:
+            raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, "the line")
+        if fate == LOST:
+            fields.pop("on_appended")
+            super().publish_batch(now_ns, name, partition, messages, **fields)
+            reply: Reply[Published | None] = Reply()
+            reply.fail(BrokerError(ErrorCode.REQUEST_TIMED_OUT, "the line"))
+            return reply
+        return super().publish_batch(now_ns, name, partition, messages, **fields)
+
+
+def flaky(*fates: str, partitions: int = 1) -> World:
+    world = World(partitions, FlakyBroker)
+    assert isinstance(world.broker, FlakyBroker)
+    world.broker.fates = list(fates)
+    return world
+
+
+def sender(world: World, **config: Any) -> Sender:
+    settings = ProducerConfig(**{"linger_ms": 0, **config})
+    identity = world.broker.producer_ids.register(settings.name) if settings.idempotent else None
+    return Sender(world.broker, world.loop, "producer", settings, identity=identity)
+
+
+def send(made: Sender, value: bytes, key: bytes | None = b"k") -> Batch:
+    placed = made.send("commits", Message(value, key))
+    assert placed is not None
+    return placed[0]
+
+
+def test_messages_wait_for_company_until_the_linger_timer_fires():
+    world = World(1)
+    made = sender(world, linger_ms=5)
+    first, second = send(made, b"a"), send(made, b"b")
+    world.run(0.004_999)
+    assert first is second and not first.settled.done and world.values() == [[]]
+    world.run(0.000_001)
+    assert first.settled.result() == Published("commits", 0, 0, (), 2)
+    assert world.values() == [[b"a", b"b"]]
+
+
+def test_a_full_batch_does_not_linger():
+    world = World(1)
+    made = sender(world, linger_ms=1_000, batch_messages=2)
+    batches = [send(made, b"%d" % number) for number in range(3)]
+    assert batches[0].settled.done and batches[1] is batches[0] and not batches[2].settled.done
+    by_size = sender(world, linger_ms=1_000, batch_bytes=100)
+    assert send(by_size, b"x" * 120).settled.done
+
+
+@pytest.mark.parametrize("fates", [(REFUSED,), (LOST,), (LOST, REFUSED, LOST)])
+def test_a_retry_is_stored_once_and_keeps_the_order(fates: tuple[str, ...]):
+    world = flaky(*fates)
+    made = sender(world, retry_backoff_ms=100)
+    batches = [send(made, value) for value in (b"a", b"b", b"c")]
+    assert not batches[0].settled.done
+    world.run(1)
+    assert world.values() == [[b"a", b"b", b"c"]]
+    assert [batch.settled.result().offset for batch in batches] == [0, 1, 2]
+
+
+def test_without_idempotence_a_lost_acknowledgement_makes_a_duplicate():
+    world = flaky(LOST)
+    made = sender(world, idempotent=False)
+    send(made, b"a")
+    world.run(1)
+    assert world.values() == [[b"a", b"a"]]
+
+
+@settings(max_examples=60)
+@given(
+    fates=st.lists(st.sampled_from([STORED, LOST, REFUSED]), max_size=60),
+    messages=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 20)), min_size=1, max_size=40),
+    linger_ms=st.sampled_from([0, 1, 20]),
+)
+def test_an_idempotent_producer_loses_and_duplicates_nothing_whatever_the_line_does(
+    fates: list[str], messages: list[tuple[int, int]], linger_ms: int
+):
+    world = flaky(*fates, partitions=3)
+    made = sender(world, linger_ms=linger_ms, retry_backoff_ms=7, batch_messages=4)
+    expected: list[list[bytes | None]] = [[], [], []]
+    batches = []
+    for number, (pause_ms, key) in enumerate(messages):
+        world.run(pause_ms / 1_000)
+        message = Message(b"%d" % number, b"%d" % key)
+        expected[world.broker.partition_for("commits", message)].append(message.value)
+        batches.append(send(made, b"%d" % number, b"%d" % key))
+    done = made.flush()
+    world.run(60)
+    assert done.done
+    assert world.values() == expected
+    assert all(batch.settled.error is None for batch in batches)
+    assert made.buffered_bytes == 0
+
+
+def test_a_failed_batch_reaches_its_caller_and_the_next_one_goes_on():
+    world = flaky(*[LOST] * 3)
+    made = sender(world, retries=2)
+    failed, following = send(made, b"a"), send(made, b"b")
+    world.run(2)
+    assert isinstance(failed.settled.error, BrokerError)
+    assert failed.settled.error.code is ErrorCode.REQUEST_TIMED_OUT
+    assert following.settled.error is None
+    assert [str(error) for error in made.failures] == [str(failed.settled.error)]
+
+
+def test_a_batch_that_is_not_stored_in_time_fails():
+    world = flaky(*[REFUSED] * 1_000)
+    made = sender(world, delivery_timeout_ms=950)
+    batch = send(made, b"a")
+    world.run(0.9)
+    assert not batch.settled.done
+    world.run(0.1)
+    assert isinstance(batch.settled.error, BrokerError) and made.buffered_bytes == 0
+
+
+def test_what_the_broker_refuses_for_good_is_not_tried_again():
+    world = World(1)
+    assert world.broker.takes_batches("commits")
+    made = sender(world, linger_ms=10)
+    batch = send(made, b"a")
+    world.broker.delete_topic(0, "commits")
+    world.run(1)
+    assert isinstance(batch.settled.error, BrokerError)
+    assert batch.settled.error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def test_a_message_that_can_never_be_stored_is_refused_before_it_spoils_a_batch():
+    world = World(1, log=LogConfig(max_message_bytes=10))
+    made = sender(world, linger_ms=10)
+    good = send(made, b"good")
+    with pytest.raises(BrokerError, match="at most 10"):
+        send(made, b"x" * 11)
+    world.run(1)
+    assert good.settled.error is None and world.values() == [[b"good"]]
+
+
+def test_a_named_producer_fences_the_one_before_it():
+    world = World(1)
+    old = sender(world, name="importer")
+    send(old, b"old")
+    new = sender(world, name="importer")
+    send(new, b"new")
+    late = send(old, b"too late")
+    assert isinstance(late.settled.error, BrokerError)
+    assert late.settled.error.code is ErrorCode.INVALID_PRODUCER_EPOCH
+    with pytest.raises(BrokerError):
+        old.send("commits", Message(b"x"))
+    assert world.values() == [[b"old", b"new"]]
+
+
+def test_the_buffer_is_bounded_and_tells_when_there_is_room():
+    world = World(1)
+    made = sender(world, linger_ms=10, buffer_bytes=100)
+    send(made, b"x" * 60)
+    assert made.send("commits", Message(b"y" * 60, b"k")) is None
+    room = made.room()
+    assert not room.done
+    world.run(0.01)
+    assert room.done
+    send(made, b"y" * 60)
+
+
+def test_a_flow_policy_that_drops_is_told_and_one_that_rejects_is_tried_again():
+    world = World(1)
+    limit = FlowConfig(rate_per_s=1, policy="drop_newest")
+    world.broker.configure_topic(0, "commits", flow=limit)
+    made = sender(world, linger_ms=10)
+    kept, lost = send(made, b"a"), send(made, b"b")
+    assert kept is not lost and kept.settled.error is None
+    assert isinstance(lost.settled.error, BrokerError) and lost.settled.error.code is ErrorCode.THROTTLED
+    world.broker.configure_topic(world.now_ns, "commits", flow=FlowConfig(rate_per_s=1, policy="reject"))
+    batches = [send(made, b"c"), send(made, b"d")]
+    world.run(3)
+    assert [batch.settled.error for batch in batches] == [None, None]
+    assert world.values() == [[b"a", b"c", b"d"]]
+
+
+def test_acks_0_asks_nothing_and_acks_1_only_for_the_log():
+    world = World(1, log=LogConfig(durability="fsync"))
+    careless = sender(world, acks=0, idempotent=False)
+    assert send(careless, b"a").settled.result().offset == -1
+    quick, careful = send(sender(world, acks=1), b"b"), send(sender(world), b"c")
+    assert quick.settled.done and not careful.settled.done
+    done = world.broker.begin_sync()
+    for _, ticket in done:
+        ticket.run()
+    assert not careful.settled.done
+    world.broker.end_sync(world.now_ns, done)
+    assert careful.settled.result().offset == 2
+
+
+def test_a_failed_sync_reaches_who_waited_for_it():
+    world = World(1, log=LogConfig(durability="fsync"))
+    batch = send(sender(world), b"a")
+    done = world.broker.begin_sync()
+    for _, ticket in done:
+        ticket.run()
+        ticket.error = BrokerError(ErrorCode.STORAGE_ERROR, "the device reports an error")
+    world.broker.end_sync(world.now_ns, done)
+    assert isinstance(batch.settled.error, BrokerError) and batch.settled.error.code is ErrorCode.STORAGE_ERROR
+
+
+def test_readers_see_nothing_that_is_not_durable():
+    world = World(1, log=LogConfig(durability="fsync"))
+    send(sender(world), b"a")
+    reader = world.consumer()
+    assert world.do(reader.poll(10)) == []
+    done = world.broker.begin_sync()
+    for _, ticket in done:
+        ticket.run()
+    world.broker.end_sync(world.now_ns, done)
+    assert [message.value for message in world.do(reader.poll(10))] == [b"a"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"acks": 2},
+        {"acks": 0},
+        {"batch_messages": 0},
+        {"linger_ms": -1},
+        {"buffer_bytes": 0},
+        {"delivery_timeout_ms": 0},
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]):
+    with pytest.raises(ConfigError):
+        ProducerConfig(**wrong)
