@@ -1,0 +1,148 @@
+"""What there is can be changed while it is used, and every change is an event."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventKind
+from broker_core.flow.config import FlowConfig
+from broker_core.groups.offset_reset import Target
+from broker_core.log.config import LogConfig
+from broker_core.messages import Message
+from broker_core.queues.config import QueueConfig
+from tests.broker_core.clients.world import World
+
+
+def test_a_deleted_topic_is_gone_with_its_offsets_and_can_be_made_anew():
+    world = World(2)
+    world.publish(b"a", key=b"k")
+    reader = world.consumer()
+    world.do(reader.poll())
+    reader.commit_handed()
+    reader.close()
+    world.broker.delete_topic(world.now_ns, "commits")
+    with pytest.raises(BrokerError):
+        world.publish(b"b")
+    assert world.kinds(EventKind.TOPIC_DELETED)[0].topic == "commits"
+    world.broker.create_topic(world.now_ns, "commits", 2)
+    assert world.values() == [[], []]
+    assert world.broker.groups.committed("readers", "commits", 0) is None
+
+
+def test_more_partitions_are_shared_out_by_a_rebalance():
+    world = World(1)
+    reader = world.consumer()
+    world.do(reader.poll(0))
+    world.broker.add_partitions(world.now_ns, "commits", 3)
+    world.run(4)
+    world.do(reader.poll(0))
+    assert len(reader.assignment) == 3
+    assert world.kinds(EventKind.PARTITIONS_ADDED)[0].count == 3
+    with pytest.raises(BrokerError) as refused:
+        world.broker.add_partitions(world.now_ns, "commits", 3)
+    assert refused.value.code is ErrorCode.INVALID_PARTITIONS
+
+
+def test_what_a_queue_or_a_subscription_needs_cannot_be_deleted_under_it():
+    world = World(1)
+    world.broker.create_queue(0, "jobs", QueueConfig())
+    world.broker.subscribe(0, "audit", "commits", QueueConfig())
+    for name in ("jobs", "jobs.dlq", "commits", "audit.dlq"):
+        with pytest.raises(BrokerError, match="delete that first"):
+            world.broker.delete_topic(0, name)
+    world.broker.delete_queue(0, "audit")
+    world.broker.delete_queue(0, "jobs")
+    world.broker.delete_topic(0, "commits")
+    assert world.broker.catalog().topics == world.broker.catalog().queues == ()
+
+
+def test_a_queue_that_is_deleted_lets_go_of_who_waits():
+    world = World(1)
+    world.broker.create_queue(0, "jobs", QueueConfig(), flow=FlowConfig(max_messages=1))
+    taker = world.broker.take(0, "jobs", "worker", deadline_ns=10**12)
+    world.broker.publish(0, "jobs", Message(b"a"), client="one")
+    world.broker.publish(0, "jobs", Message(b"b"), client="one")
+    parked = world.broker.publish(0, "jobs", Message(b"c"), client="one")
+    assert taker.done and not parked.done
+    world.broker.delete_queue(0, "jobs")
+    assert isinstance(parked.error, BrokerError) and parked.error.code is ErrorCode.CLOSED
+    world.broker.create_queue(0, "jobs", QueueConfig())
+    assert world.broker.queue("jobs").ready == 0
+
+
+def test_settings_change_while_the_topic_is_used():
+    world = World(1)
+    world.broker.configure_topic(0, "commits", log=LogConfig(max_message_bytes=3))
+    with pytest.raises(BrokerError, match="at most 3"):
+        world.broker.publish(0, "commits", Message(b"long"), client="one")
+    with pytest.raises(BrokerError, match="durability"):
+        world.broker.configure_topic(0, "commits", log=LogConfig(durability="fsync"))
+    world.broker.configure_topic(0, "commits", flow=FlowConfig(rate_per_s=1))
+    world.publish(b"a")
+    parked = world.broker.publish(0, "commits", Message(b"b"), client="one")
+    assert not parked.done
+    world.broker.configure_topic(0, "commits", flow=FlowConfig())
+    assert parked.done and world.values() == [[b"a", b"b"]]
+    assert len(world.kinds(EventKind.USER_ACTION)) == 3
+
+
+def test_records_are_deleted_by_hand_and_by_retention():
+    world = World(1)
+    world.publish(b"a", b"b", b"c")
+    assert world.broker.delete_records(0, "commits", 0, 2) == 2
+    assert world.values() == [[b"c"]]
+    world.broker.configure_topic(0, "commits", log=LogConfig(retention_ms=1_000))
+    world.run(2)
+    world.broker.clean(world.now_ns)
+    assert world.values() == [[]]
+    told = world.kinds(EventKind.RECORDS_DELETED)
+    assert [(event.offset, event.count, event.cause) for event in told] == [
+        (0, 2, "delete records"),
+        (2, 1, "retention"),
+    ]
+
+
+def test_compaction_goes_on_step_by_step_and_keeps_the_latest_of_each_key():
+    world = World(1, log=LogConfig(cleanup="compact", segment_bytes=400))
+    for number in range(60):
+        world.publish(b"%d" % number, key=b"k%d" % (number % 3))
+    for _ in range(60):
+        world.broker.clean(world.now_ns)
+    kept = world.values()[0]
+    assert len(kept) < 30 and kept[-3:] == [b"57", b"58", b"59"]
+
+
+def test_a_reset_says_before_what_it_would_change():
+    world = World(2)
+    world.publish(*[b"x"] * 40)
+    reader = world.consumer()
+    while world.do(reader.poll(0)):
+        pass
+    reader.commit_handed()
+    places = [("commits", 0), ("commits", 1)]
+    with pytest.raises(BrokerError, match="stop them first"):
+        world.broker.reset_offsets(world.now_ns, "readers", Target("earliest"), places)
+    reader.close()
+    before = [world.broker.groups.committed("readers", *place) for place in places]
+    preview = world.broker.preview_reset("readers", Target("shift-by", offset=-3), places)
+    assert [world.broker.groups.committed("readers", *place) for place in places] == before
+    done = world.broker.reset_offsets(world.now_ns, "readers", Target("shift-by", offset=-3), places)
+    assert done == preview and all(change.change == -3 for change in done)
+    assert world.kinds(EventKind.OFFSETS_RESET)[0].group == "readers"
+
+
+def test_a_catalog_makes_everything_again():
+    world = World(2)
+    world.broker.create_queue(0, "jobs", QueueConfig(priorities=3), flow=FlowConfig(max_messages=9))
+    world.broker.subscribe(0, "audit", "commits", QueueConfig(), max_messages=5, policy="drop_oldest")
+    world.broker.producer_ids.register("importer")
+    catalog = world.broker.catalog()
+    again = World(1)
+    again.broker.delete_topic(0, "commits")
+    again.broker.restore(0, catalog)
+    assert again.broker.catalog().topics == catalog.topics
+    assert again.broker.catalog().queues == catalog.queues
+    assert again.broker.catalog().subscriptions == catalog.subscriptions
+    assert again.broker.producer_ids.register("importer") == (0, 1)
+    assert again.broker.producer_ids.register()[0] >= 1_000
