@@ -55,8 +55,9 @@ class Broker(BrokerAdmin, BrokerViews):
         return self._topic(name).log.partition_for(message.key)
 
     def takes_batches(self, name: str) -> bool:
-        """False where every message is judged by itself, because `name` has a flow policy."""
-        return self._topic(name).gate is None
+        """False where every message is judged by itself, because of a flow policy or a schema."""
+        topic = self._topic(name)
+        return topic.gate is None and topic.schema is None
 
     def check(self, name: str, messages: Sequence[Message]) -> None:
         """Raises what would be wrong with one of these messages alone, whatever it is sent with.
@@ -69,8 +70,9 @@ class Broker(BrokerAdmin, BrokerViews):
         """Append `message` to a topic or queue; where it landed, or None where the flow policy dropped it.
 
         The reply comes when the message is as durable as the topic promises; it may wait for room. It fails with
-        THROTTLED where the message is refused or no room came in time. Raises UNKNOWN_TOPIC_OR_PARTITION, and
-        MESSAGE_TOO_LARGE where the topic takes no message of this size.
+        THROTTLED where the message is refused or no room came in time, with INVALID_RECORD where the topic's schema
+        refuses it; a topic may instead put such a message into its bin, which is then where it landed. Raises
+        UNKNOWN_TOPIC_OR_PARTITION, and MESSAGE_TOO_LARGE where the topic takes no message of this size.
         """
         return self.publish_batch(now_ns, name, None, (message,), client=client)
 
@@ -98,6 +100,8 @@ class Broker(BrokerAdmin, BrokerViews):
             log = self._partition(name, number)
             self._append(admitted_ns, topic, log, messages, client, producer, on_appended, reply)
 
+        if topic.schema is not None and not self._fits(now_ns, name, topic, messages, client, reply):
+            return reply
         if topic.gate is None:
             admit(now_ns)
         else:
@@ -105,6 +109,27 @@ class Broker(BrokerAdmin, BrokerViews):
             offer = topic.gate.offer(now_ns, client, len(messages), size_bytes, admit, priority=messages[0].priority)
             offer.then(lambda verdict: _refused(reply, verdict, name))
         return reply
+
+    def _fits(
+        self,
+        now_ns: int,
+        name: str,
+        topic: Topic,
+        messages: Sequence[Message],
+        client: str,
+        reply: Reply[Published | None],
+    ) -> bool:
+        """Whether the schema accepts `messages`; `reply` is told where it does not."""
+        try:
+            place = self._turn_away(now_ns, name, topic, messages, client)
+        except BrokerError as error:
+            reply.fail(error)
+            return False
+        if place is None:
+            return True
+        letter = Published(self.dead_letters(name).name, 0, place)
+        self._when_durable(now_ns, self._partition(letter.topic, 0), place + 1, reply, lambda _at: letter)
+        return False
 
     def _append(
         self,
@@ -309,12 +334,16 @@ class Broker(BrokerAdmin, BrokerViews):
     ) -> RedriveResult:
         """Append dead letters of `queue` to where they came from, then take them out of the bin.
 
-        A redrive passes the gate by: the messages were admitted once.
+        A redrive passes the gate by: the messages were admitted once. What a schema refuses stays in the bin. `queue`
+        may be a topic whose schema dead-letters, too.
         """
+        if queue in self._bins:
+            return self._redrive_topic(now_ns, queue, offsets, client, edits)
         found = self.queue(queue)
         subscription = self._subscriptions.get(queue)
 
         def append(message: Message) -> tuple[str, int, int]:
+            self._must_fit(queue if subscription is None else subscription.topic, message)
             if subscription is None:
                 log = self._partition(queue, level_of(found, message))
                 offset = log.append_batch(now_ns, (message,)).base_offset
@@ -331,6 +360,21 @@ class Broker(BrokerAdmin, BrokerViews):
 
         result = found.dead_letters.redrive(now_ns, offsets, append=append, edits=edits, client=client)
         found.appended(now_ns)
+        return result
+
+    def _redrive_topic(
+        self, now_ns: int, name: str, offsets: Sequence[int], client: str, edits: Mapping[int, Message] | None
+    ) -> RedriveResult:
+        def append(message: Message) -> tuple[str, int, int]:
+            self._must_fit(name, message)
+            log = self._partition(name, self.partition_for(name, message))
+            offset = log.append_batch(now_ns, (message,)).base_offset
+            self.syncs.note((log,))
+            return name, log.partition, offset
+
+        result = self._bins[name].redrive(now_ns, offsets, append=append, edits=edits, client=client)
+        for place in result.redriven:
+            self._grown(now_ns, Published(name, place.to_partition, place.to_offset), client)
         return result
 
     # -- the end

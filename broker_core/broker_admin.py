@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from broker_core.broker_state import BrokerState
+from broker_core.broker_schemas import BrokerSchemas, bin_of
 from broker_core.catalog import Catalog, QueueEntry, SubscriptionEntry, TopicEntry
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
@@ -23,10 +23,12 @@ from broker_core.log.producer_ids import ProducerIds
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.queue import Queue
-from broker_core.queues.subscription import BacklogPolicy, Subscription, subscribed
+from broker_core.queues.subscription import BacklogPolicy, Subscription, check_backlog, subscribed
+from broker_core.schemas.registry import SchemaRegistry
+from broker_core.schemas.rule import SchemaRule
 
 
-class BrokerAdmin(BrokerState):
+class BrokerAdmin(BrokerSchemas):
     """Each change is an event. `catalog` is what a restart needs to make it all again."""
 
     # -- topics
@@ -40,9 +42,13 @@ class BrokerAdmin(BrokerState):
         partitioner: PartitionerKind = "crc32",
         flow: FlowConfig | None = None,
         log: LogConfig | None = None,
+        schema: SchemaRule | None = None,
     ) -> None:
         """`log` None is the broker's own. Raises TOPIC_ALREADY_EXISTS, INVALID_TOPIC or INVALID_PARTITIONS."""
+        if schema is not None and schema.mode == "dead_letter":
+            self._check_new(bin_of(name))
         self._add_topic(name, partitions, Partitioner(partitioner), flow, log)
+        self._set_rule(name, schema)
         self._events.emit(now_ns, EventKind.TOPIC_CREATED, topic=name, count=partitions)
         self.groups.topic_changed(now_ns, name)
 
@@ -53,6 +59,9 @@ class BrokerAdmin(BrokerState):
         """
         self._must_be_plain(name, "deleted")
         self._drop_topic(now_ns, name)
+        letters = self._bins.pop(name, None)
+        if letters is not None:
+            self._drop_topic(now_ns, letters.name)
         self._events.emit(now_ns, EventKind.TOPIC_DELETED, topic=name)
         self.groups.topic_changed(now_ns, name)
 
@@ -167,6 +176,7 @@ class BrokerAdmin(BrokerState):
         """
         log = self._topic(topic).log
         self._check_new(name)
+        check_backlog(max_messages, policy)
         bin_log = self._add_topic(config.dead_letter_topic_of(name), 1, Partitioner("crc32")).log
         queue = self._queues[name] = subscribed(log, name, bin_log, self._events, self._timers, config)
         self._subscriptions[name] = Subscription(topic, queue, max_messages, policy)
@@ -221,10 +231,11 @@ class BrokerAdmin(BrokerState):
         """What a restart needs to make everything again."""
         queues = [(name, queue) for name, queue in self._queues.items() if name not in self._subscriptions]
         hidden = {name for name, _ in queues} | {queue.dead_letters.name for queue in self._queues.values()}
+        hidden |= {letters.name for letters in self._bins.values()}
         return Catalog(
             topics=tuple(self._entry(name) for name in self._topics if name not in hidden),
             queues=tuple(
-                QueueEntry(name, queue.config, self._topics[name].log.config, self._flow(name))
+                QueueEntry(name, queue.config, self._topics[name].log.config, self._flow(name), self.schema_rule(name))
                 for name, queue in queues
             ),
             subscriptions=tuple(
@@ -232,10 +243,12 @@ class BrokerAdmin(BrokerState):
                 for name, each in self._subscriptions.items()
             ),
             producers=self.producer_ids.state(),
+            schemas=self.schemas.state(),
         )
 
     def restore(self, now_ns: int, catalog: Catalog) -> None:
         """Make everything again, on a broker that has nothing yet."""
+        self.schemas = SchemaRegistry.restore(catalog.schemas)
         for topic in catalog.topics:
             self.create_topic(
                 now_ns,
@@ -244,9 +257,11 @@ class BrokerAdmin(BrokerState):
                 partitioner=topic.partitioner,
                 flow=topic.flow,
                 log=topic.log,
+                schema=topic.schema,
             )
         for queue in catalog.queues:
             self.create_queue(now_ns, queue.name, queue.config, flow=queue.flow, log=queue.log)
+            self._set_rule(queue.name, queue.schema)
         for each in catalog.subscriptions:
             self.subscribe(
                 now_ns, each.name, each.topic, each.config, max_messages=each.max_messages, policy=each.policy
@@ -255,7 +270,8 @@ class BrokerAdmin(BrokerState):
 
     def _entry(self, name: str) -> TopicEntry:
         log = self._topics[name].log
-        return TopicEntry(name, len(log.partitions), log.partitioner.kind, log.config, self._flow(name))
+        rule = self.schema_rule(name)
+        return TopicEntry(name, len(log.partitions), log.partitioner.kind, log.config, self._flow(name), rule)
 
     def _flow(self, name: str) -> FlowConfig | None:
         gate = self._topics[name].gate
@@ -268,6 +284,7 @@ class BrokerAdmin(BrokerState):
         owners = [queue for queue, found in self._queues.items() if name in {queue, found.dead_letters.name}] + [
             subscriber for subscriber, each in self._subscriptions.items() if each.topic == name
         ]
+        owners += [topic for topic, letters in self._bins.items() if letters.name == name]
         if owners:
             raise BrokerError(
                 ErrorCode.INVALID_REQUEST, f"{name} cannot be {what} while {owners[0]} needs it; delete that first"

@@ -20,8 +20,11 @@ from broker_core.log.producer_ids import ProducerIds
 from broker_core.log.topic_log import TopicLog
 from broker_core.messages import Message
 from broker_core.names import check_name
+from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.queue import Queue
 from broker_core.queues.subscription import Subscription
+from broker_core.schemas.registry import SchemaRegistry
+from broker_core.schemas.rule import SchemaRule
 from broker_core.timers import Timers
 
 
@@ -34,6 +37,9 @@ class Topic:
         self.counts_bytes = False
         self.published = 0
         self.published_bytes = 0
+        self.schema: SchemaRule | None = None
+        self.refused = 0  # by the schema
+        self.buried = 0  # refused by the schema, and put into the topic's own bin
 
 
 class BrokerState:
@@ -59,6 +65,8 @@ class BrokerState:
         self._topics: dict[str, Topic] = {}
         self._queues: dict[str, Queue] = {}
         self._subscriptions: dict[str, Subscription] = {}
+        self._bins: dict[str, DeadLetters] = {}  # of topics, by topic, for what a schema refuses
+        self.schemas = SchemaRegistry()
         self._offsets = offsets
         self._compactions: dict[PartitionLog, Compaction] = {}
         self._compacted: dict[PartitionLog, int] = {}  # sealed segments that the last pass left

@@ -22,9 +22,12 @@ class BrokerViews(BrokerState):
             delivered=fetches.delivered + sum(queue.counts.delivered for queue in queues),
             acknowledged=fetches.acknowledged + sum(queue.counts.acknowledged for queue in queues),
             redelivered=fetches.redelivered + sum(queue.counts.redelivered for queue in queues),
-            dead_lettered=sum(queue.counts.dead_lettered for queue in queues),
-            redriven=sum(queue.dead_letters.redriven(queue.name) for queue in queues),
-            rejected=sum(gate.counts.rejected for gate in gates),
+            dead_lettered=sum(queue.counts.dead_lettered for queue in queues)
+            + sum(topic.buried for topic in self._topics.values()),
+            redriven=sum(queue.dead_letters.redriven(queue.name) for queue in queues)
+            + sum(letters.redriven() for letters in self._bins.values()),
+            rejected=sum(gate.counts.rejected for gate in gates)
+            + sum(topic.refused for topic in self._topics.values()),
             dropped=sum(gate.counts.dropped for gate in gates),
             expired=sum(queue.counts.expired for queue in queues),
             evicted=sum(queue.counts.evicted for queue in queues),

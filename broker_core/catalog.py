@@ -12,6 +12,8 @@ from broker_core.log.partitioners import PartitionerKind
 from broker_core.log.producer_ids import ProducerIdsState
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.subscription import BacklogPolicy
+from broker_core.schemas.registry import RegistryState
+from broker_core.schemas.rule import SchemaRule
 
 VERSION: Literal[1] = 1
 
@@ -24,6 +26,7 @@ class TopicEntry(msgspec.Struct, frozen=True):
     partitioner: PartitionerKind
     log: LogConfig
     flow: FlowConfig | None = None
+    schema: SchemaRule | None = None
 
 
 class QueueEntry(msgspec.Struct, frozen=True):
@@ -33,6 +36,7 @@ class QueueEntry(msgspec.Struct, frozen=True):
     config: QueueConfig
     log: LogConfig
     flow: FlowConfig | None = None
+    schema: SchemaRule | None = None
 
 
 class SubscriptionEntry(msgspec.Struct, frozen=True):
@@ -53,3 +57,4 @@ class Catalog(msgspec.Struct, frozen=True):
     queues: tuple[QueueEntry, ...] = ()
     subscriptions: tuple[SubscriptionEntry, ...] = ()
     producers: ProducerIdsState = ProducerIdsState()
+    schemas: RegistryState = RegistryState()

@@ -285,6 +285,9 @@ class Sender:
             self._settle(batch, reply.error)  # it is in the log, but the disk refused
         elif (published := reply.result()) is not None:
             self._settle(batch, published)
+            if under_way:  # it is in the bin of its topic, and used up no number
+                lane.sending = None
+                self._pump(lane)
         else:
             lane.sending = None
             self._settle(batch, dropped(batch))

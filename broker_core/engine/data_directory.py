@@ -28,9 +28,9 @@ _CHECKSUM = struct.Struct(">I")
 
 
 class KeptQueue(msgspec.Struct, frozen=True):
-    """A queue and the bin of its dead letters at one moment."""
+    """A queue and the bin of its dead letters at one moment, or the bin of a topic's."""
 
-    queue: QueueState
+    queue: QueueState | None  # None for the bin of a topic
     dead_letters: DeadLettersState
 
 

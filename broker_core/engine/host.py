@@ -118,16 +118,18 @@ class BrokerHost:
     def _restore(self, offsets: OffsetStore) -> None:
         self.broker.restore(0, self.directory.catalog())
         damage = [offsets.damage] if offsets.damage else []
-        for name in self.broker.queue_names():
+        bins = {letters.name: letters for letters in self.broker.bins().values()}
+        for name in (*self.broker.queue_names(), *bins):
             try:
                 kept = self.directory.queue_state(name)
             except BrokerError as error:
                 damage.append(str(error))
                 continue
             if kept is not None:
-                found = self.broker.queue(name)
-                found.restore(0, kept.queue)
-                found.dead_letters.restore(kept.dead_letters)
+                if kept.queue is not None:
+                    self.broker.queue(name).restore(0, kept.queue)
+                letters = bins[name] if name in bins else self.broker.dead_letters(name)
+                letters.restore(kept.dead_letters)
         for sentence in damage:
             _log.warning("%s", sentence)
             self.events.emit(0, EventKind.DAMAGE, cause=sentence)

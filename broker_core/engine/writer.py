@@ -136,7 +136,8 @@ class Writer:
         for name, (mark, kept) in changed.items():
             self._directory.save_queue_state(name, kept)
             self._marks[name] = mark
-        for name in self._marks.keys() - set(self._broker.queue_names()):
+        bins = {letters.name for letters in self._broker.bins().values()}
+        for name in self._marks.keys() - set(self._broker.queue_names()) - bins:
             self._directory.forget_queue(name)
             del self._marks[name]
 
@@ -150,4 +151,8 @@ class Writer:
             mark += (letters.count(), letters.redriven())
             if mark != self._marks.get(name):
                 changed[name] = (mark, KeptQueue(queue.state(now_ns), letters.state()))
+        for letters in self._broker.bins().values():
+            mark = (letters.purged, letters.restored, letters.count(), letters.redriven())
+            if mark != self._marks.get(letters.name):
+                changed[letters.name] = (mark, KeptQueue(None, letters.state()))
         return changed

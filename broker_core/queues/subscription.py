@@ -25,6 +25,14 @@ _AT_ONCE_MS = 0.001
 BacklogPolicy = Literal["drop_newest", "drop_oldest"]
 
 
+def check_backlog(max_messages: int | None, policy: str) -> None:
+    """Raises INVALID_CONFIG where a subscription could not be bounded so."""
+    if max_messages is not None and max_messages < 1:
+        raise ConfigError(f"max_messages {max_messages} must be more than 0")
+    if policy not in ("drop_newest", "drop_oldest"):
+        raise ConfigError(f"policy {policy!r} must be drop_newest or drop_oldest")
+
+
 class Subscription:
     """`queue` reads the partitions of `topic`; at most `max_messages` wait in it, None is "no limit"."""
 
@@ -32,10 +40,7 @@ class Subscription:
         self, topic: str, queue: Queue, max_messages: int | None = None, policy: BacklogPolicy = "drop_newest"
     ) -> None:
         """Raises INVALID_CONFIG."""
-        if max_messages is not None and max_messages < 1:
-            raise ConfigError(f"max_messages {max_messages} must be more than 0")
-        if policy not in ("drop_newest", "drop_oldest"):
-            raise ConfigError(f"policy {policy!r} must be drop_newest or drop_oldest")
+        check_backlog(max_messages, policy)
         self.topic = topic
         self.queue = queue
         self.max_messages = max_messages

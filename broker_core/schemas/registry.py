@@ -67,6 +67,7 @@ class SchemaRegistry:
     def __init__(self, compatibility: Compatibility = Compatibility.BACKWARD) -> None:
         """`compatibility` holds for subjects that have no mode of their own."""
         self.compatibility = compatibility
+        self.revision = 0  # counts changes
         self._schemas: list[AnySchema] = []
         self._kinds: list[SchemaKind] = []
         self._ids: dict[tuple[SchemaKind, str], int] = {}
@@ -93,6 +94,7 @@ class SchemaRegistry:
             schema_id = self._add(schema, kind, form)
         found.ids.append(schema_id)
         self._subjects[subject] = found
+        self.revision += 1
         return self._version(subject, len(found.ids), schema_id)
 
     def check(self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON) -> list[SchemaProblem]:
@@ -110,16 +112,19 @@ class SchemaRegistry:
             self._subjects.setdefault(subject, _Subject()).compatibility = mode
         else:
             self.compatibility = mode or Compatibility.BACKWARD
+        self.revision += 1
 
     def delete_version(self, subject: str, version: int) -> None:
         """Soft: it is no longer listed, compared with or published by; its id can still be read with, for old data."""
         self.version(subject, version)
         self._subjects[subject].deleted.add(version)
+        self.revision += 1
 
     def delete_subject(self, subject: str) -> tuple[int, ...]:
         """Delete every version, softly; which those were. Later versions go on counting."""
         versions = self.versions(subject)
         self._subjects[subject].deleted.update(versions)
+        self.revision += 1
         return versions
 
     # -- looking
