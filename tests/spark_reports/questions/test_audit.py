@@ -1,0 +1,69 @@
+"""The audit finds what is wrong and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from spark_reports.questions import audit
+from tests.spark_reports.conftest import Events
+from tests.spark_reports.questions.rows import committed, delivered, leased, published
+
+pytestmark = pytest.mark.spark
+
+
+def broken(events: Events, *rows: dict, control: tuple[dict, ...] = ()) -> dict[str, tuple]:
+    """The checks that `rows` break: (messages, explained, group, topic, partition, first offset)."""
+    answer = audit.audit(events(*rows), events(*control)).collect()
+    assert [row.check for row in answer] == list(audit.CHECKS)
+    return {row.check.split(" ")[0].rstrip(":"): tuple(row)[1:3] + tuple(row)[4:] for row in answer if row.messages}
+
+
+def test_an_audit_finds_nothing_where_nothing_is_wrong(events: Events) -> None:
+    sound = (
+        published(0, 0, 0, 5), published(0, 0, 5, 5), published(0, 1, 0), delivered(1, 0, 0, 7),
+        delivered(2, 0, 4, 3, 2), delivered(3, 0, 7, 3), committed(4, 0, 0, 2), committed(5, 0, 2, 8),
+        {**published(0, 0, 0, 3), "topic": "q"}, leased("delivered", 1, 0, 3), leased("acknowledged", 2, 1),
+        leased("dead_lettered", 2, 0, to_topic="q.dlq", to_partition=0, to_offset=0), leased("purged", 3, 2),
+        {"kind": "redriven", "topic": "q.dlq", "partition": 0, "offset": 0, "count": 1, "group": "q",
+         "to_topic": "q", "to_partition": 0, "to_offset": 3},
+        leased("delivered", 4, 3), leased("acknowledged", 5, 3), {"kind": "dropped", "topic": "q", "count": 9},
+    )  # fmt: skip
+    assert broken(events, *sound) == {}
+
+
+def test_an_audit_names_what_is_lost_duplicated_or_finished_twice(events: Events) -> None:
+    assert broken(events, published(0, 0, 0, 5), published(0, 0, 8, 2)) == {"lost": (3, 0, "", "t", 0, 0)}
+    assert broken(events, published(0, 1, 0, 5), published(0, 1, 3, 4)) == {"published": (2, 0, "", "t", 1, 0)}
+    assert broken(events, published(0, 0, 0, 9), delivered(1, 0, 0, 4), delivered(2, 0, 2, 5)) == {
+        "delivered": (2, 0, "g", "t", 0, 0)
+    }
+    twice = (published(0, 0, 0, 9), delivered(1, 0, 0, 9), committed(2, 0, 0, 5), committed(3, 0, 1, 2))
+    assert broken(events, *twice) == {"finished": (2, 0, "g", "t", 0, 0)}
+    reset = {"kind": "offsets_reset", "group": "g"}
+    assert broken(events, *twice, control=(reset,)) == {"finished": (2, 2, "g", "t", 0, 0)}
+    assert broken(events, published(0, 0, 0, 9), delivered(1, 0, 0, 2), committed(2, 0, 0, 6)) == {
+        "acknowledged": (4, 0, "g", "t", 0, 0)
+    }
+
+
+def test_an_audit_counts_across_words_of_64_offsets(events: Events) -> None:
+    whole = [published(0, 0, 0, 1000), delivered(1, 0, 0, 1000), committed(2, 0, 0, 64), committed(3, 0, 64, 936)]
+    assert broken(events, *whole) == {}
+    assert broken(events, *whole, committed(4, 0, 100, 200)) == {"finished": (200, 0, "g", "t", 0, 64)}
+    assert broken(events, published(0, 0, 70, 58), published(0, 0, 128, 1), published(0, 0, 700)) == {
+        "lost": (571, 0, "", "t", 0, 64)
+    }
+    assert broken(events, published(0, 0, 5, 300), published(0, 0, 127, 2)) == {"published": (2, 0, "", "t", 0, 64)}
+
+
+@given(st.lists(st.tuples(st.integers(0, 400), st.integers(1, 150)), min_size=1, max_size=12))
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_an_audit_of_any_ranges_counts_as_a_set_does(events: Events, ranges: list[tuple[int, int]]) -> None:
+    offsets = [offset for start, count in ranges for offset in range(start, start + count)]
+    lost, twice = max(offsets) + 1 - min(offsets) - len(set(offsets)), len(offsets) - len(set(offsets))
+    found = broken(events, *(published(0, 0, start, count) for start, count in ranges))
+    assert {check: row[0] for check, row in found.items()} == {
+        check: messages for check, messages in (("lost", lost), ("published", twice)) if messages
+    }

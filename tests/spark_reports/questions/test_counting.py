@@ -1,0 +1,96 @@
+"""What is counted: the rollup, totals, throughput."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_reports.questions import rollup, throughput, totals
+from tests.spark_reports.conftest import Events
+from tests.spark_reports.questions.rows import S, check, committed, leased, published
+
+pytestmark = pytest.mark.spark
+
+
+def test_rollup_sums_ranges_and_keeps_the_last_offset(spark: SparkSession, events: Events) -> None:
+    table = events(
+        published(0, 0, 0, 3),
+        published(S - 1, 0, 3, 2),
+        published(S, 0, 5),
+        committed(S, 0, 2, 3),
+        committed(S + 1, 0, 0, 2),
+    )
+    answer = rollup.rollup(table, S).orderBy("start_ns", "kind")
+    check(
+        spark,
+        answer,
+        rollup.SCHEMA,
+        [
+            (0, "published", "t", 0, "p", "", None, "", "", None, 2, 5, 50, 5, None, 1),
+            # The last event decides, not the highest offset: a reset goes back.
+            (S, "acknowledged", "t", 0, "c", "g", None, "", "", None, 2, 5, 0, 2, None, 4),
+            (S, "published", "t", 0, "p", "", None, "", "", None, 1, 1, 10, 6, None, 2),
+        ],
+    )
+
+
+def test_totals_count_every_message_of_every_range(spark: SparkSession, events: Events) -> None:
+    table = events(
+        published(0, 0, 0, 1000),
+        leased("delivered", 1, 0, 4),
+        leased("delivered", 2, 0, 3, attempt=2),
+        leased("acknowledged", 3, 0, 4),
+        leased("dead_lettered", 4, 4, 2),
+        {"kind": "rejected", "topic": "t", "count": 5},
+        {"kind": "dropped", "topic": "t", "count": 6},
+        leased("purged", 5, 6, 3),
+        leased("purged", 5, 0, 2, topic="q.dlq"),
+    )
+    control = events({"kind": "rebalance_started", "group": "g"}, {"kind": "fault"})
+    answer = totals.totals(rollup.rollup(table, S), control).orderBy("name")
+    expected = {
+        "published": 1000, "delivered": 7, "redelivered": 3, "acknowledged": 4, "dead_lettered": 2, "rejected": 5,
+        "dropped": 6, "redriven": 0, "expired": 0, "evicted": 0, "purged": 3, "rebalances": 1, "events": 11,
+    }  # fmt: skip
+    check(spark, answer, totals.SCHEMA, sorted(expected.items()))
+
+
+def test_totals_of_an_empty_session_are_zero(events: Events) -> None:
+    answer = totals.totals(rollup.rollup(events(), S), events()).collect()
+    assert len(answer) == 13 and all(row.recorded == 0 for row in answer)
+
+
+def test_reconciliation_puts_what_differs_first(spark: SparkSession) -> None:
+    counted = spark.createDataFrame([("published", 10), ("delivered", 9), ("purged", 0)], totals.SCHEMA)
+    summary = spark.createDataFrame([("published", 10), ("delivered", 10)], totals.SUMMARY_SCHEMA)
+    check(
+        spark,
+        totals.reconciliation(counted, summary),
+        totals.RECONCILIATION_SCHEMA,
+        [("delivered", 10, 9, -1, False), ("published", 10, 10, 0, True)],
+    )
+
+
+def test_throughput_is_per_second_of_the_bucket(spark: SparkSession, events: Events) -> None:
+    table = events(
+        published(0, 0, 0, 4), published(S, 1, 0, 2), published(5 * S, 0, 4),
+        leased("delivered", 2 * S, 0, 3, size_bytes=30),
+    )  # fmt: skip
+    answer = throughput.throughput(rollup.rollup(table, 2 * S), 2 * S)
+    check(
+        spark,
+        answer,
+        throughput.SCHEMA,
+        [
+            ("consumer", "q", "w", 2 * S, 3, 30, 1.5, 15.0),
+            ("partition", "t", "0", 0, 4, 40, 2.0, 20.0),
+            ("partition", "t", "0", 4 * S, 1, 10, 0.5, 5.0),
+            ("partition", "t", "1", 0, 2, 20, 1.0, 10.0),
+            ("producer", "t", "p", 0, 6, 60, 3.0, 30.0),
+            ("producer", "t", "p", 4 * S, 1, 10, 0.5, 5.0),
+            ("topic", "t", "t", 0, 6, 60, 3.0, 30.0),
+            ("topic", "t", "t", 4 * S, 1, 10, 0.5, 5.0),
+        ],
+    )
+    series = throughput.throughput_series(answer, 7 * S).where("dimension = 'topic'")
+    check(spark, series, throughput.SERIES_SCHEMA, [("topic", "t", "t", 7, 70, 1.0, 10.0, 3.0)])

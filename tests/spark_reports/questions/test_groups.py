@@ -1,0 +1,82 @@
+"""Rebalances and owners of partitions."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_reports.questions import ownership, rebalances
+from tests.spark_reports.conftest import Events
+from tests.spark_reports.questions.rows import S, check
+
+pytestmark = pytest.mark.spark
+
+
+def _started(at: int, generation: int, cause: str, **more: object) -> dict:
+    return {"kind": "rebalance_started", "time_ns": at, "group": "g", "generation": generation, "cause": cause, **more}
+
+
+def _completed(at: int, generation: int, cause: str, **detail: object) -> dict:
+    return {
+        "kind": "rebalance_completed", "time_ns": at, "group": "g", "generation": generation, "cause": cause,
+        "detail": json.dumps(detail),
+    }  # fmt: skip
+
+
+def test_rebalances_say_cause_pause_and_what_moved(spark: SparkSession, events: Events) -> None:
+    before = [["t", 0, "a"], ["t", 1, "a"], ["t", 2, "b"]]
+    after = [["t", 0, "a"], ["t", 1, "b"], ["t", 2, "b"], ["t", 3, "b"]]
+    revoked = {
+        "kind": "partitions_revoked",
+        "group": "g",
+        "client": "a",
+        "detail": json.dumps({"partitions": [["t", 1]]}),
+    }
+    control = events(
+        _started(S, 1, "b joined"),
+        {**revoked, "time_ns": S},
+        {**revoked, "time_ns": S},
+        {"kind": "group_state", "group": "g", "time_ns": S},
+        _completed(3 * S, 2, "b joined", before=before, after=after, started_ns=S),
+        {**revoked, "time_ns": 3 * S + 1, "group": "other"},
+        _started(8 * S, 2, "b crashed"),
+    )
+    check(
+        spark,
+        rebalances.rebalances(control, 10 * S),
+        rebalances.SCHEMA,
+        [
+            ("g", S, 3 * S, 2 * S, True, "b joined", 1, 2, 4, 2, 2, 1),
+            ("g", 8 * S, 10 * S, 2 * S, False, "b crashed", 2, None, 0, 0, 0, 0),
+        ],
+    )
+
+
+def _owned(kind: str, at: int, client: str, *partitions: int, generation: int = 1) -> dict:
+    detail = json.dumps({"partitions": [["t", number] for number in partitions]})
+    return {
+        "kind": f"partitions_{kind}", "time_ns": at, "group": "g", "client": client, "generation": generation,
+        "detail": detail,
+    }  # fmt: skip
+
+
+def test_ownership_is_one_interval_per_holder(spark: SparkSession, events: Events) -> None:
+    control = events(
+        _owned("assigned", S, "a", 0, 1),
+        _owned("revoked", 2 * S, "a", 1),
+        _owned("assigned", 3 * S, "b", 1, generation=2),
+        _owned("assigned", 3 * S, "a", 0, generation=2),  # kept: no new interval
+        _owned("revoked", 4 * S, "a", 1),  # late: b holds it
+    )
+    check(
+        spark,
+        ownership.ownership(control, 5 * S),
+        ownership.SCHEMA,
+        [
+            ("g", "t", 0, "a", 1, S, 5 * S, 4 * S),
+            ("g", "t", 1, "a", 1, S, 2 * S, S),
+            ("g", "t", 1, "b", 2, 3 * S, 5 * S, 2 * S),
+        ],
+    )

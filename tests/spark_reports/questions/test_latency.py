@@ -1,0 +1,66 @@
+"""Latency on events whose percentiles are known."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_reports.questions import latency
+from tests.spark_reports.conftest import Events
+from tests.spark_reports.questions.rows import MS, S, check, leased
+
+pytestmark = pytest.mark.spark
+
+
+def test_latency_weighs_messages_and_takes_first_deliveries_only(spark: SparkSession, events: Events) -> None:
+    table = events(
+        leased("delivered", 100 * MS, 0, 98, published_ns=90 * MS),
+        leased("delivered", 1000 * MS, 98, 2, published_ns=0),
+        leased("delivered", 9000 * MS, 0, 1, published_ns=0, attempt=2),
+        leased("acknowledged", 5 * MS, 0, 1, published_ns=5 * MS),
+        leased("acknowledged", 5 * MS, 0, 7),
+    )
+    answer = latency.latency(latency.latency_buckets(table, S)).collect()
+    zero, first = answer
+    assert (zero.measure, zero.messages, zero.p50_ns, zero.max_ns) == ("acknowledged", 1, 0, 0)
+    assert (first.measure, first.messages, first.max_ns) == ("delivered", 100, 1000 * MS)
+    assert first.p50_ns == pytest.approx(10 * MS, rel=0.005)
+    assert first.p90_ns == first.p50_ns
+    assert first.p99_ns == pytest.approx(1000 * MS, rel=0.005)
+    assert first.mean_ns == pytest.approx((98 * 10 + 2 * 1000) / 100 * MS, rel=0.005)
+
+
+def test_latency_percentiles_are_within_half_a_percent_of_the_exact_ones(spark: SparkSession) -> None:
+    rows = spark.range(20_000).selectExpr(
+        "'delivered' kind", "'t' topic", "'g' group", "1 attempt", "cast(1 + mod(id, 3) as bigint) count",
+        "cast(pow(10, 3 + 6 * rand(7)) as bigint) + id * 1000 time_ns", "id * 1000 published_ns",
+    )  # fmt: skip
+    rows = rows.persist()
+    row = latency.latency(latency.latency_buckets(rows, S)).first()
+    exact = sorted(
+        value
+        for late, count in rows.selectExpr("time_ns - published_ns", "count").collect()
+        for value in [late] * count
+    )
+    assert row is not None
+    for name, quantile in latency.QUANTILES.items():
+        rank = -(-len(exact) * quantile // 1)
+        assert row[name] == pytest.approx(exact[int(rank) - 1], rel=0.0051), name
+    assert row.max_ns == exact[-1]
+
+
+def test_latency_curve_ends_at_one_and_the_heat_map_keeps_every_message(spark: SparkSession, events: Events) -> None:
+    table = events(
+        leased("delivered", 10 * MS, 0, 3, published_ns=0), leased("delivered", 2 * S, 3, 1, published_ns=1 * S)
+    )
+    buckets = latency.latency_buckets(table, S)
+    curve = latency.latency_curve(buckets)
+    assert curve.schema.simpleString() == spark.createDataFrame([], latency.CURVE_SCHEMA).schema.simpleString()
+    assert [(row.messages, row.share) for row in curve.collect()] == [(3, 0.75), (1, 1.0)]
+    check(
+        spark,
+        latency.latency_heat(buckets),
+        latency.HEAT_SCHEMA,
+        # Eight rows a decade: row 55 holds 7.5 to 10 ms, row 71 holds 750 ms to 1 s.
+        [("delivered", 0, 55, 7_498_942, 3), ("delivered", 2 * S, 71, 749_894_209, 1)],
+    )
