@@ -168,17 +168,21 @@ class BrokerAdmin(BrokerSchemas):
         *,
         max_messages: int | None = None,
         policy: BacklogPolicy = "drop_newest",
+        from_end: bool = True,
     ) -> None:
         """A fan-out subscription `name`: from now on it gets every message of `topic`, with leases as a queue has.
 
         Where `max_messages` wait in it already, a message is turned away from it, or pushes out the oldest one. Take,
-        acknowledge and redrive as for a queue. Raises UNKNOWN_TOPIC_OR_PARTITION, TOPIC_ALREADY_EXISTS, INVALID_CONFIG.
+        acknowledge and redrive as for a queue. Without `from_end` it gets what is there, too. Raises
+        UNKNOWN_TOPIC_OR_PARTITION, TOPIC_ALREADY_EXISTS, INVALID_CONFIG.
         """
         log = self._topic(topic).log
         self._check_new(name)
         check_backlog(max_messages, policy)
         bin_log = self._add_topic(config.dead_letter_topic_of(name), 1, Partitioner("crc32")).log
-        queue = self._queues[name] = subscribed(log, name, bin_log, self._events, self._timers, config)
+        queue = self._queues[name] = subscribed(
+            log, name, bin_log, self._events, self._timers, config, from_end=from_end
+        )
         self._subscriptions[name] = Subscription(topic, queue, max_messages, policy)
         self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=topic, group=name, count=len(log.partitions))
 
@@ -264,7 +268,13 @@ class BrokerAdmin(BrokerSchemas):
             self._set_rule(queue.name, queue.schema)
         for each in catalog.subscriptions:
             self.subscribe(
-                now_ns, each.name, each.topic, each.config, max_messages=each.max_messages, policy=each.policy
+                now_ns,
+                each.name,
+                each.topic,
+                each.config,
+                max_messages=each.max_messages,
+                policy=each.policy,
+                from_end=False,
             )
         self.producer_ids = ProducerIds(catalog.producers)
 

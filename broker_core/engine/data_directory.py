@@ -59,12 +59,14 @@ class DataDirectory:
                 ErrorCode.DAMAGED, f"{_CATALOG_FILE} ({error}); restore it from a copy, the logs beside it are intact"
             ) from error
 
-    def save_catalog(self, catalog: Catalog) -> None:
-        """Replace the catalog, where it has changed. Raises STORAGE_ERROR."""
+    def save_catalog(self, catalog: Catalog) -> bool:
+        """Replace the catalog, where it has changed; False where it has not. Raises STORAGE_ERROR."""
         data = msgspec.json.format(msgspec.json.encode(catalog), indent=2)
-        if data != self._saved:
-            self.files.write_whole(_CATALOG_FILE, data, durable=self._durable)
-            self._saved = data
+        if data == self._saved:
+            return False
+        self.files.write_whole(_CATALOG_FILE, data, durable=self._durable)
+        self._saved = data
+        return True
 
     def queue_state(self, queue: str) -> KeptQueue | None:
         """What was saved of the queue; None for nothing. Raises DAMAGED, and puts the file aside."""

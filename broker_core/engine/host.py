@@ -92,11 +92,11 @@ class BrokerHost:
         self._close_lock = threading.Lock()
         self._admin_lock = threading.RLock()
         self._start_ns = time.monotonic_ns()
-        try:
-            offsets = OffsetStore(
-                ":memory:" if path is None else Path(path) / OFFSETS_FILE,
-                durable=durable,
-            )
+        opened = contextlib.ExitStack()
+        opened.callback(self.directory.close)
+        with opened:
+            offsets = OffsetStore(":memory:" if path is None else Path(path) / OFFSETS_FILE, durable=durable)
+            opened.callback(offsets.close)
             self.broker = Broker(
                 files,
                 self.loop.timers,
@@ -107,9 +107,7 @@ class BrokerHost:
                 epoch_ms=time.time_ns() // NS_PER_MS,
             )
             self._restore(offsets)
-        except BaseException:
-            self.directory.close()
-            raise
+            opened.pop_all()
         self._writer = Writer(self, self.directory, config.tick_ms)
         self._timer_thread = threading.Thread(target=self._keep_time, name="broker-timers", daemon=True)
         self._timer_thread.start()
@@ -147,7 +145,9 @@ class BrokerHost:
         """`call` that changes what there is; it returns when that is saved. Raises STORAGE_ERROR, CLOSED."""
         with self._admin_lock:
             result = self.call(action)
-            self.directory.save_catalog(self.call(lambda _now: self.broker.catalog()))
+            if self.directory.save_catalog(self.call(lambda _now: self.broker.catalog())):
+                # Where a new queue or subscription begins is part of what was made.
+                self._writer.save_queues()
             return result
 
     def start(self, coroutine: Coroutine[Reply[Any], None, T]) -> Reply[T]:

@@ -44,6 +44,8 @@ class Writer:
         self._waiting: list[Reply[None]] = []
         self._marks: dict[str, tuple[object, ...]] = {}
         self._next_save_s = 0.0
+        self._saving = threading.Lock()
+        self._syncing = threading.Lock()
         self._producers = host.broker.producer_ids.state()
         self._thread = threading.Thread(target=self._work, name="broker-writer", daemon=True)
 
@@ -70,7 +72,7 @@ class Writer:
         self._thread.join()
         self._sync()
         self._flush()
-        self._save_queues()
+        self.save_queues()
 
     def _work(self) -> None:
         next_tick_s = time.monotonic() + self._tick_s
@@ -93,7 +95,7 @@ class Writer:
         self._flush()
         if time.monotonic() >= self._next_save_s:
             started_s = time.monotonic()
-            self._save_queues()
+            self.save_queues()
             ended_s = time.monotonic()
             self._next_save_s = ended_s + (ended_s - started_s) / SAVING_FRACTION
         self._host.locked(self._broker.clean)
@@ -108,10 +110,12 @@ class Writer:
             self._sync_once()
 
     def _sync_once(self) -> None:
-        tickets = self._host.locked(lambda _now: self._broker.begin_sync())
-        for _, ticket in tickets:
-            ticket.run()
-        self._host.locked(lambda now_ns: self._broker.end_sync(now_ns, tickets))
+        # One round at a time: what follows a failed sync must not succeed.
+        with self._syncing:
+            tickets = self._host.locked(lambda _now: self._broker.begin_sync())
+            for _, ticket in tickets:
+                ticket.run()
+            self._host.locked(lambda now_ns: self._broker.end_sync(now_ns, tickets))
 
     def _flush(self) -> None:
         def flush(_now: int) -> None:
@@ -127,8 +131,12 @@ class Writer:
 
         self._host.locked(flush)
 
-    def _save_queues(self) -> None:
+    def save_queues(self) -> None:
         """Save the queues that have changed. What they say is finished is durable before they say so."""
+        with self._saving:
+            self._save_queues()
+
+    def _save_queues(self) -> None:
         changed = self._host.locked(self._changed_queues)
         if changed:
             self._host.locked(lambda _now: self._broker.note_unsynced())

@@ -80,11 +80,21 @@ class Subscription:
 
 
 def subscribed(
-    log: TopicPort, name: str, bin_log: TopicPort, events: EventStream, timers: Timers, config: QueueConfig
+    log: TopicPort,
+    name: str,
+    bin_log: TopicPort,
+    events: EventStream,
+    timers: Timers,
+    config: QueueConfig,
+    *,
+    from_end: bool = True,
 ) -> Queue:
-    """A queue over the topic's log that begins at its end; its dead letters go into `bin_log`."""
+    """A queue over the topic's log; its dead letters go into `bin_log`.
+
+    It begins at the end of the log, or, to be restored, at its start.
+    """
     config = msgspec.structs.replace(config, priorities=len(log.partitions), ageing_ms=_AT_ONCE_MS)
     queue = Queue(name, log, DeadLetters(bin_log, events), events, timers, config)
-    for table in queue.levels.tables:
+    for table in queue.levels.tables if from_end else ():
         table.skip_to(table.end_offset)
     return queue

@@ -1,0 +1,290 @@
+"""A broker on the wall clock: threads, one lock, group commit, and everything there again after a restart."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from broker_core.engine.host import BrokerHost, HostConfig
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import Event, EventKind
+from broker_core.flow.config import FlowConfig
+from broker_core.log.config import LogConfig
+from broker_core.log.sync_ticket import SyncTicket
+from broker_core.messages import Message
+from broker_core.queues.config import QueueConfig
+from broker_core.queues.lease import Lease
+from broker_core.queues.retry import RetryPolicy
+from broker_core.replies import Reply
+
+FSYNC = HostConfig(log=LogConfig(durability="fsync"))
+JOBS = QueueConfig(lease_ms=30_000, max_attempts=3, retry=RetryPolicy("fixed", base_ms=60_000))
+
+
+def publish(host: BrokerHost, topic: str, *values: bytes) -> None:
+    for value in values:
+        host.wait(host.call(lambda now_ns, value=value: host.broker.publish(now_ns, topic, Message(value), client="t")))
+
+
+def take(host: BrokerHost, queue: str = "jobs") -> Lease:
+    return host.wait(host.call(lambda now_ns: host.broker.take(now_ns, queue, "worker")))[0]
+
+
+def with_topic(host: BrokerHost, name: str = "commits", partitions: int = 2) -> BrokerHost:
+    host.admin(lambda now_ns: host.broker.create_topic(now_ns, name, partitions))
+    return host
+
+
+@pytest.mark.parametrize("config", [HostConfig(), FSYNC], ids=["file", "fsync"])
+def test_everything_is_there_again_after_a_restart(tmp_path: Path, config: HostConfig):
+    with BrokerHost(tmp_path, config) as host:
+        with_topic(host)
+        host.admin(lambda now_ns: host.broker.create_queue(now_ns, "jobs", JOBS, flow=FlowConfig(max_messages=99)))
+        host.admin(lambda now_ns: host.broker.subscribe(now_ns, "audit", "commits", QueueConfig(), max_messages=9))
+        publish(host, "commits", b"a", b"b")
+        publish(host, "jobs", b"held", b"failed", b"dead", b"waiting")
+        offsets = {("commits", 0): 1}
+        host.call(lambda now_ns: host.broker.commit(now_ns, "readers", "c", "", -1, offsets))
+        take(host)
+        failed, dead = take(host), take(host)
+        host.call(lambda now_ns: host.broker.nack(now_ns, failed, "boom"))
+        host.call(lambda now_ns: host.broker.nack(now_ns, dead, "poison", requeue=False))
+    with BrokerHost(tmp_path, config) as host:
+        assert host.broker.topic_names() == ("commits",)
+        assert host.broker.groups.committed("readers", "commits", 0) == 1
+        queue = host.broker.queue("jobs")
+        assert (queue.in_flight, queue.delayed, queue.ready) == (1, 1, 1)
+        assert queue.dead_letters.by_cause() == {"poison": 1}
+        assert queue.counts.dead_lettered == 1 and queue.config == JOBS
+        assert host.broker.queue("audit").ready == 2
+        view = host.broker.queue_view(0, "jobs")
+        assert view.gate is not None and view.gate.limit == 99
+        assert [lease.attempt for lease in view.leases] == [1]
+        assert take(host).message.value == b"waiting"
+
+
+def test_attempts_survive_a_crash_after_a_tick(tmp_path: Path):
+    config = HostConfig(tick_ms=20)
+    host = BrokerHost(tmp_path, config)
+    host.admin(lambda now_ns: host.broker.create_queue(now_ns, "jobs", QueueConfig(lease_ms=60_000)))
+    publish(host, "jobs", b"a")
+    for _ in range(3):
+        lease = take(host)
+        host.call(lambda now_ns, lease=lease: host.broker.nack(now_ns, lease, "boom"))
+    state = tmp_path / "queue-states" / "jobs"
+    deadline_s = time.monotonic() + 5
+    while time.monotonic() < deadline_s and b"boom" not in (state.read_bytes() if state.exists() else b""):
+        time.sleep(0.01)
+    saved = {path.name: path.read_bytes() for path in (state, tmp_path / "catalog.json")}
+    host.close()
+    state.write_bytes(saved["jobs"])  # what a kill -9 would have left
+    with BrokerHost(tmp_path, config) as host:
+        assert take(host).attempt == 4
+
+
+def test_a_directory_has_one_user(tmp_path: Path):
+    with BrokerHost(tmp_path):
+        with pytest.raises(BrokerError) as refused:
+            BrokerHost(tmp_path)
+        assert refused.value.code is ErrorCode.DIRECTORY_IN_USE
+    BrokerHost(tmp_path).close()
+
+
+def test_a_damaged_state_of_a_queue_is_put_aside_and_said_aloud(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    with BrokerHost(tmp_path) as host:
+        host.admin(lambda now_ns: host.broker.create_queue(now_ns, "jobs", QueueConfig()))
+        publish(host, "jobs", b"a")
+    state = tmp_path / "queue-states" / "jobs"
+    data = bytearray(state.read_bytes())
+    data[-1] ^= 1
+    state.write_bytes(data)
+    with caplog.at_level(logging.WARNING), BrokerHost(tmp_path) as host:
+        assert host.broker.queue("jobs").ready == 1
+    assert "checksum" in caplog.text
+    assert (tmp_path / "queue-states" / "jobs.damaged").exists()
+
+
+def test_a_damaged_catalog_is_refused_and_left_alone(tmp_path: Path):
+    with_topic(BrokerHost(tmp_path)).close()
+    catalog = tmp_path / "catalog.json"
+    catalog.write_text(catalog.read_text()[:-5])
+    for _ in range(2):
+        with pytest.raises(BrokerError) as refused:
+            BrokerHost(tmp_path)
+        assert refused.value.code is ErrorCode.DAMAGED
+
+
+def test_timers_fire_by_themselves():
+    with BrokerHost() as host:
+        host.admin(lambda now_ns: host.broker.create_queue(now_ns, "jobs", QueueConfig(lease_ms=30)))
+        publish(host, "jobs", b"a")
+        first = take(host)
+        again = host.wait(host.call(lambda now_ns: host.broker.take(now_ns, "jobs", "b", deadline_ns=now_ns + 10**10)))
+        assert again[0].attempt == 2
+        with pytest.raises(BrokerError):
+            host.call(lambda now_ns: host.broker.ack(now_ns, first))
+
+
+def test_a_jump_of_the_wall_clock_moves_no_deadline(monkeypatch: pytest.MonkeyPatch):
+    with BrokerHost() as host:
+        host.admin(lambda now_ns: host.broker.create_queue(now_ns, "jobs", QueueConfig(lease_ms=60_000)))
+        publish(host, "jobs", b"a", b"b")
+        lease = take(host)
+        true_ns = time.time_ns
+        for jump_s in (86_400, -86_400):
+            monkeypatch.setattr(time, "time_ns", lambda jump_s=jump_s: true_ns() + jump_s * 10**9)
+            monkeypatch.setattr(time, "time", lambda jump_s=jump_s: true_ns() / 10**9 + jump_s)
+            publish(host, "jobs", b"c")
+            assert host.broker.queue("jobs").in_flight == 1
+        host.call(lambda now_ns: host.broker.ack(now_ns, lease))
+
+
+def test_one_sync_serves_all_who_wait_and_the_lock_is_free_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with BrokerHost(tmp_path, FSYNC) as host:
+        with_topic(host, partitions=1)
+        at_the_disk, go_on = threading.Event(), threading.Event()
+        rounds: list[int] = []
+        run = SyncTicket.run
+
+        def slow(ticket: SyncTicket) -> None:
+            rounds.append(ticket.end_offset)
+            at_the_disk.set()
+            assert go_on.wait(5)
+            run(ticket)
+
+        monkeypatch.setattr(SyncTicket, "run", slow)
+
+        def send() -> Reply[object]:
+            return host.call(lambda now_ns: host.broker.publish(now_ns, "commits", Message(b"x"), client="t"))
+
+        first = send()
+        assert at_the_disk.wait(5)
+        # The disk is busy, the broker is not.
+        others = [send() for _ in range(20)]
+        assert not first.done and not any(reply.done for reply in others)
+        go_on.set()
+        for reply in (first, *others):
+            host.wait(reply, 5)
+        assert rounds == [1, 21]
+
+
+def test_closing_wakes_everybody_who_waits():
+    host = with_topic(BrokerHost())
+    found: list[ErrorCode] = []
+
+    def wait() -> None:
+        reply: Reply[None] = Reply()
+        try:
+            host.wait(reply)
+        except BrokerError as error:
+            found.append(error.code)
+
+    threads = [threading.Thread(target=wait) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.02)
+    host.close()
+    host.close()
+    for thread in threads:
+        thread.join(5)
+    assert found == [ErrorCode.CLOSED] * 3
+    with pytest.raises(BrokerError):
+        host.call(lambda now_ns: None)
+
+
+def test_nothing_leaks(tmp_path: Path):
+    def once() -> None:
+        with BrokerHost(tmp_path, FSYNC) as host:
+            name = f"topic-{len(host.broker.topic_names())}"
+            with_topic(host, name)
+            publish(host, name, b"a")
+            host.tell(lambda: None)
+
+    once()
+    before = (threading.active_count(), len(os.listdir("/proc/self/fd")))
+    for _ in range(8):
+        once()
+    assert (threading.active_count(), len(os.listdir("/proc/self/fd"))) == before
+
+
+def test_an_opening_that_fails_gives_everything_back(tmp_path: Path):
+    (tmp_path / "catalog.json").write_text("{")
+    before = (threading.active_count(), len(os.listdir("/proc/self/fd")))
+    for _ in range(4):
+        with pytest.raises(BrokerError):
+            BrokerHost(tmp_path)
+    assert (threading.active_count(), len(os.listdir("/proc/self/fd"))) == before
+
+
+def test_a_callback_may_call_the_broker_and_its_error_costs_nobody(caplog: pytest.LogCaptureFixture):
+    with with_topic(BrokerHost()) as host:
+        done = threading.Event()
+
+        def callback() -> None:
+            publish(host, "commits", b"from a callback")
+            done.set()
+
+        with caplog.at_level(logging.ERROR):
+            host.tell(lambda: 1 / 0)
+            host.tell(callback)
+            assert done.wait(5)
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_fault_in_a_timer_does_not_cost_the_caller(caplog: pytest.LogCaptureFixture):
+    with with_topic(BrokerHost()) as host:
+        with caplog.at_level(logging.ERROR):
+            host.call(lambda now_ns: host.loop.timers.at(now_ns, lambda _at: 1 / 0))
+            publish(host, "commits", b"a")
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_many_threads_publish_and_nothing_is_lost(tmp_path: Path):
+    events: list[Event] = []
+    with with_topic(BrokerHost(tmp_path), partitions=3) as host:
+        host.events.attach(events.append)
+
+        def work(number: int) -> None:
+            publish(host, "commits", *[b"%d-%d" % (number, each) for each in range(50)])
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        stored = [
+            message.value
+            for partition in range(3)
+            for message in host.broker.partition("commits", partition).read(0, max_messages=1_000)
+        ]
+    assert sorted(stored) == sorted(b"%d-%d" % (a, b) for a in range(8) for b in range(50))
+    published = [event for event in events if event.kind is EventKind.PUBLISHED]
+    assert [event.seq for event in published] == sorted(event.seq for event in published)
+    assert all(one.time_ns <= other.time_ns for one, other in zip(events, events[1:], strict=False))
+
+
+def test_topics_are_made_on_demand_only_where_that_is_configured():
+    with BrokerHost(None, HostConfig(auto_create_partitions=4)) as host:
+        host.ensure_topic("new")
+        host.ensure_topic("new")
+        assert host.broker.partition_count("new") == 4
+    with BrokerHost() as host:
+        host.ensure_topic("new")
+        assert host.broker.topic_names() == ()
+
+
+def test_a_deleted_queue_does_not_come_back(tmp_path: Path):
+    config = HostConfig(tick_ms=10)
+    with BrokerHost(tmp_path, config) as host:
+        host.admin(lambda now_ns: host.broker.create_queue(now_ns, "jobs", QueueConfig()))
+        publish(host, "jobs", b"a")
+        time.sleep(0.05)
+        host.admin(lambda now_ns: host.broker.delete_queue(now_ns, "jobs"))
+    assert not (tmp_path / "queue-states" / "jobs").exists()
+    with BrokerHost(tmp_path, config) as host:
+        assert host.broker.queue_names() == ()
