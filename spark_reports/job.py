@@ -70,12 +70,12 @@ def _say_error(progress: Progress, output: TextIO, as_json: bool, error: Excepti
     sentence = str(error)
     if isinstance(error, OSError):
         sentence = f"The report cannot be written: {error.strerror or error} ({error.filename or 'no file'})."
+    log = getattr(error, "log", None)
     if as_json:
-        log = getattr(error, "log", None)
         progress.end(error=sentence, **({"log": str(log)} if log else {}))
     else:
         progress.end()
-        print(sentence, file=sys.__stderr__, flush=True)
+        print(*([sentence, f"The log is {log}."] if log else [sentence]), file=sys.__stderr__, flush=True)
     return code
 
 

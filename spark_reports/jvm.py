@@ -131,8 +131,12 @@ class Jvm:
         os.environ["PYSPARK_GATEWAY_SECRET"] = secret
 
     def _said(self) -> str:
-        lines = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        return f" ({lines[-1].strip()[:200]})" if lines else ""
+        """What it said of its end: the error, or else the last line that is no part of a stack trace."""
+        lines = [line.strip() for line in self._log.read_text(encoding="utf-8", errors="replace").splitlines()]
+        told = [line for line in lines if line and not line.startswith(("at ", "... "))]
+        errors = [line for line in told if "Exception" in line or "Error" in line]
+        said = (errors or told or [""])[-1].rpartition("Exception: ")[2]
+        return f" ({said[:200].rstrip('.')})" if said else ""
 
     def kill(self) -> None:
         """End it now, whatever it does."""

@@ -22,7 +22,7 @@ def rate(value: float | None) -> str:
     """Something per second with three significant digits."""
     if value is None:
         return NOT_THERE
-    if value >= 100:
+    if value >= 100 or value == 0:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 

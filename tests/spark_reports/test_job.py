@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from broker_core.session.recorder import Recorder
 from spark_reports.questions.totals import _SAME_NAME
 from tests.spark_reports.conftest import record
 
@@ -192,6 +193,23 @@ def test_a_missing_java_is_one_sentence(recorded: Path, tmp_path: Path) -> None:
     code, said = _error(recorded, "--out", tmp_path / "out", environment=environment)
     assert code == 1 and said.startswith("No Java 17 or 21 was found") and said.count("\n") == 1, said
     assert not (tmp_path / "out").exists() and list(tmp_path.glob("out.*")) == []
+
+
+def test_a_master_that_does_not_exist_is_one_sentence(recorded: Path, tmp_path: Path, work: Path) -> None:
+    code, said = _error(recorded, "--out", tmp_path / "out", "--master", "nonsense[2]")
+    assert code == 1 and said.count("\n") == 1
+    assert "Java ended with code 1 before Spark was up (" in said and "aster" in said, said
+    (log,) = work.glob("*.log")
+    assert f"The log is {log}." in said
+    assert not (tmp_path / "out").exists() and list(tmp_path.glob("out.*")) == []
+
+
+def test_a_session_in_which_nothing_happened_has_a_report(tmp_path: Path) -> None:
+    Recorder(tmp_path / "session", scenario_name="Nothing").close(totals={"published": 0})
+    code, said = _error(tmp_path / "session", "--out", tmp_path / "out", "--master", "local[1]")
+    assert code == 0, said
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Nothing was delivered." in page and "Everything adds up" in page
 
 
 def test_a_session_that_lost_a_segment_is_reported_loudly(tmp_path: Path) -> None:

@@ -68,7 +68,12 @@ class _Elements(HTMLParser):
 
 def test_a_session_in_which_nothing_happened_still_has_a_page() -> None:
     page = render(info(), made())
-    assert "Nothing was delivered." in page and "No message died." in page and "No group rebalanced." in page
+    assert (
+        "Nothing was published." in page
+        and "Nothing was delivered." in page
+        and "No message died." in page
+        and "No group rebalanced." in page
+    )
 
 
 def test_nothing_of_a_session_is_markup() -> None:

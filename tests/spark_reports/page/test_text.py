@@ -59,3 +59,10 @@ def test_lists_name_a_few_and_count_the_rest() -> None:
     assert text.listed(["a", "b"]) == "a and b"
     assert text.listed(list("abcdef")) == "a, b, c and 3 more"
     assert text.listed([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0, "0"), (4.256, "4.26"), (45.25, "45.2"), (1_234.5, "1,234"), (None, "n/a")]
+)
+def test_rates_have_three_digits(value: float | None, shown: str) -> None:
+    assert text.rate(value) == shown
