@@ -12,6 +12,9 @@ from typing import Any
 from broker_core.schemas.avro_types import AvroType
 
 
+_SECOND_CHOICE = {"double": 1, "float": 2, "fixed": 1}
+
+
 def labelled(kind: AvroType, value: Any) -> Any:
     """`value` with (name of the branch, value) where `kind` has a union and Python's types tell the branch."""
     return _Labels().of(kind, value)
@@ -40,7 +43,7 @@ class _Labels:
         fitting = [branch for branch in branches if branch.logical is None and self._fits(branch, value)]
         if isinstance(value, dict) and fitting:
             return max(fitting, key=lambda branch: sum(field.name in value for field in branch.fields))
-        return min(fitting, key=lambda branch: branch.kind in ("float", "fixed"), default=None)
+        return min(fitting, key=lambda branch: _SECOND_CHOICE.get(branch.kind, 0), default=None)
 
     def _fits(self, kind: AvroType, value: Any) -> bool:
         if not isinstance(value, dict | list):

@@ -86,7 +86,9 @@ def test_ids_and_dialects_that_would_lead_elsewhere_are_refused_inside():
 
 
 def test_an_id_of_the_schema_itself_is_no_place_to_fetch_from():
-    found = schema({"$id": "http://127.0.0.1:9/", "properties": {"a": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"type": "null"}}})
+    found = schema(
+        {"$id": "http://127.0.0.1:9/", "properties": {"a": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"type": "null"}}}
+    )
     assert found.problems({"a": None}) == []
     assert [problem.pointer for problem in found.problems({"a": 1})] == ["/a"]
 
@@ -97,7 +99,10 @@ EVIL = ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(.*a){20}$", "^([a-z]+)*$", "(x+x+)
 @pytest.mark.parametrize("pattern", EVIL)
 def test_an_evil_pattern_on_50_000_characters_is_bounded_work(pattern):
     text = "a" * 50_000 + "!"
-    for document in ({"pattern": pattern}, {"patternProperties": {pattern: {"type": "null"}}, "additionalProperties": False}):
+    for document in (
+        {"pattern": pattern},
+        {"patternProperties": {pattern: {"type": "null"}}, "additionalProperties": False},
+    ):
         found = schema(document)
         assert found.problems(text if "pattern" in document else {text: 1})
     # Linear: twice the text costs about twice the steps, and a fraction of what is allowed.
@@ -106,7 +111,9 @@ def test_an_evil_pattern_on_50_000_characters_is_bounded_work(pattern):
     assert Pattern(pattern).steps(text * 2) <= 2 * steps + 1
 
 
-@pytest.mark.parametrize("pattern", [r"(a)\1", "(?=a)b", "(?<!a)b", "((a{100}){100}){100}", "a{5000}", "[", "x" * 1_001])
+@pytest.mark.parametrize(
+    "pattern", [r"(a)\1", "(?=a)b", "(?<!a)b", "((a{100}){100}){100}", "a{5000}", "[", "x" * 1_001]
+)
 def test_a_pattern_that_is_not_linear_or_too_large_is_refused(pattern):
     assert refusal({"items": {"pattern": pattern}}).startswith("/items/pattern: the pattern ")
     assert "/patternProperties/" in refusal({"patternProperties": {pattern: True}})
@@ -217,7 +224,11 @@ def test_a_few_avro_bytes_cannot_claim_a_billion_values():
 
 
 def test_an_avro_record_that_always_holds_itself_is_refused():
-    one = {"type": "record", "name": "A", "fields": [{"name": "b", "type": {"type": "record", "name": "B", "fields": []}}]}
+    one = {
+        "type": "record",
+        "name": "A",
+        "fields": [{"name": "b", "type": {"type": "record", "name": "B", "fields": []}}],
+    }
     one["fields"][0]["type"]["fields"] = [{"name": "a", "type": "A"}]  # type: ignore[index]
     with pytest.raises(InvalidSchemaError, match="always holds itself"):
         AvroSchema(json.dumps(one))
