@@ -146,7 +146,8 @@ class GroupConsumer:
         with self._alone():
             if not self._buffer:
                 self._host.call(lambda _now: self._core.hand(()))
-                self._buffer.extend(self._fetched(0.5, None))
+                found = self._fetched(0.5, None)  # a listener may seek meanwhile, which changes the buffer
+                self._buffer.extend(found)
             if not self._buffer:
                 return None
             message = self._buffer.popleft()

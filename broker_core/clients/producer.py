@@ -246,11 +246,10 @@ class Producer:
                 self._host.tell(partial(self._chain.failed, message))
 
     def _raise_failure(self) -> None:
-        failures = self._sender.failures
-        if failures:
-            first = failures[0]
-            failures.clear()
-            raise first
+        failures, self._sender.failures = self._sender.failures, []
+        for batch, error in failures:
+            if not batch.told:
+                raise error
 
     def _check_open(self) -> None:
         if self._closed:

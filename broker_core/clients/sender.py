@@ -100,7 +100,7 @@ class Sender:
         self._rooms: deque[Reply[None]] = deque()
         self._fenced: BrokerError | None = None
         self.buffered_bytes = 0
-        self.failures: list[BrokerError] = []  # of batches that nobody asked for
+        self.failures: list[tuple[Batch, BrokerError]] = []  # of batches that nobody had asked for by then
 
     def send(self, topic: str, message: Message, partition: int | None = None) -> tuple[Batch, int] | None:
         """Put `message` into a batch; the batch and its place there, None where the buffer is full.
@@ -336,7 +336,7 @@ class Sender:
         self.buffered_bytes -= batch.size_bytes
         if isinstance(outcome, BrokerError):
             if batch.settled.fail(outcome) and not batch.told:
-                self.failures.append(outcome)
+                self.failures.append((batch, outcome))
         else:
             batch.settled.resolve(outcome)
         for count in list(self._flushes):

@@ -1,12 +1,15 @@
-"""The consumer in the core, in virtual time: what is committed when, seeks, pauses, patterns, deleted topics, damage."""
+"""The consumer in the core, in virtual time: commits, seeks, pauses, patterns, deleted topics, damage."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.messages import Message, StoredMessage
+from broker_core.replies import Reply
 from tests.broker_core.clients.world import EPOCH_MS, World
 
 
@@ -184,7 +187,7 @@ def test_a_partition_that_cannot_be_read_holds_up_no_other():
     def damaged(offset: int, **limits: int) -> list[StoredMessage]:
         raise BrokerError(ErrorCode.DAMAGED, "commits-0")
 
-    broken.read = damaged  # type: ignore[method-assign, assignment]
+    broken.read = damaged  # type: ignore[method-assign]
     assert values(world.do(reader.poll(0))) == [b"1"]
     with pytest.raises(BrokerError, match="commits-0"):
         world.do(reader.poll(0))
@@ -204,9 +207,9 @@ def test_a_consumer_that_does_not_poll_loses_its_place_and_is_told_with_the_next
     world.run(4)
     world.do(reader.poll(0))
     world.run(4)
-    assert reader.assignment == (("commits", 0),)
+    assert len(reader.assignment) == 1
     world.run(8)
-    assert reader.assignment == () and lost == []
+    assert not reader.assignment and not lost
     world.do(reader.poll(0))
     assert lost == [("commits", 0)] and reader.assignment == (("commits", 0),)
 
@@ -217,7 +220,12 @@ def test_a_listener_that_needs_time_is_waited_for_before_the_partitions_go():
     first = world.consumer("one")
     world.do(first.poll(0))
     answer = world.loop.wait_ns(10**9)
-    first._on_revoked = lambda partitions: asked.append(partitions) or answer
+
+    def needs_time(partitions: Sequence[tuple[str, int]]) -> Reply[None]:
+        asked.append(partitions)
+        return answer
+
+    first._on_revoked = needs_time
     second = world.loop.spawn(world.consumer("two").poll(0), "two")
     world.run(3.5)  # the heartbeat says that the group rebalances
     poll = world.loop.spawn(first.poll(0), "poll")

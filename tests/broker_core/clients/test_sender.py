@@ -136,7 +136,7 @@ def test_a_failed_batch_reaches_its_caller_and_the_next_one_goes_on():
     assert isinstance(failed.settled.error, BrokerError)
     assert failed.settled.error.code is ErrorCode.REQUEST_TIMED_OUT
     assert following.settled.error is None
-    assert [str(error) for error in made.failures] == [str(failed.settled.error)]
+    assert [batch for batch, _ in made.failures] == [failed]
 
 
 def test_a_batch_that_is_not_stored_in_time_fails():

@@ -6,10 +6,13 @@ import logging
 import os
 import threading
 import time
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from broker_core.broker import Published
 from broker_core.engine.host import BrokerHost, HostConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
@@ -27,8 +30,16 @@ JOBS = QueueConfig(lease_ms=30_000, max_attempts=3, retry=RetryPolicy("fixed", b
 
 
 def publish(host: BrokerHost, topic: str, *values: bytes) -> None:
-    for value in values:
-        host.wait(host.call(lambda now_ns, value=value: host.broker.publish(now_ns, topic, Message(value), client="t")))
+    for message in map(Message, values):
+        host.wait(host.call(partial(publish_one, host, topic, message)))
+
+
+def publish_one(host: BrokerHost, topic: str, message: Message, now_ns: int) -> Reply[Published | None]:
+    return host.broker.publish(now_ns, topic, message, client="t")
+
+
+def fail(host: BrokerHost, lease: Lease) -> None:
+    host.call(lambda now_ns: host.broker.nack(now_ns, lease, "boom"))
 
 
 def take(host: BrokerHost, queue: str = "jobs") -> Lease:
@@ -74,8 +85,7 @@ def test_attempts_survive_a_crash_after_a_tick(tmp_path: Path):
     host.admin(lambda now_ns: host.broker.create_queue(now_ns, "jobs", QueueConfig(lease_ms=60_000)))
     publish(host, "jobs", b"a")
     for _ in range(3):
-        lease = take(host)
-        host.call(lambda now_ns, lease=lease: host.broker.nack(now_ns, lease, "boom"))
+        fail(host, take(host))
     state = tmp_path / "queue-states" / "jobs"
     deadline_s = time.monotonic() + 5
     while time.monotonic() < deadline_s and b"boom" not in (state.read_bytes() if state.exists() else b""):
@@ -159,8 +169,8 @@ def test_one_sync_serves_all_who_wait_and_the_lock_is_free_meanwhile(tmp_path: P
 
         monkeypatch.setattr(SyncTicket, "run", slow)
 
-        def send() -> Reply[object]:
-            return host.call(lambda now_ns: host.broker.publish(now_ns, "commits", Message(b"x"), client="t"))
+        def send() -> Reply[Published | None]:
+            return host.call(partial(publish_one, host, "commits", Message(b"x")))
 
         first = send()
         assert at_the_disk.wait(5)
@@ -258,14 +268,14 @@ def test_many_threads_publish_and_nothing_is_lost(tmp_path: Path):
         for thread in threads:
             thread.join(30)
         stored = [
-            message.value
+            message.value or b""
             for partition in range(3)
             for message in host.broker.partition("commits", partition).read(0, max_messages=1_000)
         ]
     assert sorted(stored) == sorted(b"%d-%d" % (a, b) for a in range(8) for b in range(50))
     published = [event for event in events if event.kind is EventKind.PUBLISHED]
     assert [event.seq for event in published] == sorted(event.seq for event in published)
-    assert all(one.time_ns <= other.time_ns for one, other in zip(events, events[1:], strict=False))
+    assert all(one.time_ns <= other.time_ns for one, other in pairwise(events))
 
 
 def test_topics_are_made_on_demand_only_where_that_is_configured():

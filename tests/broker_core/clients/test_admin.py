@@ -1,0 +1,112 @@
+"""Administration from any thread: done when the call returns, and there again after a restart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from broker_core.clients.admin import Admin
+from broker_core.clients.group_consumer import GroupConsumer
+from broker_core.clients.producer import Producer
+from broker_core.clients.queue_consumer import QueueConsumer
+from broker_core.clients.sender import ProducerConfig
+from broker_core.engine.host import BrokerHost
+from broker_core.errors import BrokerError
+from broker_core.flow.config import FlowConfig
+from broker_core.groups.offset_reset import Target
+from broker_core.log.config import LogConfig
+from broker_core.messages import Message
+from broker_core.queues.config import QueueConfig
+from broker_core.queues.dead_letter_filter import DeadLetterFilter
+
+
+def test_topics_their_settings_and_their_records(tmp_path: Path):
+    with BrokerHost(tmp_path) as host, Producer(host) as producer:
+        admin = Admin(host)
+        admin.create_topic("commits", 2, partitioner="murmur2", log=LogConfig(durability="file", retention_ms=10**9))
+        admin.create_topic("gone")
+        admin.create_partitions("commits", 4)
+        admin.configure_topic("commits", flow=FlowConfig(max_messages=100))
+        admin.delete_topic("gone")
+        for partition in range(4):
+            producer.publish("commits", b"a", partition=partition)
+        assert admin.delete_records("commits", {0: 1, 1: 0}) == {0: 1, 1: 0}
+    with BrokerHost(tmp_path) as host:
+        admin = Admin(host)
+        assert admin.topics() == ("commits",)
+        view = admin.describe_topic("commits")
+        assert [partition.start_offset for partition in view.partitions] == [1, 0, 0, 0]
+        assert view.gate is not None and view.gate.limit == 100
+        assert admin.topic_config("commits").retention_ms == 10**9
+        assert not (tmp_path / "gone-0").exists()
+        with pytest.raises(BrokerError):
+            admin.describe_topic("gone")
+
+
+def test_groups_their_lag_and_a_reset_that_is_previewed(tmp_path: Path):
+    with BrokerHost(tmp_path) as host:
+        admin = Admin(host)
+        admin.create_topic("commits")
+        with Producer(host) as producer:
+            for number in range(10):
+                producer.send("commits", b"%d" % number)
+        with GroupConsumer(host, "readers", ["commits"]) as consumer:
+            while consumer.poll(0.1) or not consumer.assignment:
+                pass
+            consumer.commit({("commits", 0): 4})
+            consumer.seek("commits", 0, 4)
+            assert [(view.committed, view.lag) for view in admin.lag("readers")] == [(4, 6)]
+        assert admin.groups() == ["readers"] and admin.describe_group("readers").members == ()
+        (change,) = admin.preview_reset("readers", Target("shift-by", offset=-1), [("commits", 0)])
+        assert (change.from_offset, change.to_offset) == (4, 3)
+        assert admin.lag("readers")[0].committed == 4
+        assert admin.reset_offsets("readers", Target("shift-by", offset=-1), iter([("commits", 0)])) == [change]
+    with BrokerHost(tmp_path) as host:
+        admin = Admin(host)
+        assert admin.lag("readers")[0].committed == 3
+        admin.delete_group("readers")
+        assert admin.groups() == []
+
+
+def test_queues_dead_letters_and_purges():
+    with BrokerHost() as host:
+        admin = Admin(host)
+        admin.create_queue("jobs", QueueConfig(max_attempts=1))
+        admin.create_topic("commits")
+        admin.create_subscription("audit", "commits", max_messages=1, policy="drop_oldest")
+        assert admin.queues() == ("jobs", "audit")
+        with Producer(host) as producer, QueueConsumer(host, "jobs") as worker:
+            for value in (b"a", b"b", b"c"):
+                producer.publish("jobs", value)
+            for delivery in worker.take_many(2):
+                delivery.nack("boom")
+            letters = admin.dead_letters("jobs", DeadLetterFilter(cause="boom"))
+            assert [letter.value for letter in letters] == [b"a", b"b"]
+            edited = {letters[0].offset: Message(b"mended")}
+            preview = admin.preview_redrive("jobs", [letters[0].offset], edited)
+            assert preview.redrivable[0].message.value == b"mended"
+            assert len(admin.redrive("jobs", [letters[0].offset], edited).redriven) == 1
+            assert admin.dead_letters_by_cause("jobs") == {"boom": 1}
+            assert admin.purge_dead_letters("jobs").purged == 1
+            assert admin.purge_queue("jobs") == 2 and admin.undo_purge_queue("jobs") == 2
+            assert [one.message.value for one in worker.take_many(5)] == [b"c", b"mended"]
+            for value in (b"1", b"2"):
+                producer.publish("commits", value)
+            assert admin.describe_queue("audit").ready == 1
+        admin.delete_queue("audit")
+        admin.delete_queue("jobs")
+        assert admin.queues() == () and admin.topics() == ("commits",)
+
+
+def test_a_named_producer_goes_on_fencing_after_a_restart(tmp_path: Path):
+    named = ProducerConfig(name="importer")
+    with BrokerHost(tmp_path) as host:
+        Admin(host).create_topic("commits")
+        Producer(host, named).publish("commits", b"a")
+    with BrokerHost(tmp_path) as host:
+        old, new = Producer(host, named), Producer(host, named)
+        new.publish("commits", b"b")
+        with pytest.raises(BrokerError, match="newer producer"):
+            old.publish("commits", b"c")
+        assert host.broker.end_offset("commits", 0) == 2

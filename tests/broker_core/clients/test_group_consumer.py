@@ -1,0 +1,214 @@
+"""The consumer for threads: poll, iterate, commit, listeners, rebalances, restarts. Short, on the wall clock."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from broker_core.clients.admin import Admin
+from broker_core.clients.group_consumer import GroupConsumer
+from broker_core.clients.membership import ConsumerConfig
+from broker_core.clients.middleware import Context, Middleware
+from broker_core.clients.producer import Producer
+from broker_core.clients.serializers import JsonSerializer
+from broker_core.engine.host import BrokerHost
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.messages import StoredMessage
+
+QUICK = ConsumerConfig(heartbeat_interval_ms=20, session_timeout_ms=2_000, rebalance_timeout_ms=2_000)
+
+
+@pytest.fixture
+def host() -> Iterator[BrokerHost]:
+    with BrokerHost() as host:
+        Admin(host).create_topic("commits", 4)
+        yield host
+
+
+def publish(host: BrokerHost, *values: bytes, partition: int | None = None) -> None:
+    with Producer(host) as producer:
+        for value in values:
+            producer.send("commits", value, partition=partition)
+
+
+def drain(consumer: GroupConsumer, count: int, within_s: float = 5) -> list[bytes | None]:
+    found: list[bytes | None] = []
+    end_s = time.monotonic() + within_s
+    while len(found) < count and time.monotonic() < end_s:
+        found += [message.value for message in consumer.poll(0.1)]
+    return found
+
+
+def test_poll_gives_everything_once_and_a_restart_goes_on_behind_the_commit(tmp_path: Path):
+    with BrokerHost(tmp_path) as host:
+        Admin(host).create_topic("commits", 4)
+        publish(host, *[b"%d" % number for number in range(100)])
+        with GroupConsumer(host, "readers", ["commits"]) as consumer:
+            found = drain(consumer, 100)
+            assert len(found) == 100 and set(found) == {b"%d" % number for number in range(100)}
+            consumer.commit()
+        publish(host, b"later")
+    with BrokerHost(tmp_path) as host, GroupConsumer(host, "readers", ["commits"]) as consumer:
+        assert drain(consumer, 1) == [b"later"]
+
+
+def test_iteration_commits_nothing_that_is_still_being_worked_on(host: BrokerHost):
+    publish(host, b"a", b"b", b"c", partition=0)
+    consumer = GroupConsumer(host, "readers", ["commits"], ConsumerConfig(auto_commit_interval_ms=0))
+    values = iter(consumer)
+    assert next(values).value == b"a"
+    assert next(values).value == b"b"
+    assert consumer.position("commits", 0) == 2
+    consumer.close()  # commits what is processed: a, not b
+    assert consumer.committed("commits", 0) == 1
+    with GroupConsumer(host, "readers", ["commits"]) as again:
+        assert drain(again, 2) == [b"b", b"c"]
+        again.commit()
+        assert again.committed("commits", 0) == 3
+
+
+def test_manual_commits_only_where_automatic_ones_are_off(host: BrokerHost):
+    publish(host, b"a", b"b", partition=0)
+    manual = ConsumerConfig(commit_on_revoke=False)
+    with GroupConsumer(host, "readers", ["commits"], manual) as consumer:
+        drain(consumer, 2)
+        consumer.poll(0)
+    assert host.broker.groups.committed("readers", "commits", 0) is None
+    told: list[BrokerError | None] = []
+    done = threading.Event()
+    with GroupConsumer(host, "readers", ["commits"], manual) as consumer:
+        drain(consumer, 2)
+
+        def on_commit(error: BrokerError | None) -> None:
+            told.append(error)
+            done.set()
+
+        consumer.commit_async({("commits", 0): 1}, on_commit)
+        assert done.wait(5) and told == [None]
+        assert consumer.committed("commits", 0) == 1
+
+
+def test_listeners_are_called_by_the_thread_that_polls_and_may_commit(host: BrokerHost):
+    calls: list[tuple[str, int]] = []
+    threads: set[str] = set()
+
+    def listener(what: str):
+        def told(partitions: Sequence[tuple[str, int]]) -> None:
+            calls.append((what, len(partitions)))
+            threads.add(threading.current_thread().name)
+            if what == "revoked":
+                first.commit()
+
+        return told
+
+    publish(host, b"a", partition=0)
+    first = GroupConsumer(
+        host, "readers", ["commits"], QUICK, on_assigned=listener("assigned"), on_revoked=listener("revoked")
+    )
+    drain(first, 1)
+    second = GroupConsumer(host, "readers", ["commits"], QUICK)
+    other = threading.Thread(target=lambda: drain(second, 1, within_s=1))
+    other.start()
+    end_s = time.monotonic() + 5
+    while len(calls) < 3 and time.monotonic() < end_s:
+        first.poll(0.05)
+    other.join()
+    second.close()
+    first.close()
+    assert calls[:3] == [("assigned", 4), ("revoked", 4), ("assigned", 2)]
+    assert threads == {"MainThread"}
+    assert first.committed("commits", 0) == 1
+
+
+def test_a_poll_keeps_its_timeout_while_the_group_rebalances(host: BrokerHost):
+    slow = ConsumerConfig(rebalance_timeout_ms=30_000, heartbeat_interval_ms=20)
+    with GroupConsumer(host, "readers", ["commits"], slow) as first:
+        drain(first, 1, within_s=0.2)
+        second = GroupConsumer(host, "readers", ["commits"], slow)
+        started_s = time.monotonic()
+        assert second.poll(0.1) == []  # the first one does not poll, so nobody gets on
+        assert time.monotonic() - started_s < 1
+        publish(host, *[b"x"] * 64)
+        threading.Thread(target=drain, args=(first, 1, 3), daemon=True).start()
+        assert drain(second, 1)
+        second.close()
+
+
+def test_a_static_member_comes_back_without_a_rebalance(host: BrokerHost):
+    config = ConsumerConfig(instance_id="one", session_timeout_ms=10_000)
+    first = GroupConsumer(host, "readers", ["commits"], config)
+    drain(first, 1, within_s=0.3)
+    before = Admin(host).describe_group("readers").generation
+    host.call(lambda _now: first._core.abandon())
+    with GroupConsumer(host, "readers", ["commits"], config) as again:
+        drain(again, 1, within_s=0.3)
+        assert len(again.assignment) == 4
+        assert Admin(host).describe_group("readers").generation == before
+
+
+def test_pause_seek_and_seek_to_time(host: BrokerHost):
+    publish(host, b"a", b"b", b"c", partition=1)
+    with GroupConsumer(host, "readers", ["commits"]) as consumer:
+        assert drain(consumer, 3) == [b"a", b"b", b"c"]
+        consumer.pause([("commits", 1)])
+        consumer.seek("commits", 1, 0)
+        assert consumer.poll(0.05) == []
+        consumer.resume([("commits", 1)])
+        assert drain(consumer, 3) == [b"a", b"b", b"c"]
+        assert consumer.seek_to_time("commits", 1, 0) == 0
+        assert consumer.position("commits", 1) == 0
+        far_ms = int(time.time() * 1_000) + 10**6
+        assert consumer.seek_to_time("commits", 1, far_ms) == 3
+
+
+def test_assign_needs_no_group_and_two_threads_may_not_poll_at_once(host: BrokerHost):
+    publish(host, b"a", partition=2)
+    consumer = GroupConsumer(host, "readers")
+    with pytest.raises(BrokerError, match="subscribe or assign"):
+        consumer.poll(0)
+    consumer.assign([("commits", 2)])
+    assert drain(consumer, 1) == [b"a"]
+    polling = threading.Thread(target=consumer.poll, args=(0.5,))
+    polling.start()
+    time.sleep(0.1)
+    with pytest.raises(BrokerError, match="another thread"):
+        consumer.poll(0)
+    polling.join()
+    consumer.close()
+    consumer.close()
+    with pytest.raises(BrokerError) as refused:
+        consumer.poll(0)
+    assert refused.value.code is ErrorCode.CLOSED
+
+
+def test_closing_from_another_thread_ends_an_iteration(host: BrokerHost):
+    consumer = GroupConsumer(host, "readers", ["commits"])
+    seen: list[StoredMessage] = []
+    thread = threading.Thread(target=lambda: seen.extend(consumer))
+    thread.start()
+    publish(host, b"a")
+    time.sleep(0.3)
+    consumer.close()
+    thread.join(5)
+    assert not thread.is_alive() and len(seen) == 1
+
+
+def test_a_value_that_cannot_be_read_costs_only_itself(host: BrokerHost):
+    class Upper(Middleware):
+        def before_deliver(self, message: StoredMessage, context: Context) -> StoredMessage | None:
+            return None if message.value == b'"hidden"' else message
+
+    publish(host, b'{"n": 1}', b"{broken", b'"hidden"', b'{"n": 2}', partition=0)
+    with GroupConsumer(host, "readers", ["commits"], serializer=JsonSerializer(), middleware=[Upper()]) as consumer:
+        messages: list[StoredMessage] = []
+        while len(messages) < 3:
+            messages += consumer.poll(0.1)
+        assert [consumer.value_of(messages[place]) for place in (0, 2)] == [{"n": 1}, {"n": 2}]
+        with pytest.raises(BrokerError) as refused:
+            consumer.value_of(messages[1])
+        assert refused.value.code is ErrorCode.UNREADABLE
+        assert consumer.key_of(messages[0]) is None

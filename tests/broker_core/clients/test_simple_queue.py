@@ -1,0 +1,151 @@
+"""The simple queue of checklist D: three JSON forms, stored before seen, acknowledged messages are gone, replay."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from broker_core.clients.simple_queue import SimpleQueue, to_json
+from broker_core.engine.host import BrokerHost
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.queues.config import QueueConfig
+
+GIVEN = {"id": "m-1", "timestamp": "2026-11-21T04:00:00+01:00", "payload": {"order": 7}}
+
+
+@pytest.fixture
+def host() -> Iterator[BrokerHost]:
+    with BrokerHost() as host:
+        yield host
+
+
+def test_d1_the_three_json_forms(host: BrokerHost):
+    queue = SimpleQueue(host, "mail")
+    stored = queue.on_msg_received(json.dumps(GIVEN))
+    assert json.loads(to_json(stored)) == {
+        "id": "m-1",
+        "timestamp": "2026-11-21T03:00:00.000000Z",
+        "payload": {"order": 7},
+        "status": "pending",
+    }
+    queue.publish_msg(["any", "json", None], message_type="list", priority=2)
+    urgent = queue.pull_msg()
+    assert urgent is not None and urgent.id == "m-1"
+    pulled = queue.pull_msg()
+    assert pulled is not None
+    form = json.loads(to_json(pulled))
+    assert form.keys() == {"id", "timestamp", "payload", "message_type", "priority"}
+    assert (form["payload"], form["message_type"], form["priority"]) == (["any", "json", None], "list", 2)
+    assert form["timestamp"].endswith("Z")
+
+
+@pytest.mark.parametrize("config_of", ["file", "fsync"])
+def test_d2_what_was_published_or_received_is_stored_when_the_call_returns(tmp_path: Path, config_of: str):
+    from broker_core.engine.host import HostConfig
+    from broker_core.log.config import LogConfig
+
+    config = HostConfig(log=LogConfig(durability=config_of))  # type: ignore[arg-type]
+    with BrokerHost(tmp_path, config) as host:
+        queue = SimpleQueue(host, "mail")
+        message_id = queue.publish_msg("a")
+        log = host.broker.partition("mail", 0)
+        assert log.high_watermark == 1
+        assert queue.on_msg_received(GIVEN).status == "pending"
+        assert log.high_watermark == 2
+    with BrokerHost(tmp_path, config) as host:
+        queue = SimpleQueue(host, "mail")
+        assert [message.id for message in queue.replay_from(message_id)] == [message_id, "m-1"]
+        assert queue.on_msg_received(GIVEN).id == "m-1"  # a copy is not stored again
+        assert host.broker.partition("mail", 0).end_offset == 2
+
+
+def test_d3_what_is_acknowledged_is_gone_and_the_rest_comes_back(host: BrokerHost):
+    queue = SimpleQueue(host, "mail", QueueConfig(lease_ms=50, max_attempts=3))
+    first, second = queue.publish_msg("a"), queue.publish_msg("b")
+    pulled = [queue.pull_msg(), queue.pull_msg()]
+    assert [message.id for message in pulled if message] == [first, second]
+    assert queue.acknowledge(first) and not queue.acknowledge(first) and not queue.acknowledge("unknown")
+    again = queue.pull_msg(5)
+    assert again is not None and again.id == second
+    time.sleep(0.06)
+    assert not queue.acknowledge(second)  # too late: somebody else will get it
+    last = queue.pull_msg(5)
+    assert last is not None and queue.acknowledge(last.id)
+    assert queue.pull_msg() is None
+
+
+def test_d3_a_message_that_is_never_acknowledged_dies_and_says_so(host: BrokerHost):
+    queue = SimpleQueue(host, "mail", QueueConfig(lease_ms=10, max_attempts=2))
+    message_id = queue.publish_msg("poison")
+    assert queue.pull_msg() is not None and queue.pull_msg(5) is not None
+    assert queue.pull_msg(0.1) is None
+    assert [message.status for message in queue.replay_from(message_id)] == ["dead"]
+
+
+def test_d4_replay_from_an_id_or_a_time_changes_nothing(host: BrokerHost):
+    queue = SimpleQueue(host, "mail")
+    first = queue.publish_msg(1)
+    middle = datetime.datetime.now(datetime.UTC)
+    time.sleep(0.002)
+    later = [queue.publish_msg(2, priority=5), queue.publish_msg(3)]
+    pulled = queue.pull_msg()
+    assert pulled is not None and queue.acknowledge(pulled.id)
+    held = queue.pull_msg()
+    assert held is not None
+    for _ in range(2):
+        everything = queue.replay_from(first)
+        assert [(one.payload, one.status) for one in everything] == [
+            (1, "acknowledged"),
+            (2, "pending"),
+            (3, "in_flight"),
+        ]
+    assert [one.id for one in queue.replay_from(middle)] == later
+    assert [one.id for one in queue.replay_from(middle.isoformat())] == later
+    assert queue.replay_from("2999-01-01T00:00:00Z") == []
+    with pytest.raises(BrokerError, match="neither a time nor the id"):
+        queue.replay_from("no such id")
+
+
+def test_d5_priorities_and_several_consumers(host: BrokerHost):
+    queue = SimpleQueue(host, "mail")
+    for priority in (5, 0, 9, 0):
+        queue.publish_msg(priority, priority=priority)
+    others = [SimpleQueue(host, "mail") for _ in range(3)]
+    pulled = [one.pull_msg() for one in (queue, *others)]
+    assert [message.payload for message in pulled if message] == [0, 0, 5, 9]
+    assert not queue.acknowledge(pulled[1].id if pulled[1] else "")  # it is another consumer's
+    others[0].close()
+    back = queue.pull_msg(1)
+    assert back is not None and back.payload == 0
+    waiting: list[object] = []
+    thread = threading.Thread(target=lambda: waiting.append(queue.pull_msg(5)))
+    thread.start()
+    queue.publish_msg("late")
+    thread.join(5)
+    assert len(waiting) == 1 and waiting[0] is not None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        b"no json",
+        {"id": "x", "payload": 1},
+        {"id": 7, "timestamp": "2026-11-21T04:00:00Z", "payload": 1},
+        {"id": "x", "timestamp": "yesterday", "payload": 1},
+    ],
+)
+def test_what_is_no_transmission_is_refused_and_not_stored(host: BrokerHost, wrong: bytes | dict[str, object]):
+    queue = SimpleQueue(host, "mail")
+    with pytest.raises(BrokerError) as refused:
+        queue.on_msg_received(wrong)
+    assert refused.value.code is ErrorCode.INVALID_REQUEST
+    with pytest.raises(BrokerError) as refused:
+        queue.publish_msg(object())
+    assert refused.value.code is ErrorCode.UNSERIALIZABLE
+    assert queue.pull_msg() is None
