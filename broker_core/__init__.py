@@ -18,12 +18,23 @@ if TYPE_CHECKING:
     from broker_core.broker import Published
     from broker_core.clients.admin import Admin
     from broker_core.clients.batches import Receipt, Sent
+    from broker_core.clients.chain import Chain
     from broker_core.clients.effects import SqliteEffects, resume_from
     from broker_core.clients.group_consumer import GroupConsumer
     from broker_core.clients.membership import ConsumerConfig
+    from broker_core.clients.middleware import Dedupe, Filter, Logging, Middleware, Routing, Timestamp, Transform
     from broker_core.clients.producer import Producer
     from broker_core.clients.queue_consumer import Delivery, QueueConsumer
+    from broker_core.clients.schema_admin import SchemaAdmin
     from broker_core.clients.sender import ProducerConfig
+    from broker_core.clients.serializers import (
+        AvroSerializer,
+        BytesSerializer,
+        JsonSchemaSerializer,
+        JsonSerializer,
+        MessagePackSerializer,
+        StringSerializer,
+    )
     from broker_core.clients.simple_queue import SimpleQueue
     from broker_core.engine.host import BrokerHost, HostConfig
     from broker_core.errors import BrokerError, ErrorCode
@@ -35,23 +46,37 @@ if TYPE_CHECKING:
     from broker_core.queues.config import QueueConfig
     from broker_core.queues.dead_letter_filter import DeadLetterFilter
     from broker_core.queues.retry import RetryPolicy
+    from broker_core.schemas.compatibility import Compatibility, SchemaKind
+    from broker_core.schemas.registry import SchemaRegistry
+    from broker_core.schemas.rule import SchemaRule
 
 __all__ = [
     "Admin",
+    "AvroSerializer",
     "BrokerError",
     "BrokerHost",
+    "BytesSerializer",
+    "Chain",
     "Change",
+    "Compatibility",
     "ConsumerConfig",
     "DeadLetterFilter",
+    "Dedupe",
     "Delivery",
     "ErrorCode",
     "Event",
     "EventKind",
+    "Filter",
     "FlowConfig",
     "GroupConsumer",
     "HostConfig",
+    "JsonSchemaSerializer",
+    "JsonSerializer",
     "LogConfig",
+    "Logging",
     "Message",
+    "MessagePackSerializer",
+    "Middleware",
     "Producer",
     "ProducerConfig",
     "Published",
@@ -59,11 +84,19 @@ __all__ = [
     "QueueConsumer",
     "Receipt",
     "RetryPolicy",
+    "Routing",
+    "SchemaAdmin",
+    "SchemaKind",
+    "SchemaRegistry",
+    "SchemaRule",
     "Sent",
     "SimpleQueue",
     "SqliteEffects",
     "StoredMessage",
+    "StringSerializer",
     "Target",
+    "Timestamp",
+    "Transform",
     "resume_from",
 ]
 
@@ -71,12 +104,23 @@ _ROOMS = {
     "broker": ("Published",),
     "clients.admin": ("Admin",),
     "clients.batches": ("Receipt", "Sent"),
+    "clients.chain": ("Chain",),
     "clients.effects": ("SqliteEffects", "resume_from"),
     "clients.group_consumer": ("GroupConsumer",),
     "clients.membership": ("ConsumerConfig",),
+    "clients.middleware": ("Dedupe", "Filter", "Logging", "Middleware", "Routing", "Timestamp", "Transform"),
     "clients.producer": ("Producer",),
     "clients.queue_consumer": ("Delivery", "QueueConsumer"),
+    "clients.schema_admin": ("SchemaAdmin",),
     "clients.sender": ("ProducerConfig",),
+    "clients.serializers": (
+        "AvroSerializer",
+        "BytesSerializer",
+        "JsonSchemaSerializer",
+        "JsonSerializer",
+        "MessagePackSerializer",
+        "StringSerializer",
+    ),
     "clients.simple_queue": ("SimpleQueue",),
     "engine.host": ("BrokerHost", "HostConfig"),
     "errors": ("BrokerError", "ErrorCode"),
@@ -88,6 +132,9 @@ _ROOMS = {
     "queues.config": ("QueueConfig",),
     "queues.dead_letter_filter": ("DeadLetterFilter",),
     "queues.retry": ("RetryPolicy",),
+    "schemas.compatibility": ("Compatibility", "SchemaKind"),
+    "schemas.registry": ("SchemaRegistry",),
+    "schemas.rule": ("SchemaRule",),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 

@@ -47,13 +47,6 @@ class Broker(BrokerAdmin, BrokerViews):
 
     # -- publishing
 
-    def partition_for(self, name: str, message: Message) -> int:
-        """Where `message` goes: its key's partition, or its priority's where `name` is a queue."""
-        queue = self._queues.get(name)
-        if queue is not None and name not in self._subscriptions:
-            return level_of(queue, message)
-        return self._topic(name).log.partition_for(message.key)
-
     def takes_batches(self, name: str) -> bool:
         """False where every message is judged by itself, because of a flow policy or a schema."""
         topic = self._topic(name)

@@ -100,6 +100,13 @@ class BrokerState:
         """The log of one partition, to be read. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         return self._partition(topic, partition)
 
+    def partition_for(self, name: str, message: Message) -> int:
+        """Where `message` goes: its key's partition, or its priority's where `name` is a queue."""
+        queue = self._queues.get(name)
+        if queue is not None and name not in self._subscriptions:
+            return level_of(queue, message)
+        return self._topic(name).log.partition_for(message.key)
+
     # -- inside
 
     def _add_topic(

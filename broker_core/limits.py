@@ -24,4 +24,5 @@ MAX_VALUES = 1_000_000  # objects, lists and scalars in one payload
 MAX_PATTERN_CHARS = 1_000  # of a regular expression in a schema
 MAX_VALIDATION_STEPS = 250_000  # checks of one payload: a few seconds at worst
 MAX_COMPARISON_STEPS = 20_000  # of two schemas: about a second
+MAX_CHECK_STEPS = 200_000  # of a schema with all versions before it
 MAX_PROBLEMS = 20  # told of one payload or schema; more tell nothing new

@@ -15,6 +15,7 @@ from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
 from broker_core.queues.dead_letters import PurgeResult, RedrivePreview, RedriveResult
 from broker_core.queues.subscription import BacklogPolicy
+from broker_core.schemas.rule import SchemaRule
 from broker_core.snapshots import DeadLetterView, GroupView, OffsetView, QueueView, TopicView
 
 ADMIN = "admin"
@@ -37,11 +38,12 @@ class Admin:
         partitioner: PartitionerKind = "crc32",
         flow: FlowConfig | None = None,
         log: LogConfig | None = None,
+        schema: SchemaRule | None = None,
     ) -> None:
         """See `Broker.create_topic`."""
         self._host.admin(
             lambda now_ns: self._broker.create_topic(
-                now_ns, name, partitions, partitioner=partitioner, flow=flow, log=log
+                now_ns, name, partitions, partitioner=partitioner, flow=flow, log=log, schema=schema
             )
         )
 
@@ -135,17 +137,17 @@ class Admin:
         self, queue: str, only: DeadLetterFilter | None = None, *, offset: int = 0, limit: int | None = 100
     ) -> tuple[DeadLetterView, ...]:
         """At most `limit` of them from `offset` of the bin on, the oldest first."""
-        return self._host.call(lambda _now: self._broker.queue(queue).dead_letters.list(only, offset, limit))
+        return self._host.call(lambda _now: self._broker.dead_letters(queue).list(only, offset, limit))
 
     def dead_letters_by_cause(self, queue: str) -> dict[str, int]:
         """How many died of each cause, the most frequent first."""
-        return self._host.call(lambda _now: self._broker.queue(queue).dead_letters.by_cause(queue))
+        return self._host.call(lambda _now: self._broker.dead_letters(queue).by_cause(queue))
 
     def preview_redrive(
         self, queue: str, offsets: Iterable[int], edits: Mapping[int, Message] | None = None
     ) -> RedrivePreview:
         """What `redrive` would do; nothing is done."""
-        return self._host.call(lambda _now: self._broker.queue(queue).dead_letters.preview(offsets, edits))
+        return self._host.call(lambda _now: self._broker.dead_letters(queue).preview(offsets, edits))
 
     def redrive(
         self, queue: str, offsets: Sequence[int] | None = None, edits: Mapping[int, Message] | None = None
@@ -155,7 +157,7 @@ class Admin:
         def redrive(now_ns: int) -> RedriveResult:
             chosen = offsets
             if chosen is None:
-                letters = self._broker.queue(queue).dead_letters.list(DeadLetterFilter(queue=queue), limit=None)
+                letters = self._broker.dead_letters(queue).list(DeadLetterFilter(queue=queue), limit=None)
                 chosen = [letter.offset for letter in letters]
             return self._broker.redrive(now_ns, queue, chosen, client=ADMIN, edits=edits)
 
@@ -163,7 +165,7 @@ class Admin:
 
     def purge_dead_letters(self, queue: str, offsets: Iterable[int] | None = None) -> PurgeResult:
         """Take out these dead letters, or all."""
-        return self._host.call(lambda now_ns: self._broker.queue(queue).dead_letters.purge(now_ns, offsets, ADMIN))
+        return self._host.call(lambda now_ns: self._broker.dead_letters(queue).purge(now_ns, offsets, ADMIN))
 
     # -- groups
 

@@ -5,9 +5,8 @@ Rejected alternative, 2026-11: the checker in Apache's `avro` package; inside un
 
 from __future__ import annotations
 
-from broker_core.limits import MAX_COMPARISON_STEPS
 from broker_core.schemas.avro_types import AvroField, AvroType
-from broker_core.schemas.problem import Problem, TooComplexError, pointer_to, told
+from broker_core.schemas.problem import Problem, Steps, TooComplexError, pointer_to, told
 
 Path = tuple[object, ...]
 
@@ -21,23 +20,21 @@ _PROMOTIONS = {
 }
 
 
-def unresolvable(reader: AvroType, writer: AvroType) -> list[Problem]:
+def unresolvable(reader: AvroType, writer: AvroType, steps: Steps) -> list[Problem]:
     """Why `reader` cannot read all that `writer` wrote; pointers lead into the reader's text. Nothing: it can."""
     try:
-        return told(_Resolution().problems(reader, writer, ()))
+        return told(_Resolution(steps).problems(reader, writer, ()))
     except (TooComplexError, RecursionError):
         return [Problem("", "the two schemas are too complex to be compared")]
 
 
 class _Resolution:
-    def __init__(self) -> None:
+    def __init__(self, steps: Steps) -> None:
         self._assumed: set[tuple[int, int]] = set()
-        self._left = MAX_COMPARISON_STEPS
+        self._steps = steps
 
     def problems(self, reader: AvroType, writer: AvroType, path: Path) -> list[Problem]:
-        self._left -= 1
-        if self._left < 0:
-            raise TooComplexError
+        self._steps.take()
         pair = (id(reader), id(writer))
         if pair in self._assumed:
             return []  # met again further inside the value: holds if the rest does

@@ -11,7 +11,6 @@ from typing import Any
 
 from broker_core.schemas.avro_types import AvroType
 
-
 _SECOND_CHOICE = {"double": 1, "float": 2, "fixed": 1}
 
 

@@ -6,11 +6,12 @@ import enum
 
 import msgspec
 
+from broker_core.limits import MAX_CHECK_STEPS, MAX_COMPARISON_STEPS
 from broker_core.schemas.avro_compatibility import unresolvable
 from broker_core.schemas.avro_schema import AvroSchema
 from broker_core.schemas.json_compatibility import unreadable
 from broker_core.schemas.json_schema import JsonSchema
-from broker_core.schemas.problem import Problem
+from broker_core.schemas.problem import Problem, Steps
 
 AnySchema = JsonSchema | AvroSchema
 
@@ -72,22 +73,31 @@ def read_schema(kind: SchemaKind, text: str) -> AnySchema:
     return JsonSchema(text) if kind is SchemaKind.JSON else AvroSchema(text)
 
 
-def cannot_read(reader: AnySchema, writer: AnySchema) -> list[Problem]:
-    """Why `reader` may fail on data that `writer` allows; pointers lead into `reader`."""
+def cannot_read(reader: AnySchema, writer: AnySchema, most: int = MAX_COMPARISON_STEPS) -> tuple[list[Problem], int]:
+    """Why `reader` may fail on data that `writer` allows, pointers lead into `reader`; and how many steps that took."""
+    steps = Steps(min(most, MAX_COMPARISON_STEPS))
+    allowed = steps.left
     if isinstance(reader, JsonSchema) and isinstance(writer, JsonSchema):
-        return unreadable(reader, writer)
+        return unreadable(reader, writer, steps), allowed - steps.left
     if isinstance(reader, AvroSchema) and isinstance(writer, AvroSchema):
-        return unresolvable(reader.type, writer.type)
-    return [Problem("", "one is JSON Schema, the other Avro")]
+        return unresolvable(reader.type, writer.type, steps), allowed - steps.left
+    return [Problem("", "one is JSON Schema, the other Avro")], 0
 
 
 def incompatibilities(mode: Compatibility, new: AnySchema, versions: dict[int, AnySchema]) -> list[SchemaProblem]:
     """What `mode` finds wrong with `new` after `versions`, which are in order."""
     against = list(versions.items()) if mode.transitive else list(versions.items())[-1:]
     found: list[SchemaProblem] = []
+    left = MAX_CHECK_STEPS
     for number, old in against:
-        if mode.backward:
-            found += [SchemaProblem(told.pointer, told.message, number, "backward") for told in cannot_read(new, old)]
-        if mode.forward:
-            found += [SchemaProblem(told.pointer, told.message, number, "forward") for told in cannot_read(old, new)]
+        for direction, wanted, reader, writer in (
+            ("backward", mode.backward, new, old),
+            ("forward", mode.forward, old, new),
+        ):
+            if wanted and left > 0:
+                problems, steps = cannot_read(reader, writer, left)
+                left -= steps
+                found += [SchemaProblem(told.pointer, told.message, number, direction) for told in problems]
+        if left <= 0 and not found:
+            found.append(SchemaProblem("", "its versions are too many or too complex to be compared with all of them"))
     return found

@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from broker_core.limits import MAX_COMPARISON_STEPS
 from broker_core.schemas.json_draft import local_target, path_of
 from broker_core.schemas.json_facts import Facts, Schemas, items_of, kinds_of, same
 from broker_core.schemas.json_schema import JsonSchema
-from broker_core.schemas.problem import Problem, TooComplexError, pointer_to, shown, told
+from broker_core.schemas.problem import Problem, Steps, TooComplexError, pointer_to, shown, told
 
 Path = tuple[object, ...]
 Chosen = frozenset[tuple[int, str]]
@@ -40,19 +39,19 @@ _IDENTICAL_ONLY = {
 }
 
 
-def unreadable(reader: JsonSchema, writer: JsonSchema) -> list[Problem]:
+def unreadable(reader: JsonSchema, writer: JsonSchema, steps: Steps) -> list[Problem]:
     """Why `reader` may refuse a document that `writer` accepts; pointers lead into `reader`. Nothing: it never does."""
     try:
-        return told(_Comparison(reader, writer).problems((writer.document,), reader.document, ()))
+        return told(_Comparison(reader, writer, steps).problems((writer.document,), reader.document, ()))
     except (TooComplexError, RecursionError):
         return [Problem("", "the two schemas are too complex to be compared")]
 
 
 class _Comparison:
-    def __init__(self, reader: JsonSchema, writer: JsonSchema) -> None:
+    def __init__(self, reader: JsonSchema, writer: JsonSchema, steps: Steps) -> None:
         self._reader = reader
         self._writer = writer
-        self._left = MAX_COMPARISON_STEPS
+        self._steps = steps
         self._assumed: set[tuple[frozenset[int], int]] = set()
         self._if_then: dict[int, Any] = {}  # kept, so that their ids stay theirs
 
@@ -69,9 +68,7 @@ class _Comparison:
 
     def _here(self, written: Schemas, read: Any, path: Path, chosen: Chosen) -> list[Problem]:
         """The same for another look at the same place; `chosen` are the cases that `written` was split by there."""
-        self._left -= 1
-        if self._left < 0:
-            raise TooComplexError
+        self._steps.take()
         if read is True or read == {}:
             return []
         facts = Facts(self._writer, written)

@@ -48,7 +48,7 @@ class Pattern:
 
 
 def _translated(source: str) -> str:
-    """RE2 has no `\\uXXXX` and no `\\cX`."""
+    """RE2 writes `\\u0041` as `\\x{0041}`, and has no `\\cA`."""
     out: list[str] = []
     at = 0
     while at < len(source):

@@ -26,6 +26,21 @@ class TooComplexError(Exception):
     """More steps were needed than are allowed."""
 
 
+class Steps:
+    """How much work is still allowed."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def take(self) -> None:
+        """One step. Raises TooComplexError where none is left."""
+        self.left -= 1
+        if self.left < 0:
+            raise TooComplexError
+
+
 def pointer_to(*path: object) -> str:
     """The JSON pointer of the place that `path`, names and indexes, leads to."""
     return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
 
-from broker_core.schemas.avro_compatibility import unresolvable
 from broker_core.schemas.avro_schema import AvroSchema, InvalidDataError
+from broker_core.schemas.compatibility import cannot_read
 from broker_core.schemas.json_schema_text import InvalidSchemaError
 from tests.broker_core.schemas.avro_strategies import evolutions
 
@@ -80,13 +80,13 @@ UNREADABLE = {
 @pytest.mark.parametrize("name", READABLE)
 def test_what_the_specification_resolves_is_compatible(name):
     writer, reader = READABLE[name]
-    assert unresolvable(schema(reader).type, schema(writer).type) == []
+    assert cannot_read(schema(reader), schema(writer))[0] == []
 
 
 @pytest.mark.parametrize("name", UNREADABLE)
 def test_an_incompatible_change_is_told_with_its_place(name):
     writer, reader, pointer, words = UNREADABLE[name]
-    problems = unresolvable(schema(reader).type, schema(writer).type)
+    problems = cannot_read(schema(reader), schema(writer))[0]
     assert [problem.pointer for problem in problems] == [pointer]
     assert words in problems[0].message
 
@@ -96,7 +96,7 @@ def check_resolution(older: Any, newer: Any, values: list[Any]) -> None:
         writer, reader = schema(older), schema(newer)
     except InvalidSchemaError:
         assume(False)
-    compatible = unresolvable(reader.type, writer.type) == []
+    compatible = cannot_read(reader, writer)[0] == []
     event(f"compatible: {compatible}")
     for value in values:
         data = writer.encode(value)
@@ -109,6 +109,15 @@ def check_resolution(older: Any, newer: Any, values: list[Any]) -> None:
 @settings(max_examples=300, suppress_health_check=list(HealthCheck))
 @given(evolutions())
 def test_a_value_written_with_the_old_schema_is_read_with_a_new_one_that_passes(evolution):
+    older, newer, values = evolution
+    check_resolution(older, newer, values)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3_600)
+@settings(max_examples=20_000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(evolutions())
+def test_a_value_written_with_the_old_schema_is_read_with_a_new_one_at_length(evolution):
     older, newer, values = evolution
     check_resolution(older, newer, values)
 

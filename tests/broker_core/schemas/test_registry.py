@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.schemas import compatibility
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
 from broker_core.schemas.diff import Change, changes
 from broker_core.schemas.framing import frame
@@ -248,6 +249,13 @@ class ManySchemas(RuleBasedStateMachine):
 
 ManySchemas.TestCase.settings = settings(max_examples=30, stateful_step_count=20)
 test_many_schemas = ManySchemas.TestCase
+
+
+def test_a_check_against_very_many_versions_ends(monkeypatch):
+    found = registry(V1, V2, mode=Compatibility.FULL_TRANSITIVE)
+    monkeypatch.setattr(compatibility, "MAX_CHECK_STEPS", 5)
+    problems = [str(problem) for problem in found.check("s", record("a", ("b", 0), ("c", 0)), AVRO)]
+    assert problems and all("too complex to be compared" in problem for problem in problems)
 
 
 # -- diff
