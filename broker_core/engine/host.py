@@ -108,7 +108,7 @@ class BrokerHost:
             )
             self._restore(offsets)
             opened.pop_all()
-        self._writer = Writer(self, self.directory, config.tick_ms)
+        self._writer = Writer(self, self.directory, offsets, config.tick_ms)
         self._timer_thread = threading.Thread(target=self._keep_time, name="broker-timers", daemon=True)
         self._timer_thread.start()
         self._writer.start()

@@ -13,6 +13,7 @@ import msgspec
 from broker_core.broker import Broker
 from broker_core.engine.data_directory import DataDirectory, KeptQueue
 from broker_core.errors import BrokerError
+from broker_core.groups.offsets import FlushTicket, OffsetStore
 from broker_core.replies import Reply
 
 T = TypeVar("T")
@@ -34,8 +35,9 @@ class Locked(Protocol):
 class Writer:
     """Syncs at once when somebody waits for it; flushes offsets, saves queues and applies retention once a tick."""
 
-    def __init__(self, host: Locked, directory: DataDirectory, tick_ms: int) -> None:
+    def __init__(self, host: Locked, directory: DataDirectory, offsets: OffsetStore, tick_ms: int) -> None:
         self._host = host
+        self._offsets = offsets
         self._broker = host.broker
         self._directory = directory
         self._tick_s = tick_ms / 1_000
@@ -118,18 +120,26 @@ class Writer:
             self._host.locked(lambda now_ns: self._broker.end_sync(now_ns, tickets))
 
     def _flush(self) -> None:
-        def flush(_now: int) -> None:
-            waiting, self._waiting = self._waiting, []
-            try:
-                self._broker.flush()
-            except BrokerError as error:
-                for reply in waiting:
-                    reply.fail(error)
-                raise
-            for reply in waiting:
-                reply.resolve(None)
+        """Offsets to the disk; the lock is free while it works."""
+        waiting, ticket = self._host.locked(lambda _now: self._begin_flush())
+        if ticket is not None:
+            ticket.run()
+        self._host.locked(lambda _now: self._end_flush(waiting, ticket))
 
-        self._host.locked(flush)
+    def _begin_flush(self) -> tuple[list[Reply[None]], FlushTicket | None]:
+        waiting, self._waiting = self._waiting, []
+        return waiting, self._offsets.begin_flush()
+
+    def _end_flush(self, waiting: list[Reply[None]], ticket: FlushTicket | None) -> None:
+        try:
+            if ticket is not None:
+                self._offsets.end_flush(ticket)
+        except BrokerError as error:
+            for reply in waiting:
+                reply.fail(error)
+            raise
+        for reply in waiting:
+            reply.resolve(None)
 
     def save_queues(self) -> None:
         """Save the queues that have changed. What they say is finished is durable before they say so."""

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from broker_core.errors import BrokerError
 from broker_core.files import DiskFiles
 from broker_core.groups.offset_journal import Changes, GroupRow, OffsetJournal, OffsetRow
 from broker_core.groups.offset_table import MEMORY, DamagedTable, OffsetTable, quarantine, salvage
@@ -27,6 +28,31 @@ class GroupNumbers(msgspec.Struct, frozen=True, gc=False):
 
     generation: int = 0
     members: int = 0
+
+
+class FlushTicket:
+    """What one flush writes, done without the broker's lock."""
+
+    def __init__(
+        self, changes: Changes, everything: Changes | None, table: OffsetTable, journal: OffsetJournal | None
+    ) -> None:
+        self.changes = changes
+        self.error: BrokerError | DamagedTable | None = None
+        self._everything = everything
+        self._table = table
+        self._journal = journal
+
+    def run(self) -> None:
+        """Wait for the disk. Never raises: `OffsetStore.end_flush` does."""
+        try:
+            if self._journal is not None:
+                if self._everything is not None:
+                    self._journal.rewrite(self._everything)
+                else:
+                    self._journal.append(self.changes)
+            self._table.write(self.changes)
+        except (BrokerError, DamagedTable) as error:
+            self.error = error
 
 
 class OffsetStore:
@@ -118,24 +144,38 @@ class OffsetStore:
         later call. A file that turns out to be damaged is put aside and written again from memory, without
         loss.
         """
+        ticket = self.begin_flush()
+        if ticket is None:
+            return 0
+        ticket.run()
+        self.end_flush(ticket)
+        return len(ticket.changes)
+
+    def begin_flush(self) -> FlushTicket | None:
+        """What has changed since the last flush; None for nothing. One flush at a time.
+
+        Call `run` of the ticket in any thread, without the broker's lock, then give it to `end_flush` under it.
+        """
         changes = self._changes()
         if len(changes) == 0:
-            return 0
-        if self._journal is not None:
-            self._journal.append(changes)
-        try:
-            self._table.write(changes)
-        except DamagedTable:
+            return None
+        self._changed.clear()
+        self._changed_groups.clear()
+        everything = self._everything() if self._journal is not None and self._journal.overgrown else None
+        return FlushTicket(changes, everything, self._table, self._journal)
+
+    def end_flush(self, ticket: FlushTicket) -> None:
+        """Take note of what a ticket has done. Raises as `flush` does."""
+        if isinstance(ticket.error, DamagedTable):
             self._table.close()
             aside = quarantine(self._path)
             self._table = OffsetTable(self._path, durable=self._durable)
             self._table.write(self._everything())
             self.damage = f"{self._path} was damaged: it is kept as {aside}, and nothing was lost"
-        self._changed.clear()
-        self._changed_groups.clear()
-        if self._journal is not None and self._journal.overgrown:
-            self._journal.rewrite(self._everything())
-        return len(changes)
+        elif ticket.error is not None:
+            self._changed.update((row.group, row.topic, row.partition) for row in ticket.changes.offsets)
+            self._changed_groups.update(row.group for row in ticket.changes.groups)
+            raise ticket.error
 
     def close(self) -> None:
         """Flush and close."""

@@ -17,6 +17,7 @@ from broker_core.engine.host import BrokerHost, HostConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
 from broker_core.flow.config import FlowConfig
+from broker_core.groups.offsets import FlushTicket
 from broker_core.log.config import LogConfig
 from broker_core.log.sync_ticket import SyncTicket
 from broker_core.messages import Message
@@ -298,3 +299,67 @@ def test_a_deleted_queue_does_not_come_back(tmp_path: Path):
     assert not (tmp_path / "queue-states" / "jobs").exists()
     with BrokerHost(tmp_path, config) as host:
         assert host.broker.queue_names() == ()
+
+
+def commit(host: BrokerHost, offset: int) -> None:
+    offsets = {("commits", 0): offset}
+    host.call(lambda now_ns: host.broker.commit(now_ns, "readers", "c", "", -1, offsets))
+
+
+def test_offsets_reach_the_disk_without_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    at_the_disk, go_on = threading.Event(), threading.Event()
+    run = FlushTicket.run
+
+    def slow(ticket: FlushTicket) -> None:
+        at_the_disk.set()
+        assert go_on.wait(5)
+        run(ticket)
+
+    with with_topic(BrokerHost(tmp_path, HostConfig(tick_ms=60_000))) as host:
+        publish(host, "commits", b"a", b"b")
+        monkeypatch.setattr(FlushTicket, "run", slow)
+        commit(host, 1)
+        kept = host.kept()
+        assert at_the_disk.wait(5)
+        commit(host, 2)  # the disk is busy, the broker is not
+        assert not kept.done
+        go_on.set()
+        host.wait(kept, 5)
+    with BrokerHost(tmp_path) as host:
+        assert host.broker.groups.committed("readers", "commits", 0) == 2
+
+
+def test_a_disk_that_refuses_offsets_is_told_to_who_waits_and_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    full = BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full")
+
+    def refuse(ticket: FlushTicket) -> None:
+        ticket.error = full
+
+    with with_topic(BrokerHost(tmp_path, HostConfig(tick_ms=60_000))) as host:
+        publish(host, "commits", b"a")
+        commit(host, 1)
+        with monkeypatch.context() as patch, caplog.at_level(logging.CRITICAL):
+            patch.setattr(FlushTicket, "run", refuse)
+            with pytest.raises(BrokerError, match="full"):
+                host.wait(host.kept(), 5)
+        host.wait(host.kept(), 5)
+    with BrokerHost(tmp_path) as host:
+        assert host.broker.groups.committed("readers", "commits", 0) == 1
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+def test_threads_and_descriptors_stay_flat_over_five_minutes(tmp_path: Path):
+    with with_topic(BrokerHost(tmp_path, FSYNC), partitions=8) as host:
+        counted: list[tuple[int, int]] = []
+        end_s = time.monotonic() + 300
+        while time.monotonic() < end_s:
+            publish(host, "commits", *[b"x" * 1_000] * 50)
+            host.admin(lambda now_ns: host.broker.create_queue(now_ns, "jobs", QueueConfig()))
+            publish(host, "jobs", b"a")
+            take(host)
+            host.admin(lambda now_ns: host.broker.delete_queue(now_ns, "jobs"))
+            counted.append((threading.active_count(), len(os.listdir("/proc/self/fd"))))
+        assert max(counted[10:]) == min(counted[10:])
