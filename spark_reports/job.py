@@ -169,6 +169,7 @@ def _work(
     progress.plan({table.name: 1.0 for table in PLAN})
     with progress.step("start", "Starting Spark"):
         from spark_reports.collect import make_tables
+        from spark_reports.page.findings import findings_table
         from spark_reports.page.page import render
         from spark_reports.spark import spark_session
 
@@ -180,7 +181,8 @@ def _work(
     made = make_tables(spark, info, progress)
     progress.close()
     with progress.step("page", "Writing the page"):
-        for name, table in made.tables.items():
+        findings = findings_table(made.tables, made.duration_ns)
+        for name, table in {**made.tables, "findings": findings}.items():
             write_table(table, folder / TABLES, name)
         (folder / REPORT).write_text(render(info, made), encoding="utf-8")
     spark.stop()

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+
 from spark_reports.page import text
 
 Row = Mapping[str, Any]
@@ -29,6 +31,11 @@ class Finding(NamedTuple):
     time_ns: int | None = None
 
 
+_SCHEMA = pa.schema(
+    [(name, pa.string()) for name in ("level", "headline", "detail", "section")] + [("time_ns", pa.int64())]
+)
+
+
 def find(tables: Mapping[str, Rows], duration_ns: int) -> list[Finding]:
     """The findings, worst first."""
     found = [
@@ -44,6 +51,12 @@ def find(tables: Mapping[str, Rows], duration_ns: int) -> list[Finding]:
         *_latency(tables["latency"], tables["latency_by_group"]),
     ]
     return sorted(found, key=lambda finding: _ORDER.index(finding.level))
+
+
+def findings_table(tables: Mapping[str, pa.Table], duration_ns: int) -> pa.Table:
+    """The findings as a table of the report, with the columns of `Finding`."""
+    found = find({name: table.to_pylist() for name, table in tables.items()}, duration_ns)
+    return pa.Table.from_pylist([finding._asdict() for finding in found], _SCHEMA)
 
 
 def _reconciliation(rows: Rows) -> Iterator[Finding]:

@@ -60,7 +60,7 @@ def render(info: SessionInfo, made: Made) -> str:
         scripts=[Markup(script) for script in scripts],
         hashes=" ".join(_hash(script) for script in scripts),
         data=Markup(_json(chart_data(tables, made.duration_ns, made.width_ns))),
-        file_names=sorted(tables),
+        file_names=sorted([*tables, "findings"]),
     )
 
 

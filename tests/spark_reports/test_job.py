@@ -78,6 +78,8 @@ def test_a_report_is_made_with_progress_to_the_end(recorded: Path, tmp_path: Pat
     assert {name: int(totals[name]) for name in counted} == counted
     assert set(_SAME_NAME) <= set(totals)
     names = {path.stem for path in (out / "tables").iterdir()}
+    assert {"findings", "audit", "rebalances"} <= names
+    assert "Everything adds up" in (out / "tables" / "findings.csv").read_text(encoding="utf-8")
     assert {path.name for path in (out / "tables").iterdir()} == {f"{n}.{e}" for n in names for e in ("csv", "parquet")}
     assert not _jvms(work) and list(work.iterdir()) == []
     assert [path.name for path in tmp_path.iterdir() if "partial" in path.name or "old" in path.name] == []
