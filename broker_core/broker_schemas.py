@@ -8,7 +8,7 @@ import msgspec
 
 from broker_core.broker_state import BrokerState, Topic, payload_bytes
 from broker_core.clock import NS_PER_MS
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.log.partitioners import Partitioner
 from broker_core.log.reserved_headers import reserved_headers
@@ -42,7 +42,7 @@ class BrokerSchemas(BrokerState):
         """What `name`, a topic or a queue, does with its values from now on; None: it takes any.
 
         A topic's refused messages go to the bin `<name>.dlq`, which stays where the rule goes. Raises
-        UNKNOWN_TOPIC_OR_PARTITION, TOPIC_ALREADY_EXISTS for the bin.
+        UNKNOWN_TOPIC_OR_PARTITION, TOPIC_ALREADY_EXISTS for the bin, INVALID_CONFIG for a queue that is to dead-letter.
         """
         self._set_rule(name, rule)
         detail = {"schema": None if rule is None else msgspec.to_builtins(rule)}
@@ -67,7 +67,11 @@ class BrokerSchemas(BrokerState):
 
     def _set_rule(self, name: str, rule: SchemaRule | None) -> None:
         topic = self._topic(name)
-        if rule is not None and rule.mode == "dead_letter" and name not in self._queues and name not in self._bins:
+        buries = rule is not None and rule.mode == "dead_letter"
+        if buries and name in self._queues:
+            # Its bin tells of what it handed out, and its figures must add up.
+            raise ConfigError(f"{name} is a queue, which can refuse what its schema refuses, but not dead-letter it")
+        if buries and name not in self._bins:
             # Dead letters have no keys of their own to be compacted by.
             config = msgspec.structs.replace(topic.log.config, cleanup="delete")
             bin_topic = self._add_topic(bin_of(name), 1, Partitioner("crc32"), None, config)
@@ -115,11 +119,7 @@ class BrokerSchemas(BrokerState):
     def _bury(
         self, now_ns: int, name: str, topic: Topic, message: Message, outcome: str, cause: str, client: str
     ) -> int:
-        queue = self._queues.get(name)
-        if queue is None:
-            topic.buried += 1
-        else:
-            queue.counts.dead_lettered += 1
+        topic.buried += 1
         stored = StoredMessage(
             name,
             NEVER_STORED,

@@ -166,20 +166,22 @@ class DeadLetters:
     ) -> int:
         """Put a message that `queue` has given up into the bin; its offset there.
 
-        `attempt` is the number of the last one, where `attempts` does not tell of all. Raises what the log does.
+        `attempt` is the number of the last one, where `attempts` does not tell of all. One that a schema kept out of
+        its topic has offset -1; its event has no place and no group. Raises what the log does.
         """
+        was_there = stored.offset >= 0
         place = self._log.append_batch(now_ns, [encode(now_ns, stored, queue, cause, attempts)]).base_offset
         self._live.add(place, (queue, cause))
         self._events.emit(
             now_ns,
             EventKind.DEAD_LETTERED,
             topic=stored.topic,
-            partition=stored.partition,
-            offset=stored.offset,
+            partition=stored.partition if was_there else None,
+            offset=stored.offset if was_there else None,
             count=1,
             size_bytes=stored.size_bytes,
             client=attempts[-1].holder if attempts else "",
-            group=queue,
+            group=queue if was_there else "",
             attempt=len(attempts) if attempt is None else attempt,
             published_ns=stored.published_ns,
             key=stored.key,

@@ -10,7 +10,8 @@ import msgspec
 class SchemaRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Values of the topic must be accepted by `subject`'s schema; `mode` says what becomes of those that are not.
 
-    refuse: the producer gets INVALID_RECORD. dead_letter: the message goes into the topic's bin, with the reason.
+    refuse: the producer gets INVALID_RECORD. dead_letter, for topics: the message goes into the bin `<topic>.dlq`, with
+    the reason, and that is what the producer is told.
     """
 
     subject: str

@@ -279,8 +279,8 @@ class Checker:
 
     def _dead_lettered(self, event: Event) -> None:
         limit = self._max_attempts.get(event.group)
-        # One that a schema kept out of its topic was never stored there: its offset is -1.
-        for offset in self._offsets(event) if event.offset != -1 else ():
+        # One that a schema kept out of its topic was never stored there.
+        for offset in self._offsets(event) if event.offset is not None else ():
             lease = self._leases[self._message(event, offset)]
             if lease.finished:
                 self._fail(f"{offset} is dead-lettered after it was finished", event, event.topic, offset)

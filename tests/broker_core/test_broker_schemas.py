@@ -118,6 +118,7 @@ def test_a_dead_lettered_value_is_in_the_bin_with_all_that_it_had():
     assert letter.attempts[0].outcome.endswith("/id: 'one' is not of type 'integer'")
     (event,) = bench.of(EventKind.DEAD_LETTERED)
     assert (event.topic, event.client, event.to_topic, event.to_offset) == ("orders", "p", "orders.dlq", 0)
+    assert (event.partition, event.offset, event.group) == (None, None, "")  # no queue, and never stored
     assert (bench.broker.totals().dead_lettered, bench.broker.totals().rejected) == (1, 0)
 
 
@@ -165,19 +166,25 @@ def test_a_redriven_message_wakes_the_readers():
     assert [message.value for message in waiting.result()] == [GOOD.value]
 
 
-def test_a_queue_buries_in_its_own_bin():
+def test_a_queue_refuses_and_does_not_dead_letter():
     bench = Bench()
     bench.broker.create_queue(0, "jobs", QueueConfig())
-    bench.broker.set_schema(0, "jobs", DEAD_LETTER)
-    published = bench.broker.publish(1, "jobs", BAD, client="p").result()
-    assert published == Published("jobs.dlq", 0, 0)
-    view = bench.broker.queue_view(1, "jobs")
-    assert (view.ready, view.dead, view.dead_lettered) == (0, 1, 1)
-    assert bench.broker.totals().dead_lettered == 1
-    refused = bench.broker.redrive(2, "jobs", [0], client="user").refused
+    assert refusal(lambda: bench.broker.set_schema(0, "jobs", DEAD_LETTER)).code is ErrorCode.INVALID_CONFIG
+    bench.broker.set_schema(0, "jobs", REFUSE)
+    assert "/id" in str(refusal(bench.broker.publish(1, "jobs", BAD, client="p").result))
+    bench.broker.publish(2, "jobs", GOOD, client="p").result()
+    assert bench.broker.queue_view(2, "jobs").ready == 1
+
+
+def test_a_redrive_into_a_queue_is_held_against_its_schema():
+    bench = Bench()
+    bench.broker.create_queue(0, "jobs", QueueConfig(max_attempts=1))
+    bench.broker.publish(1, "jobs", BAD, client="p").result()
+    bench.broker.nack(2, bench.broker.take(1, "jobs", "w").result()[0], "boom")
+    bench.broker.set_schema(3, "jobs", REFUSE)
+    refused = bench.broker.redrive(4, "jobs", [0], client="user").refused
     assert [each.error.code for each in refused] == [ErrorCode.INVALID_RECORD]
-    assert len(bench.broker.redrive(3, "jobs", [0], client="user", edits={0: GOOD}).redriven) == 1
-    assert bench.broker.queue_view(3, "jobs").ready == 1
+    assert len(bench.broker.redrive(5, "jobs", [0], client="user", edits={0: GOOD}).redriven) == 1
 
 
 def test_without_a_schema_in_the_subject_nothing_is_accepted():
