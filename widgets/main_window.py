@@ -103,7 +103,7 @@ class MainWindow(QMainWindow):
         }
         for panel in self._named.values():
             self.tabs.addTab(panel, panel.title)
-        self.tabs.currentChanged.connect(lambda _place: self.tabShown.emit(self.shown_tab()))
+        self.tabs.currentChanged.connect(lambda _place: self._on_tab())
         self._compose()
         self.set_menus(menus)
         self.resize(1280, 800)
@@ -149,9 +149,17 @@ class MainWindow(QMainWindow):
             fill_menu(menu, entries)
 
     def show_tab(self, name: str) -> None:
-        """Bring a tab to the front, and the tabs back where they are hidden; KeyError for an unknown name."""
+        """Bring a tab to the front with the focus, and the tabs back where they are hidden; KeyError if unknown."""
         self.toggle_bottom(True)
         self.tabs.setCurrentWidget(self._named[name])
+        self._named[name].focus_body()
+
+    def _on_tab(self) -> None:
+        """Qt hands the focus of a page that goes to any button of the next one: Space would press it."""
+        focus, panel = self.focusWidget(), self._named[self.shown_tab()]
+        if focus is not None and panel.isAncestorOf(focus):
+            panel.focus_body()
+        self.tabShown.emit(self.shown_tab())
 
     def shown_tab(self) -> str:
         """The name of the tab in front."""

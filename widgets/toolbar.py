@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QFont, QFontMetrics, QResizeEvent
+from PySide6.QtGui import QAction, QFont, QFontMetrics, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from widgets.facts import plain_label, set_plain_tip
@@ -57,6 +57,21 @@ class ElidedLabel(QLabel):
         self._cut()
 
 
+class SpeedBox(QComboBox):
+    """Speeds. It takes the focus by Tab alone, and the wheel only while it has it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """A wheel that happens to pass over changes nothing."""
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+
 class Toolbar(QToolBar):
     """Built from the actions of the registry. `speedChosen(factor)` when the user picks one."""
 
@@ -75,7 +90,7 @@ class Toolbar(QToolBar):
         self._record_icon = QLabel(self)
         self._record_text = plain_label("", "muted", self)
         self._recording: bool | None = None
-        self.speed = QComboBox(self)
+        self.speed = SpeedBox(self)
         self.speed.setAccessibleName("Speed")
         self.speed.setToolTip("Session seconds for each second on the wall, in Run (F5).")
         for factor in SPEEDS:

@@ -73,7 +73,7 @@ class ExportReportDialog(QDialog):
         column.addWidget(self.open_when_finished)
         column.addWidget(self.problem)
         column.addStretch(1)
-        column.addWidget(plain_label("It runs as a job; closing this window does not stop it.", "muted", self))
+        column.addWidget(plain_label("It runs as a job; closing this dialog does not stop it.", "muted", self))
         column.addWidget(buttons)
         self.resize(560, 250)
         self.folder.textChanged.connect(lambda _text: self._judge())

@@ -72,6 +72,7 @@ class DeadLettersPanel(TablePanel):
             parent=parent,
         )
         for button in (self.redrive_selected_button, self.redrive_all_button):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             self.title_row.addWidget(button)
         self.redrive_selected_button.setProperty("role", "primary")
         self.redrive_selected_button.clicked.connect(self.redrive_selected)

@@ -61,6 +61,9 @@ class JobRow(QFrame):
         self.cancel_button = QPushButton("Cancel", self)
         self.open_button = QPushButton("Open", self)
         self.open_button.setProperty("role", "primary")
+        for button in (self.cancel_button, self.open_button):
+            # A click leaves the focus where it is, so that Space goes on to pause.
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.cancel_button.clicked.connect(lambda: self._facts and self.cancelRequested.emit(self._facts.id))
         self.open_button.clicked.connect(lambda: self._facts and self.openRequested.emit(self._facts.id))
         head = QHBoxLayout()
@@ -68,9 +71,10 @@ class JobRow(QFrame):
         head.addWidget(self._icon)
         head.addWidget(self._title)
         head.addWidget(self._state)
+        # Not where Cancel was: a click that comes too late must open nothing.
+        head.addWidget(self.open_button)
         head.addStretch(1)
         head.addWidget(self.cancel_button)
-        head.addWidget(self.open_button)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 8, 12, 8)
         column.setSpacing(6)

@@ -33,6 +33,7 @@ class EmptyState(QWidget):
         self._sentence = plain_label(sentence, "heading", self)
         self._how = plain_label(how, "muted", self)
         self.button = QPushButton("Clear the filter", self)
+        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.hide()
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 8, 24, 8)
@@ -111,7 +112,7 @@ class Panel(QWidget):
         field.setMinimumWidth(120)
         field.setMaximumWidth(260)
         field.setAccessibleName(f"Filter {self.title}")
-        field.setToolTip("Shows rows that hold every word. Escape clears it.")
+        field.setToolTip("Shows rows that hold every word. Escape clears it, and leaves it when it is empty.")
         self._delay = QTimer(self)
         self._delay.setSingleShot(True)
         self._delay.setInterval(FILTER_DELAY_MS)
@@ -120,7 +121,7 @@ class Panel(QWidget):
         field.returnPressed.connect(self._tell_filter)
         escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), field)
         escape.setContext(Qt.ShortcutContext.WidgetShortcut)
-        escape.activated.connect(self.clear_filter)
+        escape.activated.connect(self._on_escape)
         self.filter_field = field
         self.title_row.addWidget(field, 2)
 
@@ -135,7 +136,7 @@ class Panel(QWidget):
             self.dress()
 
     def _tell_filter(self) -> None:
-        text = self.filter_field.text() if self.filter_field is not None else ""
+        text = self.filter_field.text().strip() if self.filter_field is not None else ""
         self._delay.stop()
         if text != self._filter_text:
             self._filter_text = text
@@ -151,6 +152,16 @@ class Panel(QWidget):
         if self.filter_field is not None:
             self.filter_field.clear()
             self._tell_filter()
+
+    def _on_escape(self) -> None:
+        had_words = self.filter_field is not None and bool(self.filter_field.text().strip())
+        self.clear_filter()
+        if not had_words:
+            self.focus_body()
+
+    def focus_body(self) -> None:
+        """Give the focus to what the arrow keys move in, else to the panel: never to what Space would press."""
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def focus_filter(self) -> bool:
         """Put the cursor into the filter; False where there is none."""
@@ -183,3 +194,6 @@ class Panel(QWidget):
         place = 1 if filled and self.stack.count() > 1 else 0
         if self.stack.currentIndex() != place:
             self.stack.setCurrentIndex(place)
+            # Qt hands the focus of a table that goes to the next button.
+            if self.empty_state.button.hasFocus():
+                self.focus_body()

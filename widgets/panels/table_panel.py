@@ -152,6 +152,13 @@ class TablePanel(Panel):
         """What stands below the title row; a subclass may put the table beside other things."""
         return self.table
 
+    def focus_body(self) -> None:
+        """The table, where it is shown."""
+        if self.table.isVisible():
+            self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            super().focus_body()
+
     def set_total(self, total: int) -> None:
         """How many rows there are without the filter."""
         if total != self._total:
