@@ -10,6 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.places import DataFiles, new_session_folder
+from app.view_models.timeline import TimelineFeed
 from broker_core.clock import ns_from_s
 from broker_core.engine.runner import Engine, EngineStatus, Mode
 from broker_core.errors import BrokerError
@@ -43,6 +44,7 @@ class Player(QObject):
         self._seed: int | None = None
         self._told_failure = False
         self.scenario: Scenario | None = None
+        self.feed = TimelineFeed()
         self.speed = 1.0
         self.fast = False
         self.stopped = False
@@ -60,6 +62,8 @@ class Player(QObject):
         live = LiveSession(scenario, text, folder=folder, find_file=DataFiles(path), seed=seed)
         self.close()
         self._live, self._path, self._seed, self.scenario = live, path, seed, scenario
+        self.feed = TimelineFeed()
+        live.simulation.events.attach(self.feed)
         self._engine = Engine(live.simulation, until_ns=ns_from_s(scenario.until_s))
         self.stopped = self._told_failure = self.fast = False
         self.opened.emit()

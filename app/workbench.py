@@ -86,6 +86,7 @@ class Workbench(QObject):
         self.views.restart()
         self.views.about = scenario_facts(scenario)
         self.views.times.wall_start = self.player.started_at
+        self.views.timeline.follow(self.player.feed)
         self.views.select("")
         self.views.status.seed = self.player.seed
         self.window.toolbar.set_scenario(scenario.title)
@@ -128,7 +129,6 @@ class Workbench(QObject):
 
     def _said(self, sentence: str) -> None:
         self.window.status.say(sentence)
-        self.views.timeline.note_action(self.player.snapshot.time_ns, sentence)
 
     def _failed(self, sentence: str) -> None:
         self.window.status.say(sentence)

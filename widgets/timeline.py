@@ -14,13 +14,15 @@ from widgets.theme import Theme, current_theme, qcolour
 
 HEIGHT = 70
 _CAPTION, _AXIS = 17, 14
+_TICK_HEIGHT = 8
 _STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600)
-# Kind of tick: colour token, and whether it is as high as the strip.
+# Kind of tick: colour token, its row above the axis (none hides another), and whether it is as high as the strip.
 _TICKS = {
-    "action": ("accent", True),
-    "dead letter": ("failure", False),
-    "redrive": ("stable", False),
-    "blocked": ("lag_up", False),
+    "action": ("accent", 0, True),
+    "fault": ("text", 0, True),
+    "dead letter": ("failure", 0, False),
+    "blocked": ("lag_up", 1, False),
+    "redrive": ("stable", 2, False),
 }
 
 
@@ -35,7 +37,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A moment. `kind` is action, dead letter, redrive or blocked."""
+    """A moment. `kind` is action, fault, dead letter, blocked or redrive."""
 
     time_ns: int
     kind: str
@@ -44,13 +46,17 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class TimelineFacts:
-    """What the strip shows from `start_ns` to `now_ns`; `samples` are (time_ns, messages per second), in order."""
+    """What the strip shows from `start_ns` to `now_ns`; `samples` are (time_ns, messages per second), in order.
+
+    `peak_per_s` is the most in any one second, however fine the samples are.
+    """
 
     start_ns: int = 0
     now_ns: int = 0
     samples: tuple[tuple[int, float], ...] = ()
     bands: tuple[Band, ...] = ()
     ticks: tuple[Tick, ...] = ()
+    peak_per_s: int = 0
 
 
 class Timeline(QWidget):
@@ -107,14 +113,15 @@ class Timeline(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._draw_area(painter, theme, floor, peak)
         self._draw_ticks(painter, theme, floor)
-        self._draw_caption(painter, theme, peak)
+        self._draw_caption(painter, theme)
         painter.end()
 
-    def _draw_caption(self, painter: QPainter, theme: Theme, peak: float) -> None:
+    def _draw_caption(self, painter: QPainter, theme: Theme) -> None:
         """What the area is on the left, what the marks are on the right."""
         flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         painter.setPen(qcolour(theme.muted))
-        painter.drawText(QRectF(12, 2, 300, 14), flags, f"Published, peak {peak:,.0f} messages/s")
+        caption = f"Published, messages/s; at most {self._facts.peak_per_s:,} in one second"
+        painter.drawText(QRectF(12, 2, 400, 14), flags, caption)
         x = self.width() - 12.0
         metrics = painter.fontMetrics()
         for word, token in (("rebalance", "rebalancing"), *((kind, look[0]) for kind, look in _TICKS.items())):
@@ -151,13 +158,14 @@ class Timeline(QWidget):
         for tick in self._facts.ticks:
             if tick.time_ns < self._facts.start_ns:
                 continue
-            token, high = _TICKS.get(tick.kind, ("muted", False))
+            token, row, high = _TICKS.get(tick.kind, ("muted", 0, False))
             x = self._x(tick.time_ns)
             painter.setPen(QPen(qcolour(theme.colour(token)), 2))
             if high:
                 painter.drawLine(QPointF(x, _CAPTION), QPointF(x, floor))
             else:
-                painter.drawLine(QPointF(x, floor - 9), QPointF(x, floor))
+                bottom = floor - row * _TICK_HEIGHT
+                painter.drawLine(QPointF(x, bottom - _TICK_HEIGHT + 1), QPointF(x, bottom))
 
     def _draw_axis(self, painter: QPainter, theme: Theme, floor: float) -> None:
         facts = self._facts

@@ -1,70 +1,142 @@
-"""What the timeline shows: gathered from one snapshot after another, halved when it grows too fine."""
+"""What the timeline shows, gathered from the event stream: the same at every speed, halved when it grows too fine."""
 
 from __future__ import annotations
 
 from app.view_models.formats import duration
-from app.view_models.gauges import gates
-from app.view_models.rates import Rates
+from broker_core.clock import NS_PER_S
+from broker_core.events import Event, EventKind
 from broker_core.snapshots import Snapshot
 from widgets.timeline import Band, Tick, TimelineFacts
 
-SAMPLES_MAX = 600
-TICKS_MAX = 400
-_FIRST_STEP_NS = 100_000_000
+BINS_MAX = 600
+TICKS_MAX = 300
+FIRST_BIN_NS = NS_PER_S // 4
+
+# Kind of event: kind of tick, and what the tick says of `count` of them.
+_TICKS: dict[EventKind, tuple[str, str]] = {
+    EventKind.DEAD_LETTERED: ("dead letter", "{count:,} dead-lettered"),
+    EventKind.REDRIVEN: ("redrive", "{count:,} redriven"),
+    EventKind.PRODUCER_BLOCKED: ("blocked", "{who} blocked"),
+    EventKind.USER_ACTION: ("action", "{cause}"),
+    EventKind.FAULT: ("fault", "{who}: {cause}"),
+}
+
+
+class _Mark:
+    """Events of one kind that lie too near to be told apart."""
+
+    __slots__ = ("count", "first", "kind", "last_ns")
+
+    def __init__(self, kind: EventKind, first: Event, count: int) -> None:
+        self.kind = kind
+        self.first = first
+        self.last_ns = first.time_ns
+        self.count = count
+
+    def tick(self) -> Tick:
+        kind, words = _TICKS[self.kind]
+        label = words.format(count=self.count, who=self.first.client or self.first.topic, cause=self.first.cause)
+        many = self.count > 1 and "{count" not in words
+        return Tick(self.first.time_ns, kind, f"{label}, and {self.count - 1:,} more" if many else label)
+
+
+class TimelineFeed:
+    """A sink of the event stream. It is called by the engine's thread and read by the window's, and only grows."""
+
+    def __init__(self) -> None:
+        self.last: Event | None = None
+        self.bin_ns = FIRST_BIN_NS
+        self.bins: list[int] = []
+        self.peak_per_s = 0
+        self._second = 0
+        self._in_second = 0
+        self._marks: list[_Mark] = []
+        self._newest: dict[EventKind, _Mark] = {}
+        self._gap_ns = 0
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        self.last = event
+        if event.kind is EventKind.PUBLISHED:
+            self._published(event)
+        elif event.kind in _TICKS:
+            self._mark(event)
+
+    def _published(self, event: Event) -> None:
+        second, place = event.time_ns // NS_PER_S, event.time_ns // self.bin_ns
+        if second != self._second:
+            self._second, self._in_second = second, 0
+        self._in_second += event.count
+        self.peak_per_s = max(self.peak_per_s, self._in_second)
+        if place >= len(self.bins):
+            if place >= BINS_MAX:
+                self._halve(event.time_ns)
+                place = event.time_ns // self.bin_ns
+            self.bins.extend([0] * (place + 1 - len(self.bins)))
+        self.bins[place] += event.count
+
+    def _halve(self, time_ns: int) -> None:
+        while time_ns // self.bin_ns >= BINS_MAX:
+            self.bin_ns *= 2
+            self.bins = [sum(self.bins[at : at + 2]) for at in range(0, len(self.bins), 2)]
+
+    def _mark(self, event: Event) -> None:
+        count = max(1, event.count) if event.kind is not EventKind.PRODUCER_BLOCKED else 1
+        newest = self._newest.get(event.kind)
+        apart = event.kind in {EventKind.USER_ACTION, EventKind.FAULT}
+        if newest is not None and not apart and event.time_ns - newest.last_ns <= self._gap_ns:
+            newest.count += count
+            newest.last_ns = event.time_ns
+            return
+        mark = self._newest[event.kind] = _Mark(event.kind, event, count)
+        self._marks.append(mark)
+        if len(self._marks) > TICKS_MAX:
+            self._thin(event.time_ns)
+
+    def _thin(self, now_ns: int) -> None:
+        """Put together what lies near: the oldest stay as well as the newest, only less fine."""
+        self._gap_ns = max(self._gap_ns * 2, now_ns // TICKS_MAX)
+        kept: list[_Mark] = []
+        newest: dict[EventKind, _Mark] = {}
+        for mark in self._marks:
+            before = newest.get(mark.kind)
+            if before is not None and mark.first.time_ns - before.last_ns <= self._gap_ns:
+                before.count += mark.count
+                before.last_ns = mark.last_ns
+            else:
+                newest[mark.kind] = mark
+                kept.append(mark)
+        self._marks, self._newest = kept, newest
+
+    def ticks(self) -> tuple[Tick, ...]:
+        """The marks, in order."""
+        return tuple(mark.tick() for mark in tuple(self._marks))
+
+    def samples(self) -> tuple[tuple[int, float], ...]:
+        """(time in ns, messages a second): the middle of each bin that is over."""
+        bins, bin_ns = tuple(self.bins), self.bin_ns
+        per_s = NS_PER_S / bin_ns
+        return tuple((at * bin_ns + bin_ns // 2, count * per_s) for at, count in enumerate(bins))
 
 
 class TimelineModel:
-    """Throughput samples, rebalance bands and ticks since the session began."""
+    """A feed and the snapshots' rebalances, as the strip shows them."""
 
     def __init__(self) -> None:
-        self.restart()
+        self._feed = TimelineFeed()
 
-    def restart(self) -> None:
-        """Forget everything: another session begins."""
-        self._rates = Rates(500_000_000)
-        self._samples: list[tuple[int, float]] = []
-        self._step_ns = _FIRST_STEP_NS
-        self._ticks: list[Tick] = []
-        self._dead = 0
-        self._redriven = 0
-        self._blocked: frozenset[tuple[str, str]] = frozenset()
-        self._now_ns = 0
-
-    def note_action(self, time_ns: int, label: str) -> None:
-        """A user's action, as a tick."""
-        self._tick(Tick(time_ns, "action", label))
-
-    def _tick(self, tick: Tick) -> None:
-        last = self._ticks[-1] if self._ticks else None
-        close = last is not None and last.kind == tick.kind and tick.time_ns - last.time_ns < self._step_ns
-        if close and tick.kind != "action":
-            return
-        self._ticks.append(tick)
-        if len(self._ticks) > TICKS_MAX:
-            del self._ticks[: TICKS_MAX // 4]
+    def follow(self, feed: TimelineFeed) -> None:
+        """Another session begins, and `feed` hears of it."""
+        self._feed = feed
 
     def meet(self, snapshot: Snapshot) -> TimelineFacts:
-        """The facts after one more snapshot; one that is older than the last starts anew."""
-        now_ns, totals = snapshot.time_ns, snapshot.totals
-        if now_ns < self._now_ns or not self._samples:
-            if self._samples:
-                self.restart()
-            # What happened before the first look has no moment that could be shown.
-            self._dead, self._redriven = totals.dead_lettered, totals.redriven
-        self._now_ns = now_ns
-        per_s = self._rates.meet("published", now_ns, totals.published)
-        if not self._samples or now_ns - self._samples[-1][0] >= self._step_ns:
-            self._samples.append((now_ns, per_s))
-        if len(self._samples) > SAMPLES_MAX:
-            # The earlier moment of each pair, so that the strip goes on beginning where the session does.
-            pairs = zip(self._samples[::2], self._samples[1::2], strict=False)
-            self._samples = [(time_ns, (one + other) / 2) for (time_ns, one), (_later, other) in pairs]
-            self._step_ns *= 2
-        self._meet_losses(snapshot)
+        """The facts at the time of `snapshot`."""
+        now_ns, feed = snapshot.time_ns, self._feed
         return TimelineFacts(
             start_ns=0,
             now_ns=now_ns,
-            samples=tuple(self._samples),
+            samples=tuple(sample for sample in feed.samples() if sample[0] <= now_ns),
+            peak_per_s=feed.peak_per_s,
             bands=tuple(
                 Band(
                     view.started_ns,
@@ -73,17 +145,5 @@ class TimelineModel:
                 )
                 for view in snapshot.rebalances
             ),
-            ticks=tuple(self._ticks),
+            ticks=feed.ticks(),
         )
-
-    def _meet_losses(self, snapshot: Snapshot) -> None:
-        now_ns, totals = snapshot.time_ns, snapshot.totals
-        if totals.dead_lettered > self._dead:
-            self._tick(Tick(now_ns, "dead letter", f"{totals.dead_lettered - self._dead:,} dead-lettered"))
-        if totals.redriven > self._redriven:
-            self._tick(Tick(now_ns, "redrive", f"{totals.redriven - self._redriven:,} redriven"))
-        self._dead, self._redriven = totals.dead_lettered, totals.redriven
-        blocked = frozenset((gate.target, name) for gate, _kind in gates(snapshot) for name, _since in gate.blocked)
-        for target, name in sorted(blocked - self._blocked):
-            self._tick(Tick(now_ns, "blocked", f"{name} blocked by {target}"))
-        self._blocked = blocked

@@ -102,7 +102,6 @@ class Views(QObject):
 
     def restart(self) -> None:
         """Another session begins: forget rates, trends and the timeline. Hues and letters stay."""
-        self.timeline.restart()
         self.status = _like(self.status)
         self.canvas = CanvasModel(self.owners)
         self.assignments.restart()

@@ -11,7 +11,6 @@ from app.view_models.moves import current_group, group_name_error, move_choices
 from app.view_models.owners import Owners
 from app.view_models.rebalances import RebalanceCards
 from app.view_models.status import StatusModel
-from app.view_models.timeline import SAMPLES_MAX, TICKS_MAX, TimelineModel
 from broker_core.snapshots import Totals
 from tests.app.view_models import made_up
 from widgets.canvas.view import NEW_GROUP
@@ -78,50 +77,6 @@ def test_a_running_rebalance_shows_what_is_revoked_and_a_growing_pause():
     assert (first.running, first.state, first.generation, first.pause) == (True, "Rebalancing", "4 → …", "90 ms")
     assert len(first.moved) == 6
     assert {move.new.name for move in first.moved} == {""}
-
-
-def timeline_at(model, second, **totals):
-    snapshot = made_up.living()
-    return model.meet(msgspec.structs.replace(snapshot, time_ns=round(second * S), totals=Totals(**totals)))
-
-
-def test_the_timeline_gathers_rate_bands_and_ticks():
-    model = TimelineModel()
-    timeline_at(model, 1, published=0, dead_lettered=5, redriven=2)
-    model.note_action(1 * S + 1, "Moved indexer-4 to indexers")
-    facts = timeline_at(model, 2, published=100, dead_lettered=7, redriven=3)
-    assert facts.samples[-1] == (2 * S, 100.0)
-    assert [(tick.kind, tick.label) for tick in facts.ticks] == [
-        ("action", "Moved indexer-4 to indexers"), ("dead letter", "2 dead-lettered"), ("redrive", "1 redriven"),
-    ]  # fmt: skip
-    assert len(facts.bands) == 3
-    assert facts.bands[2].label == "indexers rebalanced, 120 ms: indexer-3 joined"
-
-
-def test_the_timeline_stays_small_however_long_the_session():
-    model = TimelineModel()
-    for tick in range(5_000):
-        facts = timeline_at(model, tick, published=tick * 10, dead_lettered=tick)
-    assert len(facts.samples) <= SAMPLES_MAX
-    assert len(facts.ticks) <= TICKS_MAX
-    assert facts.samples[0][0] == 0
-    assert [value for _time, value in facts.samples[5:]] == pytest.approx([10.0] * (len(facts.samples) - 5))
-
-
-def test_the_timeline_starts_anew_when_the_clock_runs_back():
-    model = TimelineModel()
-    timeline_at(model, 5, published=10)
-    timeline_at(model, 6, published=20, dead_lettered=3)
-    facts = timeline_at(model, 1, published=5, dead_lettered=9)
-    assert len(facts.samples) == 1
-    assert facts.ticks == ()
-
-
-def test_a_producer_that_is_blocked_is_a_tick_once():
-    model = TimelineModel()
-    model.meet(made_up.blocked(18 * S))
-    facts = model.meet(made_up.blocked(19 * S))
-    assert [tick.label for tick in facts.ticks if tick.kind == "blocked"] == ["alerts-feed blocked by alerts"]
 
 
 def test_the_status_bar_says_units():

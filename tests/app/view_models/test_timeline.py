@@ -1,0 +1,77 @@
+"""The timeline's feed: exact at any speed, small however long the session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.view_models.timeline import BINS_MAX, TICKS_MAX, TimelineFeed, TimelineModel
+from broker_core.clock import NS_PER_S
+from broker_core.events import EventKind, EventStream
+from broker_core.snapshots import RebalanceView, Snapshot
+
+K = EventKind
+
+
+def fed(*events: tuple[float, EventKind, dict[str, Any]]) -> TimelineFeed:
+    feed, stream = TimelineFeed(), EventStream()
+    stream.attach(feed)
+    for second, kind, fields in events:
+        stream.emit(round(second * NS_PER_S), kind, **fields)
+    return feed
+
+
+def test_rate_bands_and_ticks_are_gathered() -> None:
+    feed = fed(
+        (0.1, K.PUBLISHED, {"count": 5}),
+        (0.2, K.PUBLISHED, {"count": 5}),
+        (1.1, K.PUBLISHED, {"count": 3}),
+        (1.2, K.DEAD_LETTERED, {"count": 2}),
+        (1.3, K.PRODUCER_BLOCKED, {"client": "shop", "topic": "orders"}),
+        (1.4, K.USER_ACTION, {"cause": "moved a to b"}),
+    )
+    model = TimelineModel()
+    model.follow(feed)
+    running = RebalanceView("g", "a joined", NS_PER_S, None, 1, None, (), ())
+    facts = model.meet(Snapshot(2 * NS_PER_S, 6, rebalances=(running,)))
+    assert facts.samples[0] == (NS_PER_S // 8, 40.0)
+    assert sum(rate for _at, rate in facts.samples) * feed.bin_ns / NS_PER_S == 13
+    assert facts.peak_per_s == 10
+    assert [(tick.kind, tick.label) for tick in facts.ticks] == [
+        ("dead letter", "2 dead-lettered"),
+        ("blocked", "shop blocked"),
+        ("action", "moved a to b"),
+    ]
+    assert facts.bands[0].label == "g rebalanced, 1.0 s: a joined"
+
+
+@given(st.lists(st.integers(0, 100_000_000), min_size=1, max_size=400))
+def test_no_message_is_lost_and_the_peak_never_sinks(times_us: list[int]) -> None:
+    feed, stream = TimelineFeed(), EventStream()
+    stream.attach(feed)
+    peak = 0
+    for number, time_us in enumerate(sorted(times_us)):
+        stream.emit(time_us * 1_000, K.PUBLISHED, count=1 + number % 3)
+        assert feed.peak_per_s >= peak
+        peak = feed.peak_per_s
+    assert sum(feed.bins) == sum(1 + number % 3 for number in range(len(times_us)))
+    assert len(feed.bins) <= BINS_MAX
+
+
+def test_it_stays_small_and_keeps_the_beginning_however_long_the_session() -> None:
+    feed = fed(*((second, K.PRODUCER_BLOCKED, {"client": "shop"}) for second in range(20_000)))
+    ticks = feed.ticks()
+    assert len(ticks) <= TICKS_MAX
+    assert ticks[0].time_ns == 0
+    long = fed(*((second * 10, K.PUBLISHED, {"count": 1}) for second in range(5_000)))
+    assert len(long.bins) <= BINS_MAX
+    assert sum(long.bins) == 5_000
+
+
+def test_what_a_user_did_is_never_put_together_with_something_else() -> None:
+    blocked = [(at / 10, K.PRODUCER_BLOCKED, {"client": "shop"}) for at in range(3_000)]
+    acted = [(300 + at / 1000, K.USER_ACTION, {"cause": f"action {at}"}) for at in range(20)]
+    labels = [tick.label for tick in fed(*blocked, *acted).ticks() if tick.kind == "action"]
+    assert labels == [f"action {at}" for at in range(20)]
