@@ -17,6 +17,7 @@ from broker_core.flow.config import FlowConfig
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
 from broker_core.replies import Reply
+from broker_core.schemas.rule import SchemaRule
 from tests.broker_core.clients.world import World
 
 STORED, LOST, REFUSED = "stored", "acknowledgement lost", "never arrived"
@@ -262,3 +263,17 @@ def test_readers_see_nothing_that_is_not_durable():
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]):
     with pytest.raises(ConfigError):
         ProducerConfig(**wrong)
+
+
+def test_what_a_schema_refuses_or_buries_does_not_hold_up_what_follows():
+    world = World(1)
+    world.broker.register_schema(0, "numbers", '{"type": "number"}')
+    made = sender(world, linger_ms=10)
+    world.broker.set_schema(0, "commits", SchemaRule("numbers"))
+    refused, kept = send(made, b'"text"'), send(made, b"1")
+    assert isinstance(refused.settled.error, BrokerError) and refused.settled.error.code is ErrorCode.INVALID_RECORD
+    assert kept.settled.result().offset == 0
+    world.broker.set_schema(0, "commits", SchemaRule("numbers", mode="dead_letter"))
+    buried, kept = send(made, b'"text"'), send(made, b"2")
+    assert buried.settled.result().topic == "commits.dlq"
+    assert kept.settled.result() == Published("commits", 0, 1)
