@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,8 @@ def run_headless(
     scenario, text = load_scenario(scenario_path)
     folder = new_session_folder(scenario_path) if folder is None else folder
     live = LiveSession(scenario, text, folder=folder, find_file=DataFiles(scenario_path), seed=seed)
+    # A polite kill ends the session as Ctrl+C does: its recording is sealed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     until_ns = ns_from_s(scenario.until_s if until_s is None else until_s)
     started_s = time.perf_counter()
     finished = False

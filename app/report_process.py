@@ -10,6 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from broker_core.errors import BrokerError
+from broker_core.session.reader import seal
+
 Progress = Callable[[dict[str, Any]], object]
 CANCEL_TIMEOUT_S = 10.0
 
@@ -26,11 +29,19 @@ class ReportProcess:
             *(sys.executable, "-m", "spark_reports.job"),
             *(str(session), "--out", str(out), "--master", master, "--progress", "json"),
         ]
+        self._session = session
         self._process: subprocess.Popen[str] | None = None
         self.cancelled = False
 
     def run(self, progress: Progress) -> Path:
-        """The path of the finished page. Raises `ReportError`."""
+        """The path of the finished page. Raises `ReportError`.
+
+        A session that nobody closed, because its program was killed, is made whole first.
+        """
+        try:
+            seal(self._session)
+        except BrokerError as error:
+            raise ReportError(str(error)) from error
         # The job's standard error goes to a file: a pipe that nobody reads would stop it.
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
             self._process = process = subprocess.Popen(

@@ -79,7 +79,7 @@ def _convert(document: Document) -> Scenario:
         if unknown is None:
             raise YamlError(document.line_of(path), f"{_name_of(path)}{sentence}.") from error
         key = unknown.group(1)
-        near = difflib.get_close_matches(key, _known_keys(Scenario), n=1)
+        near = difflib.get_close_matches(key, _known_keys(Scenario) - {key}, n=1)
         hint = f"; did you mean '{near[0]}'?" if near else "."
         raise YamlError(document.line_of((*path, key)), f"the key '{key}' is not known here{hint}") from error
 
@@ -94,7 +94,7 @@ def _name_of(path: tuple[str | int, ...]) -> str:
     return f"{path[-1]}: " if path and isinstance(path[-1], str) else ""
 
 
-def _known_keys(struct: type[msgspec.Struct]) -> list[str]:
+def _known_keys(struct: type[msgspec.Struct]) -> set[str]:
     keys: set[str] = set()
     waiting: list[Any] = [struct]
     seen: set[Any] = set()
@@ -109,4 +109,4 @@ def _known_keys(struct: type[msgspec.Struct]) -> list[str]:
                 waiting.append(field.type)
         else:
             waiting.extend(getattr(kind, "__args__", ()))
-    return sorted(keys)
+    return keys
