@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from typing import Any
 
@@ -86,6 +87,14 @@ def test_our_bounded_keywords_say_what_jsonschema_says(document, values):
     library = jsonschema.Draft202012Validator(document)
     for value in values:
         assert (ours.problems(value) == []) == library.is_valid(value)
+
+
+def test_validations_in_several_threads_do_not_share_their_allowance():
+    """Each of these takes more than half of the steps that one validation is allowed."""
+    found = json_schema({"type": "array", "items": {"type": "integer"}})
+    value = list(range(130_000))
+    with ThreadPoolExecutor(3) as pool:
+        assert [*pool.map(found.problems, [value] * 3)] == [[]] * 3
 
 
 AVRO_ORDER = {
