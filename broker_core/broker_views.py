@@ -9,6 +9,20 @@ from broker_core.log.config import LogConfig
 from broker_core.snapshots import GroupView, PartitionView, QueueView, RebalanceView, TopicView, Totals
 
 
+class SlowReader(msgspec.Struct, frozen=True):
+    """A group or a queue that is behind in one partition, and, of a group, the client that reads it.
+
+    `lag_ns` is the age of the oldest message that waits.
+    """
+
+    reader: str
+    client: str
+    topic: str
+    partition: int
+    lag: int
+    lag_ns: int
+
+
 class BrokerViews(BrokerState):
     """Totals, and plain values of what there is."""
 
@@ -52,6 +66,30 @@ class BrokerViews(BrokerState):
         topics = tuple(self.topic_view(now_ns, name) for name in self.topic_names())
         queues = tuple(self.queue_view(now_ns, name, max_leases, max_dead_letters) for name in self._queues)
         return topics, self.groups.views(now_ns), queues
+
+    def slow_readers(self, now_ns: int, max_lag: int | None, max_lag_ns: int | None) -> tuple[SlowReader, ...]:
+        """Groups and queues that are further behind, in messages or in time, the furthest first; None is no limit.
+
+        A group is behind by what it has not committed, a queue by what is not finished.
+        """
+        found = [
+            SlowReader(group.name, offset.owner, offset.topic, offset.partition, offset.lag, offset.lag_ns or 0)
+            for group in self.groups.views(now_ns)
+            for offset in group.offsets
+            if offset.lag
+        ]
+        for name, queue in self._queues.items():
+            for table in queue.levels.tables:
+                head = table.head()
+                if head is not None:
+                    age_ns = max(0, now_ns - head[0])
+                    found.append(SlowReader(name, "", table.log.topic, table.log.partition, table.ready, age_ns))
+        late = [
+            each
+            for each in found
+            if (max_lag is not None and each.lag > max_lag) or (max_lag_ns is not None and each.lag_ns > max_lag_ns)
+        ]
+        return tuple(sorted(late, key=lambda each: (-each.lag, -each.lag_ns, each.reader, each.topic, each.partition)))
 
     def rebalances(self) -> tuple[RebalanceView, ...]:
         """The last rebalances of all groups, oldest first."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from broker_core.broker_views import SlowReader
+from broker_core.clock import ns_from_s
 from broker_core.engine.host import BrokerHost
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Change, Target
@@ -14,11 +16,38 @@ from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
 from broker_core.queues.dead_letters import PurgeResult, RedrivePreview, RedriveResult
+from broker_core.queues.paced_redrive import PacedRedrive
 from broker_core.queues.subscription import BacklogPolicy
 from broker_core.schemas.rule import SchemaRule
 from broker_core.snapshots import DeadLetterView, GroupView, OffsetView, QueueView, TopicView
 
 ADMIN = "admin"
+
+
+class RunningRedrive:
+    """A redrive that takes its time."""
+
+    def __init__(self, host: BrokerHost, paced: PacedRedrive) -> None:
+        self._host = host
+        self._paced = paced
+
+    @property
+    def total(self) -> int:
+        """How many dead letters it was asked for."""
+        return self._paced.total
+
+    @property
+    def done(self) -> int:
+        """How many of them it has tried."""
+        return self._paced.done
+
+    def cancel(self) -> None:
+        """Leave the rest where it is."""
+        self._host.call(lambda _now: self._paced.cancel())
+
+    def wait(self, timeout_s: float | None = None) -> RedriveResult:
+        """What became of each, when all are done or it is cancelled. Raises REQUEST_TIMED_OUT."""
+        return self._host.wait(self._paced.reply, timeout_s)
 
 
 class Admin:
@@ -167,6 +196,32 @@ class Admin:
         """Take out these dead letters, or all."""
         return self._host.call(lambda now_ns: self._broker.dead_letters(queue).purge(now_ns, offsets, ADMIN))
 
+    def redrive_paced(self, queue: str, offsets: Sequence[int], rate_per_s: float) -> RunningRedrive:
+        """`redrive` one by one, at most so many a second, while this returns at once."""
+        paced = PacedRedrive(
+            self._host.loop.timers,
+            offsets,
+            rate_per_s,
+            lambda now_ns, offset: self._broker.redrive(now_ns, queue, [offset], client=ADMIN),
+        )
+        self._host.call(paced.start)
+        return RunningRedrive(self._host, paced)
+
+    def undo_redrive(self, queue: str) -> int:
+        """Take back the last redrive, unless that is too long ago: what nobody has taken yet is a dead letter again."""
+
+        def undo(now_ns: int) -> int:
+            def withdraw(topic: str, partition: int, offset: int) -> bool:
+                return topic == queue and self._broker.queue(queue).withdraw(now_ns, partition, offset, ADMIN)
+
+            return len(self._broker.dead_letters(queue).undo_redrive(now_ns, withdraw=withdraw, client=ADMIN))
+
+        return self._host.call(undo)
+
+    def undo_purge_dead_letters(self, queue: str) -> int:
+        """Bring back what the last purge of dead letters took, unless that is too long ago; how many that is."""
+        return self._host.call(lambda now_ns: self._broker.dead_letters(queue).undo_purge(now_ns, ADMIN))
+
     # -- groups
 
     def groups(self) -> list[str]:
@@ -180,6 +235,11 @@ class Admin:
     def lag(self, group: str) -> tuple[OffsetView, ...]:
         """Where the group stands in each partition; a lag is None where nothing is committed."""
         return self.describe_group(group).offsets
+
+    def slow_readers(self, *, max_lag: int | None = None, max_lag_s: float | None = None) -> tuple[SlowReader, ...]:
+        """Groups and queues that are further behind than that, in messages or in time, the furthest first."""
+        max_lag_ns = None if max_lag_s is None else ns_from_s(max_lag_s)
+        return self._host.call(lambda now_ns: self._broker.slow_readers(now_ns, max_lag, max_lag_ns))
 
     def delete_group(self, name: str) -> None:
         """Forget an empty group and its offsets. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""

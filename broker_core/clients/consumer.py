@@ -15,6 +15,7 @@ from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.protocol import TopicPartition
+from broker_core.log.reserved_headers import expires_ns
 from broker_core.messages import StoredMessage
 from broker_core.replies import Reply
 
@@ -148,7 +149,12 @@ class Consumer:
             self.positions[message.topic, message.partition] = message.offset + 1
         if messages and self._config.guarantee == "at_most_once" and not self._commit_ahead(messages, before):
             return []
-        return self.hand(messages) if hand_out else messages
+        live = [message for message in messages if not message.headers or not self._expired(message)]
+        return self.hand(live) if hand_out else live
+
+    def _expired(self, message: StoredMessage) -> bool:
+        expiry_ns = expires_ns(message)
+        return expiry_ns is not None and expiry_ns <= self._loop.now_ns
 
     async def _fetched(self, deadline_ns: int, max_messages: int) -> list[StoredMessage]:
         wanted = {place: offset for place, offset in self.positions.items() if place not in self.paused}
@@ -173,7 +179,7 @@ class Consumer:
                 self._broker.cancel_fetch(self._fetch)
                 self._fetch = None
         # A seek or a loss may have come while it waited.
-        return [each for each in messages if self.positions.get((each.topic, each.partition)) is not None]
+        return [each for each in messages if (each.topic, each.partition) in self.positions]
 
     def _reset_strays(self) -> bool:
         """Positions beyond the end of a log that has lost its tail go where the configuration says."""

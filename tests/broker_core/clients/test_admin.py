@@ -110,3 +110,25 @@ def test_a_named_producer_goes_on_fencing_after_a_restart(tmp_path: Path):
         with pytest.raises(BrokerError, match="newer producer"):
             old.publish("commits", b"c")
         assert host.broker.end_offset("commits", 0) == 2
+
+
+def test_redrives_that_take_their_time_and_what_can_be_undone():
+    with BrokerHost() as host:
+        admin = Admin(host)
+        admin.create_queue("jobs")
+        with Producer(host) as producer, QueueConsumer(host, "jobs") as worker:
+            for number in range(6):
+                producer.publish("jobs", b"%d" % number)
+            for delivery in worker.take_many(6):
+                delivery.nack("boom", requeue=False)
+        offsets = [letter.offset for letter in admin.dead_letters("jobs")]
+        running = admin.redrive_paced("jobs", offsets[:3], rate_per_s=50)
+        assert running.total == 3 and running.done < 3
+        assert len(running.wait(5).redriven) == 3
+        endless = admin.redrive_paced("jobs", offsets[3:], rate_per_s=0.001)
+        endless.cancel()
+        assert len(endless.wait(5).redriven) == 1 == endless.done
+        assert admin.undo_redrive("jobs") == 1
+        assert admin.purge_dead_letters("jobs").purged == 3 and admin.undo_purge_dead_letters("jobs") == 3
+        assert len(admin.dead_letters("jobs")) == 3 and admin.describe_queue("jobs").ready == 3
+        assert [slow.reader for slow in admin.slow_readers(max_lag=2)] == ["jobs"]

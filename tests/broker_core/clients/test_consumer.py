@@ -9,6 +9,7 @@ import pytest
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.messages import Message, StoredMessage
+from broker_core.queues.config import QueueConfig
 from broker_core.replies import Reply
 from tests.broker_core.clients.world import EPOCH_MS, World
 
@@ -240,3 +241,32 @@ def test_seek_by_time_finds_the_first_message_that_is_not_older():
     world.publish(b"b")
     assert world.broker.offset_at("commits", 0, EPOCH_MS + 1) == 1
     assert world.broker.offset_at("commits", 0, EPOCH_MS + 10_001) is None
+
+
+def test_a24_a_message_whose_time_to_live_is_over_is_not_handed_out():
+    world = World(1)
+    world.broker.publish(0, "commits", Message(b"short", ttl_ms=1_000), client="test")
+    world.broker.publish(0, "commits", Message(b"long", ttl_ms=60_000), client="test")
+    world.publish(b"for ever")
+    world.run(1)
+    reader = world.consumer()
+    assert values(world.do(reader.poll())) == [b"long", b"for ever"]
+    reader.commit_handed()
+    assert world.broker.groups.committed("readers", "commits", 0) == 3
+
+
+def test_a17_readers_that_are_behind_are_named_by_lag_and_by_time():
+    world = World(1)
+    world.broker.create_queue(0, "jobs", QueueConfig())
+    reader = world.consumer()
+    world.publish(b"a")
+    world.publish(b"j", topic="jobs")
+    world.do(reader.poll())
+    reader.commit_handed()
+    world.run(2)
+    world.publish(b"b", b"c", b"d")
+    slow = world.broker.slow_readers(world.now_ns, 2, None)
+    assert [(each.reader, each.client, each.lag) for each in slow] == [("readers", "reader", 3)]
+    old = world.broker.slow_readers(world.now_ns, None, 10**9)
+    assert [(each.reader, each.lag_ns >= 2 * 10**9) for each in old] == [("jobs", True)]
+    assert world.broker.slow_readers(world.now_ns, 3, None) == ()
