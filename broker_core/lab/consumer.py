@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from broker_core.clients.consumer import Consumer, ConsumerConfig
+from broker_core.clients.effects import SqliteEffects
 from broker_core.errors import BrokerError
+from broker_core.groups.protocol import TopicPartition
 from broker_core.lab.actor import Actor
 from broker_core.lab.specs import ConsumerSpec, GroupSpec
+from broker_core.messages import StoredMessage
 
 
 class ConsumerActor(Actor):
-    """Polls, takes its time for each message, and commits after each batch, or before it where its scenario says so."""
+    """Polls, takes its time for each message, and commits as its scenario says.
+
+    With `with_effect`, what it has done and the offset behind it go into the database of its group in one transaction,
+    and it goes on from there after any accident: `processed` counts effects, none of them made twice.
+    """
 
     role = "consumer"
 
-    def __init__(self, name: str, spec: ConsumerSpec) -> None:
+    def __init__(self, name: str, spec: ConsumerSpec, effects_of: Callable[[str], SqliteEffects]) -> None:
+        """`effects_of(group)` is where that group keeps its effects; it survives all its members."""
         super().__init__(name)
         self._spec = spec
+        self._effects_of = effects_of
+        self._effects: SqliteEffects | None = None
         self._group: GroupSpec | None = None
         self._client: Consumer | None = None
         self._muted = False
@@ -42,7 +54,10 @@ class ConsumerActor(Actor):
             rebalance_timeout_ms=group.rebalance_timeout_ms,
             instance_id=self.name if self._spec.static else "",
         )
-        self._client = Consumer(self.broker, self.loop, self.name, group.name, group.topics, config)
+        self._effects = self._effects_of(group.name) if self._spec.commit == "with_effect" else None
+        self._client = Consumer(
+            self.broker, self.loop, self.name, group.name, group.topics, config, on_assigned=self._resume
+        )
         self._client.muted = self._muted
         self.enter("joining")
         self.start()
@@ -94,12 +109,31 @@ class ConsumerActor(Actor):
                 if not self._commit(client):
                     continue
             for message in messages:
-                await self.work(self._spec.processing)
+                await self._handle(message)
                 client.done(message)
-                self.count()
             self.enter("waiting")
             if messages and not self._commit(client):
                 self.failed += len(messages)
+
+    async def _handle(self, message: StoredMessage) -> None:
+        if self._effects is None:
+            await self.work(self._spec.processing)
+            self.count()
+            return
+        if message.offset < (self._effects.offset(message.topic, message.partition) or 0):
+            return
+        await self.work(self._spec.processing)
+        with self._effects.applying(message) as fresh:
+            if fresh:
+                self.count()
+
+    def _resume(self, partitions: Sequence[TopicPartition]) -> None:
+        """Read each partition from behind its last effect."""
+        effects, client = self._effects, self._client
+        for topic, partition in partitions if effects is not None else ():
+            offset = None if effects is None else effects.offset(topic, partition)
+            if offset is not None and client is not None:
+                client.seek(topic, partition, offset)
 
     def _commit(self, client: Consumer) -> bool:
         try:

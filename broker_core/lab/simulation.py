@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from broker_core.broker import Broker
+from broker_core.clients.effects import SqliteEffects
 from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
@@ -74,6 +76,7 @@ class Simulation:
         self.actors: dict[str, Actor] = {}
         self._faults = FaultInjector(self.loop, self.events, self.actors, breakable)
         self._waiting: list[Actor] = []
+        self._databases: dict[str, sqlite3.Connection] = {}
         self._started = False
         self._on_action: list[Callable[[int, dict[str, object]], object]] = []
 
@@ -117,7 +120,7 @@ class Simulation:
             self._subscribe(subscriber)
         for consumer in scenario.consumers:
             for name in numbered(consumer):
-                joining = self._add(ConsumerActor(name, consumer))
+                joining = self._add(ConsumerActor(name, consumer, self._effects_of))
                 if consumer.group:
                     joining.join(self._groups[consumer.group])
         for worker in scenario.workers:
@@ -133,6 +136,13 @@ class Simulation:
             self._schedule(scheduled)
         if any(topic.log is not None for topic in scenario.topics):
             self._clean(now_ns)
+
+    def _effects_of(self, group: str) -> SqliteEffects:
+        """The database in which the application of `group` keeps what it has done."""
+        if group not in self._databases:
+            # The thread that makes it need not be the one that runs; they never meet.
+            self._databases[group] = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+        return SqliteEffects(self._databases[group], group)
 
     def _subscribe(self, spec: SubscriberSpec) -> None:
         for topic, name in spec.subscriptions.items():
@@ -281,6 +291,8 @@ class Simulation:
         self.events.emit(self.loop.now_ns, EventKind.SESSION_ENDED)
 
     def close(self) -> None:
-        """Give back files and the offset store."""
+        """Give back files, the offset store and the databases of groups."""
         self.loop.close()
+        for database in self._databases.values():
+            database.close()
         self.broker.close()

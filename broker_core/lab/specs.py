@@ -134,8 +134,8 @@ class ProducerSpec(Strict, frozen=True, kw_only=True):
 class ConsumerSpec(Strict, frozen=True, kw_only=True):
     """`count` consumers, named NAME-1, NAME-2, ...; without a group they wait on the bench.
 
-    `commit` after processing is at-least-once, before it at-most-once. A `static` member keeps its place in the
-    group when it comes back within the session timeout.
+    `commit` after processing is at-least-once, before it at-most-once, with_effect effectively-once. A `static`
+    member keeps its place in the group when it comes back within the session timeout.
     """
 
     name: str
@@ -144,7 +144,7 @@ class ConsumerSpec(Strict, frozen=True, kw_only=True):
     group: str = ""
     processing: Duration = Duration(mean_ms=0)
     max_poll_messages: int = 20
-    commit: Literal["after", "before"] = "after"
+    commit: Literal["after", "before", "with_effect"] = "after"
     static: bool = False
 
 

@@ -103,7 +103,7 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
                 "count": draw(st.integers(1, 3)),
                 "group": draw(st.sampled_from(["group", ""])),
                 "processing": {"mean_ms": draw(times_ms), "kind": "exponential"},
-                "commit": draw(st.sampled_from(["after", "before"])),
+                "commit": draw(st.sampled_from(["after", "before", "with_effect"])),
                 "static": draw(st.booleans()),
                 "max_poll_messages": draw(st.sampled_from([1, 7])),
             }
