@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from broker_core.clients.membership import ConsumerConfig
     from broker_core.clients.middleware import Dedupe, Filter, Logging, Middleware, Routing, Timestamp, Transform
     from broker_core.clients.producer import Producer
+    from broker_core.clients.producer_config import ProducerConfig
     from broker_core.clients.queue_consumer import Delivery, QueueConsumer
     from broker_core.clients.schema_admin import SchemaAdmin
-    from broker_core.clients.sender import ProducerConfig
     from broker_core.clients.serializers import (
         AvroSerializer,
         BytesSerializer,
@@ -112,7 +112,7 @@ _ROOMS = {
     "clients.producer": ("Producer",),
     "clients.queue_consumer": ("Delivery", "QueueConsumer"),
     "clients.schema_admin": ("SchemaAdmin",),
-    "clients.sender": ("ProducerConfig",),
+    "clients.producer_config": ("ProducerConfig",),
     "clients.serializers": (
         "AvroSerializer",
         "BytesSerializer",

@@ -73,6 +73,7 @@ class BrokerAdmin(BrokerSchemas):
         self._must_be_plain(name, "given more partitions")
         log = self._topic(name).log
         log.add_partitions(total - len(log.partitions))
+        self.revision += 1
         self._events.emit(now_ns, EventKind.PARTITIONS_ADDED, topic=name, count=total)
         self.groups.topic_changed(now_ns, name)
 
@@ -81,6 +82,7 @@ class BrokerAdmin(BrokerSchemas):
     ) -> None:
         """Other settings from now on; None leaves them. Raises INVALID_CONFIG where the durability would change."""
         topic = self._topic(name)
+        self.revision += 1
         if log is not None:
             topic.log.configure(log)
         if flow is not None and topic.gate is None:
@@ -306,6 +308,7 @@ class BrokerAdmin(BrokerSchemas):
         if topic.gate is not None:
             topic.gate.close(now_ns)
         del self._topics[name]
+        self.revision += 1
         for log in topic.log.partitions:
             self.syncs.forget(log, gone)
             self._compactions.pop(log, None)

@@ -77,6 +77,7 @@ class BrokerSchemas(BrokerState):
             bin_topic = self._add_topic(bin_of(name), 1, Partitioner("crc32"), None, config)
             self._bins[name] = DeadLetters(bin_topic.log, self._events)
         topic.schema = rule
+        self.revision += 1
 
     def _schema_problems(self, topic: Topic, message: Message) -> list[Problem]:
         """A message without a value deletes its key, and has nothing to be checked."""

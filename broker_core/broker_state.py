@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventStream
 from broker_core.files import FileSystem
@@ -68,6 +70,7 @@ class BrokerState:
         self._bins: dict[str, DeadLetters] = {}  # of topics, by topic, for what a schema refuses
         self.schemas = SchemaRegistry()
         self._offsets = offsets
+        self.revision = 0  # of topics and their settings: what a client has noted of them holds while it stays
         self._compactions: dict[PartitionLog, Compaction] = {}
         self._compacted: dict[PartitionLog, int] = {}  # sealed segments that the last pass left
         self.syncs = GroupCommit()
@@ -100,6 +103,12 @@ class BrokerState:
         """The log of one partition, to be read. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         return self._partition(topic, partition)
 
+    def partitions_by_key(self, name: str) -> Callable[[bytes | None], int] | None:
+        """How `name` chooses partitions while its `revision` stays; None for a queue, which goes by priority."""
+        topic = self._topic(name)
+        count, choose = len(topic.log.partitions), topic.log.partitioner.choose
+        return None if name in self._queues else lambda key: choose(key, count)
+
     def partition_for(self, name: str, message: Message) -> int:
         """Where `message` goes: its key's partition, or its priority's where `name` is a queue."""
         queue = self._queues.get(name)
@@ -129,6 +138,7 @@ class BrokerState:
             )
         )
         self._topics[name] = topic
+        self.revision += 1
         if flow is not None:
             self._add_gate(name, topic, flow)
         return topic

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from broker_core.broker import Published
 from broker_core.clients.batches import NO_OFFSET, Batch, Receipt
-from broker_core.clients.sender import ProducerConfig, Sender
+from broker_core.clients.producer_config import ProducerConfig
+from broker_core.clients.sender import Sender
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Headers, Message
@@ -94,6 +95,12 @@ class Producer:
         self, topic: str, message: Message, *, partition: int | None = None, on_delivery: OnDelivery | None = None
     ) -> Receipt:
         """`send` for a message that is made already."""
+        if self._chain is None and partition is None and on_delivery is None:
+            with self._host.lock:
+                batch, number = self._sender.add(topic, message)
+            if batch is not None and number is not None:
+                return Receipt(self._host, batch, number)
+            partition = number
         passed = self._passed(topic, message)
         if passed is None:
             return self._filtered(topic, on_delivery)

@@ -9,56 +9,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 import msgspec
 
 from broker_core.broker import Broker, Published
 from broker_core.clients.batches import NO_OFFSET, Batch, dropped, size_of
+from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
-from broker_core.errors import BrokerError, ConfigError, ErrorCode
-from broker_core.log.batch import MAX_BATCH_RECORDS, SEQUENCES, ProducerStamp
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.log.batch import SEQUENCES, ProducerStamp
 from broker_core.messages import Message
 from broker_core.replies import Reply
-
-Acks = Literal[0, 1, "all"]
-
-
-class ProducerConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """Names and meanings are those of Kafka's producer; times in milliseconds.
-
-    `acks`: 0 is settled at once, whatever becomes of it; 1 when it is in the log; "all" when it is as durable as the
-    topic promises. `idempotent` numbers batches so that a retry is stored once. A `name` that another producer takes
-    later fences this one. `buffer_bytes` bounds what waits; where it is full, `send` waits for `max_block_ms`, and not
-    at all where that is 0. A batch that is not stored after `delivery_timeout_ms`, or `retries`, fails.
-    """
-
-    acks: Acks = "all"
-    linger_ms: float = 5.0
-    batch_bytes: int = 65_536
-    batch_messages: int = MAX_BATCH_RECORDS
-    buffer_bytes: int = 32 * 1_048_576
-    max_block_ms: float = 60_000.0
-    retries: int = 1_000_000
-    retry_backoff_ms: float = 100.0
-    delivery_timeout_ms: float = 120_000.0
-    idempotent: bool = True
-    name: str = ""
-
-    def __post_init__(self) -> None:
-        if self.acks not in (0, 1, "all"):
-            raise ConfigError(f"acks {self.acks!r} must be 0, 1 or 'all'")
-        if self.idempotent and self.acks == 0:
-            raise ConfigError("an idempotent producer needs acks 1 or 'all'; with 0 it never learns what to repeat")
-        if not 1 <= self.batch_messages <= MAX_BATCH_RECORDS:
-            raise ConfigError(f"batch_messages {self.batch_messages} must be from 1 to {MAX_BATCH_RECORDS}")
-        for name in ("linger_ms", "max_block_ms", "retries", "retry_backoff_ms"):
-            if not getattr(self, name) >= 0:
-                raise ConfigError(f"{name} {getattr(self, name)} must not be negative")
-        for name in ("batch_bytes", "buffer_bytes", "delivery_timeout_ms"):
-            if not getattr(self, name) > 0:
-                raise ConfigError(f"{name} {getattr(self, name)} must be more than 0")
 
 
 class _Lane:
@@ -72,6 +34,16 @@ class _Lane:
         self.sending: Batch | None = None
         self.sequence = 0
         self.pumping = False
+
+
+class _Route(msgspec.Struct, frozen=True):
+    """What a sender has noted of a topic, while the broker's revision stays."""
+
+    revision: int
+    choose: Callable[[bytes | None], int]
+    lanes: dict[int, _Lane]
+    most_bytes: int
+    needs_keys: bool
 
 
 class Sender:
@@ -95,12 +67,50 @@ class Sender:
         self._identity = identity
         self._on_settled = on_settled
         self._lanes: dict[tuple[str, int], _Lane] = {}
+        self._routes: dict[str, _Route] = {}
         self._pending: dict[Batch, None] = {}
         self._flushes: list[Callable[[Batch], object]] = []
         self._rooms: deque[Reply[None]] = deque()
         self._fenced: BrokerError | None = None
         self.buffered_bytes = 0
         self.failures: list[tuple[Batch, BrokerError]] = []  # of batches that nobody had asked for by then
+
+    def add(self, topic: str, message: Message) -> tuple[Batch | None, int | None]:
+        """`send` where only a batch that is open already is to grow: the batch and its place there.
+
+        Where more is to be done, (None, partition) or (None, None): then `send` it, to that partition.
+        """
+        route = self._routes.get(topic)
+        if route is None or route.revision != self._broker.revision or self._fenced is not None:
+            return None, None
+        size_bytes = size_of(message)
+        if size_bytes > route.most_bytes or message.headers or (route.needs_keys and message.key is None):
+            return None, None
+        number = route.choose(message.key)
+        lane = route.lanes.get(number)
+        batch = None if lane is None else lane.open
+        if (
+            batch is None
+            or len(batch.messages) + 1 >= self.config.batch_messages
+            or batch.size_bytes + size_bytes >= self.config.batch_bytes
+            or self.buffered_bytes + size_bytes > self.config.buffer_bytes
+        ):
+            return None, number
+        self.buffered_bytes += size_bytes
+        return batch, batch.add(message, size_bytes)
+
+    def _note_route(self, topic: str, number: int, lane: _Lane) -> None:
+        route = self._routes.get(topic)
+        if route is None or route.revision != self._broker.revision:
+            choose = self._broker.partitions_by_key(topic)
+            if choose is None or not self._broker.takes_batches(topic):
+                self._routes.pop(topic, None)
+                return
+            config = self._broker.topic_config(topic)
+            route = self._routes[topic] = _Route(
+                self._broker.revision, choose, {}, config.max_message_bytes, config.cleanup == "compact"
+            )
+        route.lanes[number] = lane
 
     def send(self, topic: str, message: Message, partition: int | None = None) -> tuple[Batch, int] | None:
         """Put `message` into a batch; the batch and its place there, None where the buffer is full.
@@ -115,11 +125,14 @@ class Sender:
         self._broker.partition(topic, number)
         lane = self._lane(topic, number)
         batch = lane.open
-        if batch is not None and batch.size_bytes + size_bytes > self.config.batch_bytes:
+        # A flow policy, or a schema, judges every message by itself.
+        alone = not self._broker.takes_batches(topic)
+        if batch is not None and (alone or batch.size_bytes + size_bytes > self.config.batch_bytes):
             self._seal(lane)
             batch = None
         if batch is None:
             batch = lane.open = self._new_batch(topic, number)
+            self._note_route(topic, number, lane)
             linger_ns = ns_from_ms(self.config.linger_ms)
             batch.timer = self._loop.timers.at(self._loop.now_ns + linger_ns, lambda _at: self._seal(lane))
         place = batch.add(message, size_bytes)
@@ -128,8 +141,7 @@ class Sender:
             len(batch.messages) >= self.config.batch_messages
             or batch.size_bytes >= self.config.batch_bytes
             or not self.config.linger_ms
-            # A flow policy judges every message by itself.
-            or not self._broker.takes_batches(topic)
+            or alone
         ):
             self._seal(lane)
         return batch, place

@@ -80,8 +80,8 @@ class BrokerHost:
         durable = config.log.durability == "fsync"
         files: FileSystem = MemoryFiles() if path is None else DiskFiles(path)
         self.directory = DataDirectory(files, durable=durable)
-        self._lock = threading.Lock()
-        self._wake = threading.Condition(self._lock)
+        self.lock = threading.Lock()  # a client's shortest path may hold it, where nothing is due or settled by it
+        self._wake = threading.Condition(self.lock)
         self._sleeps_until_ns = 0
         self._waiters: set[threading.Event] = set()
         self._clients: dict[Closable, None] = {}
@@ -136,7 +136,7 @@ class BrokerHost:
 
     def call(self, action: Callable[[int], T]) -> T:
         """`action(now_ns)` under the lock, for a short while: it must not wait, nor call a user. Raises CLOSED."""
-        with self._lock:
+        with self.lock:
             if self._closing:
                 raise BrokerError(ErrorCode.CLOSED, "the broker")
             return self._run(action)
@@ -185,7 +185,7 @@ class BrokerHost:
     @contextlib.contextmanager
     def waking(self, reply: Reply[Any], event: threading.Event) -> Iterator[None]:
         """While inside, `event` is set when `reply` comes or when the host closes."""
-        with self._lock:
+        with self.lock:
             self._waiters.add(event)
             reply.then(lambda _reply: event.set())
             if self._closing:
@@ -193,7 +193,7 @@ class BrokerHost:
         try:
             yield
         finally:
-            with self._lock:
+            with self.lock:
                 self._waiters.discard(event)
 
     def run(self, coroutine: Coroutine[Reply[Any], None, T], timeout_s: float | None = None) -> T:
@@ -255,7 +255,7 @@ class BrokerHost:
             self._closed = True
             for client in list(self._clients):
                 client.close()
-            with self._lock:
+            with self.lock:
                 self._closing = True
                 self._wake.notify_all()
                 for event in self._waiters:
@@ -286,7 +286,7 @@ class BrokerHost:
 
     def locked(self, action: Callable[[int], T]) -> T:
         """`call`, for the host's own threads: while closing, too."""
-        with self._lock:
+        with self.lock:
             return self._run(action)
 
     def _run(self, action: Callable[[int], T]) -> T:

@@ -11,7 +11,7 @@ import pytest
 from broker_core.broker import Broker, Published
 from broker_core.catalog import Catalog
 from broker_core.clients.producer import Producer
-from broker_core.clients.sender import ProducerConfig
+from broker_core.clients.producer_config import ProducerConfig
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind, EventStream

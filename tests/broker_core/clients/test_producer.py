@@ -13,7 +13,7 @@ from broker_core.clients.admin import Admin
 from broker_core.clients.batches import Receipt
 from broker_core.clients.middleware import Context, Middleware
 from broker_core.clients.producer import Producer
-from broker_core.clients.sender import ProducerConfig
+from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.serializers import JsonSerializer, StringSerializer
 from broker_core.engine.host import BrokerHost, HostConfig
 from broker_core.errors import BrokerError, ErrorCode

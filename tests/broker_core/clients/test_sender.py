@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from broker_core.broker import Broker, Published
 from broker_core.clients.batches import Batch
-from broker_core.clients.sender import ProducerConfig, Sender
+from broker_core.clients.producer_config import ProducerConfig
+from broker_core.clients.sender import Sender
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.flow.config import FlowConfig
 from broker_core.log.config import LogConfig
@@ -277,3 +278,51 @@ def test_what_a_schema_refuses_or_buries_does_not_hold_up_what_follows():
     buried, kept = send(made, b'"text"'), send(made, b"2")
     assert buried.settled.result().topic == "commits.dlq"
     assert kept.settled.result() == Published("commits", 0, 1)
+
+
+def quickly(made: Sender, message: Message) -> Batch:
+    """As a producer for threads does: the short path where it is enough, else the whole one."""
+    batch, number = made.add("commits", message)
+    if batch is not None:
+        return batch
+    placed = made.send("commits", message, number)
+    assert placed is not None
+    return placed[0]
+
+
+def test_the_short_path_does_what_the_whole_one_does_whatever_changes_meanwhile():
+    world = World(2)
+    made = sender(world, linger_ms=1_000)
+    expected: list[list[bytes | None]] = [[], [], [], []]
+
+    def send_ten(start: int) -> list[Batch]:
+        batches = []
+        for number in range(start, start + 10):
+            message = Message(b"%d" % number, b"%d" % (number % 5))
+            expected[world.broker.partition_for("commits", message)].append(message.value)
+            batches.append(quickly(made, message))
+        return batches
+
+    assert len(set(send_ten(0))) == 2  # nearly all by the short path
+    world.broker.add_partitions(world.now_ns, "commits", 4)
+    send_ten(10)
+    assert made.add("commits", Message(b"x" * 2_000_000, b"k"))[0] is None
+    world.broker.configure_topic(world.now_ns, "commits", log=LogConfig(max_message_bytes=30))
+    with pytest.raises(BrokerError, match="at most 30"):
+        quickly(made, Message(b"x" * 31, b"1"))
+    send_ten(20)
+    world.broker.register_schema(0, "numbers", '{"type": "number"}')
+    world.broker.set_schema(0, "commits", SchemaRule("numbers"))
+    assert quickly(made, Message(b'"text"', b"1")).settled.error is not None
+    assert made.flush().done
+    assert world.values() == expected
+    assert made.buffered_bytes == 0
+
+
+def test_the_short_path_knows_the_buffers_bound_and_a_fence():
+    world = World(1)
+    made = sender(world, linger_ms=1_000, buffer_bytes=100, name="importer")
+    quickly(made, Message(b"x" * 40, b"k"))
+    assert made.add("commits", Message(b"x" * 40, b"k")) == (None, 0)
+    made.abandon(BrokerError(ErrorCode.CLOSED, "the test"))
+    assert made.add("commits", Message(b"x", b"k")) == (None, None)
