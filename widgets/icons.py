@@ -35,12 +35,14 @@ def _renderer(name: str, colour: str) -> QSvgRenderer:
 @lru_cache(maxsize=2048)
 def icon_pixmap(name: str, colour: str, size: int, scale: float = 1.0) -> QPixmap:
     """A square picture of `size` units at `scale` device pixels a unit. KeyError for an unknown name."""
+    # First what may raise: a painter that an error leaves open brings the program down with its pixmap.
+    renderer = _renderer(name, colour)
     pixels = max(1, round(size * scale))
     pixmap = QPixmap(QSize(pixels, pixels))
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    _renderer(name, colour).render(painter, QRectF(0, 0, pixels, pixels))
+    renderer.render(painter, QRectF(0, 0, pixels, pixels))
     painter.end()
     pixmap.setDevicePixelRatio(scale)
     return pixmap

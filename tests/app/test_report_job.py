@@ -54,6 +54,7 @@ def job_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str],
             self._arguments = [sys.executable, str(path), *self._arguments[3:]]
 
         monkeypatch.setattr(ReportProcess, "__init__", init)
+        monkeypatch.setattr("app.report_process.seal", lambda _folder: None)
 
     return use
 
