@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
+from broker_core.schemas.compatibility import SchemaKind
+
 
 def _lasting(for_s: float | None) -> str:
     return "" if for_s is None else f" for {for_s:g} s"
@@ -40,6 +42,19 @@ class Redrive(_Action, frozen=True, tag="redrive"):
         """For the timeline and the status bar."""
         count = len(self.offsets)
         return f"redrove {count} dead letter{'s' if count != 1 else ''} of {self.queue}"
+
+
+class RegisterSchema(_Action, frozen=True, tag="register_schema"):
+    """A new version of `subject`, where its compatibility allows one; `text` is JSON Schema or Avro."""
+
+    subject: str
+    text: str
+    kind: SchemaKind = SchemaKind.JSON
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"registered a version of {self.subject}"
 
 
 class _Lasting(_Action, frozen=True):
@@ -150,6 +165,4 @@ class EndFaults(_Action, frozen=True, tag="end_faults"):
 
 
 Fault = Crash | Restart | Pause | SlowDown | DropHeartbeats | FillDisk | JumpClock | EndFaults
-UserAction = (
-    MoveConsumer | Redrive | Crash | Restart | Pause | SlowDown | DropHeartbeats | FillDisk | JumpClock | EndFaults
-)
+UserAction = MoveConsumer | Redrive | RegisterSchema | Fault

@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterator
 from itertools import accumulate
 from pathlib import Path
+from string import Template
 from typing import Literal
 
 import msgspec
@@ -33,7 +34,8 @@ class _Made(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_
     `spacing` constant gives equal gaps; poisson gives the gaps of independent senders. A share `hot_share` of the
     messages has the key key-0, whatever the others draw. `priorities` are the shares of priority 0, 1, ...
     `first_s` is when the first one comes; without it, that is one gap after the start. `ttl_ms` is how long each
-    may wait. A share `tombstones` of them has no value, which deletes the key in a compacted topic.
+    may wait. A share `tombstones` of them has no value, which deletes the key in a compacted topic. `value` is sent
+    in place of dots, with its number for $number.
     """
 
     spacing: Literal["constant", "poisson"] = "constant"
@@ -45,6 +47,7 @@ class _Made(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_
     priorities: tuple[float, ...] = ()
     ttl_ms: int | None = None
     tombstones: float = 0.0
+    value: str = ""
 
     def __post_init__(self) -> None:
         if self.value_bytes < 1:
@@ -137,10 +140,16 @@ def _made(spec: MadeArrivals, numbers: random.Random) -> Iterator[Arrival]:
     for number, time_ns in enumerate(_times(spec, numbers)):
         if spec.limit is not None and number >= spec.limit:
             return
-        value: bytes | None = f"message {number} ".encode().ljust(spec.value_bytes, b".")[: spec.value_bytes]
+        value: bytes | None = _value(spec, number)
         if spec.tombstones and numbers.random() < spec.tombstones:
             value = None
         yield time_ns, Message(value, _key(spec, numbers), (), spec.ttl_ms, _priority(spec, numbers))
+
+
+def _value(spec: MadeArrivals, number: int) -> bytes:
+    if spec.value:
+        return Template(spec.value).safe_substitute(number=number).encode()
+    return f"message {number} ".encode().ljust(spec.value_bytes, b".")[: spec.value_bytes]
 
 
 def _times(spec: MadeArrivals, numbers: random.Random) -> Iterator[int]:

@@ -76,9 +76,16 @@ class ProducerActor(Actor):
                     self.enter("waiting")
                     await self.sleep(STORAGE_RETRY_S)
                     continue
+                if error.code is ErrorCode.INVALID_RECORD:
+                    self.failed += 1
+                    return False
                 if error.code is not ErrorCode.THROTTLED:
                     raise
             else:
+                if published is not None and published.topic != self._spec.to:
+                    # Its schema has sent it to the dead letters.
+                    self.failed += 1
+                    return False
                 if published is not None:
                     self.count()
                     return not published.missed_by

@@ -5,11 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from broker_core.errors import BrokerError
-from broker_core.lab.actions import DropHeartbeats, EndFaults, FillDisk, JumpClock, MoveConsumer, Redrive, UserAction
+from broker_core.lab.actions import (
+    DropHeartbeats,
+    EndFaults,
+    FillDisk,
+    JumpClock,
+    MoveConsumer,
+    Redrive,
+    RegisterSchema,
+    UserAction,
+)
 from broker_core.lab.specs import ConsumerSpec, Failure, WorkerSpec, numbered
 from broker_core.lab.strict_yaml import Document, YamlError
 from broker_core.limits import MAX_PARTITIONS
 from broker_core.names import check_name
+from broker_core.schemas.compatibility import read_schema
+from broker_core.schemas.json_schema_text import InvalidSchemaError
 
 if TYPE_CHECKING:
     from broker_core.lab.scenario import Scenario
@@ -28,6 +39,7 @@ class _References:
         self._document = document
         self._topics = {topic.name for topic in scenario.topics}
         self._queues = {queue.name for queue in scenario.queues}
+        self._subjects = {schema.subject for schema in scenario.schemas}
         self._groups = {group.name for group in scenario.groups}
         self._subscriptions = {name for spec in scenario.subscribers for name in spec.subscriptions.values()}
         self._consumers = {name for spec in scenario.consumers for name in numbered(spec)}
@@ -70,11 +82,19 @@ class _References:
 
     def _check_topics(self) -> None:
         for index, topic in enumerate(self._scenario.topics):
+            if topic.schema is not None:
+                place = ("topics", index, "schema", "subject")
+                self._known(place, "schema", topic.schema.subject, self._subjects)
             if not 1 <= topic.partitions <= MAX_PARTITIONS:
                 self._fail(("topics", index, "partitions"), f"partitions must lie between 1 and {MAX_PARTITIONS}.")
         for index, group in enumerate(self._scenario.groups):
             for position, name in enumerate(group.topics):
                 self._known(("groups", index, "topics", position), "topic", name, self._topics)
+        for index, schema in enumerate(self._scenario.schemas):
+            try:
+                read_schema(schema.kind, schema.text)
+            except InvalidSchemaError as error:
+                self._fail(("schemas", index, "text"), f"this is no schema: {error}.")
         stored = {name.lower() for name in self._topics | self._queues}
         for index, subscriber in enumerate(self._scenario.subscribers):
             for position, name in enumerate(subscriber.topics):
@@ -111,6 +131,8 @@ class _References:
                 self._known((*path, "queue"), "queue", action.queue, self._queues | self._subscriptions)
             case DropHeartbeats():
                 self._known((*path, "client"), "consumer", action.client, self._consumers)
+            case RegisterSchema():
+                self._known((*path, "subject"), "schema", action.subject, self._subjects)
             case FillDisk() | JumpClock():
                 pass
             case EndFaults() if not action.client:

@@ -16,6 +16,7 @@ from broker_core.lab.specs import (
     ProducerSpec,
     QueueSpec,
     Scheduled,
+    SchemaSpec,
     Strict,
     SubscriberSpec,
     TopicSpec,
@@ -39,6 +40,7 @@ class Scenario(Strict, frozen=True, kw_only=True):
     until_s: float
     durability: Literal["memory", "file"] = "file"
     rebalance_delay_ms: int = 600
+    schemas: tuple[SchemaSpec, ...] = ()
     topics: tuple[TopicSpec, ...] = ()
     queues: tuple[QueueSpec, ...] = ()
     groups: tuple[GroupSpec, ...] = ()

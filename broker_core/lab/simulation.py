@@ -19,7 +19,7 @@ from broker_core.events import EventKind, EventStream
 from broker_core.files import FileSystem, MemoryFiles
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.offsets import OffsetStore
-from broker_core.lab.actions import MoveConsumer, Redrive, UserAction
+from broker_core.lab.actions import MoveConsumer, Redrive, RegisterSchema, UserAction
 from broker_core.lab.actor import Actor
 from broker_core.lab.arrivals import arrivals
 from broker_core.lab.breakable_files import BreakableFiles
@@ -105,19 +105,7 @@ class Simulation:
         self._started = True
         now_ns, scenario = self.loop.now_ns, self.scenario
         self.events.emit(now_ns, EventKind.SESSION_STARTED, detail={"scenario": scenario.title, "seed": self.seed})
-        for topic in scenario.topics:
-            self.broker.create_topic(
-                now_ns,
-                topic.name,
-                topic.partitions,
-                partitioner=topic.partitioner,
-                flow=topic.flow,
-                log=None if topic.log is None else topic.log.config(scenario.durability),
-            )
-        for index, queue in enumerate(scenario.queues):
-            self.broker.create_queue(now_ns, queue.name, queue.config, flow=queue.flow, jitter_seed=self.seed + index)
-        for subscriber in scenario.subscribers:
-            self._subscribe(subscriber)
+        self._create(now_ns)
         for consumer in scenario.consumers:
             for name in numbered(consumer):
                 joining = self._add(ConsumerActor(name, consumer, self._effects_of))
@@ -136,6 +124,26 @@ class Simulation:
             self._schedule(scheduled)
         if any(topic.log is not None for topic in scenario.topics):
             self._clean(now_ns)
+
+    def _create(self, now_ns: int) -> None:
+        scenario = self.scenario
+        for schema in scenario.schemas:
+            self.broker.schemas.set_compatibility(schema.compatibility, schema.subject)
+            self.broker.schemas.register(schema.subject, schema.text, schema.kind)
+        for topic in scenario.topics:
+            self.broker.create_topic(
+                now_ns,
+                topic.name,
+                topic.partitions,
+                partitioner=topic.partitioner,
+                flow=topic.flow,
+                log=None if topic.log is None else topic.log.config(scenario.durability),
+                schema=topic.schema,
+            )
+        for index, queue in enumerate(scenario.queues):
+            self.broker.create_queue(now_ns, queue.name, queue.config, flow=queue.flow, jitter_seed=self.seed + index)
+        for subscriber in scenario.subscribers:
+            self._subscribe(subscriber)
 
     def _effects_of(self, group: str) -> SqliteEffects:
         """The database in which the application of `group` keeps what it has done."""
@@ -197,6 +205,11 @@ class Simulation:
                 return self._move(action, record)
             case Redrive():
                 return self._redrive(action, record)
+            case RegisterSchema():
+                # The broker itself says in the stream what was registered.
+                self.broker.register_schema(self.loop.now_ns, action.subject, action.text, action.kind, client=USER)
+                self._tell(action, record)
+                return action.sentence
             case _:
                 self._faults.check(action)
                 if record:
@@ -207,8 +220,11 @@ class Simulation:
     def _record(self, action: UserAction, sentence: str, client: str, *, record: bool) -> None:
         detail: dict[str, Any] = msgspec.to_builtins(action)
         self.events.emit(self.loop.now_ns, EventKind.USER_ACTION, client=client, cause=sentence, detail=detail)
+        self._tell(action, record)
+
+    def _tell(self, action: UserAction, record: bool) -> None:
         for listener in self._on_action if record else ():
-            listener(self.loop.now_ns, {**detail, "step": self.loop.steps})
+            listener(self.loop.now_ns, {**msgspec.to_builtins(action), "step": self.loop.steps})
 
     def _move(self, action: MoveConsumer, record: bool) -> str:
         actor = self.actors.get(action.consumer)

@@ -14,6 +14,8 @@ from broker_core.lab.durations import Duration
 from broker_core.limits import SEGMENT_BYTES
 from broker_core.log.config import Cleanup, Durability, LogConfig
 from broker_core.queues.config import QueueConfig
+from broker_core.schemas.compatibility import Compatibility, SchemaKind
+from broker_core.schemas.rule import SchemaRule
 
 
 class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,14 +48,24 @@ class LogSpec(Strict, frozen=True, kw_only=True):
         )
 
 
+class SchemaSpec(Strict, frozen=True, kw_only=True):
+    """The first version of a subject's schema, and what later ones must be compatible with."""
+
+    subject: str
+    text: str
+    kind: SchemaKind = SchemaKind.JSON
+    compatibility: Compatibility = Compatibility.BACKWARD
+
+
 class TopicSpec(Strict, frozen=True, kw_only=True):
-    """A topic with `partitions` partitions, bounded where `flow` says so, cleaned as `log` says."""
+    """A topic with `partitions` partitions, bounded, cleaned and checked where `flow`, `log` and `schema` say so."""
 
     name: str
     partitions: int = 1
     partitioner: Literal["crc32", "murmur2"] = "crc32"
     flow: FlowConfig | None = None
     log: LogSpec | None = None
+    schema: SchemaRule | None = None
 
 
 class QueueSpec(Strict, frozen=True, kw_only=True):

@@ -146,3 +146,21 @@ def test_an_action_that_fits_no_more_is_an_error_and_so_is_one_that_is_none() ->
         rerun(first_session(), [RecordedAction(10**9, Crash("no-such"))], find_file=sample)
     with pytest.raises(msgspec.ValidationError):
         recorded_action(0, {"action": "explode"})
+
+
+def test_a_schema_that_a_person_registers_is_recorded_and_played_again() -> None:
+    scenario = load_scenario(resources.path("scenarios", "schema-evolution.yaml"))[0]
+    register = scenario.schedule[0].do
+    simulation = Simulation(scenario)
+    digest = EventDigest(simulation.events)
+    kept: list[RecordedAction] = []
+    simulation.on_action(lambda time_ns, plain: kept.append(recorded_action(time_ns, plain)))
+    simulation.run(30.05)
+    simulation.perform(register)
+    with pytest.raises(BrokerError, match="not compatible"):
+        simulation.perform(scenario.schedule[1].do)
+    simulation.run()
+    assert [recorded.action for recorded in kept] == [register]
+    digests: list[EventDigest] = []
+    rerun(scenario, kept, prepare=lambda again: digests.append(EventDigest(again.events)))
+    assert digests[0].hex == digest.hex

@@ -88,6 +88,11 @@ schedule:
 @pytest.mark.parametrize(
     ("old", "new", "line", "words"),
     [
+        ("partitions: 2", "schema: {subject: order}", 6, "no schema 'order'; the scenario has none"),
+        ("topics:\n", "schemas:\n  - {subject: order, text: '{\"type\": 5}'}\ntopics:\n", 5, "this is no schema"),
+        ("per_s: 5", "per_s: 5, tombstones: 0.5", 15, "tombstones"),
+        ("partitions: 2", "log: {cleanup: shred}", 6, "shred"),
+        ("partitions: 2", "log: {retention_ms: -1}", 6, "retention_ms"),
         ("topics: [orders]\nschedule", "topics: [order]\nschedule", 27, "no topic 'order'"),
         ("topics: [orders]\nschedule", "topics: [orders, orders]\nschedule", 27, "'orders' is there twice"),
         ("topics: [orders]\nschedule", "topics: []\nschedule", 26, "needs a topic"),

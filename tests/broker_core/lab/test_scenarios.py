@@ -345,3 +345,20 @@ def test_compaction() -> None:
         (message.key, message.offset) for log in logs for message in log.read(0, max_messages=10_000, max_bytes=1 << 30)
     }
     assert set(latest.items()) - kept == set()
+
+
+def test_schema_evolution() -> None:
+    run = SessionRun("schema-evolution")
+    refused = list(run.of(EventKind.REJECTED))
+    assert {event.client for event in refused} == {"shop-b"}
+    assert len(refused) == run.simulation.actors["shop-b"].failed == 5 * 20
+    assert {event.cause for event in refused} == {"schema order refused /currency"}
+    assert (s_from_ns(refused[0].time_ns), s_from_ns(refused[-1].time_ns)) == (20, 39.8)
+    assert run.count(EventKind.PUBLISHED, client="shop-a") == 5 * 100
+    assert run.count(EventKind.PUBLISHED, client="shop-b") == 5 * 60 + 1
+    assert run.simulation.broker.schemas.versions("order") == (1, 2)
+    told = [(s_from_ns(event.time_ns), event.kind) for event in run.events if event.kind in {"user_action", "fault"}]
+    assert told == [(40, EventKind.USER_ACTION), (60, EventKind.FAULT), (80, EventKind.FAULT)]
+    causes = [event.cause for event in run.of(EventKind.FAULT)]
+    assert "/properties/amount/type" in causes[0]
+    assert '"currency" is required' in causes[1]
