@@ -76,6 +76,7 @@ class Producer:
         priority: int = 0,
         partition: int | None = None,
         on_delivery: OnDelivery | None = None,
+        linger: bool = True,
     ) -> Receipt:
         """Put a message on its way. `on_delivery(receipt)` is called in a thread of the host's when its fate is known.
 
@@ -89,13 +90,19 @@ class Producer:
             ttl_ms,
             priority,
         )
-        return self.send_message(topic, message, partition=partition, on_delivery=on_delivery)
+        return self.send_message(topic, message, partition=partition, on_delivery=on_delivery, linger=linger)
 
     def send_message(
-        self, topic: str, message: Message, *, partition: int | None = None, on_delivery: OnDelivery | None = None
+        self,
+        topic: str,
+        message: Message,
+        *,
+        partition: int | None = None,
+        on_delivery: OnDelivery | None = None,
+        linger: bool = True,
     ) -> Receipt:
-        """`send` for a message that is made already."""
-        if self._chain is None and partition is None and on_delivery is None:
+        """`send` for a message that is made already; without `linger` its batch goes at once."""
+        if self._chain is None and partition is None and on_delivery is None and linger:
             with self._host.lock:
                 batch, number = self._sender.add(topic, message)
             if batch is not None and number is not None:
@@ -108,7 +115,7 @@ class Producer:
 
         def put(_now: int) -> Receipt | None:
             self._check_open()
-            placed = self._sender.send(topic, message, partition)
+            placed = self._sender.send(topic, message, partition, linger=linger)
             if placed is None:
                 return None
             receipt = Receipt(self._host, *placed)
@@ -127,10 +134,11 @@ class Producer:
     def publish(
         self, topic: str, value: Any, key: Any = None, *, timeout_s: float | None = None, **fields: Any
     ) -> tuple[int, int]:
-        """`send` without lingering, and wait: (partition, offset). Raises why it was not stored."""
-        receipt = self.send(topic, value, key, **fields)
-        self._host.call(lambda _now: self._sender.flush())
-        sent = receipt.result(timeout_s)
+        """`send` without lingering, and wait: (partition, offset), -1 where a middleware dropped it.
+
+        Raises why it was not stored.
+        """
+        sent = self.send(topic, value, key, linger=False, **fields).result(timeout_s)
         return sent.partition, sent.offset
 
     def publish_many(

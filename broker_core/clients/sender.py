@@ -112,8 +112,12 @@ class Sender:
             )
         route.lanes[number] = lane
 
-    def send(self, topic: str, message: Message, partition: int | None = None) -> tuple[Batch, int] | None:
+    def send(
+        self, topic: str, message: Message, partition: int | None = None, *, linger: bool = True
+    ) -> tuple[Batch, int] | None:
         """Put `message` into a batch; the batch and its place there, None where the buffer is full.
+
+        Without `linger` the batch goes at once.
 
         Raises what is wrong with the message itself: UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE, INVALID_RECORD.
         """
@@ -133,14 +137,16 @@ class Sender:
         if batch is None:
             batch = lane.open = self._new_batch(topic, number)
             self._note_route(topic, number, lane)
-            linger_ns = ns_from_ms(self.config.linger_ms)
-            batch.timer = self._loop.timers.at(self._loop.now_ns + linger_ns, lambda _at: self._seal(lane))
+            if linger and self.config.linger_ms:
+                due_ns = self._loop.now_ns + ns_from_ms(self.config.linger_ms)
+                batch.timer = self._loop.timers.at(due_ns, lambda _at: self._seal(lane))
         place = batch.add(message, size_bytes)
         self.buffered_bytes += size_bytes
         if (
             len(batch.messages) >= self.config.batch_messages
             or batch.size_bytes >= self.config.batch_bytes
             or not self.config.linger_ms
+            or not linger
             or alone
         ):
             self._seal(lane)
@@ -237,13 +243,16 @@ class Sender:
             return
         if batch.timer is not None:
             batch.timer.cancel()
-        deadline_ns = self._loop.now_ns + ns_from_ms(self.config.delivery_timeout_ms)
-        batch.timer = self._loop.timers.at(deadline_ns, lambda _at: self._time_out(batch))
+            batch.timer = None
+        sealed_ns = self._loop.now_ns
         lane.waiting.append(batch)
         if self.config.acks == 0:
             # Whatever becomes of it: nobody will ask.
             batch.settled.resolve(Published(batch.topic, batch.partition, NO_OFFSET, (), len(batch.messages)))
         self._pump(lane)
+        if batch in self._pending:
+            deadline_ns = sealed_ns + ns_from_ms(self.config.delivery_timeout_ms)
+            batch.timer = self._loop.timers.at(deadline_ns, lambda _at: self._time_out(batch))
 
     def _pump(self, lane: _Lane) -> None:
         """Send what waits, one after the other."""
