@@ -29,7 +29,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray, QSettings, Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent
-from PySide6.QtWidgets import QMainWindow, QMenu, QSplitter, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
@@ -156,8 +156,9 @@ class MainWindow(QMainWindow):
 
     def _on_tab(self) -> None:
         """Qt hands the focus of a page that goes to any button of the next one: Space would press it."""
-        focus, panel = self.focusWidget(), self._named[self.shown_tab()]
-        if focus is not None and panel.isAncestorOf(focus):
+        # It comes as well while the window is being destroyed, when nothing may be asked of the window itself.
+        focus, panel = QApplication.focusWidget(), self._named.get(self.shown_tab())
+        if focus is not None and panel is not None and panel.isAncestorOf(focus):
             panel.focus_body()
         self.tabShown.emit(self.shown_tab())
 

@@ -30,6 +30,9 @@ from widgets.theme import Theme, qcolour
 DOTS_TICK_MS = 40
 MENU_TWICE_MS = 150
 CANVAS_KEYS = (*DIRECTIONS, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_M)
+KEYS_SENTENCE = (
+    "Use Tab and the arrow keys to go from box to box: a dashed ring shows where you are, a solid frame what is selected."
+)
 EMPTY_SENTENCE = "Nothing is running yet. Open a scenario, or press Run (F5)."
 
 
@@ -47,7 +50,7 @@ class Canvas(PointerView):
         super().__init__(theme, parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setBackgroundBrush(qcolour(theme.window))
-        self._focus_frame = FrameItem("focus", self._look, "focus", 3.0)
+        self._focus_frame = FrameItem("focus", self._look, "focus", 5.0, dashed=True)
         self._stage.addItem(self._focus_frame)
         self._focus_id = ""
         self._by_keyboard = False
@@ -261,7 +264,7 @@ class Canvas(PointerView):
     def _describe(self) -> None:
         """Tell screen readers what has the focus."""
         item = self._stage.boxes.get(self._focus_id)
-        text = item.sentence() if item is not None else "Use Tab and the arrow keys to go from box to box."
+        text = item.sentence() if item is not None else KEYS_SENTENCE
         if text != self.accessibleDescription():
             self.setAccessibleDescription(text)
 

@@ -11,6 +11,7 @@ from widgets.canvas.view import ConsumerCard, ProducerCard, WorkerCard
 from widgets.theme import ink_on, mix, qcolour, state_style
 
 Card = ProducerCard | ConsumerCard | WorkerCard
+WORKERS_STAY = "Workers belong to their queue; consumers of groups can be moved."
 
 
 class CardItem(BoxItem):
@@ -112,4 +113,5 @@ class CardItem(BoxItem):
 
     def tool_tip(self, x: float, y: float) -> str:
         """What the card says, unabridged."""
-        return f"{self.sentence()}\n{self.card.detail}".strip()
+        stays = WORKERS_STAY if isinstance(self.card, WorkerCard) else ""
+        return "\n".join(line for line in (self.sentence(), self.card.detail, stays) if line)

@@ -76,6 +76,10 @@ class Drag(QObject):
             self._lift(self._card)
         self._carry(at, scene_at)
 
+    def refuse(self, at: QPoint, ghost: Ghost) -> None:
+        """Say near the pointer why what it pulls at stays where it is; gone with `release` and `cancel`."""
+        self.panel.show_ghost(ghost, at)
+
     def _lift(self, card: ConsumerCard) -> None:
         where = self._stage.layout.rects[card.id]
         proxy = CardItem(card, self._stage.look)

@@ -7,17 +7,17 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from widgets.canvas.box_item import HINTS, Look, draw_badge, draw_icon, pen
-from widgets.canvas.lettering import write, write_centred
+from widgets.canvas.lettering import lines_of, write, write_centred
 from widgets.canvas.view import Ghost, GhostMove
 from widgets.theme import qcolour
 
 WIDTH, ROW_H, SHOWN_MOVES = 344, 22, 8
-TITLE_H, NOTE_H = 30, 20
+TITLE_H, TITLE_LINE_H, NOTE_H = 30, 18, 20
 CLEARANCE = 40
 
 
 class GhostPanel(QWidget):
-    """Rows of "commits P3: A -> B", what stays, and a note. It takes no mouse events."""
+    """Rows of "commits/3: A -> B", what stays, and a note. It takes no mouse events."""
 
     def __init__(self, parent: QWidget, look: Look) -> None:
         super().__init__(parent)
@@ -31,8 +31,8 @@ class GhostPanel(QWidget):
     def sizeHint(self) -> QSize:
         """As wide as always, as high as the rows need."""
         rows = min(len(self.ghost.moves), SHOWN_MOVES + 1)
-        notes = bool(self._summary()) + bool(self.ghost.note)
-        return QSize(WIDTH, TITLE_H + rows * ROW_H + notes * NOTE_H + 8)
+        title_h = TITLE_H + TITLE_LINE_H * (len(self.title_lines()) - 1)
+        return QSize(WIDTH, title_h + rows * ROW_H + len(self.note_lines()) * NOTE_H + 8)
 
     def show_ghost(self, ghost: Ghost, pointer: QPoint) -> None:
         """Show what a drop would do, near the pointer (viewport coordinates)."""
@@ -54,9 +54,15 @@ class GhostPanel(QWidget):
         x = min(pointer.x() - 40, area.width() - 4 - self.width())
         self.move(max(4, x), max(4, y))
 
-    def _summary(self) -> str:
+    def title_lines(self) -> tuple[str, ...]:
+        """The title, in as many lines as it needs."""
+        return lines_of(self.ghost.title, "name", WIDTH - 24)
+
+    def note_lines(self) -> tuple[str, ...]:
+        """Counts and note, in as many lines as they need."""
         moved, kept = len(self.ghost.moves), self.ghost.kept
-        return f"{moved} moved, {kept} kept" if moved or kept else ""
+        counts = (f"{moved} moved, {kept} kept",) if moved or kept else ()
+        return (*counts, *lines_of(self.ghost.note, "small", WIDTH - 24))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the rows."""
@@ -66,8 +72,10 @@ class GhostPanel(QWidget):
         painter.setPen(pen(theme.accent, 1.5))
         painter.setBrush(qcolour(theme.raised))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 8, 8)
-        write(painter, 12, 21, self.ghost.title, "name", theme.text, WIDTH - 24)
-        y = TITLE_H
+        titles = self.title_lines()
+        for at, line in enumerate(titles):
+            write(painter, 12, 21 + at * TITLE_LINE_H, line, "name", theme.text, WIDTH - 24)
+        y = TITLE_H + TITLE_LINE_H * (len(titles) - 1)
         for move in self.ghost.moves[:SHOWN_MOVES]:
             self._draw_move(painter, y, move)
             y += ROW_H
@@ -75,16 +83,15 @@ class GhostPanel(QWidget):
             more = f"and {len(self.ghost.moves) - SHOWN_MOVES} more"
             write(painter, 12, y + 15, more, "small", theme.muted, WIDTH - 24)
             y += ROW_H
-        for line in (self._summary(), self.ghost.note):
-            if line:
-                write(painter, 12, y + 14, line, "small", theme.muted, WIDTH - 24)
-                y += NOTE_H
+        for line in self.note_lines():
+            write(painter, 12, y + 14, line, "small", theme.muted, WIDTH - 24)
+            y += NOTE_H
         painter.end()
 
     def _draw_move(self, painter: QPainter, y: float, move: GhostMove) -> None:
         theme = self.look.theme
         base = y + 15
-        name = f"{move.topic} P{move.partition}"
+        name = f"{move.topic}/{move.partition}"
         write(painter, 12, base, name, "small", theme.text, 104)
         for x, owner, hue, badge in (
             (120, move.before, move.before_hue, move.before_badge),

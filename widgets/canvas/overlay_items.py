@@ -12,11 +12,12 @@ from widgets.theme import qcolour
 
 
 class FrameItem(BoxItem):
-    """A frame around a box: the focus or the selection."""
+    """A frame around a box: solid on its edge for the selection, dashed and outside for the keyboard's focus."""
 
-    def __init__(self, item_id: str, look: Look, token: str, gap: float) -> None:
+    def __init__(self, item_id: str, look: Look, token: str, gap: float, dashed: bool = False) -> None:
         super().__init__(item_id, look, z=6.0)
         self.token, self.gap = token, gap
+        self.line = Qt.PenStyle.DashLine if dashed else Qt.PenStyle.SolidLine
         self.setCacheMode(self.CacheMode.NoCache)
         self.hide()
 
@@ -29,7 +30,7 @@ class FrameItem(BoxItem):
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
         """Two units wide at any zoom."""
         width = 2.0 / max(0.4, min(1.0, self.look.scale))
-        painter.setPen(pen(self.look.theme.colour(self.token), width))
+        painter.setPen(pen(self.look.theme.colour(self.token), width, self.line))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         radius = RADIUS + self.gap
         painter.drawRoundedRect(self.rect().adjusted(width / 2, width / 2, -width / 2, -width / 2), radius, radius)

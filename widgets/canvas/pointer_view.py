@@ -7,9 +7,11 @@ from PySide6.QtGui import QContextMenuEvent, QMouseEvent
 from PySide6.QtWidgets import QWidget
 
 from widgets.canvas.box_item import Look
+from widgets.canvas.card_item import WORKERS_STAY
 from widgets.canvas.drag import START_PIXELS, Drag
 from widgets.canvas.overlay_items import FrameItem
 from widgets.canvas.stage import Stage
+from widgets.canvas.view import Ghost
 from widgets.canvas.zoom_view import ZoomView
 from widgets.theme import Theme
 
@@ -90,6 +92,10 @@ class PointerView(ZoomView):
             if self._drag.is_carrying:
                 self.viewport().setCursor(_cursor(self._drag.target))
                 self._scroll_at_edges(at)
+        elif self._press_id.startswith("worker:"):
+            if (at - self._press_at).manhattanLength() > START_PIXELS:
+                self._drag.refuse(at, Ghost(WORKERS_STAY))
+                self.viewport().setCursor(Qt.CursorShape.ForbiddenCursor)
         elif self._panned_from is not None:
             self._has_panned |= (at - self._press_at).manhattanLength() > START_PIXELS
             if self._has_panned:

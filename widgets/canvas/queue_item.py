@@ -16,6 +16,7 @@ RING_STEPS = 48
 RING_SIZE, RING_PITCH, RINGS_Y = 18.0, 24.0, 92.0
 HEADER_H, FIGURES_H = 36.0, 50.0
 EXPIRING = 0.2
+RINGS_LEGEND = "The arc is the time left; the number is the attempt, from the second on."
 
 
 class QueueItem(BoxItem):
@@ -30,7 +31,7 @@ class QueueItem(BoxItem):
     def _visible(queue: QueueBox) -> tuple[tuple[object, ...], tuple[object, ...], tuple[object, ...]]:
         """What is drawn in the header, the figures and the rings; a ring moves in `RING_STEPS` steps."""
         rings = tuple((ring.key, int(ring.left * RING_STEPS), ring.hue, ring.attempt) for ring in queue.leases[:RINGS])
-        header = (queue.name, rate_text(queue.rate_per_s), queue.gate)
+        header = (queue.name, rate_text(queue.rate_per_s), queue.gate, queue.reads)
         return header, (queue.ready, queue.delayed, queue.in_flight), (*rings, queue.in_flight)
 
     def set_queue(self, queue: QueueBox) -> None:
@@ -77,7 +78,10 @@ class QueueItem(BoxItem):
             right -= min(96.0, pill_width(style))
             draw_pill(painter, right, 8, style, self.look, 96)
             right -= 8
-        write(painter, 38, 23, queue.name, "title", theme.text, right - 38)
+        used = write(painter, 38, 23, queue.name, "title", theme.text, right - 38)
+        room = right - 38 - used - 10
+        if queue.reads and room > 40:
+            write(painter, 48 + used, 23, reads_text(queue.reads), "small", theme.muted, room)
 
     def _draw_rings(self, painter: QPainter) -> None:
         theme, queue = self.look.theme, self.queue
@@ -121,8 +125,15 @@ class QueueItem(BoxItem):
         if RINGS_Y <= y <= RINGS_Y + RING_SIZE and 0 <= at < min(RINGS, len(self.queue.leases)):
             ring = self.queue.leases[at]
             holder = f" held by {ring.holder}" if ring.holder else ""
-            return f"Message {ring.key}{holder}, attempt {ring.attempt}, {ring.left:.0%} of the lease left"
-        return f"{self.sentence()}\n{self.queue.detail}".strip()
+            said = f"Message {ring.key}{holder}, attempt {ring.attempt}, {ring.left:.0%} of the lease left"
+            return f"{said}\n{RINGS_LEGEND}"
+        reads = reads_text(self.queue.reads) if self.queue.reads else ""
+        return "\n".join(line for line in (self.sentence(), reads, self.queue.detail) if line)
+
+
+def reads_text(topics: tuple[str, ...]) -> str:
+    """As in "reads orders, views"."""
+    return f"reads {', '.join(topics)}"
 
 
 class DeadLettersItem(BoxItem):

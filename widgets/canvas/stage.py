@@ -263,10 +263,13 @@ class Stage(QGraphicsScene):
         return found
 
     def box_of(self, item_id: str) -> Rect | None:
-        """Where an id stands; a lane stands for its topic."""
-        if item_id.startswith("lane:"):
-            item_id = "topic:" + item_id.removeprefix("lane:").rpartition("/")[0]
-        return self.layout.rects.get(item_id)
+        """Where an id stands; a lane that has no row of its own (in a heat map) stands for its topic."""
+        if not item_id.startswith("lane:"):
+            return self.layout.rects.get(item_id)
+        name, _, number = item_id.removeprefix("lane:").rpartition("/")
+        where, topic = self.layout.rects.get(f"topic:{name}"), self.boxes.get(f"topic:{name}")
+        row = topic.row_of(int(number)) if isinstance(topic, TopicItem) else None
+        return where if where is None or row is None else Rect(where.x, where.y + row.y, where.w, row.h)
 
     def consumer(self, item_id: str) -> ConsumerCard | None:
         """The consumer card of an id; None for anything else."""

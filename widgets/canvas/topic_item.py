@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter
 
 from widgets.canvas.box_item import BoxItem, Look, draw_icon, draw_pill, pill_width
+from widgets.canvas.geometry import Rect
 from widgets.canvas.lane_painter import (
     CHIP_PITCH,
     CHIP_W,
@@ -38,6 +39,10 @@ from widgets.canvas.view import GhostMove, Lane, LaneGroup, TopicBox, lane_id
 from widgets.theme import state_style
 
 GhostKey = tuple[int, str]
+LEGEND = (
+    "Each row is a partition; each bar in it is a group's view of the newest messages. Filled: committed. "
+    "Orange: lag, not committed yet. Letter: the owner."
+)
 
 
 class TopicItem(BoxItem):
@@ -86,6 +91,13 @@ class TopicItem(BoxItem):
                         return self.mapToScene(self._cell(row, at).center())
                     return self.mapToScene(chip_rect(TOPIC_HEADER_H + row * LANE_H, at, self.measures).center())
         return None
+
+    def row_of(self, partition: int) -> Rect | None:
+        """The row of a lane in item coordinates; None in a heat map, and for a partition that is not there."""
+        if self.is_heat_map:
+            return None
+        rows = (row for row, lane in enumerate(self.topic.lanes) if lane.partition == partition)
+        return next((Rect(0, TOPIC_HEADER_H + row * LANE_H, TOPIC_W, LANE_H) for row in rows), None)
 
     def _cell(self, row: int, at: int) -> QRectF:
         per_cell = partitions_per_cell(len(self.topic.lanes))
@@ -156,14 +168,17 @@ class TopicItem(BoxItem):
         write(painter, 38, 23, topic.name, "title", theme.text, right - 38)
         if self.is_heat_map:
             return
-        caption = f"Track: last {count_text(self.measures.scale)}"
+        caption = f"last {count_text(self.measures.scale)} messages"
         end = self.measures.end_x
         write(painter, TRACK_X, 42, caption, "tiny", theme.muted, self.measures.track_w)
         write_right(painter, end, 42, "end", "tiny", theme.muted, 40)
         groups = topic.lanes[0].groups if topic.lanes else ()
         for at, group in enumerate(groups[: self.measures.chips]):
-            where = QRectF(self.measures.chips_x + at * CHIP_PITCH - 2, 33, CHIP_W + 4, 12)
-            write_centred(painter, where, group.group[:3], "tiny", theme.muted)
+            write_centred(painter, self._group_title(at), group.group[:3], "tiny", theme.muted)
+
+    def _group_title(self, at: int) -> QRectF:
+        """Where the first letters of the group number `at` stand over its owner chips."""
+        return QRectF(self.measures.chips_x + at * CHIP_PITCH - 2, 33, CHIP_W + 4, 12)
 
     def _draw_heat(self, painter: QPainter) -> None:
         theme, lanes = self.look.theme, self.topic.lanes
@@ -208,12 +223,22 @@ class TopicItem(BoxItem):
         return ", ".join([*parts, rate_text(self.topic.rate_per_s)])
 
     def tool_tip(self, x: float, y: float) -> str:
-        """The lane under the point, or the topic."""
+        """The lane under the point, the group whose letters are there, how lanes are read, or the topic."""
         lane = self.lane_at(x, y)
         if lane is None:
-            return f"{self.sentence()}\n{self.topic.detail}".strip()
-        lines = [f"{self.topic.name} P{lane.partition}: offsets {lane.start_offset:,} to {lane.end_offset:,}"]
+            return self._header_tip(x, y)
+        lines = [f"{self.topic.name}/{lane.partition}: offsets {lane.start_offset:,} to {lane.end_offset:,}"]
         return "\n".join(lines + [_place_line(group) for group in lane.groups])
+
+
+    def _header_tip(self, x: float, y: float) -> str:
+        about = f"{self.sentence()}\n{self.topic.detail}".strip()
+        if self.is_heat_map or not self.topic.lanes or y < 30:
+            return about
+        for at, group in enumerate(self.topic.lanes[0].groups[: self.measures.chips]):
+            if self._group_title(at).adjusted(0, -3, 0, 3).contains(x, y):
+                return f"Group {group.group}\nBelow: the letter of the consumer that reads each partition for it."
+        return f"{about}\n{LEGEND}"
 
 
 def _place_line(group: LaneGroup) -> str:

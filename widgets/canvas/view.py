@@ -135,7 +135,10 @@ class LeaseRing:
 
 @dataclass(frozen=True, slots=True)
 class QueueBox:
-    """A queue, its leases (the most urgent first; the counts are whole), its dead letters and its workers."""
+    """A queue, its leases (the most urgent first; the counts are whole), its dead letters and its workers.
+
+    `reads` names the topics that a subscription gets its messages from; a plain queue has none.
+    """
 
     name: str
     ready: int = 0
@@ -147,6 +150,7 @@ class QueueBox:
     rate_per_s: float = 0.0
     gate: str = ""
     detail: str = ""
+    reads: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:

@@ -244,7 +244,7 @@ def test_the_heat_map_answers_for_each_partition(canvas: Canvas) -> None:
         centre = item.mapFromScene(item.chip_centre(row, "statistics") or QPoint(-1, -1))
         lane = item.lane_at(centre.x(), centre.y())
         assert lane is not None and lane.partition == row
-        assert f"P{row}:" in item.tool_tip(centre.x(), centre.y())
+        assert f"commits/{row}:" in item.tool_tip(centre.x(), centre.y())
 
 
 def test_a_cell_of_several_partitions_shows_the_worst() -> None:
@@ -364,9 +364,11 @@ def test_tool_tips_tell_lanes_leases_and_why_a_link_is_blocked(canvas: Canvas) -
         return canvas.tool_tip_at(canvas.mapFromScene(where.x + dx, where.y + dy))
 
     lane = tip("topic:commits", 100, 48 + 3 * LANE_H + 13)
-    assert lane.splitlines()[0] == "commits P3: offsets 0 to 1,611"
+    assert lane.splitlines()[0] == "commits/3: offsets 0 to 1,611"
     assert "indexers: indexer-1, committed 1,469, lag 142" in lane
-    assert tip("queue:builds", 20, 100) == "Message b-0, attempt 1, 100% of the lease left"
+    ring = tip("queue:builds", 20, 100).splitlines()
+    assert ring[0] == "Message b-0, attempt 1, 100% of the lease left"
+    assert "the number is the attempt" in ring[1]
     link = canvas._stage.layout.links["producer:audit-feed", "topic:audit", "publish"]
     middle = canvas.mapFromScene((link.x0 + link.x1) / 2, (link.y0 + link.y1) / 2)
     assert canvas.tool_tip_at(middle) == "audit-feed to audit, Blocked\nTopic audit is full: 400 of 400"
