@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.view_models.formats import count
-from app.view_models.gauges import gate_of, gate_state
+from app.view_models.gauges import gate_of, gate_state, only_rate
 from app.view_models.offsets import LagTrend
 from app.view_models.owners import Owners
 from app.view_models.rates import Rates
@@ -48,7 +48,8 @@ class CanvasModel:
             self._topic(topic, snapshot.groups) for topic in snapshot.topics if topic.name not in queue_names
         )
         groups = tuple(self._group(group, actors, readers) for group in snapshot.groups)
-        queues = tuple(self._queue(queue, snapshot.actors) for queue in snapshot.queues)
+        names = tuple(topic.name for topic in topics)
+        queues = tuple(self._queue(queue, snapshot.actors, names) for queue in snapshot.queues)
         producers = tuple(self._producer(actor) for actor in snapshot.actors if actor.role == "producer")
         return CanvasView(
             producers=producers,
@@ -67,7 +68,7 @@ class CanvasModel:
         return ProducerCard(
             actor.name,
             actor.state,
-            self._rate(f"actor {actor.name}", actor.processed),
+            actor.rate_per_s,
             detail=f"{actor.processed:,} published to {actor.target}",
         )
 
@@ -140,12 +141,12 @@ class CanvasModel:
             max(0, self._owners.hue(name)),
             self._owners.letter(name),
             partitions,
-            self._rate(f"actor {name}", processed),
+            actor.rate_per_s if actor is not None else 0.0,
             detail=f"{processed:,} processed"
             + (f", {actor.failed:,} failed" if actor is not None and actor.failed else ""),
         )
 
-    def _queue(self, queue: QueueView, actors: tuple[ActorView, ...]) -> QueueBox:
+    def _queue(self, queue: QueueView, actors: tuple[ActorView, ...], topics: tuple[str, ...]) -> QueueBox:
         held: dict[str, list[int]] = {}
         for lease in queue.leases:
             held.setdefault(lease.holder, []).append(lease.offset)
@@ -156,7 +157,7 @@ class CanvasModel:
                 actor.state,
                 max(0, self._owners.hue(actor.name)),
                 self._owners.letter(actor.name),
-                self._rate(f"actor {actor.name}", actor.processed),
+                actor.rate_per_s,
                 note=_holding(held.get(actor.name, [])),
                 detail=f"{actor.processed:,} processed, {actor.failed:,} failed",
             )
@@ -183,6 +184,7 @@ class CanvasModel:
             self._rate(f"queue {queue.name}", queue.acknowledged),
             gate_state(queue.gate),
             detail=f"{queue.acknowledged:,} acknowledged, {queue.redelivered:,} redelivered" + _gate_detail(queue.gate),
+            reads=_read_by(queue.name, actors, topics),
         )
 
     def _left(self, acquired_ns: int, deadline_ns: int) -> float:
@@ -215,18 +217,35 @@ class CanvasModel:
         gate = gate_of(snapshot, actor.target)
         waits = gate is not None and any(name == actor.name for name, _since in gate.blocked)
         blocked = actor.state == "blocked" or waits
-        slowest = gate.slowest if gate is not None else ""
-        reason = f"{actor.target} is full" + (f": {slowest} is behind" if slowest else "")
-        rate = self._rate(f"actor {actor.name}", actor.processed)
+        reason = f"{actor.target} is full"
+        if gate is not None and only_rate(gate):
+            reason = f"{actor.target} takes only so many messages a second"
+        elif gate is not None and gate.slowest:
+            reason += f": {gate.slowest} is behind"
+        reason = reason if blocked else ""
         return Link(
-            f"producer:{actor.name}", f"{into}:{actor.target}", "publish", rate, blocked, reason if blocked else ""
+            f"producer:{actor.name}", f"{into}:{actor.target}", "publish", actor.rate_per_s, blocked, reason
         )
 
 
 def _holding(offsets: list[int]) -> str:
     if not offsets:
         return ""
-    return f"holds {offsets[0]:,}" if len(offsets) == 1 else f"holds {len(offsets):,}"
+    return f"on offset {offsets[0]:,}" if len(offsets) == 1 else f"on {len(offsets):,} messages"
+
+
+def _read_by(queue: str, actors: tuple[ActorView, ...], topics: tuple[str, ...]) -> tuple[str, ...]:
+    """The topics whose messages a subscription gets; a plain queue is filled by producers alone.
+
+    The subscription to one of several topics has the name of the subscriber, a dot and the topic.
+    """
+    return tuple(
+        topic
+        for topic in topics
+        for actor in actors
+        if actor.role == "worker"
+        and (queue == f"{actor.name}.{topic}" or (queue == actor.name and topic in actor.topics))
+    )
 
 
 def _gate_detail(gate: GateView | None) -> str:

@@ -30,15 +30,23 @@ def gate_of(snapshot: Snapshot, target: str) -> GateView | None:
 
 
 def gate_state(gate: GateView | None) -> str:
-    """Full while somebody waits or the limit is reached, Limited near it or without tokens, else Open; "" for None."""
+    """Full while somebody waits or the limit is reached, Limited near it or without tokens, else Open; "" for None.
+
+    Where only the rate is limited nothing can be full: who waits there waits for tokens.
+    """
     if gate is None:
         return ""
     share = _share(gate)
-    if gate.blocked or (share is not None and share >= 1.0):
+    if (gate.blocked and not only_rate(gate)) or (share is not None and share >= 1.0):
         return "Full"
-    if (share is not None and share >= NEARLY_FULL) or (gate.tokens is not None and gate.tokens < 1):
+    if gate.blocked or (share is not None and share >= NEARLY_FULL) or (gate.tokens is not None and gate.tokens < 1):
         return "Limited"
     return "Open"
+
+
+def only_rate(gate: GateView) -> bool:
+    """Whether a gate limits the rate and not the depth."""
+    return not gate.limit and gate.rate_limit_per_s is not None
 
 
 def _share(gate: GateView) -> float | None:
@@ -47,15 +55,19 @@ def _share(gate: GateView) -> float | None:
 
 def gauge_facts(gate: GateView, kind: str, now_ns: int) -> GaugeFacts:
     """One gate as texts."""
+    depth = f"{gate.depth:,} of {gate.limit:,}" if gate.limit else f"{gate.depth:,}, no limit"
     rates = "No rate limit"
     if gate.rate_limit_per_s is not None:
         tokens = "" if gate.tokens is None else f" · {max(0.0, gate.tokens):,.0f} tokens left"
         rates = f"At most {rate(gate.rate_limit_per_s)} messages/s{tokens}"
+        if only_rate(gate):
+            left = "" if gate.tokens is None else f", {max(0.0, gate.tokens):,.0f} tokens"
+            depth, rates = f"{rate(gate.rate_limit_per_s)}/s{left}", f"{rates} · no limit of depth"
     return GaugeFacts(
         target=gate.target,
         kind=kind,
         state=gate_state(gate),
-        depth=f"{gate.depth:,} of {gate.limit:,}" if gate.limit else f"{gate.depth:,}, no limit",
+        depth=depth,
         share=_share(gate),
         policy=_POLICIES.get(gate.policy, gate.policy),
         rate=rates,

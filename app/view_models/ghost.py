@@ -20,6 +20,13 @@ def ghost(snapshot: Snapshot, owners: Owners, consumer: str, target: str) -> Gho
     moves: list[GhostMove] = []
     kept = 0
     note = ""
+    if target and target not in groups:
+        moves += _read_anew(snapshot, owners, consumer, target, old)
+        topics = ", ".join(dict.fromkeys(move.topic for move in moves)) or "nothing"
+        note = f"{consumer} alone reads {topics}, from the beginning."
+        if old is not None:
+            heirs = "go to others" if len(old.members) > 1 else "are read by nobody then"
+            note += f" Its partitions in {old.name} {heirs}."
     for group in (old, groups.get(target)):
         if group is None:
             continue
@@ -27,11 +34,7 @@ def ghost(snapshot: Snapshot, owners: Owners, consumer: str, target: str) -> Gho
         moved, stayed = _compare(group, after, owners)
         moves += moved
         kept += stayed
-    if target == NEW_GROUP:
-        note = f"{consumer} alone reads every partition, from the beginning."
-    elif target and target not in groups:
-        note = f"{target} is a new group."
-    elif not target and old is None:
+    if not target and old is None:
         note = f"{consumer} is on the bench already."
     return Ghost(_title(consumer, target), tuple(moves), kept, note)
 
@@ -40,6 +43,27 @@ def _title(consumer: str, target: str) -> str:
     if target == NEW_GROUP:
         return f"{consumer} to a new group"
     return f"{consumer} to {target}" if target else f"{consumer} to the bench"
+
+
+def _read_anew(
+    snapshot: Snapshot, owners: Owners, consumer: str, target: str, old: GroupView | None
+) -> list[GhostMove]:
+    """Every partition of what a new group would read: the topics of the group before, from the bench of the first."""
+    model = old or next(iter(snapshot.groups), None)
+    wanted = model.topics if model is not None else ()
+    return [
+        GhostMove(
+            topic.name,
+            part.partition,
+            target,
+            after=consumer,
+            after_hue=max(0, owners.hue(consumer)),
+            after_badge=owners.letter(consumer),
+        )
+        for topic in snapshot.topics
+        if topic.name in wanted
+        for part in topic.partitions
+    ]
 
 
 def _after(group: GroupView, consumer: str, partitions: dict[str, int], *, joins: bool) -> dict[tuple[str, int], str]:

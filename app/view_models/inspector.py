@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from app.view_models.formats import NOT_APPLICABLE, byte_size, count, duration, rate, session_time
-from app.view_models.gauges import gate_of, gate_state, gauge_facts
+from app.view_models.gauges import gate_of, gate_state, gauge_facts, only_rate
 from broker_core.lab.scenario import Scenario
 from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
 from widgets.panels.inspector import InspectorFacts
@@ -42,7 +42,7 @@ def _gate(gate: GateView | None, kind: str, now_ns: int) -> tuple[Section, ...]:
     facts = gauge_facts(gate, kind, now_ns)
     rows = [
         ("State", facts.state),
-        ("Depth", facts.depth),
+        ("Depth", f"{count(gate.depth)}, no limit" if only_rate(gate) else facts.depth),
         ("When full", facts.policy),
         ("Rate limit", facts.rate),
         ("Slowest", gate.slowest or "nobody is behind"),
@@ -62,7 +62,8 @@ def _producer(snapshot: Snapshot, name: str) -> InspectorFacts | None:
     waits = [
         (
             "Blocked",
-            f"{duration(snapshot.time_ns - since_ns)} by {gate.target}; slowest reader: {gate.slowest or 'nobody'}",
+            f"{duration(snapshot.time_ns - since_ns)} by {gate.target}; "
+            + ("it waits for tokens" if only_rate(gate) else f"slowest reader: {gate.slowest or 'nobody'}"),
         )
         for blocked, since_ns in (gate.blocked if gate is not None else ())
         if gate is not None and blocked == name

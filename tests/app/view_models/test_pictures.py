@@ -5,7 +5,7 @@ import pytest
 
 from app.view_models.canvas import RINGS_MAX, CanvasModel
 from app.view_models.formats import Times
-from app.view_models.gauges import gate_of, gate_state, gauges
+from app.view_models.gauges import gate_of, gate_state, gauge_facts, gauges
 from app.view_models.inspector import inspector_facts
 from app.view_models.moves import current_group, group_name_error, move_choices
 from app.view_models.owners import Owners
@@ -39,10 +39,61 @@ def test_a_full_gate_comes_first_and_says_who_waits_and_how_long():
         (made_up.gate("a", 50, 50), "Full"),
         (made_up.gate("a", 1, 50, (("p", 0),)), "Full"),
         (made_up.gate("a", 1, None, rate_limit_per_s=5.0, tokens=0.2), "Limited"),
+        (made_up.gate("a", 1, None, (("p", 0),), rate_limit_per_s=5.0, tokens=0.2), "Limited"),
+        (made_up.gate("a", 1, None, (("p", 0),)), "Full"),
     ],
 )
 def test_the_state_of_a_gate(gate, state):
     assert gate_state(gate) == state
+
+
+def test_a_gauge_of_a_rate_alone_says_rate_and_tokens():
+    facts = gauge_facts(made_up.gate("a", 0, None, rate_limit_per_s=25.0, tokens=3.4), "topic", 0)
+    assert (facts.depth, facts.share) == ("25/s, 3 tokens", None)
+    assert facts.rate == "At most 25 messages/s · 3 tokens left · no limit of depth"
+
+
+def test_a_producer_that_waits_for_tokens_is_not_told_that_the_topic_is_full(canvas):
+    base = made_up.blocked()
+    waits = made_up.gate("alerts", 0, None, (("alerts-feed", 17 * S),), rate_limit_per_s=5.0, tokens=0.0)
+    topics = tuple(
+        msgspec.structs.replace(topic, gate=waits) if topic.name == "alerts" else topic for topic in base.topics
+    )
+    snapshot = msgspec.structs.replace(base, topics=topics)
+    link = next(one for one in canvas.view(snapshot).links if one.source == "producer:alerts-feed")
+    assert (link.blocked, link.reason) == (True, "alerts takes only so many messages a second")
+    producer = inspector_facts(snapshot, "producer:alerts-feed")
+    assert ("Blocked", "1.0 s by alerts; it waits for tokens") in producer.sections[0][1]
+    assert ("Depth", "0, no limit") in inspector_facts(snapshot, "topic:alerts").sections[1][1]
+
+
+def test_canvas_and_inspector_say_the_same_rate(canvas):
+    view = canvas.view(made_up.living())
+    cards = (*view.producers, *view.groups[0].members, *view.queues[0].workers)
+    assert {card.name: card.rate_per_s for card in cards} == {
+        actor.name: actor.rate_per_s for actor in made_up.actors() if actor.name in {card.name for card in cards}
+    }
+    assert view.links[0].rate_per_s == view.producers[0].rate_per_s
+
+
+def test_a_worker_with_one_message_says_which_offset_it_is_on(canvas):
+    one = canvas.view(made_up.living(in_flight=1)).queues[0].workers[0]
+    many = canvas.view(made_up.living(in_flight=6)).queues[0].workers[0]
+    assert (one.note, many.note) == ("on offset 1,200", "on 3 messages")
+
+
+def test_a_subscription_names_the_topics_that_it_reads(canvas):
+    base = made_up.living()
+    taker = msgspec.structs.replace(base.actors[-1], name="desk", target="desk.alerts", topics=("desk.alerts",))
+    box = msgspec.structs.replace(base.queues[0], name="desk.alerts")
+    whole = msgspec.structs.replace(base, queues=(*base.queues, box), actors=(*base.actors, taker))
+    assert [queue.reads for queue in canvas.view(whole).queues] == [(), ("alerts",)]
+    single = msgspec.structs.replace(
+        base,
+        queues=(msgspec.structs.replace(base.queues[0], name="desk"),),
+        actors=(msgspec.structs.replace(taker, target="desk", topics=("alerts",)),),
+    )
+    assert canvas.view(single).queues[0].reads == ("alerts",)
 
 
 def test_a_gate_is_found_by_its_target():
