@@ -245,7 +245,10 @@ class BrokerHost:
         self._clients.pop(client, None)
 
     def close(self) -> None:
-        """Close the clients, save everything, give back files and threads. The second call waits for the first."""
+        """Close the clients, save everything, give back files and threads. The second call waits for the first.
+
+        Raises what a client or the disk had to say, when all is closed.
+        """
         in_callback = threading.current_thread() is self._callback_thread
         if not self._close_lock.acquire(blocking=not in_callback):
             return  # whoever closes waits for this very callback
@@ -253,26 +256,28 @@ class BrokerHost:
             if self._closed:
                 return
             self._closed = True
-            for client in list(self._clients):
-                client.close()
-            with self.lock:
-                self._closing = True
-                self._wake.notify_all()
-                for event in self._waiters:
-                    event.set()
-            self._callbacks.put(None)
-            for thread in (self._timer_thread, self._callback_thread):
-                if thread is not None and thread is not threading.current_thread():
-                    thread.join()
-            try:
-                self._writer.stop()
-            finally:
-                try:
-                    self.broker.close()
-                finally:
-                    self.directory.close()
+            # Whatever one of these raises, the others are done too.
+            with contextlib.ExitStack() as steps:
+                steps.callback(self.directory.close)
+                steps.callback(self.broker.close)
+                steps.callback(self._writer.stop)
+                steps.callback(self._stop)
+                for client in list(self._clients):
+                    steps.callback(client.close)
         finally:
             self._close_lock.release()
+
+    def _stop(self) -> None:
+        """Wake who waits, and end the threads but the writer's."""
+        with self.lock:
+            self._closing = True
+            self._wake.notify_all()
+            for event in self._waiters:
+                event.set()
+        self._callbacks.put(None)
+        for thread in (self._timer_thread, self._callback_thread):
+            if thread is not None and thread is not threading.current_thread():
+                thread.join()
 
     def __enter__(self) -> Self:
         return self

@@ -363,3 +363,24 @@ def test_threads_and_descriptors_stay_flat_over_five_minutes(tmp_path: Path):
             host.admin(lambda now_ns: host.broker.delete_queue(now_ns, "jobs"))
             counted.append((threading.active_count(), len(os.listdir("/proc/self/fd"))))
         assert max(counted[10:]) == min(counted[10:])
+
+
+def test_a_client_that_cannot_close_does_not_keep_the_rest_from_it(tmp_path: Path):
+    closed: list[str] = []
+
+    class Stubborn:
+        def close(self) -> None:
+            raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, "the last message")
+
+    class Meek:
+        def close(self) -> None:
+            closed.append("meek")
+
+    host = BrokerHost(tmp_path)
+    before = threading.active_count()
+    for client in (Meek(), Stubborn(), Meek()):
+        host.register(client)
+    with pytest.raises(BrokerError, match="the last message"):
+        host.close()
+    assert closed == ["meek", "meek"] and threading.active_count() == before - 2
+    BrokerHost(tmp_path).close()
