@@ -121,7 +121,7 @@ def letter_facts(letter: DeadLetterView, times: Times) -> LetterFacts:
         cause=letter.cause,
         facts=(
             ("Key", "none" if letter.key is None else plain_text(letter.key, 400)),
-            ("Origin", f"{letter.origin_topic}, partition {letter.origin_partition}, offset {letter.origin_offset:,}"),
+            ("Origin", f"{letter.origin_topic}/{letter.origin_partition} at offset {letter.origin_offset:,}"),
             ("Dead letter", f"{letter.queue}, number {letter.offset:,}"),
             ("Published", _moment(letter.published_ns, times)),
             ("Died", _moment(letter.dead_ns, times)),

@@ -13,6 +13,10 @@ class Owners:
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
+    def restart(self) -> None:
+        """Forget everybody: another session begins."""
+        self._numbers.clear()
+
     def meet(self, names: Iterable[str]) -> None:
         """Give every new name the next number; "" is nobody and gets none."""
         for name in names:

@@ -101,7 +101,8 @@ class Views(QObject):
         self._show_selected()
 
     def restart(self) -> None:
-        """Another session begins: forget rates, trends and the timeline. Hues and letters stay."""
+        """Another session begins: forget hues and letters, rates, trends and the timeline."""
+        self.owners.restart()
         self.status = _like(self.status)
         self.canvas = CanvasModel(self.owners)
         self.assignments.restart()
@@ -148,6 +149,7 @@ class Views(QObject):
             parts.in_flight.set_note(_overfull(self.in_flight.total, self.in_flight.whole, "leases"))
         elif tab == "dead_letters":
             self.dead_letters.set_snapshot(snapshot)
+            parts.dead_letters.set_totals(snapshot.totals.dead_lettered, snapshot.totals.redriven)
             whole = self.dead_letters.whole
             parts.dead_letters.set_note(_overfull(self.dead_letters.total, whole, "dead letters"))
         elif tab == "backpressure":

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -27,7 +27,7 @@ from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
 from widgets.cards import Move, MoveTable, Party
 from widgets.facts import plain_label, set_plain_tip
 from widgets.icons import icon_pixmap
-from widgets.panels.cell_painter import Index
+from widgets.panels.cell_painter import Index, as_plain
 from widgets.theme import current_theme, qcolour, ui_font
 
 BENCH = ""
@@ -115,6 +115,8 @@ class MoveToGroupDialog(QDialog):
         self.name.hide()
         self.problem = plain_label("", "muted", self)
         self.problem.setWordWrap(True)
+        # Its line is kept free, so that the list does not shrink under the eye.
+        self.problem.setMinimumHeight(self.problem.fontMetrics().lineSpacing() + 2)
         self._ghost_title = plain_label("", "heading", self)
         self._ghost_title.setWordWrap(True)
         self._ghost_note = plain_label("", "muted", self)
@@ -130,6 +132,7 @@ class MoveToGroupDialog(QDialog):
         for choice in choices:
             item = QListWidgetItem(self.list)
             item.setData(_CHOICE, choice)
+            item.setToolTip(as_plain(f"{choice.title}\n{choice.reason or choice.about}"))
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{choice.title}. {choice.reason or choice.about}")
         self.list.currentItemChanged.connect(lambda *_items: self._on_choice())
         self.list.itemActivated.connect(lambda _item: self._accept())
@@ -137,6 +140,8 @@ class MoveToGroupDialog(QDialog):
         first = next((place for place, choice in enumerate(choices) if not choice.reason), 0)
         self.list.setCurrentRow(first)
         self.list.setFocus()
+        self.list.installEventFilter(self)
+        self.name.installEventFilter(self)
         # The first ghost is asked for once somebody can have connected.
         QTimer.singleShot(0, self, self._ask)
 
@@ -181,6 +186,26 @@ class MoveToGroupDialog(QDialog):
                 if target == NEW_GROUP:
                     self.name.setFocus()
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Letters typed in the list name the new group; the arrow up leads from the name back into the list."""
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            naming = not self.name.isHidden()
+            letters = event.text().strip()
+            if watched is self.list and naming and letters and letters.isprintable():
+                self.name.setFocus()
+                self.name.insert(letters)
+                return True
+            if watched is self.name and event.key() == Qt.Key.Key_Up:
+                self.list.setFocus()
+                self.list.setCurrentRow(max(0, self.list.currentRow() - 1))
+                return True
+        return super().eventFilter(watched, event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """What is chosen stays in sight."""
+        super().resizeEvent(event)
+        self.list.scrollToItem(self.list.currentItem())
+
     def choice(self) -> MoveChoice | None:
         """The chosen target."""
         item = self.list.currentItem()
@@ -188,7 +213,12 @@ class MoveToGroupDialog(QDialog):
 
     def _on_choice(self) -> None:
         choice = self.choice()
-        self.name.setVisible(choice is not None and choice.target == NEW_GROUP)
+        naming = choice is not None and choice.target == NEW_GROUP
+        self.name.setVisible(naming)
+        if naming and self.isVisible():
+            self.name.setFocus()
+            # The name takes its room from the list: not from the entry that asks for it.
+            QTimer.singleShot(0, self, lambda: self.list.scrollToItem(self.list.currentItem()))
         self._judge()
         self._ask()
 

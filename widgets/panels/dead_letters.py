@@ -17,10 +17,15 @@ LOOKS = (
     ColumnLook("text", 110, 3),
     ColumnLook("mono", 90, 1, spare=2),
     ColumnLook("mono", 110, 4),
-    ColumnLook("text", 110, 1, spare=3),
+    ColumnLook("text", 130, 1, spare=3),
     ColumnLook("number", 80, spare=1),
     ColumnLook("number", 86),
     ColumnLook("number", 80),
+)
+EMPTY = (
+    "No message was given up on.",
+    "A message lands here after its last attempt, with its history. Queues whose workers fail, or whose "
+    "leases expire, fill this panel.",
 )
 _CAUSE = Qt.ItemDataRole.UserRole
 _COUNT = Qt.ItemDataRole.UserRole + 100
@@ -62,11 +67,7 @@ class DeadLettersPanel(TablePanel):
             LOOKS,
             "Dead letters",
             "dead-letter",
-            (
-                "No message was given up on.",
-                "A message lands here after its last attempt, with its history. Queues whose workers fail, or whose "
-                "leases expire, fill this panel.",
-            ),
+            EMPTY,
             filter_hint="Filter by cause, key, payload or origin",
             multiple=True,
             parent=parent,
@@ -96,6 +97,14 @@ class DeadLettersPanel(TablePanel):
         self._split.setSizes([160, 900, 300])
         self.table.setMinimumWidth(260)
         return self._split
+
+    def set_totals(self, dead_lettered: int, redriven: int) -> None:
+        """How many messages died and were redriven so far: an empty panel says what became of them."""
+        if not dead_lettered:
+            self.set_empty_words(*EMPTY)
+        else:
+            were = f": {redriven:,} {'was' if redriven == 1 else 'were'} redriven" if redriven else ""
+            self.set_empty_words(f"No dead letters left{were}.", EMPTY[1])
 
     def set_causes(self, causes: list[tuple[str, int]]) -> None:
         """The causes with their counts, the most frequent first; the chosen one stays chosen."""

@@ -182,6 +182,13 @@ class Panel(QWidget):
             self.note.setText(text)
             self.note.setVisible(bool(text))
 
+    def set_empty_words(self, sentence: str, how: str) -> None:
+        """Other words for the empty state, as when something was there and is gone."""
+        if (sentence, how) != self._empty_words:
+            self._empty_words = (sentence, how)
+            if self.stack.currentIndex() == 0:
+                self.show_body(False)
+
     def show_body(self, filled: bool) -> None:
         """The body, or the empty state where there is nothing to show."""
         if not filled:

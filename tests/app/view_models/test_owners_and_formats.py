@@ -25,6 +25,14 @@ def test_an_owner_keeps_its_letter_whatever_comes_and_goes():
     assert before["indexer-1"] == (0, "A")
 
 
+def test_another_session_begins_with_the_first_letter():
+    owners = Owners()
+    owners.meet(("somebody-else", "indexer-1"))
+    owners.restart()
+    owners.meet_all(made_up.living())
+    assert (owners.hue("indexer-1"), owners.letter("indexer-1")) == (0, "A")
+
+
 def test_nobody_has_no_letter():
     owners = Owners()
     assert (owners.hue(""), owners.letter("")) == (-1, "")

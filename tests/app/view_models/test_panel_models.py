@@ -208,7 +208,7 @@ def test_details_tell_every_attempt_and_the_whole_payload(qapp):
         "lease expired",
         "nacked: build broke",
     ]
-    assert dict(facts.facts)["Origin"] == "builds, partition 1, offset 901"
+    assert dict(facts.facts)["Origin"] == "builds/1 at offset 901"
     assert dict(facts.headers)["content-type"] == "application/json"
     assert model.facts(("builds", 999)) is None
     none = model.facts(("builds", 3))

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.actions import ActionRegistry
 from app.view_models.views import Views
+from broker_core.snapshots import Totals
 from tests.app.view_models import made_up
 from widgets.canvas.canvas import Canvas
 from widgets.main_window import MainWindow
@@ -216,3 +217,21 @@ def test_ten_thousand_leases_and_a_hundred_thousand_letters_stay_usable(bench):
     QApplication.processEvents()
     assert time.perf_counter() - began < 0.4
     assert panel.selected_count() == 100_000
+
+
+def test_letters_do_not_depend_on_the_session_before(bench):
+    bench.views.owners.meet(("somebody-else",))
+    bench.views.restart()
+    bench.views.refresh(made_up.living())
+    assert bench.views.owners.letter("indexer-1") == "A"
+
+
+def test_an_empty_bin_says_that_its_letters_were_redriven(bench):
+    bench.window.show_tab("dead_letters")
+    base = made_up.living(dead=0)
+    bench.views.refresh(msgspec.structs.replace(base, totals=Totals()))
+    assert bench.parts.dead_letters.empty_state.text().startswith("No message was given up on.")
+    bench.views.refresh(msgspec.structs.replace(base, totals=Totals(dead_lettered=9, redriven=8)))
+    assert bench.parts.dead_letters.empty_state.text().startswith("No dead letters left: 8 were redriven.")
+    bench.views.refresh(msgspec.structs.replace(base, totals=Totals(dead_lettered=9)))
+    assert bench.parts.dead_letters.empty_state.text().startswith("No dead letters left. ")

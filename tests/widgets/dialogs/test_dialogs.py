@@ -2,10 +2,12 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
 from widgets.dialogs.export_report import ExportReportDialog, folder_problem
 from widgets.dialogs.move_to_group import BENCH, MoveChoice, MoveToGroupDialog
+from widgets.theme import DARK, LIGHT, style_sheet
 
 CHOICES = [
     MoveChoice("indexers", "indexers", "Stable, 3 members", "indexer-1 is in this group already."),
@@ -70,6 +72,56 @@ def test_a_new_group_wants_a_good_name(dialog, qtbot):
     with qtbot.waitSignal(dialog.chosen) as told:
         qtbot.keyClick(dialog.name, Qt.Key.Key_Return)
     assert told.args == ["indexer-1", "archivers"]
+
+
+def test_choosing_a_new_group_from_the_keyboard_puts_the_cursor_into_its_name(dialog, qtbot):
+    qtbot.keyClick(dialog.list, Qt.Key.Key_End)
+    assert dialog.choice().target == NEW_GROUP
+    assert QApplication.focusWidget() is dialog.name
+    qtbot.keyClick(dialog.name, Qt.Key.Key_Up)
+    assert dialog.choice().target == BENCH
+    assert QApplication.focusWidget() is dialog.list
+
+
+def test_letters_that_are_typed_in_the_list_name_the_new_group(dialog, qtbot):
+    dialog.choose(NEW_GROUP)
+    dialog.list.setFocus()
+    qtbot.keyClick(dialog.list, "n")
+    qtbot.keyClicks(QApplication.focusWidget(), "ew")
+    assert dialog.name.text() == "new"
+    assert dialog.choice().target == NEW_GROUP
+
+
+def test_letters_in_the_list_search_it_where_no_new_group_is_chosen(dialog, qtbot):
+    qtbot.keyClick(dialog.list, "n")
+    assert dialog.name.text() == ""
+
+
+def test_what_is_chosen_is_whole_whatever_line_appears(dialog, qtbot):
+    dialog.resize(640, 300)
+    before = dialog.list.height()
+    dialog.choose(NEW_GROUP)
+    qtbot.keyClicks(dialog.name, "taken")
+    qtbot.waitUntil(lambda: dialog.list.height() < before)
+    item = dialog.list.currentItem()
+    qtbot.waitUntil(lambda: dialog.list.viewport().rect().contains(dialog.list.visualItemRect(item)))
+    shown = dialog.list.height()
+    dialog.name.setText("good")
+    QApplication.processEvents()
+    assert dialog.problem.text() == ""
+    assert dialog.list.height() == shown
+
+
+def test_a_target_says_all_of_itself_in_its_tool_tip(dialog):
+    assert [dialog.list.item(place).toolTip() for place in range(2)] == [
+        "indexers\nindexer-1 is in this group already.", "auditors\nStable, 2 members",
+    ]  # fmt: skip
+
+
+def test_buttons_of_dialogs_carry_no_icons_where_the_desktop_would_give_them_some():
+    # The platform of the tests gives none, so the rule itself is asked for.
+    for theme in (LIGHT, DARK):
+        assert "QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }" in style_sheet(theme)
 
 
 def test_escape_moves_nothing(dialog, qtbot):
