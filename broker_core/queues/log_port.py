@@ -12,16 +12,21 @@ class Appended(Protocol):
     """Where messages were stored."""
 
     @property
-    def base_offset(self) -> int: ...
+    def base_offset(self) -> int:
+        """The offset of the first of them."""
 
 
 class PartitionPort(Protocol):
     """One partition: read by offset, append at the end."""
 
     @property
-    def topic(self) -> str: ...
+    def topic(self) -> str:
+        """The name of its topic."""
+
     @property
-    def partition(self) -> int: ...
+    def partition(self) -> int:
+        """Its number."""
+
     @property
     def start_offset(self) -> int: ...
     @property
@@ -39,6 +44,9 @@ class TopicPort(Protocol):
     """The partitions of a topic."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The topic's name."""
+
     @property
-    def partitions(self) -> Sequence[PartitionPort]: ...
+    def partitions(self) -> Sequence[PartitionPort]:
+        """In order."""
