@@ -28,11 +28,17 @@ class PartitionPort(Protocol):
         """Its number."""
 
     @property
-    def start_offset(self) -> int: ...
+    def start_offset(self) -> int:
+        """The first offset that is still there."""
+
     @property
-    def end_offset(self) -> int: ...
+    def end_offset(self) -> int:
+        """The offset of the next message."""
+
     @property
-    def high_watermark(self) -> int: ...
+    def high_watermark(self) -> int:
+        """What lies below it can be read."""
+
     def read(self, offset: int, *, max_messages: int, max_bytes: int = ...) -> list[StoredMessage]: ...
     def message(self, offset: int) -> StoredMessage: ...
     def runs(self, offset: int, end_offset: int) -> list[Run]: ...
