@@ -137,7 +137,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.whole)
         self.top.setSizes([960, 320])
         self.whole.setSizes([510, 220])
-        self.right.setSizes([220, 230])
+        self.right.setSizes([300, 200])
 
     def set_menus(self, menus: Sequence[tuple[str, Sequence[QAction | None]]]) -> None:
         """Build the menu bar anew."""

@@ -223,9 +223,7 @@ class CanvasModel:
         elif gate is not None and gate.slowest:
             reason += f": {gate.slowest} is behind"
         reason = reason if blocked else ""
-        return Link(
-            f"producer:{actor.name}", f"{into}:{actor.target}", "publish", actor.rate_per_s, blocked, reason
-        )
+        return Link(f"producer:{actor.name}", f"{into}:{actor.target}", "publish", actor.rate_per_s, blocked, reason)
 
 
 def _holding(offsets: list[int]) -> str:

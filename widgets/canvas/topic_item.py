@@ -230,7 +230,6 @@ class TopicItem(BoxItem):
         lines = [f"{self.topic.name}/{lane.partition}: offsets {lane.start_offset:,} to {lane.end_offset:,}"]
         return "\n".join(lines + [_place_line(group) for group in lane.groups])
 
-
     def _header_tip(self, x: float, y: float) -> str:
         about = f"{self.sentence()}\n{self.topic.detail}".strip()
         if self.is_heat_map or not self.topic.lanes or y < 30:

@@ -59,8 +59,16 @@ def draw_bar(
 class CellDelegate(QStyledItemDelegate):
     """Draws text; base of the others. It paints everything itself, for the style sheet's way is slow."""
 
-    def __init__(self, view: QAbstractItemView, *, mono: bool = False, tabular: bool = False) -> None:
+    def __init__(
+        self,
+        view: QAbstractItemView,
+        *,
+        mono: bool = False,
+        tabular: bool = False,
+        elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+    ) -> None:
         super().__init__(view)
+        self._elide = elide
         self._font = mono_font() if mono else tabular_font() if tabular else ui_font()
         self._metrics = QFontMetricsF(self._font)
         self._flags = _RIGHT if tabular else _LEFT
@@ -95,8 +103,11 @@ class CellDelegate(QStyledItemDelegate):
         """One line of plain text, cut with an ellipsis where it is too long."""
         painter.setFont(self._font)
         painter.setPen(qcolour(colour))
-        cut = self._metrics.elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
-        painter.drawText(rect, self._flags if flags is None else flags, cut)
+        painter.drawText(rect, self._flags if flags is None else flags, self.cut(text, rect.width()))
+
+    def cut(self, text: str, width: float) -> str:
+        """The text with an ellipsis where it is wider than `width` pixels."""
+        return self._metrics.elidedText(text, self._elide, width)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Wide enough for the text, one row high."""

@@ -17,7 +17,7 @@ LOOKS = (
     ColumnLook("text", 110, 3),
     ColumnLook("mono", 90, 1, spare=2),
     ColumnLook("mono", 110, 4),
-    ColumnLook("text", 130, 1, spare=3),
+    ColumnLook("place", 130, 1, spare=3),
     ColumnLook("number", 80, spare=1),
     ColumnLook("number", 86),
     ColumnLook("number", 80),

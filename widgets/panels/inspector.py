@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from widgets.facts import FactsGrid, plain_label
 from widgets.icons import icon_pixmap
 from widgets.panels.panel import Panel
+from widgets.panels.soft_area import FADE_PIXELS, SoftArea
 from widgets.theme import current_theme, state_style
 
 
@@ -42,13 +42,10 @@ class InspectorPanel(Panel):
         self._icon = QLabel(self)
         self._state = plain_label("", "", self)
         self._sections: list[tuple[QLabel, FactsGrid]] = []
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area = SoftArea(self)
         inner = QWidget(area)
         self._column = QVBoxLayout(inner)
-        self._column.setContentsMargins(8, 0, 12, 12)
+        self._column.setContentsMargins(8, 0, 12, FADE_PIXELS)
         self._column.setSpacing(6)
         state_row = QHBoxLayout()
         state_row.setSpacing(6)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from widgets.cards import RebalanceCard, RebalanceFacts
 from widgets.panels.panel import Panel
+from widgets.panels.soft_area import SoftArea
 
 CARDS_MAX = 30
 
@@ -31,10 +32,7 @@ class RebalancesPanel(Panel):
         )
         self._facts: tuple[RebalanceFacts, ...] = ()
         self._cards: list[RebalanceCard] = []
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area = SoftArea(self)
         inner = QWidget(area)
         self._column = QVBoxLayout(inner)
         self._column.setContentsMargins(8, 0, 8, 8)

@@ -19,13 +19,14 @@ from widgets.panels.cell_painter import (
 from widgets.panels.panel import Panel
 from widgets.roles import Role
 
-Kind = Literal["text", "mono", "number", "chip", "state", "countdown"]
+Kind = Literal["text", "mono", "place", "number", "chip", "state", "countdown"]
 
 
 class ColumnLook(NamedTuple):
     """How a column is drawn, its least width in pixels, its share of the space that is left, and whether it may go.
 
-    Where the least widths do not fit, columns with the highest `spare` are hidden first; 0 stays.
+    A "place" that is cut keeps its end, where the offset is. Where the least widths do not fit, columns with the
+    highest `spare` are hidden first; 0 stays.
     """
 
     kind: Kind
@@ -76,6 +77,8 @@ class RowTable(QTableView):
             return StateDelegate(self)
         if kind == "countdown":
             return CountdownDelegate(self)
+        if kind == "place":
+            return CellDelegate(self, elide=Qt.TextElideMode.ElideLeft)
         return CellDelegate(self, mono=kind == "mono", tabular=kind == "number")
 
     def _on_resized(self, _section: int, _old: int, _new: int) -> None:

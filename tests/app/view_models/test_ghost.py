@@ -20,9 +20,7 @@ def test_a_new_group_reads_every_partition_and_others_take_over_what_was_there()
     assert [move.partition for move in old if move.before == "indexer-1"] == [0, 1]
     assert "indexer-1" not in {move.after for move in old}
     assert len(new) + len(old) == len(found.moves)
-    assert found.note == (
-        "indexer-1 alone reads commits, from the beginning. Its partitions in indexers go to others."
-    )
+    assert found.note == ("indexer-1 alone reads commits, from the beginning. Its partitions in indexers go to others.")
 
 
 def test_from_the_bench_a_new_group_reads_what_the_first_group_reads():

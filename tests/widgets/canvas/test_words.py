@@ -41,7 +41,8 @@ def test_a_longer_title_makes_the_panel_higher(canvas: Canvas) -> None:
 
 @pytest.mark.parametrize("width", [60, 120, 400])
 def test_lines_fit_their_width(width: int) -> None:
-    lines = lines_of("indexer-1 alone reads commits, from the beginning of an-overlong-word-without-a-blank", "small", width)
+    text = "indexer-1 alone reads commits, from the beginning of an-overlong-word-without-a-blank"
+    lines = lines_of(text, "small", width)
     assert len(lines) <= 3
     assert all(width_of(line, "small") <= width for line in lines)
 

@@ -9,6 +9,7 @@ from widgets.cards import Move, Party, RebalanceFacts
 from widgets.panels.assignments import LOOKS as ASSIGNMENT_LOOKS
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import GAUGES_MAX, BackpressurePanel, GaugeFacts
+from widgets.panels.dead_letters import LOOKS as LETTER_LOOKS
 from widgets.panels.in_flight import LOOKS as LEASE_LOOKS
 from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
@@ -16,6 +17,8 @@ from widgets.panels.jobs import JobFacts, JobsPanel
 from widgets.panels.offsets import LOOKS as OFFSET_LOOKS
 from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.rebalances import CARDS_MAX, RebalancesPanel
+from widgets.panels.soft_area import SoftArea
+from widgets.panels.table_panel import ColumnLook, TablePanel
 from widgets.theme import DARK, LIGHT, apply_theme
 
 MARKUP = "<b>bold</b> &amp; <script>"
@@ -234,3 +237,28 @@ def test_panels_take_on_another_theme(qtbot, qapp):
     assert inspector._state.styleSheet() == f"color: {DARK.stable};"
     assert jobs.rows()[0]._state.styleSheet() == f"color: {DARK.failure};"
     apply_theme(qapp, LIGHT)
+
+
+def test_what_goes_on_below_fades_and_what_ends_does_not(qtbot):
+    panel = show(qtbot, InspectorPanel(), 300, 200)
+    panel.set_facts(InspectorFacts("Group", "indexers", "", (("", tuple((f"Fact {n}", "x") for n in range(40))),)))
+    area = panel.findChild(SoftArea)
+    bar = area.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 0)
+    assert area.fade.isVisible()
+    assert area.fade.geometry().bottom() == area.viewport().geometry().bottom()
+    bar.setValue(bar.maximum())
+    assert not area.fade.isVisible()
+    panel.set_facts(InspectorFacts("Group", "indexers", "", (("", (("Fact", "x"),)),)))
+    qtbot.waitUntil(lambda: bar.maximum() == 0)
+    assert not area.fade.isVisible()
+
+
+def test_a_place_that_is_cut_keeps_its_offset(qtbot):
+    looks = (ColumnLook("place", 90), ColumnLook("text", 90))
+    panel = show(qtbot, TablePanel(table_of(["Origin", "Cause"], []), looks, "Title", "info", ("", "")))
+    text = "a-topic-with-a-long-name/12 at 123,456"
+    drawn = [panel.table.itemDelegateForColumn(place).cut(text, 90) for place in range(2)]
+    assert LETTER_LOOKS[4].kind == "place"
+    assert drawn[0].endswith("at 123,456") and drawn[0].startswith("…")
+    assert drawn[1].startswith("a-topic") and drawn[1].endswith("…")

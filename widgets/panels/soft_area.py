@@ -1,0 +1,55 @@
+"""A scroll area that fades where it goes on below, so that no half line stands at its edge."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QLinearGradient, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+
+from widgets.theme import current_theme, qcolour
+
+FADE_PIXELS = 28
+
+
+class _Fade(QWidget):
+    """From nothing to the ground of the window. It takes no mouse events."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """The last third is the ground itself."""
+        ground = current_theme().window
+        gradient = QLinearGradient(0, 0, 0, self.height())
+        gradient.setColorAt(0.0, qcolour(ground, 0))
+        gradient.setColorAt(0.7, qcolour(ground))
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), gradient)
+        painter.end()
+
+
+class SoftArea(QScrollArea):
+    """Scrolls down only; its widget is as wide as it is. `fade` is shown while there is more below."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.fade = _Fade(self)
+        bar = self.verticalScrollBar()
+        bar.valueChanged.connect(lambda _value: self._place_fade())
+        bar.rangeChanged.connect(lambda _least, _most: self._place_fade())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The fade stays at the foot."""
+        super().resizeEvent(event)
+        self._place_fade()
+
+    def _place_fade(self) -> None:
+        bar, seen = self.verticalScrollBar(), self.viewport().geometry()
+        self.fade.setGeometry(seen.x(), seen.bottom() + 1 - FADE_PIXELS, seen.width(), FADE_PIXELS)
+        self.fade.setVisible(bar.value() < bar.maximum())
+        self.fade.raise_()
