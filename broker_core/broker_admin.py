@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable
 
 import msgspec
@@ -22,6 +23,7 @@ from broker_core.log.partitioners import Partitioner, PartitionerKind
 from broker_core.log.producer_ids import ProducerIds
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
+from broker_core.queues.jitter import Jitter
 from broker_core.queues.queue import Queue
 from broker_core.queues.subscription import BacklogPolicy, Subscription, check_backlog, subscribed
 from broker_core.schemas.registry import SchemaRegistry
@@ -157,6 +159,7 @@ class BrokerAdmin(BrokerSchemas):
             self._events,
             self._timers,
             config,
+            jitter=self._jitter(name, jitter_seed),
             room=lambda time_ns: self._make_room(time_ns, name),
         )
         self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=name, count=config.priorities)
@@ -183,7 +186,7 @@ class BrokerAdmin(BrokerSchemas):
         check_backlog(max_messages, policy)
         bin_log = self._add_topic(config.dead_letter_topic_of(name), 1, Partitioner("crc32")).log
         queue = self._queues[name] = subscribed(
-            log, name, bin_log, self._events, self._timers, config, from_end=from_end
+            log, name, bin_log, self._events, self._timers, config, jitter=self._jitter(name), from_end=from_end
         )
         self._subscriptions[name] = Subscription(topic, queue, max_messages, policy)
         self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=topic, group=name, count=len(log.partitions))
@@ -290,6 +293,10 @@ class BrokerAdmin(BrokerSchemas):
         return None if gate is None else gate.config
 
     # -- inside
+
+    def _jitter(self, queue: str, seed: int = 0) -> Jitter:
+        # With the name, so that queues of one seed do not retry in step.
+        return Jitter(self.jitter_seed + seed + zlib.crc32(queue.encode()))
 
     def _must_be_plain(self, name: str, what: str) -> None:
         self._topic(name)

@@ -71,6 +71,7 @@ class BrokerState:
         self.schemas = SchemaRegistry()
         self._offsets = offsets
         self.revision = 0  # of topics and their settings: what a client has noted of them holds while it stays
+        self.jitter_seed = 0  # for the queues that are made from now on
         self._compactions: dict[PartitionLog, Compaction] = {}
         self._compacted: dict[PartitionLog, int] = {}  # sealed segments that the last pass left
         self.syncs = GroupCommit()

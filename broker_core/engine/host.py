@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import queue
+import secrets
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -106,6 +107,7 @@ class BrokerHost:
                 group_config=config.groups,
                 epoch_ms=time.time_ns() // NS_PER_MS,
             )
+            self.broker.jitter_seed = secrets.randbits(64)
             self._restore(offsets)
             opened.pop_all()
         self._writer = Writer(self, self.directory, offsets, config.tick_ms)

@@ -6,6 +6,7 @@ the topic and the others keep it. What is handed straight over to somebody who w
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import msgspec
@@ -87,6 +88,7 @@ def subscribed(
     timers: Timers,
     config: QueueConfig,
     *,
+    jitter: Callable[[], float],
     from_end: bool = True,
 ) -> Queue:
     """A queue over the topic's log; its dead letters go into `bin_log`.
@@ -94,7 +96,7 @@ def subscribed(
     It begins at the end of the log, or, to be restored, at its start.
     """
     config = msgspec.structs.replace(config, priorities=len(log.partitions), ageing_ms=_AT_ONCE_MS)
-    queue = Queue(name, log, DeadLetters(bin_log, events), events, timers, config)
+    queue = Queue(name, log, DeadLetters(bin_log, events), events, timers, config, jitter=jitter)
     for table in queue.levels.tables if from_end else ():
         table.skip_to(table.end_offset)
     return queue

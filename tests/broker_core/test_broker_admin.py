@@ -11,6 +11,7 @@ from broker_core.groups.offset_reset import Target
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
+from broker_core.queues.retry import RetryPolicy
 from tests.broker_core.clients.world import World
 
 
@@ -147,3 +148,23 @@ def test_a_catalog_makes_everything_again():
     assert again.broker.catalog().subscriptions == catalog.subscriptions
     assert again.broker.producer_ids.register("importer") == (0, 1)
     assert again.broker.producer_ids.register()[0] >= 1_000
+
+
+def test_a12_queues_of_a_broker_jitter_their_retries_each_for_itself():
+    def delays(name: str, seed: int = 0) -> list[int]:
+        world = World(1)
+        policy = RetryPolicy("exponential_jitter", base_ms=1_000)
+        world.broker.create_queue(0, name, QueueConfig(retry=policy), jitter_seed=seed)
+        world.publish(*[b"x"] * 8, topic=name)
+        leases = world.broker.take(0, name, "worker", max_messages=8).result()
+        for lease in leases:
+            world.broker.nack(0, lease, "boom")
+        found = []
+        while (due_ns := world.loop.timers.next_deadline_ns()) is not None:
+            found.append(due_ns)
+            world.run((due_ns - world.now_ns) / 10**9)
+        return found
+
+    assert len(set(delays("jobs"))) == 8
+    assert delays("jobs") == delays("jobs") != delays("mail")
+    assert delays("jobs", 1) != delays("jobs", 2)

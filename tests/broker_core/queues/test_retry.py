@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
+from broker_core.queues.jitter import Jitter
 from broker_core.queues.retry import KINDS, RetryKind, RetryPolicy
 from tests.broker_core.queues.bench import Bench
 
@@ -104,3 +107,12 @@ def test_an_expired_lease_has_been_wait_enough():
     bench.take()
     bench.until(100)
     assert bench.queue.ready == 1
+
+
+def test_a12_jitter_is_even_and_the_same_for_the_same_seed():
+    first, again, other = Jitter(7), Jitter(7), Jitter(8)
+    drawn = [first() for _ in range(4_000)]
+    assert drawn == [again() for _ in range(4_000)] and drawn[0] != other()
+    assert all(0 <= number < 1 for number in drawn)
+    tenths = Counter(int(number * 10) for number in drawn)
+    assert all(300 < count < 500 for count in tenths.values()) and len(tenths) == 10
