@@ -21,6 +21,8 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 # Saving the states of queues takes at most this part of the time.
 SAVING_FRACTION = 0.05
+# Retention looks at every partition; a second more or less does not matter to it.
+CLEAN_S = 1.0
 
 
 class Locked(Protocol):
@@ -45,7 +47,7 @@ class Writer:
         self._stopping = False
         self._waiting: list[Reply[None]] = []
         self._marks: dict[str, tuple[object, ...]] = {}
-        self._next_save_s = 0.0
+        self._next_save_s = self._next_clean_s = 0.0
         self._saving = threading.Lock()
         self._syncing = threading.Lock()
         self._producers = host.broker.producer_ids.state()
@@ -100,7 +102,9 @@ class Writer:
             self.save_queues()
             ended_s = time.monotonic()
             self._next_save_s = ended_s + (ended_s - started_s) / SAVING_FRACTION
-        self._host.locked(self._broker.clean)
+        if time.monotonic() >= self._next_clean_s:
+            self._next_clean_s = time.monotonic() + CLEAN_S
+            self._host.locked(self._broker.clean)
         producers = self._host.locked(lambda _now: self._broker.producer_ids.state())
         if producers != self._producers:
             self._directory.save_catalog(self._host.locked(lambda _now: self._broker.catalog()))
