@@ -146,7 +146,9 @@ class GroupConsumer:
         with self._alone():
             if not self._buffer:
                 self._host.call(lambda _now: self._core.hand(()))
-                found = self._fetched(0.5, None)  # a listener may seek meanwhile, which changes the buffer
+                # At most once, what is fetched is committed: who stops iterating would lose what lies in the buffer.
+                most = 1 if self._config.guarantee == "at_most_once" else None
+                found = self._fetched(0.5, most)  # a listener may seek meanwhile, which changes the buffer
                 self._buffer.extend(found)
             if not self._buffer:
                 return None

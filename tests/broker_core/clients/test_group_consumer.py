@@ -212,3 +212,13 @@ def test_a_value_that_cannot_be_read_costs_only_itself(host: BrokerHost):
             consumer.value_of(messages[1])
         assert refused.value.code is ErrorCode.UNREADABLE
         assert consumer.key_of(messages[0]) is None
+
+
+def test_at_most_once_who_stops_iterating_loses_only_what_was_in_hand(host: BrokerHost):
+    publish(host, b"a", b"b", b"c", partition=0)
+    config = ConsumerConfig(guarantee="at_most_once")
+    with GroupConsumer(host, "readers", ["commits"], config) as consumer:
+        assert next(iter(consumer)).value == b"a"
+        assert consumer.committed("commits", 0) == 1
+    with GroupConsumer(host, "readers", ["commits"], config) as consumer:
+        assert drain(consumer, 2) == [b"b", b"c"]
