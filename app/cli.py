@@ -18,6 +18,8 @@ from broker_core.lab.arrivals import ArrivalError
 from broker_core.lab.scenario import ScenarioError
 
 EXIT_ERROR = 2
+LEAST_SIZE = (960, 640)  # the window's own
+MOST_PIXELS = 10_000
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,10 +39,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 Command = tuple[argparse.ArgumentParser, Callable[[argparse.Namespace], int]]
 
 
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
 def _positive(text: str) -> float:
-    value = float(text)
+    value = _number(text)
     if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
     return value
 
 
@@ -49,17 +58,21 @@ def _speed(text: str) -> float | None:
 
 
 def _not_negative(text: str) -> float:
-    value = float(text)
+    value = _number(text)
     if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0 on")
     return value
 
 
 def _size(text: str) -> tuple[int, int]:
-    found = re.fullmatch(r"(\d{3,5})x(\d{3,5})", text)
+    found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", text)
     if found is None:
-        raise argparse.ArgumentTypeError(f"{text} is not a size such as 1600x1000")
-    return int(found[1]), int(found[2])
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 1600x1000")
+    width, height = int(found[1]), int(found[2])
+    if not (LEAST_SIZE[0] <= width <= MOST_PIXELS and LEAST_SIZE[1] <= height <= MOST_PIXELS):
+        least = "x".join(map(str, LEAST_SIZE))
+        raise argparse.ArgumentTypeError(f"{text} is out of range: the window is at least {least}")
+    return width, height
 
 
 def _scenario_argument(parser: argparse.ArgumentParser, **more: Any) -> None:

@@ -118,15 +118,16 @@ class Handlers(QObject):
         canvas.consumerDropped.connect(self.move)
         canvas.consumerDroppedOnEmpty.connect(lambda consumer: self.ask_where(consumer, NEW_GROUP))
         canvas.moveRequested.connect(self.ask_where)
-        canvas.ghostRequested.connect(
-            lambda consumer, target: canvas.set_ghost(
-                ghost(self._player.snapshot, self._views.owners, consumer, target)
-            )
-        )
+        canvas.ghostRequested.connect(self._show_ghost)
         canvas.selected.connect(self._select)
         canvas.contextMenuRequested.connect(self._canvas_menu)
         self._registry.bind("move_consumer", lambda: self.ask_where(self._consumer()), self._why_no_consumer)
         self._registry.bind("bench_consumer", lambda: self.move(self._consumer(), ""), self._why_not_bench)
+
+    def _show_ghost(self, consumer: str, target: str) -> None:
+        ended = self._why_ended()
+        shown = ended or ghost(self._player.snapshot, self._views.owners, consumer, target)
+        self._canvas.set_ghost(shown)
 
     def _consumer(self) -> str:
         """The selected consumer; "" where something else, or nothing, is selected."""
@@ -179,8 +180,8 @@ class Handlers(QObject):
         menu = QMenu(self._window)
         menu.setObjectName("canvas_menu")
         menu.setToolTipsVisible(True)
+        self._select(clicked)
         if kind == "consumer":
-            self._select(clicked)
             self._add_moves(menu, name)
             menu.addSeparator()
             menu.addAction(self._registry.action("move_consumer"))

@@ -14,6 +14,7 @@ from app.view_models.timeline import TimelineFeed
 from broker_core.clock import ns_from_s
 from broker_core.engine.runner import Engine, EngineStatus, Mode
 from broker_core.errors import BrokerError
+from broker_core.events import describe
 from broker_core.lab.actions import UserAction
 from broker_core.lab.scenario import Scenario, load_scenario
 from broker_core.session.live_session import LiveSession
@@ -32,6 +33,7 @@ class Player(QObject):
     said = Signal(str)
     failed = Signal(str)
     _acted = Signal(object)
+    _stepped = Signal(object)
 
     def __init__(self, *, record: bool = True, sessions: Path | None = None, parent: QObject | None = None) -> None:
         """`sessions` is where recordings go, the user's folder where it is None."""
@@ -49,6 +51,7 @@ class Player(QObject):
         self.fast = False
         self.stopped = False
         self._acted.connect(self._tell)
+        self._stepped.connect(self._tell_step)
 
     # -- which session
 
@@ -80,8 +83,9 @@ class Player(QObject):
             return
         finished = self.status.mode is Mode.FINISHED
         self._end(finished=finished)
-        if self.folder is not None:
-            self.said.emit(f"The session is recorded in {self.folder}.")
+        end = "came to its end" if finished else "was stopped"
+        recorded = f" It is recorded in {self.folder}; Ctrl+E makes a report of it." if self.folder else ""
+        self.said.emit(f"The session {end}.{recorded}")
 
     def close(self) -> None:
         """Stop, at the end of the program or before another session."""
@@ -121,8 +125,8 @@ class Player(QObject):
         self._with_engine(lambda engine: engine.pause())
 
     def step(self) -> None:
-        """Go on to the next event."""
-        self._with_engine(lambda engine: engine.step())
+        """Go on to the next event, and say which one it was."""
+        self._with_engine(lambda engine: engine.step().add_done_callback(self._stepped.emit))
 
     def run_until(self, time_ns: int) -> None:
         """Go to `time_ns` as fast as it goes, and wait there: for pictures, not for a window that somebody uses."""
@@ -179,13 +183,16 @@ class Player(QObject):
 
     def check(self) -> None:
         """Tell once that the engine has failed, or that the recording has stopped."""
-        if self._told_failure or self._live is None:
+        if self._told_failure or self._live is None or self.stopped:
             return
         recorder = self._live.recorder
         error = self.status.error or (str(recorder.error) if recorder is not None and recorder.error else "")
         if error:
             self._told_failure = True
             self.failed.emit(error)
+        elif self.status.mode is Mode.FINISHED:
+            # The scenario is over: its recording is sealed, and a report can be made of it.
+            self.stop()
 
     def grant(self, budget_s: float) -> None:
         """Give the engine its turn."""
@@ -200,6 +207,14 @@ class Player(QObject):
             return
         simulation = self._live.simulation
         self._engine.post(lambda: simulation.perform(action)).add_done_callback(self._acted.emit)
+
+    def _tell_step(self, done: Future[None]) -> None:
+        error, event = done.exception(), self.feed.last
+        if error is not None:
+            # The simulation broke at this step; nothing can go on from here.
+            self.failed.emit(str(error))
+        elif event is not None:
+            self.said.emit(f"Stepped to {describe(event)}")
 
     def _tell(self, done: Future[str]) -> None:
         error = done.exception()

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.workbench import Workbench
 from broker_core.clock import NS_PER_S, ns_from_s
+from broker_core.lab.scenario import ScenarioError
 
 # Rates, trends and the timeline are gathered over time: the window is shown what came before, in so many looks at most.
 MAX_LOOKS = 1_500
@@ -35,6 +36,9 @@ def draw(
     workbench = Workbench(app, theme=theme, record=False)
     try:
         workbench.player.open(scenario, seed)
+        opened = workbench.player.scenario
+        if opened is not None and at_s > opened.until_s:
+            raise ScenarioError(f"{scenario.stem} ends at {opened.until_s:g} s; give a time up to that, not {at_s:g}.")
         window = workbench.window
         window.show_tab(tab)
         window.resize(QSize(*size))

@@ -27,6 +27,7 @@ from widgets.theme import THEMES, apply_theme, current_theme
 # The canvas and the clock follow every frame, tables and charts every third: nobody reads faster.
 PANELS_EVERY_FRAMES = 3
 JOB_END_TIMEOUT_S = 15.0
+THEME_SETTING = "window/theme"
 
 
 class Workbench(QObject):
@@ -44,7 +45,10 @@ class Workbench(QObject):
         """`theme` is light, dark or system; `sessions` is where recordings go, the user's folder where it is None."""
         super().__init__()
         self._app = app
-        self._follows_system = theme == "system"
+        self._settings = settings
+        if theme == "system" and settings is not None:
+            theme = str(settings.value(THEME_SETTING, "system"))
+        self._follows_system = theme not in THEMES
         apply_theme(app, THEMES[self._system_theme() if self._follows_system else theme])
         scenarios = scenario_commands()
         commands = (*COMMANDS, *(command for command, _ in scenarios.values()))
@@ -123,7 +127,12 @@ class Workbench(QObject):
         self.window.parts.dead_letters.forbid_redrive("The session has ended." if ended else "")
 
     def _measure_recording(self) -> None:
-        self.views.status.recording_bytes = self.player.recorded_bytes() if self.player.folder else None
+        player = self.player
+        if player.folder is None:
+            self.views.status.recording_bytes = None
+        elif not player.stopped:
+            # Later the folder may hold a report as well, which is no recording.
+            self.views.status.recording_bytes = player.recorded_bytes()
 
     # -- what is told
 
@@ -151,7 +160,10 @@ class Workbench(QObject):
     def toggle_theme(self) -> None:
         """Light to dark and back."""
         self._follows_system = False
-        self.set_theme("light" if current_theme().name == "dark" else "dark")
+        name = "light" if current_theme().name == "dark" else "dark"
+        if self._settings is not None:
+            self._settings.setValue(THEME_SETTING, name)
+        self.set_theme(name)
 
     def set_theme(self, name: str) -> None:
         """Dress everything in the theme `name`."""
@@ -173,11 +185,11 @@ def badge(mode: Mode, *, stopped: bool) -> tuple[str, str]:
     """The look of the badge on the toolbar, and its word."""
     if mode is Mode.FAILED:
         return "failure", "FAILED"
-    if stopped:
-        return "warning", "STOPPED"
     if mode is Mode.FINISHED:
         return "warning", "FINISHED"
-    return "live", "LIVE"
+    if stopped:
+        return "warning", "STOPPED"
+    return ("warning", "LIVE, PAUSED") if mode is Mode.PAUSED else ("live", "LIVE")
 
 
 def open_window(path: Path, *, seed: int | None = None, theme: str = "system") -> int:

@@ -45,6 +45,7 @@ class ErrorCode(enum.Enum):
     INVALID_LEASE = (1002, "The lease has expired, or belongs to somebody else", False)
     UNKNOWN_DEAD_LETTER = (1003, "There is no such dead letter", False)
     CLOSED = (1004, "It is closed", False)
+    FOLDER_NOT_EMPTY = (1012, "The folder is not empty, and nothing in it is overwritten", False)
     DIRECTORY_IN_USE = (1005, "The data directory is opened by another process", False)
     DAMAGED = (1006, "What is stored is damaged", False)
     NOT_A_SESSION = (1007, "This is not a session folder", False)

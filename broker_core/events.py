@@ -105,6 +105,17 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     detail: dict[str, Any] | None = None
 
 
+def describe(event: Event) -> str:
+    """One event in a line, for people."""
+    place = f"{event.topic}/{event.partition}" if event.partition is not None else event.topic
+    where = f" {place} @{event.offset}" if event.offset is not None else f" {place}" if place else ""
+    who = " ".join(part for part in (event.group and f"group {event.group}", event.client) if part)
+    attempt = f" attempt {event.attempt}" if event.attempt else ""
+    generation = f" generation {event.generation}" if event.generation is not None else ""
+    cause = f" ({event.cause})" if event.cause else ""
+    return f"#{event.seq} {event.time_ns / 1e9:.6f} s {event.kind}{where} {who}{attempt}{generation}{cause}".rstrip()
+
+
 Sink = Callable[[Event], object]
 
 

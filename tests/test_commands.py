@@ -62,23 +62,40 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path: Pat
     assert run("other", 4, "1") != first
 
 
-def test_a_paced_run_takes_its_time_and_ctrl_c_ends_it_well(tmp_path: Path) -> None:
-    command = [sys.executable, str(ROOT / "main.py"), "run", "first-session", "--speed", "1"]
-    process = subprocess.Popen(
-        [*command, "--session", str(tmp_path / "s")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+def start_paced_run(folder: Path) -> subprocess.Popen[str]:
+    """A run at the speed of the wall clock that has been recording for a second."""
+    command = [sys.executable, str(ROOT / "main.py"), "run", "first-session", "--speed", "1", "--session", str(folder)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline_s = time.monotonic() + 60
-    while not (tmp_path / "s" / "session.json").exists():
+    while not (folder / "session.json").exists():
         assert time.monotonic() < deadline_s
         time.sleep(0.05)
-    time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
+    time.sleep(1.5)
+    return process
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "kill"])
+def test_a_paced_run_takes_its_time_and_ends_well_when_it_is_told_to(tmp_path: Path, how: signal.Signals) -> None:
+    process = start_paced_run(tmp_path / "s")
+    process.send_signal(how)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     summary = json.loads(out.splitlines()[-1])
     assert summary["ended"] == "stopped"
     assert 0 < summary["virtual_s"] < 30
     assert json.loads((tmp_path / "s" / "session.json").read_text())["ended"] == "stopped"
+
+
+@pytest.mark.spark
+def test_a_run_that_was_killed_is_made_whole_and_reported(tmp_path: Path) -> None:
+    process = start_paced_run(tmp_path / "s")
+    process.kill()
+    process.communicate(timeout=60)
+    assert json.loads((tmp_path / "s" / "session.json").read_text())["ended"] == "running"
+    made = call("report", tmp_path / "s", "--out", tmp_path / "r", "--master", "local[2]")
+    assert made.returncode == 0, made.stderr
+    assert json.loads((tmp_path / "s" / "session.json").read_text())["ended"] == "crashed"
+    assert "died while recording" in (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +109,10 @@ def test_a_paced_run_takes_its_time_and_ctrl_c_ends_it_well(tmp_path: Path) -> N
         (("run", "first-session", "--until", "soon"), "--until"),
         (("run", "first-session", "--until", "-1"), "--until"),
         (("run", "first-session", "--speed", "0"), "--speed"),
+        (("run", "first-session", "--speed", "abc"), "'abc' is not a number"),
         (("shot", "first-session", "--at", "1", "--size", "big", "out.png"), "size"),
+        (("shot", "first-session", "--at", "1", "--size", "10x10", "out.png"), "at least 960x640"),
+        (("shot", "first-session", "--at", "9999", "out.png"), "first-session ends at 300 s"),
     ],
 )
 def test_a_wrong_call_is_one_clear_sentence(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
@@ -117,7 +137,7 @@ def test_a_session_folder_that_is_in_use_is_refused(tmp_path: Path) -> None:
     (tmp_path / "precious" / "thing.txt").write_text("keep")
     done = call("run", "first-session", "--until", 1, "--session", tmp_path / "precious")
     assert done.returncode != 0
-    assert "not empty" in done.stderr
+    assert "The folder is not empty, and nothing in it is overwritten" in done.stderr
     assert (tmp_path / "precious" / "thing.txt").read_text() == "keep"
 
 

@@ -18,6 +18,7 @@ import msgspec
 
 from broker_core.clock import NS_PER_S, s_from_ns
 from broker_core.engine.loop import Loop
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventStream
 from broker_core.snapshots import Snapshot
 
@@ -82,7 +83,6 @@ class Engine:
         self._late_s = 0.0
         self._busy_fraction = 0.0
         self._anchor: tuple[float, int] = (0.0, 0)
-        self._steps = 0
         self._inbox: deque[Callable[[], None]] = deque()
         self._wake = threading.Condition()
         self._budget_s = 0.0
@@ -101,7 +101,10 @@ class Engine:
             self._wake.notify()
 
     def post(self, command: Callable[[], T]) -> Future[T]:
-        """Run `command` in the engine's thread between two steps; the future gets its result or its error."""
+        """Run `command` in the engine's thread between two steps; the future gets its result or its error.
+
+        After `close` nothing is run any more: the future gets a CLOSED error.
+        """
         future: Future[T] = Future()
 
         def run() -> None:
@@ -111,6 +114,9 @@ class Engine:
                 future.set_exception(error)
 
         with self._wake:
+            if self._closing:
+                future.set_exception(BrokerError(ErrorCode.CLOSED, "the session has ended"))
+                return future
             self._inbox.append(run)
             self._wake.notify()
         return future
@@ -134,14 +140,15 @@ class Engine:
         """Stop session time."""
         self.post(lambda: self._set_mode(Mode.PAUSED))
 
-    def step(self) -> None:
-        """Pause, and go on to the next event."""
+    def step(self) -> Future[None]:
+        """Pause, and go on to the next event; the future comes when it has happened."""
 
         def step() -> None:
             self._set_mode(Mode.PAUSED)
-            self._steps += 1
+            if self._mode is Mode.PAUSED:
+                self._step()
 
-        self.post(step)
+        return self.post(step)
 
     def refresh(self) -> None:
         """Wait until `latest` is what it is now."""
@@ -203,10 +210,7 @@ class Engine:
         try:
             while self._inbox:
                 self._inbox.popleft()()
-            if self._steps:
-                self._steps -= 1
-                self._step()
-            elif self._mode in {Mode.RUNNING, Mode.EXPRESS}:
+            if self._mode in {Mode.RUNNING, Mode.EXPRESS}:
                 self._advance(end_s)
             if time.perf_counter() - self._flushed_s >= FLUSH_S:
                 self._driven.flush()

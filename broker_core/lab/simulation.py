@@ -258,6 +258,16 @@ class Simulation:
     def _redrive(self, action: Redrive, record: bool) -> str:
         if not action.offsets:
             raise BrokerError(ErrorCode.INVALID_REQUEST, "no dead letters are selected")
+        # A second click finds them gone: what is recorded is what is really redriven.
+        letters = self.broker.dead_letters(action.queue)
+        there = tuple(offset for offset in action.offsets if letters.holds(offset))
+        if not there:
+            count = len(action.offsets)
+            raise BrokerError(
+                ErrorCode.UNKNOWN_DEAD_LETTER,
+                f"{'it is' if count == 1 else f'all {count} are'} redriven or purged already",
+            )
+        action = msgspec.structs.replace(action, offsets=there)
         # The action stands before its effects in the stream.
         self._record(action, action.sentence, "", record=record)
         result = self.broker.redrive(self.loop.now_ns, action.queue, action.offsets, client=USER)

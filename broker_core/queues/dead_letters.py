@@ -128,6 +128,10 @@ class DeadLetters:
         """How many died of each cause, the most frequent first."""
         return self._live.by_cause(queue)
 
+    def holds(self, offset: int) -> bool:
+        """True where the dead letter at `offset` of the bin is still in there."""
+        return offset in self._live
+
     def get(self, offset: int) -> DeadLetterView:
         """The dead letter at `offset` of the bin. Raises UNKNOWN_DEAD_LETTER, DAMAGED."""
         self._trim()

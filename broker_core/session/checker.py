@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
-from broker_core.events import Event, EventKind
+from broker_core.events import Event, EventKind, describe
 
 Place = tuple[str, int]
 GroupPlace = tuple[str, str, int]
@@ -30,17 +30,6 @@ class Violation(Exception):
         self.history = tuple(history)
         told = "\n".join(f"  {describe(event)}" for event in self.history)
         super().__init__(f"{promise}\n{told}" if told else promise)
-
-
-def describe(event: Event) -> str:
-    """One event in a line, for people."""
-    place = f"{event.topic}/{event.partition}" if event.partition is not None else event.topic
-    where = f" {place} @{event.offset}" if event.offset is not None else f" {place}" if place else ""
-    who = " ".join(part for part in (event.group and f"group {event.group}", event.client) if part)
-    attempt = f" attempt {event.attempt}" if event.attempt else ""
-    generation = f" generation {event.generation}" if event.generation is not None else ""
-    cause = f" ({event.cause})" if event.cause else ""
-    return f"#{event.seq} {event.time_ns / 1e9:.6f} s {event.kind}{where} {who}{attempt}{generation}{cause}".rstrip()
 
 
 class _Lease:

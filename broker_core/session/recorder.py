@@ -74,7 +74,7 @@ class Recorder:
     def _create(self, scenario_text: str) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         if any(self.folder.iterdir()):
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"cannot record into {self.folder}: the folder is not empty")
+            raise BrokerError(ErrorCode.FOLDER_NOT_EMPTY, f"cannot record into {self.folder}; give another one")
         for name in schema.FOLDERS:
             (self.folder / name).mkdir()
         self._lock.acquire()

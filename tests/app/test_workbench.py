@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QMessageBox
 
 from app.scenario_menu import scenario_commands
+from app.workbench import Workbench
 from broker_core.clock import NS_PER_MS
 from broker_core.engine.runner import Mode
 from broker_core.events import Event, EventKind
 from tests.app.conftest import Hand
 from widgets.dialogs.move_to_group import MoveToGroupDialog
+from widgets.theme import current_theme
 
 
 def events(hand: Hand) -> list[Event]:
@@ -255,3 +258,52 @@ def test_the_context_menu_moves_a_consumer_and_says_why_it_cannot(hand: Hand) ->
     menu.close()
     hand.pass_time(5)
     assert "indexer-2" not in hand.members("indexers")
+
+
+def test_a_second_redrive_of_the_same_letters_does_nothing_and_says_so(hand: Hand) -> None:
+    hand.pass_time(50)
+    queue = hand.workbench.player.snapshot.queues[0]
+    keys = [(queue.name, letter.offset) for letter in queue.dead_letters]
+    seen = events(hand)
+    hand.workbench.handlers.redrive(keys)
+    hand.workbench.handlers.redrive(keys)
+    hand.show()
+    box = hand.workbench.window.findChild(QMessageBox)
+    assert box is not None
+    assert f"all {len(keys)} are redriven or purged already" in box.text()
+    assert len([event for event in seen if event.kind is EventKind.USER_ACTION]) == 1
+    assert hand.workbench.player.snapshot.totals.redriven == len(keys)
+
+
+def test_a_scenario_that_comes_to_its_end_is_sealed_and_can_be_reported(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench(record=True)
+    hand.workbench.frames.start()
+    hand.workbench.player.express()
+    hand.qtbot.waitUntil(lambda: hand.workbench.player.stopped, timeout=60_000)
+    hand.workbench.draw()
+    folder = hand.workbench.player.folder
+    assert folder is not None
+    assert json.loads((folder / "session.json").read_text())["ended"] == "finished"
+    assert hand.workbench.registry.reason("export_report") == ""
+    assert hand.workbench.window.toolbar.badge.text() == "FINISHED"
+    assert "It is recorded in" in hand.workbench.window.status.last_action.whole()
+
+
+def test_the_badge_says_paused_and_a_step_says_what_happened(hand: Hand) -> None:
+    assert hand.workbench.window.toolbar.badge.text() == "LIVE, PAUSED"
+    seen = events(hand)
+    hand.workbench.registry.trigger("step")
+    hand.qtbot.waitUntil(lambda: "Stepped to" in hand.workbench.window.status.last_action.whole(), timeout=5_000)
+    assert f"#{seen[-1].seq} " in hand.workbench.window.status.last_action.whole()
+
+
+def test_the_theme_is_remembered(qapp: QApplication, tmp_path: Path) -> None:
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    first = Workbench(qapp, record=False, settings=settings)
+    first.set_theme("light")
+    first.toggle_theme()
+    second = Workbench(qapp, record=False, settings=settings)
+    assert current_theme().name == "dark"
+    for workbench in (first, second):
+        workbench.window.deleteLater()
+        workbench.deleteLater()

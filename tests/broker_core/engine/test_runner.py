@@ -11,6 +11,7 @@ import pytest
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.engine.loop import Loop
 from broker_core.engine.runner import Engine, Mode
+from broker_core.errors import BrokerError
 from broker_core.events import EventKind, EventStream
 from broker_core.snapshots import Snapshot
 
@@ -115,6 +116,14 @@ def test_it_goes_on_when_the_window_grants_nothing(engine: Engine) -> None:
     while engine.status.mode is not Mode.FINISHED:
         assert time.perf_counter() < deadline_s
         time.sleep(0.01)
+
+
+def test_a_closed_engine_refuses_commands_instead_of_never_answering(ticking: Ticking) -> None:
+    engine = Engine(ticking)
+    engine.close()
+    with pytest.raises(BrokerError, match="the session has ended"):
+        engine.post(lambda: None).result(10)
+    ticking.loop.close()
 
 
 def test_a_speed_must_be_above_zero(engine: Engine) -> None:
