@@ -53,16 +53,22 @@ def _share(gate: GateView) -> float | None:
     return None if not gate.limit else gate.depth / gate.limit
 
 
+def _tokens(gate: GateView) -> str:
+    if gate.tokens is None:
+        return ""
+    number = f"{max(0.0, gate.tokens):,.0f}"
+    return f"{number} token" if number == "1" else f"{number} tokens"
+
+
 def gauge_facts(gate: GateView, kind: str, now_ns: int) -> GaugeFacts:
     """One gate as texts."""
     depth = f"{gate.depth:,} of {gate.limit:,}" if gate.limit else f"{gate.depth:,}, no limit"
     rates = "No rate limit"
     if gate.rate_limit_per_s is not None:
-        tokens = "" if gate.tokens is None else f" · {max(0.0, gate.tokens):,.0f} tokens left"
-        rates = f"At most {rate(gate.rate_limit_per_s)} messages/s{tokens}"
+        tokens = _tokens(gate)
+        rates = f"At most {rate(gate.rate_limit_per_s)} messages/s" + (f" · {tokens} left" if tokens else "")
         if only_rate(gate):
-            left = "" if gate.tokens is None else f", {max(0.0, gate.tokens):,.0f} tokens"
-            depth, rates = f"{rate(gate.rate_limit_per_s)}/s{left}", f"{rates} · no limit of depth"
+            depth = f"{rate(gate.rate_limit_per_s)}/s" + (f", {tokens}" if tokens else "")
     return GaugeFacts(
         target=gate.target,
         kind=kind,

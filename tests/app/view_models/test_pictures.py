@@ -50,7 +50,9 @@ def test_the_state_of_a_gate(gate, state):
 def test_a_gauge_of_a_rate_alone_says_rate_and_tokens():
     facts = gauge_facts(made_up.gate("a", 0, None, rate_limit_per_s=25.0, tokens=3.4), "topic", 0)
     assert (facts.depth, facts.share) == ("25/s, 3 tokens", None)
-    assert facts.rate == "At most 25 messages/s · 3 tokens left · no limit of depth"
+    assert facts.rate == "At most 25 messages/s · 3 tokens left"
+    one = gauge_facts(made_up.gate("a", 0, None, rate_limit_per_s=25.0, tokens=1.0), "topic", 0)
+    assert (one.depth, one.rate) == ("25/s, 1 token", "At most 25 messages/s · 1 token left")
 
 
 def test_a_producer_that_waits_for_tokens_is_not_told_that_the_topic_is_full(canvas):
