@@ -134,9 +134,7 @@ def install_system(lacking: Mapping[str, str]) -> None:
         raise SetupError(f"Missing on this system: {what}. Install the packages that hold them.")
     prefix = root_prefix()
     if prefix is None:
-        raise SetupError(
-            f"Missing on this system: {what}. Install them by\n    {install_command(lacking.values())}"
-        )
+        raise SetupError(f"Missing on this system: {what}. Install them by\n    {install_command(lacking.values())}")
     command = install_command(lacking.values(), prefix)
     print(f"Installing {what}", flush=True)
     environ = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}

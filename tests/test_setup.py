@@ -53,9 +53,7 @@ def test_missing_keeps_what_does_not_load(helper):
 
 def test_one_command_names_each_package_once(helper):
     command = helper.install_command(["libgl1", "libegl1", "libgl1"])
-    assert command == (
-        "sudo apt-get update && sudo apt-get install -y --no-install-recommends libegl1 libgl1"
-    )
+    assert command == ("sudo apt-get update && sudo apt-get install -y --no-install-recommends libegl1 libgl1")
 
 
 def test_where_we_may_not_install_the_command_is_said(helper, monkeypatch):

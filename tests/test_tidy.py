@@ -49,11 +49,7 @@ def kept_files() -> list[Path]:
 
 def python_files(*below: str) -> list[Path]:
     inside = [ROOT / name for name in below] or [ROOT]
-    return [
-        path
-        for path in kept_files()
-        if path.suffix == ".py" and any(path.is_relative_to(one) for one in inside)
-    ]
+    return [path for path in kept_files() if path.suffix == ".py" and any(path.is_relative_to(one) for one in inside)]
 
 
 def places(paths: list[Path], pattern: re.Pattern[str]) -> list[str]:

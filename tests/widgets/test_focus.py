@@ -1,5 +1,7 @@
 """Where the focus goes, so that Space goes on to pause: never by a click or a change of tabs to a button."""
 
+from typing import Any
+
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
@@ -51,7 +53,7 @@ def test_a_click_on_a_tab_leaves_the_focus_off_the_buttons(window, qtbot):
 def test_a_click_on_a_button_of_a_panel_does_not_take_the_focus(window, qtbot):
     jobs, row = window.parts.jobs, window.parts.jobs.rows()[0]
     window.show_tab("jobs")
-    asked = []
+    asked: list[Any] = []
     jobs.cancelRequested.connect(asked.append)
     qtbot.mouseClick(row.cancel_button, Qt.MouseButton.LeftButton)
     assert asked == ["1"]
@@ -80,7 +82,7 @@ def test_open_does_not_appear_under_a_pointer_that_was_on_cancel(window):
 def test_the_focus_is_where_it_was_after_a_speed_was_chosen(window, qtbot):
     window.show_tab("offsets")
     before, box = QApplication.focusWidget(), window.toolbar.speed
-    chosen = []
+    chosen: list[Any] = []
     window.toolbar.speedChosen.connect(chosen.append)
     qtbot.mouseClick(box, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(box.view().isVisible)
@@ -124,7 +126,8 @@ def test_escape_clears_a_filter_and_then_leaves_it(window, qtbot):
 
 def test_a_filter_of_blanks_is_no_filter(window, qtbot):
     window.show_tab("offsets")
-    panel, told = window.parts.offsets, []
+    panel = window.parts.offsets
+    told: list[Any] = []
     panel.filterChanged.connect(told.append)
     panel.focus_filter()
     qtbot.keyClicks(panel.filter_field, "   ")

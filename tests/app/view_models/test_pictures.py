@@ -65,8 +65,11 @@ def test_a_producer_that_waits_for_tokens_is_not_told_that_the_topic_is_full(can
     link = next(one for one in canvas.view(snapshot).links if one.source == "producer:alerts-feed")
     assert (link.blocked, link.reason) == (True, "alerts takes only so many messages a second")
     producer = inspector_facts(snapshot, "producer:alerts-feed")
+    topic = inspector_facts(snapshot, "topic:alerts")
+    assert producer is not None
+    assert topic is not None
     assert ("Blocked", "1.0 s by alerts; it waits for tokens") in producer.sections[0][1]
-    assert ("Depth", "0, no limit") in inspector_facts(snapshot, "topic:alerts").sections[1][1]
+    assert ("Depth", "0, no limit") in topic.sections[1][1]
 
 
 def test_canvas_and_inspector_say_the_same_rate(canvas):
