@@ -27,6 +27,7 @@ from widgets.theme import THEMES, apply_theme, current_theme
 # The canvas and the clock follow every frame, tables and charts every third: nobody reads faster.
 PANELS_EVERY_FRAMES = 3
 JOB_END_TIMEOUT_S = 15.0
+FIRST_SIZE = (1600, 1000)
 THEME_SETTING = "window/theme"
 
 
@@ -199,8 +200,13 @@ def open_window(path: Path, *, seed: int | None = None, theme: str = "system") -
     app.setApplicationName("Brokerscope")
     app.setOrganizationName(APP_NAME)
     app.setDesktopFileName(APP_NAME)
-    workbench = Workbench(app, theme=theme, settings=QSettings(APP_NAME, "workbench"))
+    settings = QSettings(APP_NAME, "workbench")
+    workbench = Workbench(app, theme=theme, settings=settings)
     workbench.player.open(path, seed)
+    if not settings.contains("window/geometry"):
+        # The first time: as large as the screen lets it, up to where more would only be air.
+        room = app.primaryScreen().availableGeometry()
+        workbench.window.resize(min(FIRST_SIZE[0], room.width() - 20), min(FIRST_SIZE[1], room.height() - 40))
     workbench.window.show()
     workbench.frames.start()
     workbench.player.run()
