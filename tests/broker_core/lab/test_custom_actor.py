@@ -17,6 +17,7 @@ README = Path(__file__).parents[3] / "README.md"
 EXAMPLE = """\
 from broker_core.lab import Actor, Simulation, parse_scenario
 
+
 class Thermometer(Actor):
     role = "producer"
 
@@ -24,6 +25,7 @@ class Thermometer(Actor):
         while True:
             await self.sleep(0.5)
             await self.publish("readings", f"{self.numbers.gauss(20, 2):.1f}", key=self.name)
+
 
 simulation = Simulation(parse_scenario("{title: Home, about: Two rooms, until_s: 60, topics: [{name: readings}]}"))
 simulation.add(Thermometer("kitchen"))
@@ -41,9 +43,9 @@ def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert [(actor.name, actor.role) for actor in actors] == [("kitchen", "producer"), ("attic", "producer")]
 
 
-def test_the_readme_has_no_other_version_of_it() -> None:
+def test_the_readme_has_it_word_for_word() -> None:
     blocks = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), flags=re.DOTALL)
-    assert [block for block in blocks if "(Actor)" in block and block != EXAMPLE] == []
+    assert [block for block in blocks if "(Actor)" in block] == [EXAMPLE]
 
 
 class Inspector(Actor):
