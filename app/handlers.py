@@ -54,7 +54,7 @@ class Handlers(QObject):
     def _bind_session(self) -> None:
         bind, player = self._registry.bind, self._player
         bind("restart", self._restart)
-        bind("pause", self._pause, self._why_not_moving)
+        bind("pause", self._pause, self._why_ended)
         bind("step", player.step, self._why_ended)
         bind("run", player.run, self._why_ended)
         bind("fast", player.run_fast, self._why_ended)
@@ -70,9 +70,6 @@ class Handlers(QObject):
             return "No session is open."
         over = self._player.stopped or self._player.status.mode in {Mode.FINISHED, Mode.FAILED}
         return ENDED if over else ""
-
-    def _why_not_moving(self) -> str:
-        return self._why_ended()
 
     def _pause(self) -> None:
         """Space both stops time and lets it go on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from functools import partial
 from pathlib import Path
@@ -208,6 +209,9 @@ def open_window(path: Path, *, seed: int | None = None, theme: str = "system") -
         room = app.primaryScreen().availableGeometry()
         workbench.window.resize(min(FIRST_SIZE[0], room.width() - 20), min(FIRST_SIZE[1], room.height() - 40))
     workbench.window.show()
+    for end in (signal.SIGINT, signal.SIGTERM):
+        # Python hears of a signal at the next frame, and the window closes as by its button: the recording is sealed.
+        signal.signal(end, lambda _number, _frame: workbench.window.close())
     workbench.frames.start()
     workbench.player.run()
     code = app.exec()

@@ -86,6 +86,24 @@ def test_a_paced_run_takes_its_time_and_ends_well_when_it_is_told_to(tmp_path: P
     assert json.loads((tmp_path / "s" / "session.json").read_text())["ended"] == "stopped"
 
 
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "kill"])
+def test_a_window_that_is_told_to_end_seals_its_recording(tmp_path: Path, how: signal.Signals) -> None:
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "XDG_DATA_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "main.py")], env=environment, stderr=subprocess.PIPE, text=True
+    )
+    deadline_s = time.monotonic() + 60
+    while not (found := list(tmp_path.glob("brokerscope/sessions/*/session.json"))):
+        assert time.monotonic() < deadline_s
+        time.sleep(0.05)
+    time.sleep(2.0)
+    process.send_signal(how)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert "Traceback" not in err
+    assert json.loads(found[0].read_text())["ended"] == "stopped"
+
+
 @pytest.mark.spark
 def test_a_run_that_was_killed_is_made_whole_and_reported(tmp_path: Path) -> None:
     process = start_paced_run(tmp_path / "s")
