@@ -3,7 +3,7 @@
 import pytest
 
 from broker_core.clock import NS_PER_S
-from broker_core.engine.loop import Loop, first_of
+from broker_core.engine.loop import Loop, TaskCancelledError, first_of
 from broker_core.replies import Reply
 
 
@@ -119,3 +119,24 @@ def test_a_closed_loop_drops_its_tasks_and_their_finally_has_run() -> None:
     assert seen == ["started tidied"]
     assert started.finished.done
     assert unstarted.finished.done
+
+
+def test_a_task_that_waits_for_something_else_after_a_cancel_is_not_woken_by_the_old_reply() -> None:
+    loop = Loop()
+    woken_ns: list[int] = []
+    old: Reply[int] = Reply()
+
+    async def tidying() -> None:
+        try:
+            await old
+        except TaskCancelledError:
+            await loop.sleep(1)
+            woken_ns.append(loop.now_ns)
+
+    task = loop.spawn(tidying(), "tidying")
+    loop.run_until(0)
+    task.cancel()
+    loop.run_until(0)
+    old.resolve(42)
+    loop.run_until(2 * NS_PER_S)
+    assert woken_ns == [NS_PER_S]
