@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from broker_core.broker import Broker
-from broker_core.clients.membership import COOPERATIVE, ConsumerConfig, Membership
+from broker_core.clients.membership import COOPERATIVE, MOVED_ON, ConsumerConfig, Membership
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
@@ -61,6 +61,7 @@ class Consumer:
         self._processed: dict[TopicPartition, int] = {}
         self._lost: tuple[TopicPartition, ...] = ()
         self._must_join = True
+        self._replaced: BrokerError | None = None
         self._committed_ns = loop.now_ns
         self._fetch: Reply[list[StoredMessage]] | None = None
         self.closed = False
@@ -129,7 +130,7 @@ class Consumer:
 
         Everything that an earlier poll returned counts as processed. Without `hand_out` the caller says by `hand` what
         it gives to the application. A partition that cannot be read holds up no other; its error is raised when the
-        others have nothing.
+        others have nothing. FENCED_INSTANCE_ID is final: a newer member has its instance id.
         """
         self._check_open()
         self._processed.update(self._handed)
@@ -137,6 +138,7 @@ class Consumer:
         if self._pattern is not None:
             self._want(self._matching())
         await self._tell_lost()
+        self._check_place()
         if self._must_join and self.topics:
             await self._join()
         elif not self.topics and not self._manual and self._pattern is None:
@@ -230,10 +232,11 @@ class Consumer:
         self._commit_or_move_on(offsets)
 
     def _commit_or_move_on(self, offsets: dict[TopicPartition, int]) -> None:
+        self._check_place()
         try:
             self._commit(offsets)
         except BrokerError as error:
-            if error.code in _MOVED_ON:
+            if error.code in MOVED_ON:
                 self._moved_on(error)
             raise
 
@@ -247,7 +250,7 @@ class Consumer:
         try:
             self.commit_offsets({(each.topic, each.partition): each.offset + 1 for each in messages})
         except BrokerError as error:
-            if error.code not in _MOVED_ON:
+            if error.code not in MOVED_ON:
                 raise
             self.positions.update({place: at for place, at in before.items() if place in self.positions})
             return False
@@ -261,7 +264,7 @@ class Consumer:
         try:
             self.commit()
         except BrokerError as error:
-            if error.code not in _MOVED_ON:
+            if error.code not in MOVED_ON:
                 raise
 
     # -- the end
@@ -294,17 +297,17 @@ class Consumer:
             await self._tell(self._give_up(owned))
         while self._must_join:
             self._check_open()
+            self._check_place()
             try:
                 assigned = await self._member.join(self.topics, owned)
                 await self._take_over(assigned)
                 owned = self.assignment
             except BrokerError as error:
-                if error.code in {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID}:
-                    self._lose()
-                    await self._tell_lost()
-                    owned = ()
-                elif not error.retriable and error.code is not ErrorCode.ILLEGAL_GENERATION:
+                if error.code not in MOVED_ON:
                     raise
+                self._moved_on(error)
+                await self._tell_lost()
+                owned = self.assignment
         self._member.start_heartbeat()
 
     def _give_up(self, partitions: Sequence[TopicPartition]) -> tuple[Listener, Sequence[TopicPartition]] | None:
@@ -367,27 +370,25 @@ class Consumer:
             self._fetch.resolve([])
 
     def _moved_on(self, error: BrokerError) -> None:
-        """The group said `error`: join at the next poll, with what it owns only where that is still its own."""
-        if error.code is not ErrorCode.REBALANCE_IN_PROGRESS:
-            self._lose()
-        self._must_join = True
+        """The group said `error`: join at the next poll, with what it owns only where that is still its own.
 
-    def _lose(self) -> None:
-        """The group went on without it: what it owned belongs to others now, so nothing may be committed."""
-        self._lost += self.assignment
-        self.positions, self._processed, self._handed = {}, {}, {}
-        self._member.forget()
+        Of two with one instance id the newer stays (KIP-345): the older one ends here, or they would throw each other
+        out for ever.
+        """
+        if error.code is ErrorCode.FENCED_INSTANCE_ID:
+            self._replaced = error
+            self._member.stop_heartbeat()
+        if error.code is not ErrorCode.REBALANCE_IN_PROGRESS:
+            # What it owned belongs to others now, so nothing may be committed.
+            self._lost += self.assignment
+            self.positions, self._processed, self._handed = {}, {}, {}
+            self._member.forget(keep_id=error.code is ErrorCode.ILLEGAL_GENERATION)
+        self._must_join = True
 
     def _check_open(self) -> None:
         if self.closed:
             raise BrokerError(ErrorCode.CLOSED, f"consumer {self.client_id}")
 
-
-_MOVED_ON = frozenset(
-    {
-        ErrorCode.REBALANCE_IN_PROGRESS,
-        ErrorCode.ILLEGAL_GENERATION,
-        ErrorCode.UNKNOWN_MEMBER_ID,
-        ErrorCode.FENCED_INSTANCE_ID,
-    }
-)
+    def _check_place(self) -> None:
+        if self._replaced is not None:
+            raise BrokerError(self._replaced.code, f"{self._replaced.about}; close {self.client_id}")

@@ -121,7 +121,8 @@ class GroupConsumer:
         """The next messages; [] where nothing came in time, or while the group rebalances.
 
         What an earlier poll gave counts as processed: that is what is committed by itself. Raises DAMAGED or
-        OFFSET_OUT_OF_RANGE for a partition that cannot be read, when the others have nothing; CLOSED.
+        OFFSET_OUT_OF_RANGE for a partition that cannot be read, when the others have nothing; CLOSED; for ever
+        FENCED_INSTANCE_ID, once a newer member has its instance id.
         """
         with self._alone():
             if self._buffer:

@@ -11,20 +11,27 @@ from broker_core.broker import Broker
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.groups.assignors import assign
+from broker_core.groups.assignors import lead
 from broker_core.groups.members import CONSUMER, JoinResult
 from broker_core.groups.protocol import (
     Subscription,
     TopicPartition,
     decode_assignment,
-    decode_members,
-    encode_assignment,
     encode_subscription,
 )
 from broker_core.replies import Reply
 from broker_core.timers import Timer
 
 COOPERATIVE = "cooperative-sticky"
+# What a member hears that is no longer in step with its group.
+MOVED_ON = frozenset(
+    {
+        ErrorCode.REBALANCE_IN_PROGRESS,
+        ErrorCode.ILLEGAL_GENERATION,
+        ErrorCode.UNKNOWN_MEMBER_ID,
+        ErrorCode.FENCED_INSTANCE_ID,
+    }
+)
 
 
 class ConsumerConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,32 +100,28 @@ class Membership:
         self.member_id, self.generation = joined.member_id, joined.generation
         assignments: dict[str, bytes] = {}
         if joined.leader == joined.member_id:
-            assignments = self._assign(joined)
+            assignments = lead(joined.protocol, joined.members, self._partition_count)
         synced = await broker.sync(loop.now_ns, self._group, self.member_id, self.generation, assignments)
         return decode_assignment(synced.assignment).partitions
 
-    def _assign(self, joined: JoinResult) -> dict[str, bytes]:
-        """What the leader gives to each member; a topic that is not there yet has nothing to give."""
-        subscriptions = decode_members(joined.members)
-        topics = {topic for subscription in subscriptions.values() for topic in subscription.topics}
-        partitions: dict[str, int] = {}
-        for topic in sorted(topics):
-            try:
-                partitions[topic] = self._broker.partition_count(topic)
-            except BrokerError as error:
-                if error.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-                    raise
-        plan = assign(joined.protocol, subscriptions, partitions)
-        return {member_id: encode_assignment(plan.get(member_id, [])) for member_id in subscriptions}
+    def _partition_count(self, topic: str) -> int:
+        """A topic that is not there yet has nothing to give."""
+        try:
+            return self._broker.partition_count(topic)
+        except BrokerError as error:
+            if error.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                raise
+            return 0
 
     def polled(self) -> None:
         """The application asks for messages: it is not stuck."""
         if self._config.max_poll_interval_ms and self.member_id:
             self._broker.groups.polled(self._loop.now_ns, self._group, self.member_id)
 
-    def forget(self) -> None:
-        """The group went on without it: the next join is that of a newcomer."""
-        self.member_id = ""
+    def forget(self, *, keep_id: bool = False) -> None:
+        """The group went on without it: the next join is a newcomer's, or, with `keep_id`, that of one left behind."""
+        if not keep_id:
+            self.member_id = ""
 
     def leave(self, cause: str) -> None:
         """Leave the group, for good; a join that is under way is left as soon as it is answered."""
@@ -156,9 +159,9 @@ class Membership:
             self._heartbeat = None
 
     def _beat(self, now_ns: int) -> None:
+        self.start_heartbeat()
         if not self.muted:
             try:
                 self._broker.heartbeat(now_ns, self._group, self.member_id, self.generation)
             except BrokerError as error:
                 self._moved_on(error)
-        self.start_heartbeat()
