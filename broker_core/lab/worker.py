@@ -124,3 +124,8 @@ class SubscriberActor(Lessee):
 
     def __init__(self, spec: SubscriberSpec) -> None:
         super().__init__(spec.name, tuple(spec.subscriptions.values()), spec)
+        self._read = spec.topics
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return self._read

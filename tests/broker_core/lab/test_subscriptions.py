@@ -152,6 +152,8 @@ def test_who_waits_for_several_topics_loses_nothing_and_prefers_the_first(spacin
     events: list[Event] = []
     simulation.events.attach(events.append)
     simulation.run()
+    (subscriber,) = (actor for actor in simulation.snapshot().actors if actor.name == "s")
+    assert subscriber.topics == ("a", "b")
     queues = {queue.name: queue for queue in simulation.snapshot().queues}
     for topic in ("a", "b"):
         queue = queues[f"s.{topic}"]

@@ -1,0 +1,50 @@
+"""What a group was handed, counted: the first handing over of an offset is attempt 1, any later one a redelivery."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker_core.events import EventKind
+from broker_core.messages import Message
+from tests.broker_core.clients.world import World
+
+END = 12
+
+
+@given(reads=st.lists(st.tuples(st.integers(0, END), st.integers(1, END)), min_size=1, max_size=8))
+def test_a_redelivery_is_whatever_the_group_was_handed_before_and_is_counted_as_such(reads: list[tuple[int, int]]):
+    """`reads` are fetches from an offset on, of so many messages, as after seeks, crashes and rebalances."""
+    world = World(1)
+    reply = world.broker.publish_batch(0, "commits", 0, [Message(b"%d" % n) for n in range(END)], client="test")
+    assert reply.done
+    known_end = delivered = redelivered = 0
+    attempts: list[tuple[int, bool]] = []
+    for offset, count in reads:
+        end = min(offset + count, END)
+        delivered += end - offset
+        redelivered += max(0, min(end, known_end) - offset)
+        attempts += [(at, at < known_end) for at in range(offset, end)]
+        known_end = max(known_end, end if end > offset else 0)
+        found = world.broker.fetch(0, "g", "c", {("commits", 0): offset}, max_messages=count, deadline_ns=0).result()
+        assert [message.offset for message in found] == list(range(offset, end))
+    totals = world.broker.totals()
+    assert (totals.delivered, totals.redelivered) == (delivered, redelivered)
+    told = [
+        (offset, event.attempt != 1)
+        for event in world.kinds(EventKind.DELIVERED)
+        for offset in range(event.offset or 0, (event.offset or 0) + event.count)
+    ]
+    assert told == attempts
+
+
+def test_each_group_counts_for_itself_and_what_a_dead_member_had_is_redelivered():
+    world = World(1)
+    world.publish(b"a", b"b", b"c")
+    first = world.consumer("one")
+    world.do(first.poll(max_messages=2))
+    first.abandon()
+    world.do(world.consumer("other", "others").poll())
+    world.run(20)
+    world.do(world.consumer("two").poll())
+    assert (world.broker.totals().delivered, world.broker.totals().redelivered) == (2 + 3 + 3, 2)
