@@ -1,4 +1,4 @@
-"""Every command of the workbench, in one registry.
+"""The registry of commands: one entry for each, whatever it is reached by.
 
 Menus, the toolbar, context menus, shortcuts and the Ctrl+P palette are all made from it. A command without a handler is
 known but shown nowhere, so a menu holds only what works.
@@ -44,39 +44,6 @@ class Command:
     checkable: bool = False
 
 
-COMMANDS: tuple[Command, ...] = (
-    Command("restart", "Start again", "Session", "Ctrl+R", "restart", "The same scenario with the same seed."),
-    Command("pause", "Pause", "Session", "Space", "pause", "Stops the session clock.", checkable=True),
-    Command("step", "Step", "Session", "F4", "step", "Runs to the next event, then pauses."),
-    Command("run", "Run", "Session", "F5", "play", "Runs at the chosen speed.", checkable=True),
-    Command("fast", "Fast", "Session", "F6", "fast", "Ten times the chosen speed.", checkable=True),
-    Command("express", "Express", "Session", "F7", "express", "As fast as it goes.", checkable=True),
-    Command("stop", "Stop", "Session", "F8", "stop", "Ends the session and seals its recording."),
-    Command("open_scenario", "Open scenario...", "File", "Ctrl+O", "folder", "Opens a scenario file."),
-    Command("export_report", "Export report...", "File", "Ctrl+E", "report", "Makes a report of the recorded session."),
-    Command("open_session_folder", "Show session folder", "File", "", "folder", "Opens the folder of the recording."),
-    Command("quit", "Quit", "File", "Ctrl+Q", "", "Seals the recording and closes the window."),
-    Command("move_consumer", "Move to group...", "Consumer", "Ctrl+M", "move", "Moves the selected consumer."),
-    Command("bench_consumer", "Send to the bench", "Consumer", "Ctrl+Shift+B", "bench", "Leaves its group."),
-    Command("redrive_selected", "Redrive selected", "Dead letters", "Ctrl+D", "redrive", "Back to their origin."),
-    Command("redrive_all", "Redrive all", "Dead letters", "Ctrl+Shift+D", "redrive", "All that are listed."),
-    Command("filter", "Filter", "View", "Ctrl+F", "filter", "Goes to the filter of the open panel."),
-    Command("palette", "Find a command...", "View", "Ctrl+P", "command", "All commands, by name."),
-    Command("show_assignments", "Assignments", "View", "Ctrl+1", "assignments", "Who owns which partition."),
-    Command("show_offsets", "Offsets", "View", "Ctrl+2", "offsets", "How far each group has come."),
-    Command("show_in_flight", "In flight", "View", "Ctrl+3", "clock", "Messages under a lease."),
-    Command("show_dead_letters", "Dead letters", "View", "Ctrl+4", "dead-letter", "Messages that were given up on."),
-    Command("show_backpressure", "Backpressure", "View", "Ctrl+5", "backpressure", "What holds producers back."),
-    Command("show_jobs", "Jobs", "View", "Ctrl+6", "layers", "Long work, with progress."),
-    Command("toggle_right", "Right side", "View", "Ctrl+Alt+R", "", "Rebalances and inspector.", checkable=True),
-    Command("toggle_bottom", "Panels", "View", "Ctrl+Alt+B", "", "The tabs at the bottom.", checkable=True),
-    Command("zoom_in", "Zoom in", "View", "Ctrl++", "zoom-in", "Canvas."),
-    Command("zoom_out", "Zoom out", "View", "Ctrl+-", "zoom-out", "Canvas."),
-    Command("zoom_fit", "Fit to window", "View", "Ctrl+0", "fit", "Canvas."),
-    Command("theme", "Light or dark", "View", "Ctrl+T", "moon", "Switches the theme."),
-)
-
-
 MENUS = ("File", "Session", "Consumer", "Dead letters", "View")
 
 
@@ -93,7 +60,7 @@ class ActionRegistry(QObject):
     triggered = Signal(str)
     changed = Signal()
 
-    def __init__(self, commands: Iterable[Command] = COMMANDS, parent: QObject | None = None) -> None:
+    def __init__(self, commands: Iterable[Command], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._commands = {command.id: command for command in commands}
         self._handlers: dict[str, Handler] = {}

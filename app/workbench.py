@@ -6,13 +6,16 @@ import signal
 import sys
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, QSettings, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from app.actions import COMMANDS, ActionRegistry
+from app.actions import ActionRegistry
+from app.commands import COMMANDS, FAMILIES
+from app.desk import Desk
 from app.frames import Frames
-from app.handlers import Handlers
+from app.handlers.session import SessionHandlers
 from app.jobs import Jobs
 from app.places import APP_NAME
 from app.player import Player
@@ -30,6 +33,8 @@ PANELS_EVERY_FRAMES = 3
 JOB_END_TIMEOUT_S = 15.0
 FIRST_SIZE = (1600, 1000)
 THEME_SETTING = "window/theme"
+
+T = TypeVar("T")
 
 
 class Workbench(QObject):
@@ -61,9 +66,10 @@ class Workbench(QObject):
         self.canvas = Canvas(current_theme())
         self.window = MainWindow(self.views.make_parts(self.canvas), self.registry.actions(), (), settings)
         self.views.attach(self.window)
-        self.handlers = Handlers(self.registry, self.window, self.canvas, self.views, self.player, self.jobs)
+        self.desk = Desk(self.registry, self.window, self.canvas, self.views, self.player, self.jobs)
+        self._families: dict[type, QObject] = {family: family(self.desk) for family in FAMILIES}
         for command, path in scenarios.values():
-            self.registry.bind(command.id, partial(self.handlers.open, path))
+            self.registry.bind(command.id, partial(self.family(SessionHandlers).open, path))
         self.registry.bind("theme", self.toggle_theme)
         self.registry.set_icons(lambda name: icon(name, current_theme()))
         self.registry.install(self.window)
@@ -83,6 +89,12 @@ class Workbench(QObject):
         size_timer = QTimer(self)
         size_timer.timeout.connect(self._measure_recording)
         size_timer.start(1_000)
+
+    def family(self, kind: type[T]) -> T:
+        """The handlers of one family of commands; KeyError where there is none."""
+        found = self._families[kind]
+        assert isinstance(found, kind)
+        return found
 
     # -- one session after another
 

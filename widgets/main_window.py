@@ -25,7 +25,7 @@ and calls these:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from PySide6.QtCore import QByteArray, QSettings, Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent
@@ -50,17 +50,22 @@ LEAST_SIZE = (960, 640)
 
 @dataclass(frozen=True)
 class Parts:
-    """The panels of the window."""
+    """The panels of the window: what stands beside the canvas, then the tabs in their order."""
 
     canvas: QWidget
+    inspector: InspectorPanel
+    rebalances: RebalancesPanel
     assignments: AssignmentsPanel
     offsets: OffsetsPanel
     in_flight: InFlightPanel
     dead_letters: DeadLettersPanel
     backpressure: BackpressurePanel
     jobs: JobsPanel
-    rebalances: RebalancesPanel
-    inspector: InspectorPanel
+
+    def tabs(self) -> dict[str, Panel]:
+        """The panels below the canvas, by name, in order."""
+        beside = {"canvas", "inspector", "rebalances"}
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in beside}
 
 
 class MainWindow(QMainWindow):
@@ -93,14 +98,7 @@ class MainWindow(QMainWindow):
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
         self.tabs.setUsesScrollButtons(True)
-        self._named: dict[str, Panel] = {
-            "assignments": parts.assignments,
-            "offsets": parts.offsets,
-            "in_flight": parts.in_flight,
-            "dead_letters": parts.dead_letters,
-            "backpressure": parts.backpressure,
-            "jobs": parts.jobs,
-        }
+        self._named = parts.tabs()
         for panel in self._named.values():
             self.tabs.addTab(panel, panel.title)
         self.tabs.currentChanged.connect(lambda _place: self._on_tab())

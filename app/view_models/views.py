@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QWidget
 from app.view_models.assignments import AssignmentsModel
 from app.view_models.canvas import CanvasModel
 from app.view_models.dead_letters import DeadLettersModel
+from app.view_models.feed import PanelFeed, TableFeed
 from app.view_models.formats import Times, session_time
 from app.view_models.gauges import gauges
 from app.view_models.in_flight import InFlightModel
@@ -26,7 +27,6 @@ from app.view_models.offsets import OffsetsModel
 from app.view_models.owners import Owners
 from app.view_models.rebalances import RebalanceCards
 from app.view_models.status import StatusModel
-from app.view_models.table import TableModel
 from app.view_models.timeline import TimelineModel
 from broker_core.snapshots import Snapshot
 from widgets.main_window import MainWindow, Parts
@@ -38,7 +38,6 @@ from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.jobs import JobFacts, JobsPanel
 from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.rebalances import RebalancesPanel
-from widgets.panels.table_panel import TablePanel
 from widgets.theme import current_theme
 
 
@@ -62,6 +61,7 @@ class Views(QObject):
         self.running = True
         self.snapshot: Snapshot | None = None
         self._window: MainWindow | None = None
+        self._feeds: dict[str, PanelFeed] = {}
 
     def make_parts(self, canvas: QWidget) -> Parts:
         """The panels over these models."""
@@ -78,22 +78,22 @@ class Views(QObject):
         )
 
     def attach(self, window: MainWindow) -> None:
-        """Connect filters, causes, details, jobs and tabs of a window made with `make_parts`."""
+        """Connect the panels of a window made with `make_parts` to their models."""
         self._window = window
         parts = window.parts
-        tables: tuple[tuple[TablePanel, TableModel[Any]], ...] = (
-            (parts.assignments, self.assignments),
-            (parts.offsets, self.offsets),
-            (parts.in_flight, self.in_flight),
-            (parts.dead_letters, self.dead_letters),
-        )
-        for panel, model in tables:
-            panel.filterChanged.connect(model.set_filter)
-            model.counted.connect(lambda _shown, total, at=panel: at.set_total(total))
+        self.add(TableFeed("assignments", parts.assignments, self.assignments, parent=self))
+        self.add(TableFeed("offsets", parts.offsets, self.offsets, parent=self))
+        self.add(TableFeed("in_flight", parts.in_flight, self.in_flight, also=self._around_leases, parent=self))
+        self.add(TableFeed("dead_letters", parts.dead_letters, self.dead_letters, also=self._around_bin, parent=self))
+        self.add(BackpressureFeed("backpressure", parts.backpressure, self))
         self.dead_letters.causes_changed.connect(parts.dead_letters.set_causes)
         parts.dead_letters.causeChosen.connect(self.dead_letters.set_cause)
         parts.dead_letters.currentChanged.connect(self._show_letter)
         window.tabShown.connect(lambda _name: self._show_tab())
+
+    def add(self, feed: PanelFeed) -> None:
+        """`feed` keeps its tab up to date from now on."""
+        self._feeds[feed.tab] = feed
 
     def select(self, selected: str) -> None:
         """Show the facts of a thing on the canvas; "" for nothing."""
@@ -107,6 +107,8 @@ class Views(QObject):
         self.canvas = CanvasModel(self.owners)
         self.assignments.restart()
         self.offsets.restart()
+        for feed in self._feeds.values():
+            feed.restart()
 
     def refresh(self, snapshot: Snapshot, *, panels: bool = True) -> None:
         """Show a snapshot: canvas and clock always; with `panels`, whatever else is visible."""
@@ -139,21 +141,20 @@ class Views(QObject):
         window, snapshot = self._window, self.snapshot
         if window is None or snapshot is None or not window.tabs.isVisible():
             return
-        parts, tab = window.parts, window.shown_tab()
-        if tab == "assignments":
-            self.assignments.set_snapshot(snapshot)
-        elif tab == "offsets":
-            self.offsets.set_snapshot(snapshot)
-        elif tab == "in_flight":
-            self.in_flight.set_snapshot(snapshot)
-            parts.in_flight.set_note(_overfull(self.in_flight.total, self.in_flight.whole, "leases"))
-        elif tab == "dead_letters":
-            self.dead_letters.set_snapshot(snapshot)
-            parts.dead_letters.set_totals(snapshot.totals.dead_lettered, snapshot.totals.redriven)
-            whole = self.dead_letters.whole
-            parts.dead_letters.set_note(_overfull(self.dead_letters.total, whole, "dead letters"))
-        elif tab == "backpressure":
-            parts.backpressure.set_gauges(gauges(snapshot))
+        feed = self._feeds.get(window.shown_tab())
+        if feed is not None:
+            feed.show(snapshot)
+
+    def _around_leases(self, _snapshot: Snapshot) -> None:
+        if self._window is not None:
+            note = _overfull(self.in_flight.total, self.in_flight.whole, "leases")
+            self._window.parts.in_flight.set_note(note)
+
+    def _around_bin(self, snapshot: Snapshot) -> None:
+        if self._window is not None:
+            panel = self._window.parts.dead_letters
+            panel.set_totals(snapshot.totals.dead_lettered, snapshot.totals.redriven)
+            panel.set_note(_overfull(self.dead_letters.total, self.dead_letters.whole, "dead letters"))
 
     def _show_letter(self, key: Hashable) -> None:
         if self._window is not None:
@@ -164,6 +165,18 @@ class Views(QObject):
         if self._window is not None:
             self._window.parts.jobs.set_jobs(jobs)
             self._window.set_tab_count("jobs", sum(1 for job in jobs if job.state in ("Waiting", "Running")))
+
+
+class BackpressureFeed(PanelFeed):
+    """Gauges of whatever can hold a producer back."""
+
+    def __init__(self, tab: str, panel: BackpressurePanel, parent: QObject | None = None) -> None:
+        super().__init__(tab, panel, parent)
+        self._gauges = panel
+
+    def show(self, snapshot: Snapshot) -> None:
+        """The gauges as they stand."""
+        self._gauges.set_gauges(gauges(snapshot))
 
 
 def _overfull(listed: int, whole: int, what: str) -> str:

@@ -7,7 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QLineEdit, QMainWindow, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
-from app.actions import COMMANDS, ActionRegistry
+from app.actions import ActionRegistry
+from app.commands import COMMANDS
 from widgets.icons import icon_names
 
 # As the interface's description gives them.
@@ -68,7 +69,7 @@ def test_what_opens_a_dialog_ends_with_dots():
 
 
 def test_a_command_without_a_handler_is_shown_nowhere(qapp):
-    registry = ActionRegistry()
+    registry = ActionRegistry(COMMANDS)
     registry.bind("run", lambda: None)
     assert [command.id for command in registry.commands()] == ["run"]
     assert [entry.id for entry in registry.entries()] == ["run"]
@@ -81,11 +82,11 @@ def test_a_command_without_a_handler_is_shown_nowhere(qapp):
 
 def test_an_unknown_command_is_an_error(qapp):
     with pytest.raises(KeyError):
-        ActionRegistry().bind("fly", lambda: None)
+        ActionRegistry(COMMANDS).bind("fly", lambda: None)
 
 
 def test_a_disabled_command_says_why_and_does_not_run(qapp):
-    registry, ran, why = ActionRegistry(), [], ["The session has ended."]
+    registry, ran, why = ActionRegistry(COMMANDS), [], ["The session has ended."]
     registry.bind("step", lambda: ran.append(1), lambda: why[0])
     assert not registry.action("step").isEnabled()
     assert "The session has ended." in registry.action("step").toolTip()
@@ -98,7 +99,7 @@ def test_a_disabled_command_says_why_and_does_not_run(qapp):
 
 
 def test_triggered_is_told_after_the_handler_ran(qapp, qtbot):
-    registry, ran = ActionRegistry(), []
+    registry, ran = ActionRegistry(COMMANDS), []
     registry.bind("run", lambda: ran.append("handler"))
     registry.triggered.connect(ran.append)
     registry.trigger("run")
@@ -117,7 +118,7 @@ class Frame(QMainWindow):
             column.addWidget(widget)
         self.setCentralWidget(self.body)
         self.ran: list[str] = []
-        self.registry = ActionRegistry(parent=self)
+        self.registry = ActionRegistry(COMMANDS, parent=self)
         for name in ("pause", "run", "step", "palette", "export_report"):
             self.registry.bind(name, partial(self.ran.append, name))
         self.registry.install(self)

@@ -11,6 +11,9 @@ import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QMessageBox
 
+from app.handlers.consumers import ConsumerHandlers
+from app.handlers.dead_letters import DeadLetterHandlers
+from app.handlers.session import SessionHandlers
 from app.scenario_menu import scenario_commands
 from app.workbench import Workbench
 from broker_core.clock import NS_PER_MS
@@ -198,7 +201,7 @@ def test_stopping_seals_the_recording_and_keeps_the_actions(open_workbench: Call
     folder = hand.workbench.player.folder
     assert folder is not None
     assert hand.workbench.registry.reason("export_report").startswith("Stop the session first")
-    hand.workbench.handlers.move("indexer-4", "indexers")
+    hand.workbench.family(ConsumerHandlers).move("indexer-4", "indexers")
     hand.pass_time(5)
     hand.qtbot.keyClick(hand.workbench.window, Qt.Key.Key_F8)
     hand.workbench.draw()
@@ -209,7 +212,7 @@ def test_stopping_seals_the_recording_and_keeps_the_actions(open_workbench: Call
     assert action["action"].items() >= moved.items()
     assert hand.workbench.registry.reason("export_report") == ""
     assert hand.workbench.registry.reason("step").startswith("The session has ended.")
-    hand.workbench.handlers.move("indexer-4", "")
+    hand.workbench.family(ConsumerHandlers).move("indexer-4", "")
     assert "has ended" in hand.workbench.window.status.last_action.whole()
 
 
@@ -231,7 +234,7 @@ def test_a_bad_scenario_is_told_and_the_session_goes_on(hand: Hand, tmp_path_fac
     bad = tmp_path_factory.mktemp("bad") / "bad.yaml"
     bad.write_text("title: Bad\nabuot: x\n")
     title = hand.workbench.window.windowTitle()
-    hand.workbench.handlers.open(bad)
+    hand.workbench.family(SessionHandlers).open(bad)
     box = hand.workbench.window.findChild(QMessageBox)
     assert box is not None
     assert "bad.yaml, line 2" in box.text()
@@ -265,8 +268,8 @@ def test_a_second_redrive_of_the_same_letters_does_nothing_and_says_so(hand: Han
     queue = hand.workbench.player.snapshot.queues[0]
     keys = [(queue.name, letter.offset) for letter in queue.dead_letters]
     seen = events(hand)
-    hand.workbench.handlers.redrive(keys)
-    hand.workbench.handlers.redrive(keys)
+    hand.workbench.family(DeadLetterHandlers).redrive(keys)
+    hand.workbench.family(DeadLetterHandlers).redrive(keys)
     hand.show()
     box = hand.workbench.window.findChild(QMessageBox)
     assert box is not None

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from app.actions import ActionRegistry
+from app.commands import COMMANDS
 from app.view_models.views import Views
 from broker_core.snapshots import Totals
 from tests.app.view_models import made_up
@@ -26,7 +27,7 @@ class Bench:
 
     def __init__(self, qtbot):
         self.views = Views()
-        self.registry = ActionRegistry()
+        self.registry = ActionRegistry(COMMANDS)
         self.window = MainWindow(self.views.make_parts(Canvas(current_theme())), self.registry.actions())
         self.views.attach(self.window)
         self.parts = self.window.parts

@@ -1,0 +1,14 @@
+"""All families of commands, in the order of the menus. A new family is added here."""
+
+from __future__ import annotations
+
+from app.actions import Command
+from app.handlers.consumers import ConsumerHandlers
+from app.handlers.dead_letters import DeadLetterHandlers
+from app.handlers.reports import ReportHandlers
+from app.handlers.session import SessionHandlers
+from app.handlers.view import ViewHandlers
+
+FAMILIES = (SessionHandlers, ReportHandlers, ConsumerHandlers, DeadLetterHandlers, ViewHandlers)
+
+COMMANDS: tuple[Command, ...] = tuple(command for family in FAMILIES for command in family.COMMANDS)

@@ -1,0 +1,58 @@
+"""What handlers of commands work with: the window and what stands behind it, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from PySide6.QtWidgets import QMenu
+
+from app.actions import ActionRegistry
+from app.jobs import Jobs
+from app.player import Player
+from app.view_models.views import Views
+from broker_core.engine.runner import Mode
+from broker_core.lab.actions import UserAction
+from widgets.canvas.canvas import Canvas
+from widgets.main_window import MainWindow
+
+ENDED = "The session has ended. Start it again (Ctrl+R) to change it."
+
+# Adds what can be done to (kind, name) of a thing on the canvas, such as ("consumer", "indexer-1"), to its menu.
+MenuPart = Callable[[str, str, QMenu], object]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The parts of one workbench. `menu_parts` are asked in order whenever a context menu of the canvas opens."""
+
+    registry: ActionRegistry
+    window: MainWindow
+    canvas: Canvas
+    views: Views
+    player: Player
+    jobs: Jobs
+    menu_parts: list[MenuPart] = field(default_factory=list)
+
+    def say(self, sentence: str) -> None:
+        """A sentence in the status bar."""
+        self.window.status.say(sentence)
+
+    def why_ended(self) -> str:
+        """Why nothing in the session can be changed now; "" where it can."""
+        if self.player.scenario is None:
+            return "No session is open."
+        over = self.player.stopped or self.player.status.mode in {Mode.FINISHED, Mode.FAILED}
+        return ENDED if over else ""
+
+    def perform(self, action: UserAction) -> None:
+        """Do `action` in the session, or say why it cannot be done now."""
+        if why := self.why_ended():
+            self.say(why)
+        else:
+            self.player.perform(action)
+
+    def selected(self, kind: str) -> str:
+        """The name of the thing selected on the canvas, where it is of that kind; else ""."""
+        found, _, name = self.views.selected.partition(":")
+        return name if found == kind else ""

@@ -1,0 +1,86 @@
+"""Time and files: run, pause, step, stop, start again, open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog
+
+from app.actions import Command
+from app.desk import Desk
+from broker_core.errors import BrokerError
+from broker_core.lab.arrivals import ArrivalError
+from broker_core.lab.scenario import ScenarioError
+
+
+class SessionHandlers(QObject):
+    """The commands of the menus Session and File."""
+
+    COMMANDS = (
+        Command("restart", "Start again", "Session", "Ctrl+R", "restart", "The same scenario with the same seed."),
+        Command("pause", "Pause", "Session", "Space", "pause", "Stops the session clock.", checkable=True),
+        Command("step", "Step", "Session", "F4", "step", "Runs to the next event, then pauses."),
+        Command("run", "Run", "Session", "F5", "play", "Runs at the chosen speed.", checkable=True),
+        Command("fast", "Fast", "Session", "F6", "fast", "Ten times the chosen speed.", checkable=True),
+        Command("express", "Express", "Session", "F7", "express", "As fast as it goes.", checkable=True),
+        Command("stop", "Stop", "Session", "F8", "stop", "Ends the session and seals its recording."),
+        Command("open_scenario", "Open scenario...", "File", "Ctrl+O", "folder", "Opens a scenario file."),
+        Command("open_session_folder", "Show session folder", "File", "", "folder", "The folder of the recording."),
+        Command("quit", "Quit", "File", "Ctrl+Q", "", "Seals the recording and closes the window."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk, self._player = desk, desk.player
+        bind, player, ended = desk.registry.bind, desk.player, desk.why_ended
+        bind("restart", self._restart)
+        bind("pause", self._pause, ended)
+        bind("step", player.step, ended)
+        bind("run", player.run, ended)
+        bind("fast", player.run_fast, ended)
+        bind("express", player.express, ended)
+        bind("stop", player.stop, lambda: "The session has ended already." if player.stopped else "")
+        bind("open_scenario", self._open_scenario)
+        bind("open_session_folder", self._open_folder, lambda: "" if player.folder else "This session is not recorded.")
+        bind("quit", desk.window.close)
+        desk.window.toolbar.speedChosen.connect(self._choose_speed)
+
+    def _pause(self) -> None:
+        """Space both stops time and lets it go on."""
+        if self._player.moving:
+            self._player.pause()
+        else:
+            self._player.run()
+
+    def _choose_speed(self, speed: float) -> None:
+        self._player.speed = speed
+        if self._player.moving:
+            self._player.run(speed)
+
+    def _restart(self) -> None:
+        self._try(self._player.restart)
+
+    def _open_scenario(self) -> None:
+        found, _ = QFileDialog.getOpenFileName(self._desk.window, "Open scenario", "", "Scenarios (*.yaml *.yml)")
+        if found:
+            self.open(Path(found))
+
+    def open(self, path: Path) -> None:
+        """Open another scenario and let it run; where it cannot be opened, the present one stays."""
+        if self._try(lambda: self._player.open(path)):
+            self._player.run()
+
+    def _try(self, call: Callable[[], object]) -> bool:
+        try:
+            call()
+        except (ScenarioError, ArrivalError, BrokerError, OSError) as error:
+            self._player.failed.emit(str(error))
+            return False
+        return True
+
+    def _open_folder(self) -> None:
+        if self._player.folder is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._player.folder)))

@@ -1,0 +1,91 @@
+"""What is shown: tabs, sides, zoom, the palette, and the context menu of the canvas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QObject, QPoint
+from PySide6.QtWidgets import QMenu
+
+from app.actions import Command
+from app.desk import Desk
+from widgets.palette import CommandPalette
+
+_ZOOM = ("zoom_in", "zoom_out", "zoom_fit")
+# What to look at, by the kind of thing that was clicked.
+_PANELS_OF = {
+    "topic": ("show_offsets", "show_backpressure"),
+    "lane": ("show_offsets", "show_backpressure"),
+    "producer": ("show_offsets", "show_backpressure"),
+    "group": ("show_assignments", "show_offsets"),
+    "consumer": (),
+    "queue": (),
+    "dlq": (),
+}
+
+
+class ViewHandlers(QObject):
+    """The menu View."""
+
+    COMMANDS = (
+        Command("filter", "Filter", "View", "Ctrl+F", "filter", "Goes to the filter of the open panel."),
+        Command("palette", "Find a command...", "View", "Ctrl+P", "command", "All commands, by name."),
+        Command("show_assignments", "Assignments", "View", "Ctrl+1", "assignments", "Who owns which partition."),
+        Command("show_offsets", "Offsets", "View", "Ctrl+2", "offsets", "How far each group has come."),
+        Command("show_in_flight", "In flight", "View", "Ctrl+3", "clock", "Messages under a lease."),
+        Command(
+            "show_dead_letters", "Dead letters", "View", "Ctrl+4", "dead-letter", "Messages that were given up on."
+        ),
+        Command("show_backpressure", "Backpressure", "View", "Ctrl+5", "backpressure", "What holds producers back."),
+        Command("show_jobs", "Jobs", "View", "Ctrl+6", "layers", "Long work, with progress."),
+        Command("toggle_right", "Right side", "View", "Ctrl+Alt+R", "", "Rebalances and inspector.", checkable=True),
+        Command("toggle_bottom", "Panels", "View", "Ctrl+Alt+B", "", "The tabs at the bottom.", checkable=True),
+        Command("zoom_in", "Zoom in", "View", "Ctrl++", "zoom-in", "Canvas."),
+        Command("zoom_out", "Zoom out", "View", "Ctrl+-", "zoom-out", "Canvas."),
+        Command("zoom_fit", "Fit to window", "View", "Ctrl+0", "fit", "Canvas."),
+        Command("theme", "Light or dark", "View", "Ctrl+T", "moon", "Switches the theme."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        self._palette = CommandPalette(desk.window)
+        self._palette.chosen.connect(desk.registry.trigger)
+        bind, window, canvas = desk.registry.bind, desk.window, desk.canvas
+        canvas.selected.connect(self._select)
+        canvas.contextMenuRequested.connect(self._canvas_menu)
+        desk.menu_parts.append(self._add_to_menu)
+        bind("filter", window.focus_filter)
+        bind("palette", lambda: self._palette.show_entries(desk.registry.entries()))
+        for command in self.COMMANDS:
+            if command.id.startswith("show_"):
+                bind(command.id, partial(window.show_tab, command.id.removeprefix("show_")))
+        for name, toggle in (("right", window.toggle_right), ("bottom", window.toggle_bottom)):
+            bind(f"toggle_{name}", partial(self._toggle, f"toggle_{name}", toggle))
+            desk.registry.set_checked(f"toggle_{name}", True)
+        bind("zoom_in", canvas.zoom_in)
+        bind("zoom_out", canvas.zoom_out)
+        bind("zoom_fit", canvas.fit)
+
+    def _toggle(self, command: str, show: Callable[[bool], None]) -> None:
+        show(self._desk.registry.action(command).isChecked())
+
+    def _select(self, selected: str) -> None:
+        self._desk.views.select(selected)
+        self._desk.registry.refresh()
+
+    def _canvas_menu(self, clicked: str, at: QPoint) -> None:
+        kind, _, name = clicked.partition(":")
+        menu = QMenu(self._desk.window)
+        menu.setObjectName("canvas_menu")
+        menu.setToolTipsVisible(True)
+        self._select(clicked)
+        for add in self._desk.menu_parts:
+            add(kind, name, menu)
+        menu.popup(at)
+        menu.aboutToHide.connect(menu.deleteLater)
+
+    def _add_to_menu(self, kind: str, _name: str, menu: QMenu) -> None:
+        for command in _PANELS_OF.get(kind, _ZOOM):
+            menu.addAction(self._desk.registry.action(command))
