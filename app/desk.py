@@ -18,6 +18,8 @@ from widgets.main_window import MainWindow
 
 ENDED = "The session has ended. Start it again (Ctrl+R) to change it."
 
+PAST = "This is the past: follow live (Alt+Right), or branch here, to change anything."
+
 # Adds what can be done to (kind, name) of a thing on the canvas, such as ("consumer", "indexer-1"), to its menu.
 MenuPart = Callable[[str, str, QMenu], object]
 
@@ -42,6 +44,8 @@ class Desk:
         """Why nothing in the session can be changed now; "" where it can."""
         if self.player.scenario is None:
             return "No session is open."
+        if not self.player.live:
+            return PAST
         over = self.player.stopped or self.player.status.mode in {Mode.FINISHED, Mode.FAILED}
         return ENDED if over else ""
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
@@ -13,14 +14,17 @@ from app.places import DataFiles, new_session_folder
 from app.view_models.timeline import TimelineFeed
 from broker_core.clock import ns_from_s
 from broker_core.engine.runner import Engine, EngineStatus, Mode
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import describe
 from broker_core.lab.actions import UserAction
 from broker_core.lab.scenario import Scenario, load_scenario
+from broker_core.lab.simulation import Simulation
 from broker_core.session.live_session import LiveSession
 from broker_core.snapshots import Snapshot
 
 FAST_TIMES = 10.0
+
+T = TypeVar("T")
 
 
 class Player(QObject):
@@ -155,6 +159,11 @@ class Player(QObject):
         return self._engine.latest
 
     @property
+    def live(self) -> bool:
+        """False while the window shows the past: nothing in the session can be changed there."""
+        return self._live is not None
+
+    @property
     def moving(self) -> bool:
         """True while session time passes."""
         return not self.stopped and self.status.mode in {Mode.RUNNING, Mode.EXPRESS}
@@ -207,6 +216,18 @@ class Player(QObject):
             return
         simulation = self._live.simulation
         self._engine.post(lambda: simulation.perform(action)).add_done_callback(self._acted.emit)
+
+    def ask(self, call: Callable[[Simulation], T]) -> Future[T]:
+        """What `call` finds in the session, looked up in the engine's thread between two steps: keep it below 2 ms.
+
+        The future gets a CLOSED error once the session has ended; its callbacks run in the engine's thread.
+        """
+        if self._engine is None or self._live is None:
+            closed: Future[T] = Future()
+            closed.set_exception(BrokerError(ErrorCode.CLOSED, "no session is open"))
+            return closed
+        simulation = self._live.simulation
+        return self._engine.post(lambda: call(simulation))
 
     def _tell_step(self, done: Future[None]) -> None:
         error, event = done.exception(), self.feed.last

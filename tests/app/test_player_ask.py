@@ -1,0 +1,34 @@
+"""Questions to the broker of the session, answered in the engine's thread."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from app.player import Player
+from broker_core.errors import BrokerError, ErrorCode
+from tests.app.conftest import Hand
+
+
+def test_a_question_is_answered_in_the_engines_thread(hand: Hand) -> None:
+    answer = hand.workbench.player.ask(lambda simulation: (simulation.loop.now_ns, threading.current_thread().name))
+    assert answer.result(10) == (10_000_000_000, "engine")
+
+
+def test_what_a_question_raises_comes_with_the_answer(hand: Hand) -> None:
+    with pytest.raises(KeyError):
+        hand.workbench.player.ask(lambda simulation: simulation.actors["nobody"]).result(10)
+
+
+def test_an_ended_session_answers_that_it_is_closed_and_never_blocks(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench()
+    hand.workbench.player.stop()
+    with pytest.raises(BrokerError) as told:
+        hand.workbench.player.ask(lambda simulation: simulation.loop.now_ns).result(10)
+    assert told.value.code is ErrorCode.CLOSED
+
+
+def test_without_a_session_a_question_is_answered_that_none_is_open() -> None:
+    player = Player(record=False)
+    assert isinstance(player.ask(lambda simulation: simulation.seed).exception(0), BrokerError)
+    assert not player.live
