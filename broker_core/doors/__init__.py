@@ -1,0 +1,1 @@
+"""Doors: the broker, opened to other programs on this machine or elsewhere."""

@@ -1,0 +1,158 @@
+"""Who is connected, at any door: what each one does, how fast, what went wrong last, and the means to cut it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import msgspec
+
+from broker_core.clock import NS_PER_S
+
+# Rates are taken over at least this long, and at most twice as long.
+RATE_WINDOW_NS = NS_PER_S
+
+
+class ConnectionView(msgspec.Struct, frozen=True):
+    """One connection at one moment. Times are session nanoseconds; sizes are bytes on the wire, both ways.
+
+    `client` is what it calls itself ("" while it has not said so), `principal` who its token says it is. Rates are per
+    second, over the last second or two.
+    """
+
+    id: int
+    door: str
+    peer: str
+    client: str
+    principal: str
+    opened_ns: int
+    heard_ns: int
+    requests: int
+    messages_in: int
+    messages_out: int
+    bytes_in: int
+    bytes_out: int
+    requests_per_s: float
+    messages_in_per_s: float
+    messages_out_per_s: float
+    bytes_in_per_s: float
+    bytes_out_per_s: float
+    errors: int
+    last_error: str
+
+
+_Counts = tuple[int, int, int, int, int]
+_NOTHING: _Counts = (0, 0, 0, 0, 0)
+
+
+class Connection:
+    """One open connection. Its door counts here, from one thread; anybody may look."""
+
+    __slots__ = (
+        "_cut",
+        "_now",
+        "_then",
+        "bytes_in",
+        "bytes_out",
+        "client",
+        "door",
+        "errors",
+        "heard_ns",
+        "id",
+        "last_error",
+        "messages_in",
+        "messages_out",
+        "opened_ns",
+        "peer",
+        "principal",
+        "requests",
+    )
+
+    def __init__(self, number: int, door: str, peer: str, client: str, opened_ns: int, cut: Callable[[], object]):
+        self.id = number
+        self.door = door
+        self.peer = peer
+        self.client = client
+        self.principal = ""
+        self.opened_ns = self.heard_ns = opened_ns
+        self.requests = self.messages_in = self.messages_out = self.bytes_in = self.bytes_out = 0
+        self.errors = 0
+        self.last_error = ""
+        self._cut = cut
+        self._then = self._now = (opened_ns, _NOTHING)  # the marks that rates are taken from
+
+    def failed(self, sentence: str) -> None:
+        """Something that it asked for, or it itself, went wrong."""
+        self.errors += 1
+        self.last_error = sentence
+
+    def cut(self) -> None:
+        """End it, from any thread."""
+        self._cut()
+
+    def view(self, now_ns: int) -> ConnectionView:
+        """Call it under the lock of the registry: it moves the marks."""
+        counts: _Counts = (self.requests, self.messages_in, self.messages_out, self.bytes_in, self.bytes_out)
+        if now_ns - self._now[0] >= RATE_WINDOW_NS:
+            self._then, self._now = self._now, (now_ns, counts)
+        since_ns, before = self._then
+        elapsed_s = max(now_ns - since_ns, RATE_WINDOW_NS) / NS_PER_S
+        rates = [(count - old) / elapsed_s for count, old in zip(counts, before, strict=True)]
+        return ConnectionView(
+            self.id,
+            self.door,
+            self.peer,
+            self.client,
+            self.principal,
+            self.opened_ns,
+            self.heard_ns,
+            *counts,
+            *rates,
+            self.errors,
+            self.last_error,
+        )
+
+
+class Connections:
+    """The open connections of all doors. From any thread; it calls nobody while it holds its lock."""
+
+    def __init__(self, now_ns: Callable[[], int]) -> None:
+        """`now_ns` gives session time, as `BrokerHost.now_ns` does."""
+        self._now_ns = now_ns
+        self._lock = threading.Lock()
+        self._open: dict[int, Connection] = {}
+        self._next_id = 1
+
+    def open(self, door: str, peer: str, cut: Callable[[], object], *, client: str = "") -> Connection:
+        """A connection has come in through `door` ("http", "wire"); `cut()` ends it, from any thread."""
+        with self._lock:
+            connection = Connection(self._next_id, door, peer, client, self._now_ns(), cut)
+            self._open[connection.id] = connection
+            self._next_id += 1
+            return connection
+
+    def closed(self, connection: Connection) -> None:
+        """It is gone; the second call does nothing."""
+        with self._lock:
+            self._open.pop(connection.id, None)
+
+    def cut(self, number: int, reason: str = "cut by the user") -> bool:
+        """End the connection `number`; False where there is none any more."""
+        with self._lock:
+            connection = self._open.get(number)
+        if connection is None:
+            return False
+        connection.failed(reason)
+        connection.cut()
+        return True
+
+    def count(self, door: str = "") -> int:
+        """How many are open, at one door or at all."""
+        with self._lock:
+            return sum(not door or each.door == door for each in self._open.values())
+
+    def views(self) -> tuple[ConnectionView, ...]:
+        """All that are open, in the order in which they came."""
+        now_ns = self._now_ns()
+        with self._lock:
+            return tuple(each.view(now_ns) for each in self._open.values())
