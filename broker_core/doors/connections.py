@@ -97,7 +97,9 @@ class Connection:
             self._then, self._now = self._now, (now_ns, counts)
         since_ns, before = self._then
         elapsed_s = max(now_ns - since_ns, RATE_WINDOW_NS) / NS_PER_S
-        rates = [(count - old) / elapsed_s for count, old in zip(counts, before, strict=True)]
+        requests, messages_in, messages_out, bytes_in, bytes_out = (
+            (count - old) / elapsed_s for count, old in zip(counts, before, strict=True)
+        )
         return ConnectionView(
             self.id,
             self.door,
@@ -107,7 +109,11 @@ class Connection:
             self.opened_ns,
             self.heard_ns,
             *counts,
-            *rates,
+            requests,
+            messages_in,
+            messages_out,
+            bytes_in,
+            bytes_out,
             self.errors,
             self.last_error,
         )
