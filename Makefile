@@ -5,10 +5,10 @@ PYTHON := $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV_PYTHON := .venv/bin/python
 
-.PHONY: help setup run test check bench soak format clean
+.PHONY: help setup run test check bench soak format translations clean
 
 help:
-	@echo "make run | test | check | bench | soak | format | clean"
+	@echo "make run | test | check | bench | soak | format | translations | clean"
 
 setup: python
 	@$(PYTHON) -I .ci/bootstrap.py
@@ -36,6 +36,9 @@ soak: setup
 format: setup
 	$(VENV_PYTHON) -m ruff format
 	$(VENV_PYTHON) -m ruff check --fix
+
+translations: setup
+	$(VENV_PYTHON) .ci/translations.py
 
 clean:
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

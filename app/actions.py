@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.palette import PaletteEntry
+from widgets.words import mark, tr
 
 Handler = Callable[[], object]
 Reason = Callable[[], str]
@@ -44,7 +45,7 @@ class Command:
     checkable: bool = False
 
 
-MENUS = ("File", "Session", "Consumer", "Dead letters", "View")
+MENUS = (mark("File"), mark("Session"), mark("Consumer"), mark("Dead letters"), mark("View"))
 
 
 def _nothing_against() -> str:
@@ -68,7 +69,7 @@ class ActionRegistry(QObject):
         self._actions: dict[str, QAction] = {command.id: self._make(command) for command in self._commands.values()}
 
     def _make(self, command: Command) -> QAction:
-        action = QAction(command.title, self)
+        action = QAction(tr(command.title), self)
         action.setObjectName(command.id)
         action.setCheckable(command.checkable)
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
@@ -103,10 +104,10 @@ class ActionRegistry(QObject):
 
     def _describe(self, command: Command, action: QAction, why: str) -> None:
         key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        head = f"{command.title.rstrip('.')} ({key})" if key else command.title.rstrip(".")
-        lines = [head, f"Not now: {why}" if why else command.hint]
+        title, hint = tr(command.title).rstrip("."), tr(command.hint)
+        lines = [f"{title} ({key})" if key else title, tr("Not now: {reason}", reason=why) if why else hint]
         action.setToolTip("\n".join(line for line in lines if line))
-        action.setStatusTip(why or command.hint)
+        action.setStatusTip(why or hint)
 
     def action(self, command_id: str) -> QAction:
         """The QAction of a command; KeyError for an unknown id."""
@@ -157,8 +158,8 @@ class ActionRegistry(QObject):
         return [
             PaletteEntry(
                 id=command.id,
-                title=command.title,
-                category=command.category,
+                title=tr(command.title),
+                category=tr(command.category),
                 shortcut=self._actions[command.id].shortcut().toString(QKeySequence.SequenceFormat.NativeText),
                 reason=str(self._actions[command.id].data() or ""),
                 icon=self._actions[command.id].icon(),
@@ -172,7 +173,7 @@ class ActionRegistry(QObject):
         found: dict[str, list[QAction | None]] = {title: [] for title in MENUS}
         for command in self.commands():
             found.setdefault(command.category, []).append(self._actions[command.id])
-        return [(title, actions) for title, actions in found.items() if actions]
+        return [(tr(title), actions) for title, actions in found.items() if actions]
 
     def install(self, window: QWidget) -> None:
         """Make the shortcuts work in `window`, and keep unmodified keys for the text field that has the focus."""

@@ -1,0 +1,98 @@
+"""Gathers the program's words into the .ts files of `resources/translations`, and compiles those to .qm.
+
+`python .ci/translations.py` does both; `--check` only says what is missing, and fails where something is.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "resources" / "translations"
+SOURCES = ("app", "widgets")
+CONTEXT = "Brokerscope"
+# Calls whose literal arguments are words: by name, with the places of the arguments that are.
+CALLS = {"tr": (0,), "mark": (0,), "Command": (1, 2, 5)}
+KEYWORDS = {"Command": ("title", "category", "hint")}
+
+
+def words() -> list[str]:
+    """Every marked text of the sources, sorted."""
+    found: set[str] = set()
+    for folder in SOURCES:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            found.update(_words_of(ast.parse(path.read_text(encoding="utf-8"))))
+    return sorted(found - {""})
+
+
+def _words_of(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        arguments = [node.args[place] for place in CALLS.get(name, ()) if place < len(node.args)]
+        arguments += [word.value for word in node.keywords if word.arg in KEYWORDS.get(name, ())]
+        for argument in arguments:
+            if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                yield argument.value
+
+
+def translations(path: Path) -> dict[str, str]:
+    """Source text -> translation, "" where there is none yet."""
+    found: dict[str, str] = {}
+    for message in ET.parse(path).getroot().iter("message"):
+        done = message.find("translation")
+        found[message.findtext("source", "")] = "" if done is None else (done.text or "")
+    return found
+
+
+def missing(path: Path) -> list[str]:
+    """Texts of the sources that a .ts file does not translate."""
+    known = translations(path)
+    return [text for text in words() if not known.get(text)]
+
+
+def update(path: Path) -> None:
+    """Write every text of the sources into a .ts file, keeping what is translated, and compile it."""
+    language = path.stem.rpartition("_")[2]
+    known = translations(path) if path.exists() else {}
+    root = ET.Element("TS", version="2.1", language=language, sourcelanguage="en")
+    context = ET.SubElement(root, "context")
+    ET.SubElement(context, "name").text = CONTEXT
+    for text in words():
+        message = ET.SubElement(context, "message")
+        ET.SubElement(message, "source").text = text
+        translation = ET.SubElement(message, "translation")
+        if known.get(text):
+            translation.text = known[text]
+        else:
+            translation.set("type", "unfinished")
+    ET.indent(root, " ")
+    head = '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE TS>\n'
+    path.write_text(head + ET.tostring(root, encoding="unicode") + "\n", encoding="utf-8")
+    lrelease = Path(sys.executable).with_name("pyside6-lrelease")
+    subprocess.run([lrelease, "-silent", path, "-qm", path.with_suffix(".qm")], check=True)
+
+
+def main() -> int:
+    """0, or 1 where `--check` finds something missing."""
+    paths = sorted(FOLDER.glob("*.ts"))
+    if "--check" in sys.argv[1:]:
+        lacking = {path.name: missing(path) for path in paths}
+        for name, texts in lacking.items():
+            for text in texts:
+                print(f"{name} lacks: {text!r}")
+        return int(any(lacking.values()))
+    for path in paths:
+        update(path)
+        print(f"{path.name}: {len(words())} texts, {len(missing(path))} without a translation")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
