@@ -107,7 +107,10 @@ class BrokerAdmin(BrokerSchemas):
         return log.start_offset
 
     def clean(self, now_ns: int) -> None:
-        """Apply retention, and do one more step of every compaction. Raises the first STORAGE_ERROR, after the rest."""
+        """Apply retention, do one more step of every compaction, and say what was found damaged.
+
+        Raises the first STORAGE_ERROR, after the rest.
+        """
         failed: BrokerError | None = None
         for topic in self._topics.values():
             for log in topic.log.partitions:
@@ -118,6 +121,7 @@ class BrokerAdmin(BrokerSchemas):
                 except BrokerError as error:
                     failed = failed or error
                 self._say_deleted(now_ns, log, old, "retention")
+        self.tell_damage(now_ns)
         if failed is not None:
             raise failed
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from broker_core.damage_report import DamageReport
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventStream
 from broker_core.files import FileSystem
@@ -70,6 +71,7 @@ class BrokerState:
         self._bins: dict[str, DeadLetters] = {}  # of topics, by topic, for what a schema refuses
         self.schemas = SchemaRegistry()
         self._offsets = offsets
+        self.damage = DamageReport(events)
         self.revision = 0  # of topics and their settings: what a client has noted of them holds while it stays
         self.jitter_seed = 0  # for the queues that are made from now on
         self._compactions: dict[PartitionLog, Compaction] = {}
@@ -116,6 +118,11 @@ class BrokerState:
         if queue is not None and name not in self._subscriptions:
             return level_of(queue, message)
         return self._topic(name).log.partition_for(message.key)
+
+    def tell_damage(self, now_ns: int) -> None:
+        """Say aloud what was found damaged since the last time, on opening too."""
+        logs = (log for topic in self._topics.values() for log in topic.log.partitions)
+        self.damage.look(now_ns, logs, self._offsets.damage)
 
     # -- inside
 

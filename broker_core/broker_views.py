@@ -99,7 +99,13 @@ class BrokerViews(BrokerState):
         """One topic. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         topic = self._topic(name)
         partitions = tuple(
-            PartitionView(number, log.start_offset, log.end_offset, log.size_bytes)
+            PartitionView(
+                number,
+                log.start_offset,
+                log.end_offset,
+                log.size_bytes,
+                tuple((lost.start_offset, lost.end_offset) for lost in log.lost),
+            )
             for number, log in enumerate(topic.log.partitions)
         )
         gate = None if topic.gate is None else topic.gate.view(now_ns)

@@ -6,12 +6,16 @@ import msgspec
 
 
 class PartitionView(msgspec.Struct, frozen=True, gc=False):
-    """One partition of a topic. Offsets are counts of messages since the beginning."""
+    """One partition of a topic. Offsets are counts of messages since the beginning.
+
+    `lost` holds (start, end) of offsets that cannot be read any more; where there are any, it is degraded.
+    """
 
     partition: int
     start_offset: int
     end_offset: int
     size_bytes: int
+    lost: tuple[tuple[int, int], ...] = ()
 
 
 class GateView(msgspec.Struct, frozen=True):

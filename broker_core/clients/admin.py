@@ -222,6 +222,12 @@ class Admin:
         """Bring back what the last purge of dead letters took, unless that is too long ago; how many that is."""
         return self._host.call(lambda now_ns: self._broker.dead_letters(queue).undo_purge(now_ns, ADMIN))
 
+    # -- what went wrong
+
+    def damage(self) -> tuple[str, ...]:
+        """What was found damaged on the disk, in sentences, when it was opened and since; the oldest first."""
+        return self._host.call(lambda _now: tuple(self._broker.damage.sentences))
+
     # -- groups
 
     def groups(self) -> list[str]:

@@ -29,7 +29,7 @@ from broker_core.engine.data_directory import OFFSETS_FILE, DataDirectory
 from broker_core.engine.loop import Loop, TaskCancelledError
 from broker_core.engine.writer import Writer
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import EventKind, EventStream
+from broker_core.events import EventStream
 from broker_core.files import DiskFiles, FileSystem, MemoryFiles
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.offsets import OffsetStore
@@ -108,31 +108,30 @@ class BrokerHost:
                 epoch_ms=time.time_ns() // NS_PER_MS,
             )
             self.broker.jitter_seed = secrets.randbits(64)
-            self._restore(offsets)
+            self._restore()
             opened.pop_all()
         self._writer = Writer(self, self.directory, offsets, config.tick_ms)
         self._timer_thread = threading.Thread(target=self._keep_time, name="broker-timers", daemon=True)
         self._timer_thread.start()
         self._writer.start()
 
-    def _restore(self, offsets: OffsetStore) -> None:
+    def _restore(self) -> None:
         self.broker.restore(0, self.directory.catalog())
-        damage = [offsets.damage] if offsets.damage else []
         bins = {letters.name: letters for letters in self.broker.bins().values()}
         for name in (*self.broker.queue_names(), *bins):
             try:
                 kept = self.directory.queue_state(name)
             except BrokerError as error:
-                damage.append(str(error))
+                self.broker.damage.say(0, str(error))
                 continue
             if kept is not None:
                 if kept.queue is not None:
                     self.broker.queue(name).restore(0, kept.queue)
                 letters = bins[name] if name in bins else self.broker.dead_letters(name)
                 letters.restore(kept.dead_letters)
-        for sentence in damage:
+        self.broker.tell_damage(0)
+        for sentence in self.broker.damage.sentences:
             _log.warning("%s", sentence)
-            self.events.emit(0, EventKind.DAMAGE, cause=sentence)
 
     # -- calls
 

@@ -106,6 +106,7 @@ class Simulation:
         now_ns, scenario = self.loop.now_ns, self.scenario
         self.events.emit(now_ns, EventKind.SESSION_STARTED, detail={"scenario": scenario.title, "seed": self.seed})
         self._create(now_ns)
+        self.broker.tell_damage(now_ns)
         for consumer in scenario.consumers:
             for name in numbered(consumer):
                 joining = self._add(ConsumerActor(name, consumer, self._effects_of))

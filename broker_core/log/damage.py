@@ -15,6 +15,11 @@ class LostRange(NamedTuple):
     end_offset: int
     cause: str
 
+    @property
+    def sentence(self) -> str:
+        """For people."""
+        return f"offsets {self.start_offset} to {self.end_offset - 1} are lost: {self.cause}"
+
 
 class Damage:
     """The lost ranges of one partition, by offset."""

@@ -13,6 +13,7 @@ from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
 from broker_core.log.batch import NO_PRODUCER_ID, BatchHeader, ProducerStamp
 from broker_core.log.checkpoint import Checkpoint
+from broker_core.log.damage import LostRange
 from broker_core.log.producers import ProducerStates, RememberedBatch
 from broker_core.log.scan import BadBytes, scan
 from broker_core.log.segment import LOG_SUFFIX, Place, Segment, segment_path
@@ -135,7 +136,7 @@ class Recovery:
     def _lose(self, start_offset: int, end_offset: int, cause: str) -> None:
         start_offset = max(start_offset, self.start_offset)  # what was deleted is not lost
         if self._place.damage.add(start_offset, end_offset, cause):
-            self._notes.append(f"offsets {start_offset} to {end_offset - 1} are lost: {cause}")
+            self._notes.append(LostRange(start_offset, end_offset, cause).sentence)
 
     def _end_offset(self) -> int:
         end_offset = max(self.start_offset, self.segments[-1].end_offset if self.segments else 0)
