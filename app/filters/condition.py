@@ -1,0 +1,196 @@
+"""The parts of a filter that has been read, and how each is asked of a row."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from app.filters.value import Value
+
+R = TypeVar("R")
+Get = Callable[[Any], Any]
+Test = Callable[[Any], bool]
+
+_ORDER: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+class Source(Protocol):
+    """Where values of rows come from."""
+
+    def getter(self, name: str) -> Get:
+        """What gives a row's value of a field; None where the row has no such field."""
+
+    def haystack(self, row: Any) -> str:
+        """All of a row that bare words are looked for in, casefolded."""
+
+
+class Condition(Protocol):
+    """Something that is true of a row or not."""
+
+    def test(self, source: Source) -> Test:
+        """A function that says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """The empty filter."""
+
+    def test(self, source: Source) -> Test:
+        """True."""
+        return lambda _row: True
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Every part holds."""
+
+    parts: tuple[Condition, ...]
+
+    def test(self, source: Source) -> Test:
+        """One after another, until one does not hold."""
+        tests = [part.test(source) for part in self.parts]
+        return lambda row: all(test(row) for test in tests)
+
+
+@dataclass(frozen=True, slots=True)
+class Any_:
+    """One part holds."""
+
+    parts: tuple[Condition, ...]
+
+    def test(self, source: Source) -> Test:
+        """One after another, until one holds."""
+        tests = [part.test(source) for part in self.parts]
+        return lambda row: any(test(row) for test in tests)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The part does not hold."""
+
+    part: Condition
+
+    def test(self, source: Source) -> Test:
+        """The other way round."""
+        test = self.part.test(source)
+        return lambda row: not test(row)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The text stands somewhere in the row."""
+
+    text: str
+
+    def test(self, source: Source) -> Test:
+        """In any case."""
+        wanted, haystack = self.text.casefold(), source.haystack
+        return lambda row: wanted in haystack(row)
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """The row has a property, as `~redriven`."""
+
+    name: str
+
+    def test(self, source: Source) -> Test:
+        """By truth."""
+        get = source.getter(self.name)
+        return lambda row: bool(get(row))
+
+
+@dataclass(frozen=True, slots=True)
+class Contains:
+    """The field's text holds a text, in any case."""
+
+    name: str
+    text: str
+
+    def test(self, source: Source) -> Test:
+        """Any of its texts, where it has many."""
+        get, wanted = source.getter(self.name), self.text.casefold()
+        return lambda row: any(wanted in text for text in _texts(get(row)))
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """The field's text has a match of a regular expression; `search` looks for one."""
+
+    name: str
+    search: Callable[[str], object]
+
+    def test(self, source: Source) -> Test:
+        """Any of its texts, where it has many."""
+        get, search = source.getter(self.name), self.search
+        return lambda row: any(search(text) is not None for text in _texts(get(row), folded=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Equals:
+    """The field has a value."""
+
+    name: str
+    value: Value
+
+    def test(self, source: Source) -> Test:
+        """Numbers as numbers, texts in any case; of many values any may fit."""
+        get, value = source.getter(self.name), self.value
+        if value.is_none:
+            return lambda row: _is_nothing(get(row))
+        wanted, number, until = value.text.casefold(), value.number, value.until
+
+        def same(found: Any) -> bool:
+            if isinstance(found, bool):
+                return wanted in ({"yes", "true", "1"} if found else {"no", "false", "0"})
+            if isinstance(found, int | float):
+                return number is not None and (number <= found < until if until else found == number)
+            return wanted in _texts(found)
+
+        return lambda row: same(get(row))
+
+
+@dataclass(frozen=True, slots=True)
+class Compares:
+    """The field's value lies on one side of another: numbers by size, texts by the alphabet."""
+
+    name: str
+    operator: str
+    value: Value
+
+    def test(self, source: Source) -> Test:
+        """False where there is nothing to compare."""
+        get, number, holds = source.getter(self.name), self.value.number, _ORDER[self.operator]
+        wanted = self.value.text.casefold()
+
+        def lies(found: Any) -> bool:
+            if isinstance(found, int | float):
+                return number is not None and holds(found, number)
+            return any(holds(text, wanted) for text in _texts(found))
+
+        return lambda row: lies(get(row))
+
+
+def _is_nothing(found: Any) -> bool:
+    return found is None or found in ("", b"", ())
+
+
+def _texts(found: Any, *, folded: bool = True) -> Iterable[str]:
+    """A value as texts, casefolded unless that is not wanted."""
+    if found is None:
+        return ()
+    if isinstance(found, str):
+        return (found.casefold(),) if folded else (found,)
+    if isinstance(found, bytes):
+        text = found.decode(errors="replace")
+        return (text.casefold(),) if folded else (text,)
+    if isinstance(found, tuple | list | frozenset | set):
+        return (text for one in found for text in _texts(one, folded=folded))
+    return (str(found).casefold(),) if folded else (str(found),)

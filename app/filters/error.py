@@ -1,0 +1,12 @@
+"""What is wrong with a filter."""
+
+from __future__ import annotations
+
+
+class FilterError(ValueError):
+    """The filter cannot be read. `sentence` says why and what to do, `column` where, counted from 1."""
+
+    def __init__(self, sentence: str, column: int) -> None:
+        super().__init__(f"{sentence} (column {column})")
+        self.sentence = sentence
+        self.column = column

@@ -1,0 +1,64 @@
+"""What a filter may ask about."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["text", "number", "duration", "size", "time", "flag"]
+
+KIND_WORDS: Mapping[Kind, str] = {
+    "text": "text",
+    "number": "a number",
+    "duration": "a length of time",
+    "size": "a number of bytes",
+    "time": "a session time",
+    "flag": "yes or no",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A name, what its values are, and a sentence about it with an example where that helps.
+
+    Values of a row: durations and session times are nanoseconds, sizes are bytes, both as numbers; flags are true or
+    false and asked for with `~name`; a text may be str, bytes or a tuple of them, of which any may fit. None is "none".
+    """
+
+    name: str
+    kind: Kind = "text"
+    about: str = ""
+
+
+class Fields:
+    """The fields of one kind of rows, found by name in any case; `-` and blanks in a name count as `_`."""
+
+    def __init__(self, fields: Iterable[Field]) -> None:
+        self._fields = {folded(field.name): field for field in fields}
+
+    def __iter__(self) -> Iterator[Field]:
+        return iter(self._fields.values())
+
+    def get(self, name: str) -> Field | None:
+        """The field of that name."""
+        return self._fields.get(folded(name))
+
+    def unknown(self, name: str) -> str:
+        """A sentence for a name that there is not."""
+        close = difflib.get_close_matches(folded(name), self._fields, 1)
+        if close:
+            return f"There is no field {name} here; did you mean {self._fields[close[0]].name}?"
+        names = ", ".join(field.name for field in self._fields.values() if field.kind != "flag")
+        return f"There is no field {name} here; there are {names}."
+
+    def unknown_flag(self, name: str) -> str:
+        """A sentence for a flag that there is not."""
+        flags = ", ".join(f"~{field.name}" for field in self._fields.values() if field.kind == "flag")
+        return f"~{name} has no meaning here; " + (f"there are {flags}." if flags else "rows here have no flags.")
+
+
+def folded(name: str) -> str:
+    """How names are compared."""
+    return name.casefold().replace("-", "_").replace(" ", "_")

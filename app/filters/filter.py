@@ -1,0 +1,79 @@
+"""A filter: read once, asked of many rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, TypeVar
+
+from app.filters.condition import Condition, Everything, Get, Test
+from app.filters.field import Fields, folded
+from app.filters.parser import Parser
+
+R = TypeVar("R")
+
+
+class Filter:
+    """What `parse` has read. `text` is as it was written."""
+
+    def __init__(self, text: str, condition: Condition) -> None:
+        self.text = text
+        self._condition = condition
+
+    @property
+    def takes_all(self) -> bool:
+        """True for the empty filter."""
+        return isinstance(self._condition, Everything)
+
+    def matches(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row fits; its keys are names of fields, folded. Bare words look in `row[""]`, else in all texts."""
+        return self._mapping_test(row)
+
+    def tester(self, getters: Mapping[str, Callable[[R], Any]], haystack: Callable[[R], str]) -> Callable[[R], bool]:
+        """The fast way for many rows of one kind: `getters` by the name of a field, folded.
+
+        `haystack` gives the casefolded text in which bare words are looked for.
+        """
+        return self._condition.test(_Getters(getters, haystack))
+
+    @cached_property
+    def _mapping_test(self) -> Test:
+        return self._condition.test(_Mappings())
+
+
+class _Getters:
+    def __init__(self, getters: Mapping[str, Get], haystack: Callable[[Any], str]) -> None:
+        self._getters = getters
+        self.haystack = haystack
+
+    def getter(self, name: str) -> Get:
+        return self._getters.get(folded(name), _nothing)
+
+
+class _Mappings:
+    def getter(self, name: str) -> Get:
+        key = folded(name)
+        return lambda row: row.get(key)
+
+    def haystack(self, row: Mapping[str, Any]) -> str:
+        text = row.get("")
+        if text is None:
+            text = "\n".join(_said(value) for value in row.values() if not isinstance(value, bool))
+        return str(text).casefold()
+
+
+def _nothing(_row: Any) -> None:
+    return None
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, tuple | list | set | frozenset):
+        return "\n".join(_said(one) for one in value)
+    return "" if value is None else str(value)
+
+
+def parse(text: str, fields: Fields | None = None) -> Filter:
+    """Read a filter; `fields` are those that may be asked for, any where it is None. Raises FilterError only."""
+    return Filter(text, Parser(text, fields).parse())

@@ -1,0 +1,191 @@
+"""A filter, read by recursive descent.
+
+filter     = [ either ]
+either     = both { "or" both }
+both       = single { [ "and" ] single }
+single     = ( "not" | "!" ) single | "(" either ")" | "~" flag | comparison | text
+comparison = field ( "=" | "==" | "!=" | "<>" | "<" | "<=" | ">" | ">=" | "contains" | "~=" ) value
+value      = text | number [ unit ] | session time
+text       = word | quoted text
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import re2
+
+from app.filters.condition import All, Any_, Compares, Condition, Contains, Equals, Everything, Fits, Flag, Not, Words
+from app.filters.error import FilterError
+from app.filters.field import KIND_WORDS, Field, Fields
+from app.filters.tokens import Part, Token, tokens
+from app.filters.value import Value, is_unit, starts_with_number, value_of
+
+MAX_CHARS = 2_000
+MAX_DEPTH = 40
+_KEYWORDS = {"and", "or", "not"}
+_OPTIONS = re2.Options()
+_OPTIONS.log_errors = False
+_OPTIONS.never_capture = True
+_OPTIONS.case_sensitive = False
+_OPTIONS.max_mem = 1_048_576
+
+
+class Parser:
+    """Reads one text. `fields` None: any field may be asked for."""
+
+    def __init__(self, text: str, fields: Fields | None) -> None:
+        if len(text) > MAX_CHARS:
+            raise FilterError(f"A filter has at most {MAX_CHARS:,} characters; make it shorter.", MAX_CHARS + 1)
+        self._tokens = tokens(text)
+        self._fields = fields
+        self._at = 0
+        self._depth = 0
+
+    def parse(self) -> Condition:
+        """The whole. Raises FilterError."""
+        if self._next.part is Part.END:
+            return Everything()
+        found = self._either()
+        if self._next.part is Part.CLOSE:
+            raise FilterError("This bracket was never opened; take it away.", self._next.column)
+        return found
+
+    @property
+    def _next(self) -> Token:
+        return self._tokens[self._at]
+
+    def _take(self) -> Token:
+        token = self._tokens[self._at]
+        if token.part is not Part.END:
+            self._at += 1
+        return token
+
+    def _is_word(self, *words: str) -> bool:
+        token = self._next
+        return token.part is Part.WORD and token.text.casefold() in words
+
+    def _either(self) -> Condition:
+        parts = [self._both()]
+        while self._is_word("or"):
+            self._take()
+            parts.append(self._both())
+        return parts[0] if len(parts) == 1 else Any_(tuple(parts))
+
+    def _both(self) -> Condition:
+        parts = [self._single()]
+        while not self._is_word("or") and self._next.part not in {Part.END, Part.CLOSE}:
+            if self._is_word("and"):
+                self._take()
+            parts.append(self._single())
+        return parts[0] if len(parts) == 1 else All(tuple(parts))
+
+    def _single(self) -> Condition:
+        token = self._take()
+        if token.part is Part.NOT or (token.part is Part.WORD and token.text.casefold() == "not"):
+            return Not(self._deeper(token, self._single))
+        if token.part is Part.OPEN:
+            found = self._deeper(token, self._either)
+            if self._next.part is not Part.CLOSE:
+                raise FilterError("This bracket is not closed; end it with )", token.column)
+            self._take()
+            return found
+        if token.part is Part.FLAG:
+            return self._flag(token)
+        if token.part is Part.WORD and token.text.casefold() not in _KEYWORDS:
+            return self._comparison(token) if self._is_compared(token) else Words(token.text)
+        if token.part is Part.TEXT:
+            if self._next.part is Part.OPERATOR:
+                raise FilterError("The name of a field is written without quotes.", token.column)
+            return Words(token.text)
+        raise FilterError(_expected(token), token.column)
+
+    def _deeper(self, token: Token, read: Callable[[], Condition]) -> Condition:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise FilterError("The brackets are nested too deeply; write it with fewer.", token.column)
+        found = read()
+        self._depth -= 1
+        return found
+
+    def _flag(self, token: Token) -> Condition:
+        if self._fields is None:
+            return Flag(token.text)
+        field = self._fields.get(token.text)
+        if field is None or field.kind != "flag":
+            raise FilterError(self._fields.unknown_flag(token.text), token.column)
+        return Flag(field.name)
+
+    def _is_compared(self, token: Token) -> bool:
+        if self._next.part is Part.OPERATOR:
+            return True
+        known = self._fields is None or self._fields.get(token.text) is not None
+        return known and self._is_word("contains")
+
+    def _comparison(self, token: Token) -> Condition:
+        field = None
+        if self._fields is not None:
+            field = self._fields.get(token.text)
+            if field is None:
+                raise FilterError(self._fields.unknown(token.text), token.column)
+        name = token.text if field is None else field.name
+        operator = self._take()
+        word = self._take()
+        if word.part not in {Part.WORD, Part.TEXT}:
+            raise FilterError(f"After {operator.text} comes a value.", word.column)
+        if operator.text.casefold() == "contains":
+            return Contains(name, word.text)
+        if operator.text == "~=":
+            return Fits(name, _search(word))
+        value = self._value(word, field)
+        if field is not None:
+            _check(field, value, word)
+        if operator.text in {"=", "=="}:
+            return Equals(name, value)
+        if operator.text in {"!=", "<>"}:
+            return Not(Equals(name, value))
+        return Compares(name, operator.text, value)
+
+    def _value(self, word: Token, field: Field | None) -> Value:
+        if word.part is Part.TEXT:
+            return Value(word.text)
+        measured = field is None or field.kind in {"duration", "size", "time"}
+        follows = self._next
+        if measured and starts_with_number(word.text) and follows.part is Part.WORD and is_unit(follows.text):
+            self._take()
+            return value_of(word.text, follows.text)
+        return value_of(word.text)
+
+
+def _search(word: Token) -> Callable[[str], object]:
+    try:
+        search: Callable[[str], object] = re2.compile(word.text, _OPTIONS).search
+    except (re2.error, ValueError):
+        raise FilterError("This is not a regular expression that RE2 can read.", word.column) from None
+    return search
+
+
+def _check(field: Field, value: Value, word: Token) -> None:
+    """Raises FilterError where a value cannot be one of the field's."""
+    if field.kind in {"text", "flag"} or value.is_none:
+        return
+    what = f"{field.name} is {KIND_WORDS[field.kind]}"
+    fits = {
+        "number": value.number is not None and value.measure == "",
+        "duration": value.measure in {"duration", "time"} or value.number == 0,
+        "size": value.measure == "size" or (value.number is not None and value.measure == ""),
+        "time": value.measure in {"duration", "time"} or value.number == 0,
+    }
+    examples = {"number": "100", "duration": "5 s", "size": "3 KiB", "time": "00:31"}
+    if not fits[field.kind]:
+        raise FilterError(f"{what}; write it as in {examples[field.kind]}.", word.column)
+
+
+def _expected(token: Token) -> str:
+    if token.part is Part.END:
+        return "Something is missing at the end: a word, or a condition as in lag > 100."
+    if token.part is Part.CLOSE:
+        return "There is nothing before this bracket; write a condition or take it away."
+    if token.part is Part.OPERATOR:
+        return f"Before {token.text} comes the name of a field."
+    return f'Put a condition on both sides of {token.text}, or "{token.text}" in quotes to look for the word.'

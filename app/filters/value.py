@@ -1,0 +1,91 @@
+"""What stands right of an operator: a number, perhaps with a unit, a session time, or a text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Measure = Literal["", "duration", "size", "time"]
+Number = int | float
+
+_NS = {
+    "ns": 1,
+    "us": 1_000,
+    "µs": 1_000,
+    "ms": 1_000_000,
+    "s": 1_000_000_000,
+    "min": 60_000_000_000,
+    "h": 3_600_000_000_000,
+    "d": 86_400_000_000_000,
+}
+_BYTES = {
+    "B": 1,
+    "kB": 1_000,
+    "KB": 1_000,
+    "KiB": 1_024,
+    "MB": 1_000_000,
+    "MiB": 1_048_576,
+    "GB": 1_000_000_000,
+    "GiB": 1_073_741_824,
+}
+_NUMBER = re.compile(r"([+-]?)([0-9][0-9,_]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,4})?(\D*)", re.ASCII)
+_CLOCK = re.compile(r"(?:([0-9]{1,6}):)?([0-9]{1,6}):([0-9]{2})(?:\.([0-9]{1,9}))?", re.ASCII)
+_EXACT_DIGITS = 18
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """`text` as it was written. `number` is in the base unit of `measure`, None for a text; `until` ends the moment
+    that a session time stands for: "00:31" is the whole second."""
+
+    text: str
+    number: Number | None = None
+    measure: Measure = ""
+    until: int = 0
+
+    @property
+    def is_none(self) -> bool:
+        """It asks for what is not there."""
+        return self.number is None and self.text.casefold() in {"none", "null", "n/a"}
+
+
+def is_unit(word: str) -> bool:
+    """True for a word that is a unit by itself, as in `5 s`."""
+    return word in _NS or word in _BYTES
+
+
+def value_of(word: str, unit: str = "") -> Value:
+    """The value that a word stands for, with the unit that was written behind it."""
+    text = f"{word} {unit}" if unit else word
+    clock = _CLOCK.fullmatch(word)
+    if clock and not unit:
+        return _moment(word, *clock.groups())
+    found = _NUMBER.fullmatch(word)
+    if found is None:
+        return Value(text)
+    sign, digits, fraction, exponent, own_unit = found.groups()
+    unit = unit or own_unit
+    digits = digits.replace(",", "").replace("_", "")
+    number: Number
+    if fraction or exponent or len(digits) > _EXACT_DIGITS:
+        number = float(f"{sign}{digits}{fraction or ''}{exponent or ''}")
+    else:
+        number = int(sign + digits)
+    if unit in _NS:
+        return Value(text, number * _NS[unit], "duration")
+    if unit in _BYTES:
+        return Value(text, number * _BYTES[unit], "size")
+    return Value(text) if unit else Value(text, number)
+
+
+def starts_with_number(word: str) -> bool:
+    """True where a unit may follow."""
+    found = _NUMBER.fullmatch(word)
+    return found is not None and not found.group(5)
+
+
+def _moment(text: str, hours: str | None, minutes: str, seconds: str, fraction: str | None) -> Value:
+    whole = (int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)
+    start = whole * _NS["s"] + int((fraction or "").ljust(9, "0"))
+    return Value(text, start, "time", start + 10 ** (9 - len(fraction or "")))

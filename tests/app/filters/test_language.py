@@ -1,0 +1,173 @@
+"""The filter language: what it finds, and that it always says in a sentence what it cannot read."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from app.filters import Field, Fields, FilterError, parse
+from app.filters.parser import MAX_CHARS
+
+S = 1_000_000_000
+FIELDS = Fields(
+    (
+        Field("group"),
+        Field("lag", "number"),
+        Field("time_left", "duration"),
+        Field("size", "size"),
+        Field("time", "time"),
+        Field("redriven", "flag"),
+    )
+)
+ROWS: dict[str, dict[str, object]] = {
+    "a": {"group": "billing", "lag": 120, "time_left": 4 * S, "size": 2048, "time": 31 * S + 5, "redriven": True},
+    "b": {"group": "Billing-2", "lag": 7, "time_left": 9 * S, "size": 4096, "time": 32 * S, "redriven": False},
+    "c": {"group": "mail", "lag": None, "time_left": 0, "size": 10, "time": 3 * S, "redriven": False},
+}
+
+
+def found(text, fields=FIELDS):
+    wanted = parse(text, fields)
+    return "".join(name for name, row in ROWS.items() if wanted.matches(row))
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("", "abc"),
+        ("   ", "abc"),
+        ("lag > 100", "a"),
+        ("lag >= 7", "ab"),
+        ("lag < 1,000", "ab"),
+        ("LAG != 7", "ac"),
+        ("lag = none", "c"),
+        ('lag > 100 and group = "billing"', "a"),
+        ("lag > 100 group = billing", "a"),
+        ("group = BILLING", "a"),
+        ("group contains bill", "ab"),
+        ("group ~= '^(mail|bill.*2)$'", "bc"),
+        ("group > m", "c"),
+        ("~redriven", "a"),
+        ("not ~redriven", "bc"),
+        ("!~redriven and lag > 1", "b"),
+        ("redriven = no", "bc"),
+        ("lag = 7 or lag = 120", "ab"),
+        ("lag = 7 or lag = 120 and group = mail", "b"),
+        ("(lag = 7 or lag = 120) and not group = mail", "ab"),
+        ("time_left < 5 s", "ac"),
+        ("time-left > 4500ms", "b"),
+        ("time_left = 0", "c"),
+        ("size >= 2 KiB", "ab"),
+        ("size > 3KiB", "b"),
+        ("size < 100", "c"),
+        ("time = 00:31", "a"),
+        ("time > 00:31.5", "b"),
+        ("time < 4 s", "c"),
+        ("bill", "ab"),
+        ('"bill" 7', "b"),
+        ("not bill", "c"),
+        ('"or"', ""),
+    ],
+)
+def test_what_a_filter_finds(text, names):
+    assert found(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "says"),
+    [
+        ("lgg > 100", 1, "did you mean lag"),
+        ("lag > many", 7, "as in 100"),
+        ("lag > 5 s and", 14, "missing at the end"),
+        ("time_left > 5", 13, "as in 5 s"),
+        ("lag >", 6, "comes a value"),
+        ("> 5", 1, "name of a field"),
+        ("(lag > 5", 1, "not closed"),
+        ("lag > 5)", 8, "never opened"),
+        ('group = "x', 9, "not closed"),
+        ("or lag = 1", 1, "both sides"),
+        ("~dlq", 1, "~redriven"),
+        ("~", 1, "~dlq"),
+        ("group ~= '('", 10, "RE2"),
+        ("'group' = x", 1, "without quotes"),
+        ("()", 2, "nothing before"),
+        ("x" * (MAX_CHARS + 1), MAX_CHARS + 1, "shorter"),
+        ("not " * 200 + "x", 161, "too deeply"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence_with_its_column(text, column, says):
+    with pytest.raises(FilterError) as wrong:
+        parse(text, FIELDS)
+    assert says in wrong.value.sentence
+    assert wrong.value.column == column
+    assert str(column) in str(wrong.value)
+
+
+def test_without_declared_fields_anything_may_be_asked():
+    assert parse("whatever = 3 and ~odd").matches({"whatever": 3, "odd": 1})
+    assert not parse("whatever = 3").matches({})
+    assert parse("key = k1").matches({"key": b"K1"})
+    assert parse("topic = b").matches({"topic": ("a", "b")})
+    assert parse("lag > 1 min").matches({"lag": 61 * S})
+
+
+def test_bare_words_look_in_the_haystack_that_a_row_names():
+    assert parse("needle").matches({"": "hay NEEDLE hay"})
+    assert not parse("needle").matches({"": "hay", "name": "needle"})
+    assert parse("needle").matches({"name": b"a needle"})
+
+
+def test_a_tester_asks_only_for_what_the_filter_names():
+    asked = []
+
+    def lag(row):
+        asked.append(row)
+        return row
+
+    test = parse("lag > 2", FIELDS).tester({"lag": lag}, lambda _row: pytest.fail("not asked for"))
+    assert [row for row in range(5) if test(row)] == [3, 4]
+    assert asked == [0, 1, 2, 3, 4]
+
+
+pieces = st.sampled_from(
+    [
+        *"()!~=<>\"'\\ ",
+        "and",
+        "or",
+        "not",
+        "lag",
+        "group",
+        "~=",
+        ">=",
+        "contains",
+        "5",
+        "s",
+        "KiB",
+        "00:31",
+        "1e999",
+        "²",
+    ]
+)
+
+
+@given(st.one_of(st.text(max_size=60), st.lists(pieces, max_size=40).map(" ".join), st.lists(pieces).map("".join)))
+@example("lag = " + "9" * 400)
+@example("time_left > 1e999 s")
+@example("lag > ٣")
+@example("\udcff = \ud800 or group ~= \ud800")
+def test_reading_raises_nothing_but_a_filter_error(text):
+    for fields in (FIELDS, None):
+        try:
+            read = parse(text, fields)
+        except FilterError as error:
+            assert error.sentence
+            assert 1 <= error.column <= max(len(text), MAX_CHARS) + 1
+            continue
+        for row in ROWS.values():
+            read.matches(row)
+
+
+@given(st.text(min_size=1, max_size=40))
+def test_any_text_can_be_looked_for_in_quotes(text):
+    quoted = '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    assert parse(quoted).matches({"name": f"before{text}after"})
+    assert parse(f"name = {quoted}").matches({"name": text})
