@@ -53,6 +53,11 @@ class ErrorCode(enum.Enum):
     UNSERIALIZABLE = (1009, "The value cannot be written in this format", False)
     UNREADABLE = (1010, "The bytes cannot be read in this format", False)
     MIDDLEWARE_FAILED = (1011, "A middleware failed", False)
+    # At the doors.
+    UNAUTHORIZED = (1013, "Who asks is not known", False)
+    FORBIDDEN = (1014, "That is not allowed", False)
+    REQUEST_TOO_LARGE = (1015, "The request is too large", False)
+    UNKNOWN_CONSUMER = (1016, "There is no such consumer", False)
     # Schemas: Confluent's numbers.
     INCOMPATIBLE_SCHEMA = (409, "The schema is not compatible", False)
     UNKNOWN_SUBJECT = (40401, "There is no such subject", False)

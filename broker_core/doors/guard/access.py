@@ -1,0 +1,193 @@
+"""Who somebody is, and what they may do: tokens and access rules.
+
+A broker that only this machine can reach is open by default. Any other needs tokens. An access file is TOML:
+
+    [[principals]]
+    name = "billing"
+    token = "at least sixteen characters"   # or token_sha256 = "the digest in hexadecimal"
+
+    [[rules]]
+    principal = "billing"                    # a name, or "*" for all of them
+    operations = ["read", "write"]           # read, write, admin
+    topics = ["orders", "invoices-*"]        # likewise queues, groups, subjects; broker = true for what is in no name
+    deny = false                             # a rule that denies wins over all that allow
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import hmac
+import ipaddress
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from broker_core.errors import BrokerError, ConfigError, ErrorCode
+
+MIN_TOKEN_CHARS = 16  # 80 bits of base32: more than anybody guesses through a network
+
+Kind = Literal["topic", "queue", "group", "subject", "broker"]
+
+
+class Operation(enum.StrEnum):
+    """Read, write, or administer: create, delete, configure, reset, redrive, purge."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+
+class Principal(msgspec.Struct, frozen=True):
+    """Somebody who may come in."""
+
+    name: str
+
+
+ANYBODY = Principal("anybody")  # comes in where no token is asked for
+
+
+class PrincipalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A name with its token, or with the SHA-256 of it."""
+
+    name: str
+    token: str = ""
+    token_sha256: str = ""
+
+    def digest(self) -> bytes:
+        """The SHA-256 of the token. Raises INVALID_CONFIG where there is not exactly one that can be used."""
+        if bool(self.token) == bool(self.token_sha256):
+            raise ConfigError(f"principal {self.name!r} needs either token or token_sha256")
+        if self.token:
+            if len(self.token) < MIN_TOKEN_CHARS:
+                raise ConfigError(f"the token of {self.name!r} must have at least {MIN_TOKEN_CHARS} characters")
+            return digest_of(self.token)
+        try:
+            digest = bytes.fromhex(self.token_sha256)
+        except ValueError:
+            digest = b""
+        if len(digest) != hashlib.sha256().digest_size:
+            raise ConfigError(f"token_sha256 of {self.name!r} must have 64 hexadecimal digits")
+        return digest
+
+
+class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`principal` may (or, with `deny`, may not) do `operations` to what the patterns name; `*` is any characters."""
+
+    principal: str
+    operations: tuple[Operation, ...]
+    topics: tuple[str, ...] = ()
+    queues: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+    broker: bool = False
+    deny: bool = False
+
+    def concerns(self, principal: str, operation: Operation, kind: Kind, name: str) -> bool:
+        """Whether it says anything about this."""
+        if self.principal not in {"*", principal} or operation not in self.operations:
+            return False
+        if kind == "broker":
+            return self.broker
+        patterns = {"topic": self.topics, "queue": self.queues, "group": self.groups, "subject": self.subjects}[kind]
+        return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+class AccessFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What an access file holds."""
+
+    principals: tuple[PrincipalEntry, ...]
+    rules: tuple[Rule, ...] = ()
+
+
+EVERYTHING = Rule("*", tuple(Operation), ("*",), ("*",), ("*",), ("*",), broker=True)
+
+
+class Access:
+    """Decides. Unchangeable, so any thread may ask."""
+
+    def __init__(self, principals: tuple[PrincipalEntry, ...] = (), rules: tuple[Rule, ...] = (EVERYTHING,)) -> None:
+        """Without principals everybody may come in and do what `rules` allow to all. Raises INVALID_CONFIG."""
+        names = [entry.name for entry in principals]
+        twice = {name for name in names if names.count(name) > 1}
+        unknown = {rule.principal for rule in rules} - {*names, "*"}
+        if twice:
+            raise ConfigError(f"principal {min(twice)!r} is there twice")
+        if unknown:
+            raise ConfigError(f"a rule speaks of {min(unknown)!r}, but there is no such principal")
+        self._digests = [(entry.digest(), Principal(entry.name)) for entry in principals]
+        self._rules = rules
+
+    @classmethod
+    def of_token(cls, token: str) -> Access:
+        """Who knows `token` may do everything."""
+        return cls((PrincipalEntry("token", token),))
+
+    @classmethod
+    def of_file(cls, path: Path | str) -> Access:
+        """Raises INVALID_CONFIG where the file cannot be read or says something else."""
+        try:
+            found = msgspec.toml.decode(Path(path).read_bytes(), type=AccessFile)
+        except OSError as error:
+            raise ConfigError(f"the access file {path} cannot be read ({error.strerror})") from error
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise ConfigError(f"the access file {path} is not as it must be ({error})") from error
+        if not found.principals:
+            raise ConfigError(f"the access file {path} names no principals")
+        return cls(found.principals, found.rules)
+
+    @property
+    def open(self) -> bool:
+        """True where nobody is asked for a token."""
+        return not self._digests
+
+    def principal(self, token: str | None) -> Principal:
+        """Whose token this is; all tokens are compared, in constant time. Raises UNAUTHORIZED."""
+        if self.open:
+            return ANYBODY
+        digest = digest_of(token or "")
+        found: Principal | None = None
+        for known, principal in self._digests:
+            if hmac.compare_digest(known, digest):
+                found = principal
+        if found is None:
+            raise BrokerError(
+                ErrorCode.UNAUTHORIZED, "no token was sent" if token is None else "the broker does not know the token"
+            )
+        return found
+
+    def allows(self, principal: Principal, operation: Operation, kind: Kind, name: str = "") -> bool:
+        """Whether `principal` may; what no rule allows is not allowed, and a rule that denies wins."""
+        denials = [rule.deny for rule in self._rules if rule.concerns(principal.name, operation, kind, name)]
+        return bool(denials) and not any(denials)
+
+    def check(self, principal: Principal, operation: Operation, kind: Kind, name: str = "") -> None:
+        """Raises FORBIDDEN where `allows` says no."""
+        if not self.allows(principal, operation, kind, name):
+            what = "the broker as a whole" if kind == "broker" else f"{kind} {name[:249]}"
+            raise BrokerError(ErrorCode.FORBIDDEN, f"{principal.name} may not {operation} {what}")
+
+    def check_bind(self, address: str) -> None:
+        """Raises INVALID_CONFIG where other machines could come in by `address` without a token."""
+        if self.open and not is_loopback(address):
+            raise ConfigError(
+                f"{address or 'every address'} can be reached from other machines, so a token is needed; "
+                "give one, or stay on 127.0.0.1"
+            )
+
+
+def digest_of(token: str) -> bytes:
+    """What is kept and compared of a token."""
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
+
+
+def is_loopback(address: str) -> bool:
+    """Whether only this machine reaches `address`, an IP address or a name; names but localhost count as others'."""
+    if address.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(address.strip("[]")).is_loopback
+    except ValueError:
+        return False
