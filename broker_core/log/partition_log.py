@@ -19,6 +19,7 @@ from broker_core.log.damage import Damage
 from broker_core.log.partition_reader import PartitionReader
 from broker_core.log.producers import FORGOTTEN_AFTER_NS, RememberedBatch
 from broker_core.log.recovery import Recovery
+from broker_core.log.reserved_headers import counted_bytes
 from broker_core.log.retention import is_too_old, retained_from
 from broker_core.log.segment import Place, Segment
 from broker_core.log.segment_list import SegmentList
@@ -149,10 +150,14 @@ class PartitionLog(PartitionReader):
         if not self._waits_for_sync:
             self.high_watermark = end_offset
 
-    def check(self, messages: Sequence[Message]) -> None:
-        """Raises what `append_batch` would raise because of one of these messages, or for any at all."""
+    def check(self, messages: Sequence[Message], largest_bytes: int | None = None) -> None:
+        """Raises what `append_batch` would raise because of one of these messages, or for any at all.
+
+        `largest_bytes`, where it is known, says that none is larger.
+        """
         self._check_takes(messages)
-        self._check_sizes(messages)
+        if largest_bytes is None or largest_bytes > self.config.max_message_bytes:
+            self._check_sizes(messages)
 
     def _check_takes(self, messages: Sequence[Message]) -> None:
         if self._closed:
@@ -167,8 +172,7 @@ class PartitionLog(PartitionReader):
     def _check_sizes(self, messages: Sequence[Message]) -> None:
         limit = self.config.max_message_bytes
         for message in messages:
-            size = len(message.key or b"") + len(message.value or b"")
-            size += sum(len(name) + len(value) for name, value in message.headers)
+            size = len(message.key or b"") + len(message.value or b"") + counted_bytes(message.headers)
             if size > limit:
                 raise BrokerError(
                     ErrorCode.MESSAGE_TOO_LARGE, f"{size} bytes for {self.name}, which takes at most {limit}"

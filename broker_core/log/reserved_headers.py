@@ -6,11 +6,29 @@
 from __future__ import annotations
 
 from broker_core.clock import NS_PER_MS
+from broker_core.limits import MAX_OWN_HEADER_BYTES
 from broker_core.messages import Headers, Message, StoredMessage
 
 TTL_HEADER = "brokerscope.ttl_ms"
 PRIORITY_HEADER = "brokerscope.priority"
 RESERVED = frozenset({TTL_HEADER, PRIORITY_HEADER})
+OWN_PREFIX = "brokerscope."
+
+
+def users_headers(headers: Headers) -> int:
+    """How many of them are not the broker's own."""
+    return sum(not name.startswith(OWN_PREFIX) for name, _ in headers)
+
+
+def counted_bytes(headers: Headers) -> int:
+    """What they take of the size that a message may have: the broker's own are on top of that, within reason."""
+    users = own = 0
+    for name, value in headers:
+        if name.startswith(OWN_PREFIX):
+            own += len(name) + len(value)
+        else:
+            users += len(name) + len(value)
+    return users + max(0, own - MAX_OWN_HEADER_BYTES)
 
 
 def reserved_headers(message: Message) -> Headers:

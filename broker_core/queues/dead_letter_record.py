@@ -17,6 +17,7 @@ from __future__ import annotations
 import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.limits import MAX_CAUSE_CHARS, MAX_NAME_CHARS, MAX_OWN_HEADER_BYTES
 from broker_core.log.reserved_headers import message_of
 from broker_core.messages import Headers, Message, StoredMessage
 from broker_core.snapshots import AttemptView, DeadLetterView
@@ -24,6 +25,7 @@ from broker_core.snapshots import AttemptView, DeadLetterView
 PREFIX = "brokerscope.dead."
 REDRIVES_HEADER = PREFIX + "redrives"
 
+_HISTORY_BYTES = MAX_OWN_HEADER_BYTES // 2  # the other half is for the rest: names, a cause
 _ATTEMPTS = msgspec.json.Decoder(list[tuple[str, int, int, str]])
 
 
@@ -44,15 +46,20 @@ def without_dead_headers(headers: Headers) -> Headers:
 
 def encode(now_ns: int, stored: StoredMessage, queue: str, cause: str, attempts: tuple[AttemptView, ...]) -> Message:
     """The message to append to the bin."""
-    told = [(a.holder, now_ns - a.delivered_ns, now_ns - a.ended_ns, a.outcome) for a in attempts]
+    told = [
+        (a.holder[:MAX_NAME_CHARS], now_ns - a.delivered_ns, now_ns - a.ended_ns, a.outcome[:MAX_CAUSE_CHARS])
+        for a in attempts
+    ]
+    while len(history := msgspec.json.encode(told)) > _HISTORY_BYTES:
+        del told[0]
     original = message_of(stored)
     fields = {
         "topic": stored.topic.encode(),
         "partition": b"%d" % stored.partition,
         "offset": b"%d" % stored.offset,
         "queue": queue.encode(),
-        "cause": cause.encode(errors="replace"),
-        "attempts": msgspec.json.encode(told),
+        "cause": cause[:MAX_CAUSE_CHARS].encode(errors="replace"),
+        "attempts": history,
         "age_ns": b"%d" % max(now_ns - stored.published_ns, 0),
         "redrives": b"%d" % redrives_of(stored.headers),
     }

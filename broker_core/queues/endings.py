@@ -7,7 +7,7 @@ from collections.abc import Callable
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.events import EventKind
-from broker_core.limits import MAX_ATTEMPTS_KEPT
+from broker_core.limits import MAX_ATTEMPTS_KEPT, MAX_CAUSE_CHARS
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.due_timer import DueTimer
@@ -51,6 +51,7 @@ class Endings:
 
     def failed(self, now_ns: int, level: int, span: Span, first: int, end: int, cause: str, *, requeue: bool) -> None:
         """The holder could not: the members from `first` up to `end` are tried again as the retry policy says."""
+        cause = _storable(cause)
         self._counts.nacked += end - first
         self._events.part(now_ns, EventKind.NACKED, level, span, first, end, cause=cause)
         history = _told(span, now_ns, cause)
@@ -112,6 +113,12 @@ class Endings:
                     return
                 self._counts.dead_lettered += 1
             table.finish(span, offset, offset + 1, LeaseAction.REMOVE)
+
+
+def _storable(cause: str) -> str:
+    """Short, and without what UTF-8 cannot say."""
+    cause = cause[:MAX_CAUSE_CHARS]
+    return cause if cause.isascii() else cause.encode(errors="replace").decode()
 
 
 def _told(span: Span, now_ns: int, outcome: str) -> History:

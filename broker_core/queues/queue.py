@@ -180,7 +180,8 @@ class Queue:
     ) -> None:
         """`holder` has failed, because of `cause`: the message is tried again as the retry policy says.
 
-        After the last attempt, or without `requeue`, it goes to the dead letters. Raises INVALID_LEASE as `ack` does.
+        After the last attempt, or without `requeue`, it goes to the dead letters. A long cause is cut. Raises
+        INVALID_LEASE as `ack` does.
         """
         table = self.levels.table(partition)
         for span, first, end in table.held(now_ns, offset, count, holder, attempt):
