@@ -13,12 +13,14 @@ class ErrorCode(enum.Enum):
         self.sentence = sentence
         self.retriable = retriable
 
+    INTERNAL_ERROR = (-1, "The broker failed, which is a fault of its own", False)
     OFFSET_OUT_OF_RANGE = (1, "The offset is outside the log", False)
     CORRUPT_MESSAGE = (2, "Stored or sent bytes fail their checksum", False)
     UNKNOWN_TOPIC_OR_PARTITION = (3, "There is no such topic or partition", False)
     REQUEST_TIMED_OUT = (7, "The deadline passed before the request could be served", True)
     MESSAGE_TOO_LARGE = (10, "The message is larger than the topic allows", False)
     OFFSET_METADATA_TOO_LARGE = (12, "The metadata of the commit is too large", False)
+    CONNECTION_LOST = (13, "The connection to the broker was lost", True)
     INVALID_TOPIC = (17, "The name is not allowed", False)
     ILLEGAL_GENERATION = (22, "The group has moved on to a newer generation", False)
     INCONSISTENT_GROUP_PROTOCOL = (23, "The member shares no assignor with the group", False)
@@ -26,6 +28,7 @@ class ErrorCode(enum.Enum):
     UNKNOWN_MEMBER_ID = (25, "The group does not know this member", False)
     INVALID_SESSION_TIMEOUT = (26, "The session timeout is outside the allowed range", False)
     REBALANCE_IN_PROGRESS = (27, "The group is rebalancing; the member must rejoin", True)
+    UNSUPPORTED_VERSION = (35, "This version of the request is not known", False)
     TOPIC_ALREADY_EXISTS = (36, "There is already such a topic", False)
     INVALID_PARTITIONS = (37, "The number of partitions is not allowed", False)
     INVALID_CONFIG = (40, "The configuration is not allowed", False)
