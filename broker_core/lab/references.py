@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from broker_core.errors import BrokerError
 from broker_core.lab.actions import (
+    Crash,
     DropHeartbeats,
     EndFaults,
-    FillDisk,
-    JumpClock,
     MoveConsumer,
+    Pause,
     Redrive,
     RegisterSchema,
+    Restart,
+    SlowDown,
     UserAction,
 )
 from broker_core.lab.specs import ConsumerSpec, Failure, WorkerSpec, numbered
@@ -133,12 +135,13 @@ class _References:
                 self._known((*path, "client"), "consumer", action.client, self._consumers)
             case RegisterSchema():
                 self._known((*path, "subject"), "schema", action.subject, self._subjects)
-            case FillDisk() | JumpClock():
-                pass
             case EndFaults() if not action.client:
                 pass
-            case _:
+            case Crash() | Restart() | Pause() | SlowDown() | EndFaults():
                 self._known((*path, "client"), "actor", action.client, self._actors)
+            case _:
+                # What it names may be made by what is done before it.
+                pass
 
 
 def _names(spec: Any) -> list[str]:

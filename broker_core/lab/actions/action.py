@@ -1,0 +1,77 @@
+"""What every action is: a frozen value that names itself, and a sentence about it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+Encoding = Literal["utf-8", "base64"]
+
+
+class Action(msgspec.Struct, frozen=True, tag_field="action", forbid_unknown_fields=True):
+    """An action names itself in a field `action`."""
+
+
+class Lasting(Action, frozen=True):
+    """What may end by itself, after `for_s` seconds."""
+
+    def __post_init__(self) -> None:
+        for_s = getattr(self, "for_s", None)
+        if for_s is not None and not 0 < for_s < float("inf"):
+            raise ValueError("for_s must be above 0")
+
+
+def lasting(for_s: float | None) -> str:
+    """ " for 5 s", or nothing where it does not end by itself."""
+    return "" if for_s is None else f" for {for_s:g} s"
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """ "1 message", "2 messages"."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
+def above_zero(**values: float | None) -> None:
+    """Raises ValueError for the first that is neither None nor a number above 0."""
+    for name, value in values.items():
+        if value is not None and not 0 < value < float("inf"):
+            raise ValueError(f"{name} must be above 0")
+
+
+def encoded(
+    value: bytes | None, key: bytes | None = None, headers: Mapping[str, bytes] | tuple[tuple[str, bytes], ...] = ()
+) -> dict[str, Any]:
+    """The fields `value`, `key`, `headers` and `encoding` of an action, for bytes: as text where that can be."""
+    pairs = tuple(headers.items() if isinstance(headers, Mapping) else headers)
+    parts = [part for part in (value, key, *(part for _, part in pairs)) if part is not None]
+    encoding: Encoding = "utf-8" if all(_is_text(part) for part in parts) else "base64"
+
+    def text(part: bytes | None) -> str | None:
+        if part is None:
+            return None
+        return part.decode() if encoding == "utf-8" else base64.b64encode(part).decode()
+
+    return {
+        "value": text(value),
+        "key": text(key),
+        "headers": tuple((name, text(part) or "") for name, part in pairs),
+        "encoding": encoding,
+    }
+
+
+def decoded(text: str | None, encoding: Encoding) -> bytes | None:
+    """The bytes that a field of an action stands for."""
+    if text is None:
+        return None
+    return text.encode() if encoding == "utf-8" else base64.b64decode(text, validate=True)
+
+
+def _is_text(part: bytes) -> bool:
+    try:
+        part.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
