@@ -5,10 +5,11 @@ from __future__ import annotations
 from app.actions import Command
 from app.handlers.consumers import ConsumerHandlers
 from app.handlers.dead_letters import DeadLetterHandlers
+from app.handlers.filters import FilterHandlers
 from app.handlers.reports import ReportHandlers
 from app.handlers.session import SessionHandlers
 from app.handlers.view import ViewHandlers
 
-FAMILIES = (SessionHandlers, ReportHandlers, ConsumerHandlers, DeadLetterHandlers, ViewHandlers)
+FAMILIES = (SessionHandlers, ReportHandlers, ConsumerHandlers, DeadLetterHandlers, ViewHandlers, FilterHandlers)
 
 COMMANDS: tuple[Command, ...] = tuple(command for family in FAMILIES for command in family.COMMANDS)

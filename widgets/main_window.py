@@ -33,6 +33,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QSplitter, QTabW
 
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
+from widgets.panels.charts import ChartsPanel
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorPanel
@@ -60,6 +61,7 @@ class Parts:
     in_flight: InFlightPanel
     dead_letters: DeadLettersPanel
     backpressure: BackpressurePanel
+    charts: ChartsPanel
     jobs: JobsPanel
 
     def tabs(self) -> dict[str, Panel]:
@@ -107,6 +109,11 @@ class MainWindow(QMainWindow):
         self.resize(1280, 800)
         self.restore()
         parts.canvas.setFocus()
+
+    @property
+    def settings(self) -> QSettings | None:
+        """Where a person's choices are kept; None where they are not."""
+        return self._settings
 
     def _compose(self) -> None:
         self.right = QSplitter(Qt.Orientation.Vertical)

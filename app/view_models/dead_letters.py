@@ -9,6 +9,7 @@ from operator import attrgetter
 
 from PySide6.QtCore import QObject, Signal
 
+from app.filters import Field
 from app.view_models.formats import Times, duration, plain_text, session_time
 from app.view_models.table import Column, TableModel
 from broker_core.snapshots import DeadLetterView, Snapshot
@@ -21,6 +22,21 @@ DETAIL_CHARS = 20_000
 
 letter_key: Callable[[DeadLetterView], tuple[str, int]] = attrgetter("queue", "offset")
 """What a dead letter is called: its queue and its place in the bin."""
+
+
+def _header_texts(letter: DeadLetterView) -> tuple[str, ...]:
+    return tuple(f"{name}: {value.decode(errors='replace')}" for name, value in letter.headers)
+
+
+_MORE = (
+    (Field("dlq", "flag", "A dead letter, as all here."), lambda _row: True),
+    (Field("redriven", "flag", "Sent back to its origin at least once."), lambda row: row.redrives > 0),
+    (Field("queue"), attrgetter("queue")),
+    (Field("header", "text", "Any header, as name: value."), _header_texts),
+    (Field("size", "size", "Bytes of the value."), lambda row: len(row.value or b"")),
+    (Field("published", "time"), attrgetter("published_ns")),
+    (Field("holder", "text", "Whoever held it on any attempt."), lambda row: tuple(one.holder for one in row.attempts)),
+)
 
 
 class DeadLettersModel(TableModel[DeadLetterView]):
@@ -41,6 +57,7 @@ class DeadLettersModel(TableModel[DeadLetterView]):
                 lambda row: row.dead_ns,
                 numeric=True,
                 hint=lambda row: times.hint(row.dead_ns),
+                kind="time",
             ),
             Column[DeadLetterView]("Cause", lambda row: plain_text(row.cause.encode(), 120)),
             Column[DeadLetterView]("Key", lambda row: "" if row.key is None else plain_text(row.key, 40)),
@@ -60,7 +77,14 @@ class DeadLettersModel(TableModel[DeadLetterView]):
                 "Attempts", lambda row: str(len(row.attempts)), lambda row: len(row.attempts), numeric=True
             ),
             Column[DeadLetterView](
-                "Age", self._age, lambda row: -row.dead_ns, numeric=True, live=True, about="Time since it died."
+                "Age",
+                self._age,
+                lambda row: -row.dead_ns,
+                numeric=True,
+                live=True,
+                about="Time since it died.",
+                kind="duration",
+                value=lambda row: self._now_ns - row.dead_ns,
             ),
             Column[DeadLetterView](
                 "Redrives",
@@ -70,7 +94,7 @@ class DeadLettersModel(TableModel[DeadLetterView]):
                 about="How often it was sent back to its origin already; a high count is a loop.",
             ),
         )
-        super().__init__(columns, key=letter_key, haystack=_haystack, parent=parent)
+        super().__init__(columns, key=letter_key, haystack=_haystack, parent=parent, more=_MORE)
 
     def _age(self, row: DeadLetterView) -> str:
         # Whole seconds: the column is drawn again only when they change.

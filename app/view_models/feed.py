@@ -7,6 +7,8 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import QObject
 
+from app.filters import Fields
+from app.view_models.filter_help import help_rows
 from broker_core.snapshots import Snapshot
 from widgets.panels.panel import Panel
 from widgets.panels.table_panel import TablePanel
@@ -16,6 +18,8 @@ class SnapshotTable(Protocol):
     """A table model over snapshots."""
 
     counted: Any
+    filter_judged: Any
+    fields: Fields
 
     def set_snapshot(self, snapshot: Snapshot) -> None:
         """The rows as they stand."""
@@ -56,6 +60,8 @@ class TableFeed(PanelFeed):
         self._model = model
         self._also = also
         panel.filterChanged.connect(model.set_filter)
+        model.filter_judged.connect(panel.set_filter_problem)
+        panel.set_filter_help(help_rows(model.fields))
         model.counted.connect(lambda _shown, total: panel.set_total(total))
 
     def show(self, snapshot: Snapshot) -> None:

@@ -6,6 +6,7 @@ from operator import attrgetter
 
 from PySide6.QtCore import QObject
 
+from app.filters import Field
 from app.view_models.formats import Times, plain_text, session_time
 from app.view_models.owners import Owners
 from app.view_models.table import Column, TableModel
@@ -13,6 +14,15 @@ from broker_core.snapshots import LeaseView, Snapshot
 from widgets.roles import Role
 
 KEY_CHARS = 40
+
+_MORE = (
+    (Field("inflight", "flag", "Held by somebody, as all here."), lambda _row: True),
+    (Field("redelivered", "flag", "Delivered before."), lambda row: row.attempt > 1),
+    (
+        Field("last_attempt", "flag", "Goes to the dead letters if it fails now."),
+        lambda row: row.attempt >= row.max_attempts,
+    ),
+)
 
 
 class InFlightModel(TableModel[LeaseView]):
@@ -58,11 +68,14 @@ class InFlightModel(TableModel[LeaseView]):
                 lambda row: row.acquired_ns,
                 numeric=True,
                 hint=lambda row: times.hint(row.acquired_ns),
+                kind="time",
             ),
             Column[LeaseView](
                 "Time left (s)",
                 self._left_text,
                 lambda row: row.deadline_ns,
+                kind="duration",
+                value=self._left_ns,
                 numeric=True,
                 hint=lambda row: f"Until {times.hint(row.deadline_ns)[:1].lower()}{times.hint(row.deadline_ns)[1:]}",
                 roles={Role.COUNTDOWN: self._left_share},
@@ -70,7 +83,7 @@ class InFlightModel(TableModel[LeaseView]):
                 live=True,
             ),
         )
-        super().__init__(columns, key=attrgetter("queue", "partition", "offset"), parent=parent)
+        super().__init__(columns, key=attrgetter("queue", "partition", "offset"), parent=parent, more=_MORE)
 
     def _left_ns(self, row: LeaseView) -> int:
         return max(0, row.deadline_ns - self._now_ns)

@@ -12,6 +12,8 @@ from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
+from app.filters import Field, Fields, FilterError, parse
+from app.filters.field import Kind, folded
 from app.view_models.row_changes import common_prefix, row_changes
 from widgets.roles import Role
 
@@ -27,6 +29,9 @@ class Column(Generic[Row]):
     """One column: its title (with the unit), the text of a cell, and what else the delegates ask for.
 
     `sort` gives values of one type, the text where it is None. `live` marks a column that changes with the clock alone.
+
+    A filter asks for it as `field`, the title without its unit where that is ""; `kind` says what `value` gives, or
+    `sort` where there is no `value`. Without a kind a column of numbers has numbers, and any other its text.
     """
 
     title: str
@@ -37,12 +42,27 @@ class Column(Generic[Row]):
     roles: Mapping[int, Callable[[Row], object]] = field(default_factory=dict)
     about: str = ""
     live: bool = False
+    field: str = ""
+    kind: Kind | None = None
+    value: Callable[[Row], Any] | None = None
+
+    def asked(self) -> tuple[Field, Callable[[Row], Any]]:
+        """What a filter may ask of the column, and what answers."""
+        name = folded(self.field or self.title.partition("(")[0].strip())
+        kind = self.kind or ("number" if self.numeric and self.sort is not None else "text")
+        plain = self.text if kind == "text" else self.sort or self.text
+        return Field(name, kind, self.about), self.value or plain
 
 
 class TableModel(QAbstractTableModel, Generic[Row]):
-    """Rows under declared columns. `counted(shown, total)` comes when either count changes."""
+    """Rows under declared columns.
+
+    `counted(shown, total)` comes when either count changes, `filter_judged(sentence)` with what is wrong with a filter,
+    "" where nothing is. `more` are fields that a filter may ask for and that are no column, with what answers.
+    """
 
     counted = Signal(int, int)
+    filter_judged = Signal(str)
 
     def __init__(
         self,
@@ -50,14 +70,20 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         key: Callable[[Row], Hashable],
         haystack: Callable[[Row], str] | None = None,
         parent: QObject | None = None,
+        *,
+        more: Sequence[tuple[Field, Callable[[Row], Any]]] = (),
     ) -> None:
         super().__init__(parent)
         self.columns = tuple(columns)
+        asked = [column.asked() for column in self.columns] + list(more)
+        self.fields = Fields(field for field, _ in asked)
+        self._answers: dict[str, Callable[[Row], Any]] = {folded(field.name): get for field, get in asked}
         self._key = key
         self._haystack = haystack or self._all_texts
         self._source: Sequence[Row] = ()
         self._shown: list[Row] = []
-        self._words: tuple[str, ...] = ()
+        self._filter_text = ""
+        self._test: Callable[[Row], bool] | None = None
         self._only: Callable[[Row], bool] | None = None
         self._found: dict[Hashable, tuple[Row, str]] = {}
         self._sort_by: int | None = None
@@ -127,10 +153,16 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         self._show(self._arranged())
 
     def set_filter(self, text: str) -> None:
-        """Show only rows that hold every word of `text`, in any case."""
-        words = tuple(text.casefold().split())
-        if words != self._words:
-            self._words = words
+        """Show only rows that the filter finds; where it cannot be read, the rows stay and `filter_judged` says why."""
+        try:
+            wanted = parse(text, self.fields)
+        except FilterError as error:
+            self.filter_judged.emit(str(error))
+            return
+        self.filter_judged.emit("")
+        if text != self._filter_text:
+            self._filter_text = text
+            self._test = None if wanted.takes_all else wanted.tester(self._answers, self._folded)
             self._show(self._arranged())
 
     def set_only(self, wanted: Callable[[Row], bool] | None) -> None:
@@ -173,21 +205,21 @@ class TableModel(QAbstractTableModel, Generic[Row]):
     def _all_texts(self, row: Row) -> str:
         return "\n".join(column.text(row) for column in self.columns)
 
-    def _matches(self, row: Row) -> bool:
+    def _folded(self, row: Row) -> str:
         key = self._key(row)
         known = self._found.get(key)
         if known is None or (known[0] is not row and known[0] != row):
             known = self._found[key] = (row, self._haystack(row).casefold())
-        return all(word in known[1] for word in self._words)
+        return known[1]
 
     def _arranged(self) -> list[Row]:
         rows = list(self._source)
         if self._only is not None:
             rows = [row for row in rows if self._only(row)]
-        if self._words:
+        if self._test is not None:
             if len(self._found) > 2 * len(self._source) + 1000:
                 self._found.clear()
-            rows = [row for row in rows if self._matches(row)]
+            rows = [row for row in rows if self._test(row)]
         else:
             self._found.clear()
         if self._sort_by is not None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QPushButton,
     QSizePolicy,
     QStackedLayout,
@@ -16,8 +17,10 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.facts import plain_label
+from widgets.filter_field import FilterField, FilterHelp, FilterPopup
 from widgets.icons import icon_pixmap
 from widgets.theme import current_theme
+from widgets.words import tr
 
 FILTER_DELAY_MS = 120
 
@@ -62,9 +65,14 @@ class EmptyState(QWidget):
 
 
 class Panel(QWidget):
-    """The frame of a panel. `filterChanged(text)` comes a moment after the last key."""
+    """The frame of a panel. `filterChanged(text)` comes a moment after the last key.
+
+    `filterKept(name, text)` and `filterDropped(name)` ask for the list that `kept_filters` is set to.
+    """
 
     filterChanged = Signal(str)
+    filterKept = Signal(str, str)
+    filterDropped = Signal(str)
 
     def __init__(
         self,
@@ -86,11 +94,18 @@ class Panel(QWidget):
         self.title_row.addWidget(self._title)
         self.title_row.addWidget(self.count_label)
         self.title_row.addStretch(1)
-        self.filter_field: QLineEdit | None = None
+        self.filter_field: FilterField | None = None
+        self.kept_filters: tuple[tuple[str, str], ...] = ()
+        self._filter_help: tuple[FilterHelp, ...] = ()
+        self._popup: FilterPopup | None = None
         if filter_hint:
             self._add_filter(filter_hint)
         self.empty_state = EmptyState(icon_name, *empty, self)
         self.empty_state.button.clicked.connect(self.clear_filter)
+        self.problem = plain_label("", "problem", self)
+        self.problem.setContentsMargins(8, 0, 8, 4)
+        self.problem.setWordWrap(True)
+        self.problem.hide()
         self.note = plain_label("", "muted", self)
         self.note.setContentsMargins(8, 4, 8, 4)
         self.note.setWordWrap(True)
@@ -101,18 +116,18 @@ class Panel(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(self.title_row)
+        column.addWidget(self.problem)
         column.addLayout(self.stack, 1)
         column.addWidget(self.note)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
 
     def _add_filter(self, hint: str) -> None:
-        field = QLineEdit(self)
-        field.setPlaceholderText(hint)
-        field.setClearButtonEnabled(True)
+        field = FilterField(hint, self)
         field.setMinimumWidth(120)
-        field.setMaximumWidth(260)
-        field.setAccessibleName(f"Filter {self.title}")
-        field.setToolTip("Shows rows that hold every word. Escape clears it, and leaves it when it is empty.")
+        field.setMaximumWidth(300)
+        field.setAccessibleName(tr("Filter {panel}", panel=self.title))
+        field.setToolTip(tr("Words, or conditions as in lag > 100. Down opens the help, Escape clears."))
+        field.helpWanted.connect(self.show_filter_help)
         self._delay = QTimer(self)
         self._delay.setSingleShot(True)
         self._delay.setInterval(FILTER_DELAY_MS)
@@ -128,6 +143,8 @@ class Panel(QWidget):
     def dress(self) -> None:
         """The theme may have changed: what was drawn in its colours is drawn again. Subclasses add their own."""
         self.empty_state.dress()
+        if self.filter_field is not None:
+            self.filter_field.dress()
 
     def changeEvent(self, event: QEvent) -> None:
         """Another theme, other colours."""
@@ -141,6 +158,42 @@ class Panel(QWidget):
         if text != self._filter_text:
             self._filter_text = text
             self.filterChanged.emit(text)
+
+    def set_filter_help(self, fields: Sequence[FilterHelp]) -> None:
+        """The fields that a filter of this panel may ask for."""
+        self._filter_help = tuple(fields)
+
+    def set_filter_problem(self, sentence: str) -> None:
+        """What is wrong with the filter, so that what is shown is not what it asks for; "" where nothing is."""
+        self.problem.setText(sentence)
+        self.problem.setVisible(bool(sentence))
+        if self.filter_field is not None:
+            self.filter_field.set_wrong(bool(sentence))
+
+    def set_kept_filters(self, kept: Sequence[tuple[str, str]]) -> None:
+        """(name, filter) of those that may be picked here."""
+        self.kept_filters = tuple(kept)
+        if self._popup is not None and self._popup.isVisible():
+            self._popup.set_kept(self.kept_filters)
+
+    def show_filter_help(self) -> FilterPopup | None:
+        """Open the help below the filter."""
+        if self.filter_field is None:
+            return None
+        if self._popup is None:
+            self._popup = FilterPopup(self)
+            self._popup.picked.connect(self.set_filter_text)
+            self._popup.keepWanted.connect(lambda name: self.filterKept.emit(name, self.filter_text))
+            self._popup.dropWanted.connect(self.filterDropped)
+        self._tell_filter()
+        self._popup.show_below(self.filter_field, self.filter_text, self._filter_help, self.kept_filters)
+        return self._popup
+
+    def set_filter_text(self, text: str) -> None:
+        """Filter by `text` at once, as if it had been typed."""
+        if self.filter_field is not None:
+            self.filter_field.setText(text)
+            self._tell_filter()
 
     @property
     def filter_text(self) -> str:

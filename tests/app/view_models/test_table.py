@@ -134,6 +134,25 @@ def test_the_filter_wants_every_word_in_any_case(qapp):
     assert counted[-1] == (3, 3)
 
 
+def test_conditions_ask_for_columns_by_their_names(qapp):
+    model = made(Row(1, "Alpha", 1), Row(2, "Beta", 22), Row(3, "Gamma", 3))
+    model.set_filter("lag > 2 and not name = gamma")
+    assert names(model) == ["Beta"]
+    model.set_rows((Row(1, "Alpha", 5), Row(2, "Beta", 22)))
+    assert names(model) == ["Alpha", "Beta"]
+
+
+def test_a_filter_that_cannot_be_read_is_said_and_the_rows_stay(qapp):
+    model = made(Row(1, "Alpha", 1), Row(2, "Beta", 22))
+    told: list[str] = []
+    model.filter_judged.connect(told.append)
+    model.set_filter("lag > 2")
+    model.set_filter("lgg > 2")
+    assert names(model) == ["Beta"]
+    assert told[0] == ""
+    assert "did you mean lag?" in told[1] and "column 1" in told[1]
+
+
 def test_a_row_that_changes_is_looked_at_again_by_the_filter(qapp):
     model = made(Row(1, "wanted", 1), Row(2, "other", 2))
     model.set_filter("wanted")

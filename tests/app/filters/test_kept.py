@@ -1,0 +1,41 @@
+"""Filters that are kept: they are there the next time, and rubbish in the settings does no harm."""
+
+import pytest
+from PySide6.QtCore import QSettings
+
+from app.filters.kept import MAX_KEPT, SETTING, KeptFilters
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
+
+
+def test_kept_filters_are_there_the_next_time(settings, qapp):
+    kept = KeptFilters(settings)
+    told = []
+    kept.changed.connect(lambda: told.append(list(kept)))
+    kept.keep("slow", 'lag > 100 and group = "billing"')
+    kept.keep("Äpfel", "~dlq")
+    kept.keep("slow", "lag > 200")
+    kept.drop("no such")
+    assert told[-1] == [("slow", "lag > 200"), ("Äpfel", "~dlq")]
+    settings.sync()
+    again = KeptFilters(QSettings(settings.fileName(), QSettings.Format.IniFormat))
+    assert list(again) == told[-1]
+    again.drop("slow")
+    assert list(again) == [("Äpfel", "~dlq")]
+
+
+@pytest.mark.parametrize("rubbish", ["", "{", "[1]", '{"a": 1}', "null"])
+def test_rubbish_in_the_settings_is_passed_over(settings, qapp, rubbish):
+    settings.setValue(SETTING, rubbish)
+    assert list(KeptFilters(settings)) == []
+
+
+def test_there_is_an_end_to_what_is_kept(settings, qapp):
+    kept = KeptFilters(settings)
+    for number in range(MAX_KEPT + 5):
+        kept.keep(f"filter {number}", "x")
+    kept.keep("", "no name")
+    assert len(list(kept)) == MAX_KEPT

@@ -1,0 +1,67 @@
+"""The filter field of a panel: what is wrong is marked and said, and its popup helps, keeps and picks."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton, QToolButton
+
+from tests.widgets.panels.table_of import table_of
+from widgets.filter_field import FilterHelp
+from widgets.panels.table_panel import ColumnLook, TablePanel
+
+
+@pytest.fixture
+def panel(qtbot, qapp):
+    looks = (ColumnLook("text", 120, 1),)
+    made = TablePanel(table_of(["Name"], [(1, ["a"])]), looks, "Things", "info", ("None.", "Wait."))
+    qtbot.addWidget(made)
+    made.resize(700, 300)
+    made.show()
+    made.set_filter_help([FilterHelp("lag", "Messages behind.", "lag > 100")])
+    return made
+
+
+def test_a_wrong_filter_is_marked_and_said_and_a_right_one_is_not(panel):
+    panel.set_filter_problem("There is no field lgg here; did you mean lag? (column 1)")
+    assert panel.problem.isVisible()
+    assert "column 1" in panel.problem.text()
+    assert panel.problem.textFormat() == Qt.TextFormat.PlainText
+    assert panel.filter_field.property("invalid") is True
+    panel.set_filter_problem("")
+    assert not panel.problem.isVisible()
+    assert panel.filter_field.property("invalid") is False
+
+
+def test_down_opens_the_help_and_an_example_is_taken_by_a_click(panel, qtbot):
+    told: list[str] = []
+    panel.filterChanged.connect(told.append)
+    panel.filter_field.setFocus()
+    qtbot.keyClick(panel.filter_field, Qt.Key.Key_Down)
+    popup = panel.show_filter_help()
+    assert popup.isVisible()
+    button = next(one for one in popup.findChildren(QToolButton) if one.text() == "lag > 100")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert told == ["lag > 100"]
+    assert panel.filter_field.text() == "lag > 100"
+    assert not popup.isVisible()
+
+
+def test_a_filter_is_kept_under_a_name_picked_and_dropped(panel, qtbot):
+    kept: list[tuple[str, str]] = []
+    dropped: list[str] = []
+    panel.filterKept.connect(lambda name, text: kept.append((name, text)))
+    panel.filterDropped.connect(dropped.append)
+    popup = panel.show_filter_help()
+    assert not popup.keep.isEnabled()
+    popup.hide()
+    panel.set_filter_text("lag > 7")
+    popup = panel.show_filter_help()
+    qtbot.keyClicks(popup.name, "behind")
+    qtbot.mouseClick(popup.keep, Qt.MouseButton.LeftButton)
+    assert kept == [("behind", "lag > 7")]
+    panel.set_kept_filters([("<b>other</b>", "x & y")])
+    pick = next(one for one in popup.findChildren(QPushButton) if one.text() == "<b>other</b>")
+    drop = next(one for one in popup.findChildren(QToolButton) if "<b>other</b>" in one.accessibleName())
+    qtbot.mouseClick(drop, Qt.MouseButton.LeftButton)
+    assert dropped == ["<b>other</b>"]
+    qtbot.mouseClick(pick, Qt.MouseButton.LeftButton)
+    assert panel.filter_text == "x & y"

@@ -1,0 +1,197 @@
+"""The entry field for filters: it marks what it cannot read, and opens its help and the filters that were kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from widgets.facts import plain_label, set_plain_tip
+from widgets.icons import icon
+from widgets.panels.soft_area import SoftArea
+from widgets.theme import current_theme, mono_font
+from widgets.words import mark, tr
+
+POPUP_WIDTH = 470
+POPUP_HEIGHT = 400
+GENERAL = (
+    (mark("word another"), mark("Both words, anywhere in the row, in any case.")),
+    (mark('"two words"'), mark("These words as they stand, blanks included.")),
+    (mark("a or (b and not c)"), mark("and, or, not, brackets; and may be left out.")),
+    (mark("name contains x"), mark("The text of one field; name ~= ^x.*y$ takes a regular expression (RE2).")),
+    (mark("name = none"), mark("Where there is no value.")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FilterHelp:
+    """A field that a filter may ask for: its name, a sentence, and an example."""
+
+    name: str
+    about: str
+    example: str
+
+
+class FilterField(QLineEdit):
+    """`helpWanted` when the arrow in it is pressed, or Down while it has the focus."""
+
+    helpWanted = Signal()
+
+    def __init__(self, hint: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setPlaceholderText(hint)
+        self.setClearButtonEnabled(True)
+        self._open = self.addAction(
+            icon("chevron-down", current_theme(), "muted"), QLineEdit.ActionPosition.TrailingPosition
+        )
+        self._open.setToolTip(tr("Fields, examples and kept filters (Down)"))
+        self._open.triggered.connect(self.helpWanted)
+        down = QShortcut(QKeySequence(Qt.Key.Key_Down), self)
+        down.setContext(Qt.ShortcutContext.WidgetShortcut)
+        down.activated.connect(self.helpWanted)
+
+    def dress(self) -> None:
+        """The arrow in the colour of the theme."""
+        self._open.setIcon(icon("chevron-down", current_theme(), "muted"))
+
+    def set_wrong(self, wrong: bool) -> None:
+        """Mark it, or take the mark away."""
+        if bool(self.property("invalid")) != wrong:
+            self.setProperty("invalid", wrong)
+            self.style().unpolish(self)
+            self.style().polish(self)
+
+
+class FilterPopup(QFrame):
+    """Help and kept filters below a field. `picked(text)`, `keepWanted(name)`, `dropWanted(name)`."""
+
+    picked = Signal(str)
+    keepWanted = Signal(str)
+    dropWanted = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setProperty("role", "popup")
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.setAccessibleName(tr("Filter help"))
+        self._fields: Sequence[FilterHelp] = ()
+        self._kept: Sequence[tuple[str, str]] = ()
+        self._text = ""
+        self.name = QLineEdit(self)
+        self.name.setPlaceholderText(tr("Keep this filter as..."))
+        self.name.setAccessibleName(tr("Name of the kept filter"))
+        self.keep = QPushButton(tr("Keep"), self)
+        self.keep.clicked.connect(self._keep)
+        self.name.returnPressed.connect(self._keep)
+        self.name.textChanged.connect(lambda _text: self._show_keep())
+        row = QHBoxLayout()
+        row.addWidget(self.name, 1)
+        row.addWidget(self.keep)
+        self._area = SoftArea(self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(10, 10, 10, 10)
+        column.addWidget(self._area, 1)
+        column.addLayout(row)
+        self.resize(POPUP_WIDTH, POPUP_HEIGHT)
+
+    def show_below(
+        self, field: QWidget, text: str, fields: Sequence[FilterHelp], kept: Sequence[tuple[str, str]]
+    ) -> None:
+        """Open under `field`; `kept` holds (name, filter)."""
+        self._fields, self._text = fields, text
+        self.set_kept(kept)
+        self.name.clear()
+        self._show_keep()
+        place = field.mapToGlobal(QPoint(field.width() - self.width(), field.height() + 2))
+        room = field.screen().availableGeometry()
+        if place.y() + self.height() > room.bottom():
+            place.setY(field.mapToGlobal(QPoint(0, 0)).y() - self.height() - 2)
+        place.setX(max(room.left(), place.x()))
+        self.move(place)
+        self.show()
+
+    def set_kept(self, kept: Sequence[tuple[str, str]]) -> None:
+        """Other filters are kept now."""
+        self._kept = kept
+        self._area.setWidget(self._body())
+
+    def _body(self) -> QWidget:
+        inner = QWidget()
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(2, 0, 10, 24)
+        column.setSpacing(6)
+        if self._kept:
+            column.addWidget(plain_label(tr("Kept filters"), "section", inner))
+            for name, text in self._kept:
+                column.addLayout(self._kept_row(name, text, inner))
+        column.addWidget(plain_label(tr("Fields"), "section", inner))
+        column.addLayout(self._grid([(one.name, one.about, one.example) for one in self._fields], inner))
+        column.addWidget(plain_label(tr("Examples"), "section", inner))
+        column.addLayout(self._grid([(tr(text), tr(about), "") for text, about in GENERAL], inner))
+        column.addStretch(1)
+        return inner
+
+    def _kept_row(self, name: str, text: str, parent: QWidget) -> QHBoxLayout:
+        row = QHBoxLayout()
+        pick = QPushButton(name.replace("&", "&&"), parent)
+        set_plain_tip(pick, text)
+        pick.clicked.connect(lambda: self._pick(text))
+        told = plain_label(text, "muted", parent)
+        told.setFont(mono_font())
+        told.setMinimumWidth(40)
+        drop = QToolButton(parent)
+        drop.setIcon(icon("close", current_theme(), "muted"))
+        drop.setToolTip(tr("Do not keep it any more"))
+        drop.setAccessibleName(tr("Drop the kept filter {name}", name=name))
+        drop.clicked.connect(lambda: self.dropWanted.emit(name))
+        row.addWidget(pick)
+        row.addWidget(told, 1)
+        row.addWidget(drop)
+        return row
+
+    def _grid(self, rows: Sequence[tuple[str, str, str]], parent: QWidget) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(10)
+        grid.setVerticalSpacing(4)
+        grid.setColumnStretch(1, 1)
+        for at, (name, about, example) in enumerate(rows):
+            head = plain_label(name, "", parent)
+            head.setFont(mono_font())
+            told = plain_label(about, "muted", parent)
+            told.setWordWrap(True)
+            grid.addWidget(head, at, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(told, at, 1)
+            if example:
+                button = QToolButton(parent)
+                button.setText(example.replace("&", "&&"))
+                button.setFont(mono_font())
+                button.setAutoRaise(True)
+                button.clicked.connect(lambda _on=False, text=example: self._pick(text))
+                grid.addWidget(button, at, 2, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
+        return grid
+
+    def _pick(self, text: str) -> None:
+        self.hide()
+        self.picked.emit(text)
+
+    def _show_keep(self) -> None:
+        self.keep.setEnabled(bool(self._text and self.name.text().strip()))
+        self.name.setEnabled(bool(self._text))
+        set_plain_tip(self.keep, "" if self._text else tr("Write a filter first."))
+
+    def _keep(self) -> None:
+        if self.keep.isEnabled():
+            self.keepWanted.emit(self.name.text().strip())
+            self.name.clear()
