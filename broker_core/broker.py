@@ -52,12 +52,13 @@ class Broker(BrokerAdmin, BrokerViews):
         topic = self._topic(name)
         return topic.gate is None and topic.schema is None
 
-    def check(self, name: str, messages: Sequence[Message]) -> None:
+    def check(self, name: str, messages: Sequence[Message], largest_bytes: int | None = None) -> None:
         """Raises what would be wrong with one of these messages alone, whatever it is sent with.
 
-        UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE, INVALID_RECORD, STORAGE_ERROR.
+        `largest_bytes`, where it is known, says that none is larger. UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE,
+        INVALID_RECORD, STORAGE_ERROR.
         """
-        self._partition(name, 0).check(messages)
+        self._partition(name, 0).check(messages, largest_bytes)
 
     def publish(self, now_ns: int, name: str, message: Message, *, client: str) -> Reply[Published | None]:
         """Append `message` to a topic or queue; where it landed, or None where the flow policy dropped it.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 import msgspec
@@ -17,6 +18,7 @@ from broker_core.timers import Timer
 T = TypeVar("T")
 
 NO_OFFSET = -1
+_FORMAT_BYTES = 16  # what the format adds to a message, about
 
 
 class Sent(msgspec.Struct, frozen=True, gc=False):
@@ -58,6 +60,11 @@ class Batch:
         self.told = False  # somebody has asked for, or listens to, what becomes of it
         self.timer: Timer | None = None
         self.listeners: list[tuple[Callable[[Receipt], object], Receipt]] = []
+
+    def fill(self, messages: list[Message], size_bytes: int) -> None:
+        """Put all of these in, of so many bytes together; nothing else is in it."""
+        self.messages = messages
+        self.size_bytes = size_bytes
 
     def add(self, message: Message, size_bytes: int) -> int:
         """Put one more in; its place."""
@@ -108,10 +115,18 @@ class Receipt:
 
 def size_of(message: Message) -> int:
     """What a message counts in a batch and in the buffer: key, value, headers, and what the format adds."""
-    size = len(message.key or b"") + len(message.value or b"") + 16
+    size = len(message.key or b"") + len(message.value or b"") + _FORMAT_BYTES
     for name, value in message.headers:
         size += len(name) + len(value) + 2
     return size
+
+
+def largest_of(messages: Sequence[Message]) -> int:
+    """`size_of` the largest."""
+    with contextlib.suppress(TypeError):
+        if not [True for each in messages if each.key is not None or each.headers]:
+            return max(map(len, [each.value for each in messages])) + _FORMAT_BYTES  # type: ignore[arg-type]
+    return max(map(size_of, messages))
 
 
 def dropped(batch: Batch) -> BrokerError:

@@ -8,12 +8,12 @@ the last five batches, so it is stored once (KIP-98).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from broker_core.broker import Broker, Published
-from broker_core.clients.batches import NO_OFFSET, Batch, dropped, size_of
+from broker_core.clients.batches import NO_OFFSET, Batch, dropped, largest_of, size_of
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
@@ -21,6 +21,8 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.batch import SEQUENCES, ProducerStamp
 from broker_core.messages import Message
 from broker_core.replies import Reply
+
+_MANY_TIMES = 16  # a batch of many that come at once may be so many times as large as one that lingers
 
 
 class _Lane:
@@ -154,31 +156,38 @@ class Sender:
 
     def send_many(self, topic: str, messages: Sequence[Message]) -> list[Batch]:
         """Full batches at once, after what was sent before; the buffer is not asked, the caller waits anyway."""
-        self._check(topic, messages, 0)
-        choose = self._broker.partition_for
-        parts: dict[int, list[Message]] = {}
-        for message in messages:
-            parts.setdefault(choose(topic, message), []).append(message)
+        if self._fenced is not None:
+            raise self._fenced
+        if not messages:
+            return []
+        largest_bytes = largest_of(messages)
+        self._broker.check(topic, messages, largest_bytes)
         most = self.config.batch_messages if self._broker.takes_batches(topic) else 1
         batches: list[Batch] = []
-        for number, part in parts.items():
+        for number, part in self._broker.by_partition(topic, messages).items():
             lane = self._lane(topic, number)
             self._seal(lane)
-            for message in part:
-                size_bytes = size_of(message)
-                batch = lane.open
-                if batch is not None and (
-                    len(batch.messages) >= most or batch.size_bytes + size_bytes > 16 * self.config.batch_bytes
-                ):
-                    self._seal(lane)
-                    batch = None
-                if batch is None:
+            for first in range(0, len(part), most):
+                for messages_of_one, size_bytes in self._bounded(part[first : first + most], largest_bytes):
                     batch = lane.open = self._new_batch(topic, number)
+                    batch.fill(messages_of_one, size_bytes)
+                    self.buffered_bytes += size_bytes
                     batches.append(batch)
-                batch.add(message, size_bytes)
-                self.buffered_bytes += size_bytes
-            self._seal(lane)
+                    self._seal(lane)
         return batches
+
+    def _bounded(self, messages: list[Message], largest_bytes: int) -> Iterator[tuple[list[Message], int]]:
+        """`messages` with at least their size, in halves where they are too many bytes for one batch."""
+        most_bytes = _MANY_TIMES * self.config.batch_bytes
+        size_bytes = largest_bytes * len(messages)
+        if size_bytes > most_bytes:
+            size_bytes = sum(map(size_of, messages))
+        if size_bytes <= most_bytes or len(messages) == 1:
+            yield messages, size_bytes
+        else:
+            half = len(messages) // 2
+            yield from self._bounded(messages[:half], largest_bytes)
+            yield from self._bounded(messages[half:], largest_bytes)
 
     def room(self) -> Reply[None]:
         """There when something has left the buffer."""

@@ -2,24 +2,64 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files.port import AppendFile, Data, FileLock, parts_of
 
+_CHUNK_BYTES = 64 * 1_024  # what is as large is kept as it comes; smaller pieces are put together
+
+
+class _Content:
+    """The bytes of one file, in chunks: a large file that grows is never copied."""
+
+    __slots__ = ("_chunks", "_starts", "size")
+
+    def __init__(self, data: Data = b"") -> None:
+        self._chunks: list[bytes | bytearray] = [bytearray(data)]
+        self._starts = [0]
+        self.size = len(data)
+
+    def append(self, data: Data) -> int:
+        position = self.size
+        last = self._chunks[-1]
+        if len(data) >= _CHUNK_BYTES and not isinstance(data, memoryview):
+            self._add(data)  # the file's from now on
+        elif isinstance(last, bytes) or len(last) >= _CHUNK_BYTES:
+            self._add(bytearray(data))
+        else:
+            last += data
+        self.size += len(data)
+        return position
+
+    def _add(self, chunk: bytes | bytearray) -> None:
+        self._chunks.append(chunk)
+        self._starts.append(self.size)
+
+    def read(self, offset: int, length: int) -> bytes:
+        end = min(offset + length, self.size)
+        number = bisect_right(self._starts, offset) - 1
+        found: list[memoryview] = []
+        while offset < end:
+            start, chunk = self._starts[number], self._chunks[number]
+            found.append(memoryview(chunk)[offset - start : end - start])
+            offset, number = start + len(chunk), number + 1
+        return bytes(found[0]) if len(found) == 1 else b"".join(found)
+
+    def truncate(self, size: int) -> None:
+        kept = self.read(0, size)
+        self._chunks, self._starts, self.size = [bytearray(kept)], [0], len(kept)
+
 
 class _MemoryAppendFile:
-    def __init__(self, data: bytearray) -> None:
-        self._data = data
+    def __init__(self, content: _Content) -> None:
+        self._content = content
+        self.append = content.append
 
     @property
     def size(self) -> int:
-        return len(self._data)
-
-    def append(self, data: Data) -> int:
-        position = len(self._data)
-        self._data += data
-        return position
+        return self._content.size
 
     def begin_sync(self) -> Callable[[], None]:
         return _nothing
@@ -45,11 +85,11 @@ class MemoryFiles:
     """Files that live and die with the process: durability `memory`."""
 
     def __init__(self) -> None:
-        self._files: dict[str, bytearray] = {}
+        self._files: dict[str, _Content] = {}
         self._directories: set[str] = {""}
         self._locks: set[str] = set()
 
-    def _file(self, path: str) -> bytearray:
+    def _file(self, path: str) -> _Content:
         data = self._files.get(path)
         if data is None:
             raise BrokerError(ErrorCode.STORAGE_ERROR, f"{path!r} is missing")
@@ -57,18 +97,17 @@ class MemoryFiles:
 
     def open_append(self, path: str) -> AppendFile:
         parts_of(path)
-        return _MemoryAppendFile(self._files.setdefault(path, bytearray()))
+        return _MemoryAppendFile(self._files.setdefault(path, _Content()))
 
     def read(self, path: str, offset: int, length: int) -> bytes:
-        with memoryview(self._file(path)) as view:
-            return bytes(view[offset : offset + length])
+        return self._file(path).read(offset, length)
 
     def write_whole(self, path: str, data: Data, *, durable: bool) -> None:
         parts_of(path)
-        self._files[path] = bytearray(data)
+        self._files[path] = _Content(data)
 
     def size(self, path: str) -> int:
-        return len(self._file(path))
+        return self._file(path).size
 
     def exists(self, path: str) -> bool:
         return path in self._files or path in self._directories
@@ -92,7 +131,7 @@ class MemoryFiles:
         del self._files[old]
 
     def truncate(self, path: str, size: int) -> None:
-        del self._file(path)[size:]
+        self._file(path).truncate(size)
 
     def fsync_dir(self, path: str) -> None:
         """Nothing survives a power cut here."""

@@ -1,6 +1,7 @@
 """Kafka's record batch, format v2 (KIP-98): bytes in, bytes out.
 
-This is the only file that knows aiokafka's compiled record codec, whose import path is not public. The header is
+This is the only file that knows aiokafka's compiled record codec, whose import path is not public. Batches of messages
+that look alike need none; see `alike_records`. The header is
 
     base offset i64 | length i32 | leader epoch i32 | magic i8 | crc u32 | attributes i16 | last offset delta i32 |
     first timestamp i64 | max timestamp i64 | producer id i64 | producer epoch i16 | base sequence i32 | records i32
@@ -22,7 +23,8 @@ from aiokafka.record.default_records import DefaultRecordBatch, DefaultRecordBat
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_HEADERS
-from broker_core.log.reserved_headers import reserved_headers
+from broker_core.log.alike_records import records_alike
+from broker_core.log.reserved_headers import reserved_headers, users_headers
 from broker_core.messages import Message, StoredMessage
 
 HEADER_BYTES = 61
@@ -81,6 +83,9 @@ def encode_batch(
 ) -> tuple[bytearray, int]:
     """The batch of these messages at consecutive offsets, and the bytes of their keys and values."""
     producer_id, epoch, sequence = producer or (NO_PRODUCER_ID, -1, -1)
+    alike = records_alike(messages)
+    if alike is not None:
+        return _framed(base_offset, timestamp_ms, alike[0], len(messages), producer_id, epoch, sequence), alike[1]
     builder = DefaultRecordBatchBuilder(_MAGIC, 0, 0, producer_id, epoch, sequence, _SIZE_LIMIT)
     append = builder.append
     payload_bytes = 0
@@ -88,7 +93,7 @@ def encode_batch(
         key = message.key
         value = message.value
         if message.headers or message.ttl_ms is not None or message.priority:
-            if len(message.headers) > MAX_HEADERS:
+            if len(message.headers) > MAX_HEADERS and users_headers(message.headers) > MAX_HEADERS:
                 raise BrokerError(
                     ErrorCode.MESSAGE_TOO_LARGE, f"{len(message.headers)} headers; a message has at most {MAX_HEADERS}"
                 )
@@ -102,6 +107,20 @@ def encode_batch(
     data: bytearray = builder.build()
     _PLACE.pack_into(data, 0, base_offset, len(data) - LENGTH_FIELD_END, _LEADER_EPOCH)
     return data, payload_bytes
+
+
+def _framed(
+    base_offset: int, timestamp_ms: int, records: list[bytes], count: int, producer_id: int, epoch: int, sequence: int
+) -> bytearray:
+    """A batch of `count` records, whose pieces these are, with its header before them."""
+    data = bytearray().join([bytes(HEADER_BYTES), *records])
+    length = len(data) - LENGTH_FIELD_END
+    fields = (0, count - 1, timestamp_ms, timestamp_ms, producer_id, epoch, sequence, count)
+    _HEADER.pack_into(data, 0, base_offset, length, _LEADER_EPOCH, _MAGIC, 0, *fields)
+    with memoryview(data) as view:
+        checksum = crc32c.crc32c(view[_CRC_START:])
+    _PREFIX.pack_into(data, 0, base_offset, length, _LEADER_EPOCH, _MAGIC, checksum)
+    return data
 
 
 def encode_batches(

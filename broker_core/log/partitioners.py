@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from typing import Literal
 
 from aiokafka.partitioner import murmur2
 
 from broker_core.errors import ConfigError
+from broker_core.messages import Message
 
 PartitionerKind = Literal["crc32", "murmur2"]
 STICKY_MESSAGES = 16  # messages without a key that stay together, so that they share a batch
@@ -46,3 +48,21 @@ class Partitioner:
         turn = self._keyless // self._sticky_messages
         self._keyless += 1
         return turn % partitions
+
+    def divide(self, messages: Sequence[Message], partitions: int) -> dict[int, list[Message]]:
+        """`messages` by partition, in their order: by key as `choose` says, those without one in runs of equal length.
+
+        A run is as long as it must be for each partition to get one, so that the batches are few.
+        """
+        keys = [message.key for message in messages]
+        parts: dict[int, list[Message]] = {}
+        if keys.count(None) < len(keys):
+            for key, message in zip(keys, messages, strict=True):
+                parts.setdefault(self.choose(key, partitions), []).append(message)
+            return parts
+        run = max(self._sticky_messages, -(-len(messages) // partitions))
+        for first in range(0, len(messages), run):
+            turn = self._keyless // self._sticky_messages
+            parts[turn % partitions] = list(messages[first : first + run])
+            self._keyless = (turn + 1) * self._sticky_messages
+        return parts

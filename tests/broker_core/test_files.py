@@ -164,3 +164,19 @@ def test_an_error_of_the_device_is_one_sentence(tmp_path, monkeypatch):
     file = DiskFiles(tmp_path).open_append("log")
     with pytest.raises(BrokerError, match=r"^The disk refused: 'log': the device reports an error\.$"):
         file.begin_sync()()
+
+
+def test_small_and_large_pieces_come_back_wherever_they_are_read(files):
+    numbers = random.Random(4)
+    file, whole = files.open_append("log"), bytearray()
+    for _ in range(60):
+        piece = numbers.randbytes(numbers.choice([1, 50, 40_000, 70_000]))
+        assert file.append(bytearray(piece)) == len(whole)
+        whole += piece
+    assert file.size == files.size("log") == len(whole)
+    for _ in range(300):
+        offset, length = numbers.randrange(len(whole)), numbers.choice([1, 61, 100_000, len(whole)])
+        assert files.read("log", offset, length) == whole[offset : offset + length]
+    files.truncate("log", 100_001)
+    assert files.open_append("log").append(b"end") == 100_001
+    assert files.read("log", 99_999, 9) == whole[99_999:100_001] + b"end"

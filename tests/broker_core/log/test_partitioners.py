@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.partitioners import Partitioner, crc32_partition, murmur2_partition
+from broker_core.messages import Message
 
 
 @given(st.binary(max_size=50), st.integers(1, 1_000))
@@ -59,3 +60,34 @@ def test_an_unknown_kind_is_refused():
     assert caught.value.code is ErrorCode.INVALID_CONFIG
     with pytest.raises(BrokerError, match="sticky_messages 0 must be at least 1"):
         Partitioner(sticky_messages=0)
+
+
+def number(message: Message) -> int:
+    return int(message.value or b"")
+
+
+@given(st.integers(1, 20), st.integers(0, 400), st.integers(0, 40))
+def test_many_messages_without_a_key_go_in_one_run_to_each_partition(partitions, count, before):
+    partitioner = Partitioner()
+    for _ in range(before):
+        partitioner.choose(None, partitions)
+    messages = [Message(b"%d" % place) for place in range(count)]
+    parts = partitioner.divide(messages, partitions)
+    assert sorted((message for part in parts.values() for message in part), key=number) == messages
+    assert all(part == sorted(part, key=number) for part in parts.values())
+    run = max(16, -(-count // partitions))
+    assert sorted(map(len, parts.values()), reverse=True)[:-1] == [run] * (len(parts) - 1)
+    following = partitioner.choose(None, partitions)
+    assert count == 0 or len(parts) == partitions or following not in parts
+
+
+@given(st.lists(st.none() | st.binary(max_size=2), max_size=60), st.integers(1, 9))
+def test_many_messages_with_keys_go_where_one_by_one_they_would_go(keys, partitions):
+    messages = [Message(b"%d" % place, key) for place, key in enumerate(keys)]
+    if all(key is None for key in keys):
+        messages.append(Message(b"last", b"key"))
+    one_by_one = Partitioner()
+    wanted: dict[int, list[Message]] = {}
+    for message in messages:
+        wanted.setdefault(one_by_one.choose(message.key, partitions), []).append(message)
+    assert Partitioner().divide(messages, partitions) == wanted

@@ -1,0 +1,83 @@
+"""Records that look alike, encoded all at once: messages of one size, without headers, as most batches are.
+
+Then what stands between two of their keys and values depends on a message's place alone, and the records of a batch are
+one join of those bytes with the keys and values. The bytes are those of the general codec; see NOTES.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from broker_core.messages import Message
+
+LEAST_RECORDS = 8  # fewer are not worth it
+_MOST_RECORDS = 1_000  # of a batch
+_KEPT_SIZES = 16  # tables of so many sizes are kept, 60 kB each
+
+_NO_HEADERS = b"\0"
+_NO_KEY = b"\x01"
+_Lengths = tuple[int | None, int]
+
+
+def records_alike(messages: Sequence[Message]) -> tuple[list[bytes], int] | None:
+    """The pieces that make up the records, and the bytes of keys and values; None where the messages are not alike."""
+    count = len(messages)
+    if not LEAST_RECORDS <= count <= _MOST_RECORDS:
+        return None
+    keys: list[bytes | None] = []
+    if [True for one in messages if one.key is not None or one.headers or one.priority or one.ttl_ms is not None]:
+        if [True for one in messages if one.headers or one.priority or one.ttl_ms is not None]:
+            return None
+        keys = [message.key for message in messages]
+    values = [message.value for message in messages]
+    value_bytes, key_bytes = _length_of_each(values), _length_of_each(keys) if keys else None
+    if value_bytes is None or (keys and key_bytes is None):
+        return None
+    between = _between(key_bytes, value_bytes)
+    width = 2 if key_bytes is None else 4
+    pieces: list[bytes | None] = [None] * (width * count)
+    pieces[::width] = between[:count]
+    if key_bytes is not None:
+        pieces[1::width] = keys
+        pieces[2::width] = [_varint(value_bytes)] * count
+    pieces[width - 1 :: width] = values
+    # What stands before a record ends the one before it: the first has none before it, and the last must be ended.
+    pieces[0] = between[0][len(_NO_HEADERS) :]
+    pieces.append(_NO_HEADERS)
+    return pieces, count * (value_bytes + (key_bytes or 0))  # type: ignore[return-value]
+
+
+def _length_of_each(parts: list[bytes | None]) -> int | None:
+    """How long each of `parts` is; None where they differ, or one is missing."""
+    try:
+        lengths = set(map(len, parts))  # type: ignore[arg-type]
+    except TypeError:
+        return None
+    return lengths.pop() if len(lengths) == 1 else None
+
+
+@lru_cache(maxsize=_KEPT_SIZES)
+def _between(key_bytes: int | None, value_bytes: int) -> list[bytes]:
+    """What stands before the key, or where there is none before the value, of the record at each place of a batch."""
+    if key_bytes is None:
+        lengths, more = _NO_KEY + _varint(value_bytes), value_bytes
+    else:
+        lengths, more = _varint(key_bytes), key_bytes + len(_varint(value_bytes)) + value_bytes
+    found = []
+    for delta in range(_MOST_RECORDS):
+        body = b"\0\0" + _varint(delta) + lengths  # no attributes, the batch's own time, the place in the batch
+        found.append(_NO_HEADERS + _varint(len(body) + more + len(_NO_HEADERS)) + body)
+    return found
+
+
+@lru_cache(maxsize=2 * _MOST_RECORDS)
+def _varint(number: int) -> bytes:
+    """Seven bits a byte, the lowest first; zigzag, as the format has it: twice the number where it is not negative."""
+    left = number << 1
+    found = bytearray()
+    while left > 0x7F:
+        found.append(left & 0x7F | 0x80)
+        left >>= 7
+    found.append(left)
+    return bytes(found)
