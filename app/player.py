@@ -11,6 +11,7 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from app.places import DataFiles, new_session_folder
+from app.view_models.chart_feed import ChartFeed
 from app.view_models.timeline import TimelineFeed
 from broker_core.clock import ns_from_s
 from broker_core.engine.runner import Engine, EngineStatus, Mode
@@ -51,6 +52,7 @@ class Player(QObject):
         self._told_failure = False
         self.scenario: Scenario | None = None
         self.feed = TimelineFeed()
+        self.chart_feed = ChartFeed()
         self.speed = 1.0
         self.fast = False
         self.stopped = False
@@ -71,6 +73,8 @@ class Player(QObject):
         self._live, self._path, self._seed, self.scenario = live, path, seed, scenario
         self.feed = TimelineFeed()
         live.simulation.events.attach(self.feed)
+        self.chart_feed = ChartFeed()
+        live.simulation.events.attach(self.chart_feed)
         self._engine = Engine(live.simulation, until_ns=ns_from_s(scenario.until_s))
         self.stopped = self._told_failure = self.fast = False
         self.opened.emit()

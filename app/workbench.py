@@ -105,6 +105,8 @@ class Workbench(QObject):
         self.views.about = scenario_facts(scenario)
         self.views.times.wall_start = self.player.started_at
         self.views.timeline.follow(self.player.feed)
+        if self.views.charts is not None:
+            self.views.charts.follow(self.player.chart_feed)
         self.views.select("")
         self.views.status.seed = self.player.seed
         self.window.toolbar.set_scenario(scenario.title)

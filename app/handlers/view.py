@@ -38,7 +38,8 @@ class ViewHandlers(QObject):
             "show_dead_letters", "Dead letters", "View", "Ctrl+4", "dead-letter", "Messages that were given up on."
         ),
         Command("show_backpressure", "Backpressure", "View", "Ctrl+5", "backpressure", "What holds producers back."),
-        Command("show_jobs", "Jobs", "View", "Ctrl+6", "layers", "Long work, with progress."),
+        Command("show_charts", "Charts", "View", "Ctrl+6", "chart", "Rates, latencies and lag over time."),
+        Command("show_jobs", "Jobs", "View", "Ctrl+7", "layers", "Long work, with progress."),
         Command("toggle_right", "Right side", "View", "Ctrl+Alt+R", "", "Rebalances and inspector.", checkable=True),
         Command("toggle_bottom", "Panels", "View", "Ctrl+Alt+B", "", "The tabs at the bottom.", checkable=True),
         Command("zoom_in", "Zoom in", "View", "Ctrl++", "zoom-in", "Canvas."),

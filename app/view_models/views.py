@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.view_models.assignments import AssignmentsModel
 from app.view_models.canvas import CanvasModel
+from app.view_models.charts import ChartsFeed
 from app.view_models.dead_letters import DeadLettersModel
 from app.view_models.feed import PanelFeed, TableFeed
 from app.view_models.formats import Times, session_time
@@ -25,6 +26,7 @@ from app.view_models.in_flight import InFlightModel
 from app.view_models.inspector import inspector_facts
 from app.view_models.offsets import OffsetsModel
 from app.view_models.owners import Owners
+from app.view_models.rate_table import RateTable
 from app.view_models.rebalances import RebalanceCards
 from app.view_models.status import StatusModel
 from app.view_models.timeline import TimelineModel
@@ -32,6 +34,7 @@ from broker_core.snapshots import Snapshot
 from widgets.main_window import MainWindow, Parts
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
+from widgets.panels.charts import ChartsPanel
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
@@ -53,6 +56,8 @@ class Views(QObject):
         self.in_flight = InFlightModel(self.owners, self.times, self)
         self.dead_letters = DeadLettersModel(self.times, self)
         self.rebalances = RebalanceCards(self.owners, self.times)
+        self.rates = RateTable(self)
+        self.charts: ChartsFeed | None = None
         self.canvas = CanvasModel(self.owners)
         self.timeline = TimelineModel()
         self.status = StatusModel()
@@ -72,6 +77,7 @@ class Views(QObject):
             in_flight=InFlightPanel(self.in_flight),
             dead_letters=DeadLettersPanel(self.dead_letters),
             backpressure=BackpressurePanel(),
+            charts=ChartsPanel(self.rates),
             jobs=JobsPanel(),
             rebalances=RebalancesPanel(),
             inspector=InspectorPanel(),
@@ -86,6 +92,8 @@ class Views(QObject):
         self.add(TableFeed("in_flight", parts.in_flight, self.in_flight, also=self._around_leases, parent=self))
         self.add(TableFeed("dead_letters", parts.dead_letters, self.dead_letters, also=self._around_bin, parent=self))
         self.add(BackpressureFeed("backpressure", parts.backpressure, self))
+        self.charts = ChartsFeed("charts", parts.charts, self.rates, self)
+        self.add(self.charts)
         self.dead_letters.causes_changed.connect(parts.dead_letters.set_causes)
         parts.dead_letters.causeChosen.connect(self.dead_letters.set_cause)
         parts.dead_letters.currentChanged.connect(self._show_letter)
@@ -122,6 +130,8 @@ class Views(QObject):
         canvas.set_view(self.canvas.view(snapshot, self.running), current_theme())
         if not panels:
             return
+        if self.charts is not None:
+            self.charts.meet(snapshot)
         window.timeline.set_facts(self.timeline.meet(snapshot))
         window.status.set_facts(self.status.meet(snapshot))
         window.set_tab_count("dead_letters", sum(queue.dead for queue in snapshot.queues))

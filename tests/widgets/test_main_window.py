@@ -10,6 +10,7 @@ from widgets.main_window import MainWindow, Parts
 from widgets.panels.assignments import LOOKS as ASSIGNMENT_LOOKS
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
+from widgets.panels.charts import RATE_LOOKS, ChartsPanel
 from widgets.panels.dead_letters import LOOKS as LETTER_LOOKS
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.in_flight import LOOKS as LEASE_LOOKS
@@ -25,7 +26,7 @@ from widgets.timeline import Band, Tick, Timeline, TimelineFacts
 from widgets.toolbar import Toolbar
 
 S = 1_000_000_000
-TABS = ("assignments", "offsets", "in_flight", "dead_letters", "backpressure", "jobs")
+TABS = ("assignments", "offsets", "in_flight", "dead_letters", "backpressure", "charts", "jobs")
 
 
 def parts():
@@ -39,6 +40,7 @@ def parts():
         in_flight=InFlightPanel(model(LEASE_LOOKS)),
         dead_letters=DeadLettersPanel(model(LETTER_LOOKS)),
         backpressure=BackpressurePanel(),
+        charts=ChartsPanel(model(RATE_LOOKS)),
         jobs=JobsPanel(),
         rebalances=RebalancesPanel(),
         inspector=InspectorPanel(),

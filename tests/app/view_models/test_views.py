@@ -142,7 +142,8 @@ def test_the_selected_thing_is_inspected_and_followed(bench):
 
 def test_jobs_are_shown_and_counted(bench):
     bench.views.show_jobs([JobFacts("1", "Report", "Running"), JobFacts("2", "Report", "Done")])
-    assert bench.window.tabs.tabText(5) == "Jobs  1"
+    place = bench.window.tabs.indexOf(bench.window.panel("jobs"))
+    assert bench.window.tabs.tabText(place) == "Jobs  1"
 
 
 def test_another_session_forgets_the_timeline_and_keeps_the_letters(bench):

@@ -1,0 +1,40 @@
+"""Questions 6 and 17, each answered by one click on the tab Charts."""
+
+from PySide6.QtCore import Qt
+
+from tests.app.conftest import Hand
+
+
+def click_charts(hand: Hand) -> None:
+    tabs = hand.workbench.window.tabs
+    place = tabs.indexOf(hand.workbench.window.panel("charts"))
+    hand.qtbot.mouseClick(tabs.tabBar(), Qt.MouseButton.LeftButton, pos=tabs.tabBar().tabRect(place).center())
+    hand.show()
+
+
+def cells(hand: Hand, column: int) -> dict[str, str]:
+    model = hand.workbench.views.rates
+    return {model.index(row, 0).data(): model.index(row, column).data() for row in range(model.rowCount())}
+
+
+def test_q06_which_consumer_is_slowest(hand: Hand) -> None:
+    hand.pass_time(10)
+    click_charts(hand)
+    slowest = [name for name, state in cells(hand, 5).items() if state == "slowest"]
+    behind = {
+        row.name: row.behind_ns or 0 for row in hand.workbench.views.rates.rows if row.kind in {"consumer", "worker"}
+    }
+    assert slowest == [max(behind, key=lambda name: behind[name])]
+    assert max(behind.values()) > 0
+
+
+def test_q17_how_many_messages_and_bytes_a_second_per_topic(hand: Hand) -> None:
+    before = {topic.name: topic for topic in hand.workbench.player.snapshot.topics}
+    hand.pass_time(1)
+    click_charts(hand)
+    for topic in hand.workbench.player.snapshot.topics:
+        messages = topic.published - before[topic.name].published
+        row = next(row for row in hand.workbench.views.rates.rows if row.name == topic.name)
+        assert row.per_s == messages
+        assert row.bytes_per_s == topic.published_bytes - before[topic.name].published_bytes
+    assert cells(hand, 3)["commits"].endswith(("B", "KiB"))

@@ -1,0 +1,337 @@
+"""Curves over session time, side by side on one time axis, with the rates of now beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyqtgraph as pg
+from PySide6.QtCore import QAbstractItemModel, QEvent, QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QGridLayout, QScrollArea, QSizePolicy, QSplitter, QWidget
+
+from widgets.facts import plain_label, set_plain_tip
+from widgets.panels.panel import Panel
+from widgets.panels.table_panel import ColumnLook, RowTable
+from widgets.theme import current_theme, qcolour, ui_font
+from widgets.words import tr
+
+Values = npt.NDArray[np.float64]
+
+CHART_WIDTH = 250
+CURVES_MAX = 12
+RATE_LOOKS = (
+    ColumnLook("text", 112, 3),
+    ColumnLook("text", 72, 1, spare=3),
+    ColumnLook("number", 88),
+    ColumnLook("number", 76, spare=1),
+    ColumnLook("number", 104, 1),
+    ColumnLook("text", 122, 1, spare=2),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """One line: its name, the index of its hue, seconds of session time and values (NaN leaves a gap)."""
+
+    name: str
+    hue: int
+    times_s: Values
+    values: Values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChartFacts:
+    """One chart. `unit` stands behind its title; `logarithmic` for what spans many powers of ten."""
+
+    key: str
+    title: str
+    unit: str
+    curves: tuple[Curve, ...] = field(default=())
+    logarithmic: bool = False
+
+
+class TimeAxis(pg.AxisItem):
+    """Session time as mm:ss."""
+
+    def tickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
+        """The labels of ticks at `values` seconds."""
+        return [f"{int(value) // 60:02d}:{int(value) % 60:02d}" if value >= 0 else "" for value in values]
+
+
+class ValueAxis(pg.AxisItem):
+    """Short numbers: 0.5, 12, 3.4k, 2M."""
+
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
+        """The labels of ticks at `values`."""
+        return [short(10**value if self.logMode else value * scale) for value in values]
+
+
+def short(value: float) -> str:
+    """A number in as few characters as a small axis has room for."""
+    size = abs(value)
+    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if size >= limit:
+            return f"{value / limit:.3g}{unit}"
+    return f"{value:.3g}"
+
+
+class _Plot(pg.PlotWidget):
+    """A plot that tells of double clicks, at a place of its scene."""
+
+    doubleClicked = Signal(QPointF)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Tell the place."""
+        self.doubleClicked.emit(self.mapToScene(event.position().toPoint()))
+        event.accept()
+
+
+class Chart(QWidget):
+    """One plot below its title. `momentChosen(seconds)` on a double click, `pointed(seconds)` as the mouse moves."""
+
+    momentChosen = Signal(float)
+    pointed = Signal(float)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.facts: ChartFacts | None = None
+        self._title = plain_label("", "heading", self)
+        self._legend = plain_label("", "muted", self)
+        self._legend.setTextFormat(Qt.TextFormat.RichText)
+        # What has no room is cut at its right; the tool tip has it whole.
+        self._legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._plot = _Plot(self, axisItems={"bottom": TimeAxis("bottom"), "left": ValueAxis("left")}, background=None)
+        self._plot.setMenuEnabled(False)
+        self._plot.setMouseEnabled(x=False, y=False)
+        self._plot.hideButtons()
+        self._plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._plot.setMinimumSize(80, 72)
+        item = self._plot.getPlotItem()
+        item.setClipToView(True)
+        item.showGrid(x=False, y=True, alpha=0.15)
+        item.setContentsMargins(0, 2, 4, 0)
+        self._cursor = pg.InfiniteLine(angle=90, movable=False)
+        self._cursor.setVisible(False)
+        item.addItem(self._cursor, ignoreBounds=True)
+        self._lines: list[pg.PlotDataItem] = []
+        grid = QGridLayout(self)
+        grid.setContentsMargins(4, 0, 4, 0)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(0)
+        grid.addWidget(self._title, 0, 0)
+        grid.addWidget(self._legend, 0, 1)
+        grid.addWidget(self._plot, 1, 0, 1, 2)
+        grid.setColumnStretch(1, 1)
+        grid.setRowStretch(1, 1)
+        self._plot.scene().sigMouseMoved.connect(self._on_move)
+        self._plot.doubleClicked.connect(self._on_double_click)
+        self.dress()
+
+    def set_facts(self, facts: ChartFacts, until_s: float) -> None:
+        """Show curves over 0 to `until_s` seconds."""
+        self.facts = facts
+        unit = f" ({facts.unit})" if facts.unit else ""
+        self._set_text(self._title, facts.title + unit)
+        item = self._plot.getPlotItem()
+        item.setLogMode(x=False, y=facts.logarithmic)
+        curves = facts.curves[:CURVES_MAX]
+        while len(self._lines) < len(curves):
+            line = pg.PlotDataItem(connect="finite", antialias=True)
+            item.addItem(line)
+            self._lines.append(line)
+        theme = current_theme()
+        for place, line in enumerate(self._lines):
+            if place >= len(curves):
+                line.setData([], [])
+                continue
+            curve = curves[place]
+            line.setPen(QPen(qcolour(theme.owner(curve.hue)), 0))
+            line.setData(curve.times_s, curve.values)
+        item.setXRange(0, max(until_s, 1.0), padding=0)
+        self._set_text(self._legend, self._legend_text(curves))
+        set_plain_tip(self._legend, "\n".join(curve.name for curve in curves))
+        values = ", ".join(f"{curve.name} {short(_last(curve.values))}" for curve in curves if len(curve.values))
+        self.setAccessibleName(f"{facts.title}{unit}: {values}")
+
+    @staticmethod
+    def _legend_text(curves: Sequence[Curve]) -> str:
+        """Names in the colours of their lines, as many as a small head has room for; names are data and are escaped."""
+        theme = current_theme()
+        shown = [
+            f'<span style="color:{theme.owner(curve.hue)}">&#9632;</span> {_escaped(curve.name)}'
+            for curve in curves[:4]
+        ]
+        more = [f"+{len(curves) - 4}"] if len(curves) > 4 else []
+        return "&nbsp; ".join(shown + more)
+
+    @staticmethod
+    def _set_text(label: QWidget, text: str) -> None:
+        if label.text() != text:  # type: ignore[attr-defined]
+            label.setText(text)  # type: ignore[attr-defined]
+
+    def set_cursor(self, time_s: float | None) -> None:
+        """The shared moment; None for none."""
+        self._cursor.setVisible(time_s is not None)
+        if time_s is not None:
+            self._cursor.setPos(time_s)
+
+    def _time_at(self, scene_pos: QPointF) -> float | None:
+        item = self._plot.getPlotItem()
+        if not item.sceneBoundingRect().contains(scene_pos):
+            return None
+        return max(0.0, float(item.vb.mapSceneToView(scene_pos).x()))
+
+    def _on_move(self, scene_pos: QPointF) -> None:
+        time_s = self._time_at(scene_pos)
+        if time_s is not None:
+            self.pointed.emit(time_s)
+
+    def _on_double_click(self, scene_pos: QPointF) -> None:
+        time_s = self._time_at(scene_pos)
+        if time_s is not None:
+            self.momentChosen.emit(time_s)
+
+    def dress(self) -> None:
+        """Take the colours of the theme of now."""
+        theme = current_theme()
+        item = self._plot.getPlotItem()
+        for side in ("bottom", "left"):
+            axis = item.getAxis(side)
+            axis.setPen(QPen(QColor(theme.border), 0))
+            axis.setTextPen(QPen(QColor(theme.muted), 0))
+            axis.setTickFont(ui_font(11))
+            axis.setStyle(tickLength=3, tickTextOffset=3)
+        item.getAxis("left").setWidth(38)
+        item.getAxis("bottom").setHeight(20)
+        self._cursor.setPen(QPen(QColor(theme.accent), 0, Qt.PenStyle.DashLine))
+
+
+class ChartGrid(QWidget):
+    """Charts in as many columns as fit."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._charts: tuple[Chart, ...] = ()
+        self._across = 0
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(4, 0, 4, 0)
+        self._grid.setSpacing(2)
+
+    def set_charts(self, charts: tuple[Chart, ...]) -> None:
+        """Show these in place of those before, which are deleted."""
+        for chart in self._charts:
+            self._grid.removeWidget(chart)
+            chart.deleteLater()
+        self._charts, self._across = charts, 0
+        self._lay_out()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width, other columns."""
+        super().resizeEvent(event)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        count = len(self._charts)
+        fit = max(1, self.width() // CHART_WIDTH)
+        rows = max(1, -(-count // fit))
+        across = max(1, -(-count // rows))
+        if across == self._across:
+            return
+        self._across = across
+        for column in range(self._grid.columnCount()):
+            self._grid.setColumnStretch(column, 0)
+        for place, chart in enumerate(self._charts):
+            self._grid.addWidget(chart, place // across, place % across)
+            self._grid.setColumnStretch(place % across, 1)
+            chart.show()
+
+
+class ChartsPanel(Panel):
+    """Charts in as many columns as fit, and a table of the rates of now.
+
+    `momentChosen(seconds)` on a double click into a chart, `pointed(seconds)` where the mouse is on one.
+    """
+
+    momentChosen = Signal(float)
+    pointed = Signal(float)
+
+    def __init__(self, rates: QAbstractItemModel, parent: QWidget | None = None) -> None:
+        super().__init__(
+            tr("Charts"),
+            "chart",
+            (tr("Nothing has happened yet."), tr("Run the scenario (F5): curves grow here as session time passes.")),
+            filter_hint=tr("Filter the rates"),
+            parent=parent,
+        )
+        self._charts: dict[str, Chart] = {}
+        self.table = RowTable(rates, RATE_LOOKS, self)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.table.setMinimumWidth(320)
+        self.table.setAccessibleName(tr("Rates of now"))
+        self._area = ChartGrid(self)
+        scroll = QScrollArea(self)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(self._area)
+        split = QSplitter(Qt.Orientation.Horizontal, self)
+        split.addWidget(self.table)
+        split.addWidget(scroll)
+        split.setStretchFactor(0, 2)
+        split.setStretchFactor(1, 5)
+        split.setChildrenCollapsible(False)
+        split.setSizes([600, 1000])
+        self.stack.addWidget(split)
+        self.show_body(False)
+
+    def set_charts(self, charts: Sequence[ChartFacts], until_s: float) -> None:
+        """Show charts from 0 to `until_s` seconds of session time."""
+        wanted = [facts.key for facts in charts]
+        if wanted != list(self._charts):
+            self._make(wanted)
+        for facts in charts:
+            self._charts[facts.key].set_facts(facts, until_s)
+        self.show_body(bool(charts))
+
+    def _make(self, keys: Sequence[str]) -> None:
+        self._charts = {key: Chart(self._area) for key in keys}
+        for chart in self._charts.values():
+            chart.momentChosen.connect(self.momentChosen)
+            chart.pointed.connect(self._on_pointed)
+        self._area.set_charts(tuple(self._charts.values()))
+
+    def _on_pointed(self, time_s: float) -> None:
+        self.set_cursor(time_s)
+        self.pointed.emit(time_s)
+
+    def set_cursor(self, time_s: float | None) -> None:
+        """One moment marked in every chart; None for none."""
+        for chart in self._charts.values():
+            chart.set_cursor(time_s)
+
+    def charts(self) -> dict[str, Chart]:
+        """The charts by their keys."""
+        return dict(self._charts)
+
+    def dress(self) -> None:
+        """Another theme: other pens."""
+        super().dress()
+        for chart in getattr(self, "_charts", {}).values():
+            chart.dress()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """No cursor where no mouse is."""
+        super().leaveEvent(event)
+        self.set_cursor(None)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _last(values: Values) -> float:
+    known = values[~np.isnan(values)]
+    return float(known[-1]) if len(known) else 0.0
