@@ -2,7 +2,7 @@
 
     length i32 | api key i16 | version i16 | correlation id i32 | body
 
-in network byte order. The length counts all that is behind itself: 8 bytes and the body. A reply has the key, version and
+in network byte order. The length counts what is behind itself: 8 bytes and the body. A reply has the key, version and
 correlation id of its request; an error has the key ERROR, version 0 and the correlation id.
 """
 
