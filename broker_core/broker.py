@@ -80,9 +80,11 @@ class Broker(BrokerAdmin, BrokerViews):
         client: str,
         producer: ProducerStamp | None = None,
         on_appended: OnAppended = _ignore,
+        deadline_ns: int | None = None,
     ) -> Reply[Published | None]:
         """Append all `messages` to one partition, or none; as `publish`. A `partition` of None is that of the first.
 
+        Where they wait for room, they do so until `deadline_ns` at most, and fail with THROTTLED then.
         `on_appended` is called as soon as they are in the log. A batch that `producer` has sent before is not stored
         again. Raises or fails with what `PartitionLog.append_batch` raises, too.
         """
@@ -100,7 +102,15 @@ class Broker(BrokerAdmin, BrokerViews):
             admit(now_ns)
         else:
             size_bytes = sum(map(payload_bytes, messages))
-            offer = topic.gate.offer(now_ns, client, len(messages), size_bytes, admit, priority=messages[0].priority)
+            offer = topic.gate.offer(
+                now_ns,
+                client,
+                len(messages),
+                size_bytes,
+                admit,
+                priority=messages[0].priority,
+                deadline_ns=deadline_ns,
+            )
             offer.then(lambda verdict: _refused(reply, verdict, name))
         return reply
 

@@ -44,6 +44,7 @@ class _Offer(msgspec.Struct, eq=False):
     priority: int
     admit: Admit
     reply: Reply[Verdict]
+    deadline_ns: int | None = None
     timer: Timer | None = None
     cause: str = ""  # why it waits
 
@@ -82,15 +83,24 @@ class Gate:
         return sum(offer.count for offer in self._line.values())
 
     def offer(
-        self, now_ns: int, client: str, count: int, size_bytes: int, admit: Admit, *, priority: int = 0
+        self,
+        now_ns: int,
+        client: str,
+        count: int,
+        size_bytes: int,
+        admit: Admit,
+        *,
+        priority: int = 0,
+        deadline_ns: int | None = None,
     ) -> Reply[Verdict]:
         """`client` wants to put in `count` messages. Where they are let in, `admit(time)` is called, now or later.
 
         The reply is there at once unless the offer is parked; parked offers are admitted in the order in which they
-        came, and fail with THROTTLED after `block_timeout_ms`. An error that `admit` raises fails the reply.
+        came, and fail with THROTTLED after `block_timeout_ms`, or at their own `deadline_ns` where that is sooner. An
+        error that `admit` raises fails the reply.
         """
         self.counts.offered += count
-        offer = _Offer(client, count, size_bytes, priority, admit, Reply())
+        offer = _Offer(client, count, size_bytes, priority, admit, Reply(), deadline_ns)
         full, full_cause = self._full(offer)
         at_limit, above_rate = ANSWERS[self.config.policy]
         if self._never_fits(offer):
@@ -232,8 +242,11 @@ class Gate:
     def _park(self, now_ns: int, offer: _Offer, cause: str) -> None:
         self._line[id(offer)] = offer
         offer.cause = cause
+        deadline_ns = offer.deadline_ns
         if self.config.block_timeout_ms is not None:
-            deadline_ns = now_ns + ns_from_ms(self.config.block_timeout_ms)
+            end_ns = now_ns + ns_from_ms(self.config.block_timeout_ms)
+            deadline_ns = end_ns if deadline_ns is None else min(deadline_ns, end_ns)
+        if deadline_ns is not None:
             offer.timer = self._timers.at(deadline_ns, lambda time_ns: self._time_out(time_ns, offer))
         since_ns, offers = self._blocked.get(offer.client, (now_ns, 0))
         self._blocked[offer.client] = (since_ns, offers + 1)
