@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from broker_core.broker_admin import BrokerAdmin
+from broker_core.broker_queues import BrokerQueues
 from broker_core.broker_state import Topic, level_of, payload_bytes
 from broker_core.broker_views import BrokerViews
 from broker_core.errors import BrokerError, ErrorCode
@@ -21,7 +22,6 @@ from broker_core.log.group_commit import Round
 from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import Message
 from broker_core.queues.dead_letters import RedriveResult
-from broker_core.queues.lease import Lease
 from broker_core.replies import Reply
 
 
@@ -42,7 +42,7 @@ def _ignore(_published: Published) -> None:
     """For who waits for the reply alone."""
 
 
-class Broker(BrokerAdmin, BrokerViews):
+class Broker(BrokerAdmin, BrokerQueues, BrokerViews):
     """A monitor around the pure core: calls come from one thread at a time, and waiting is a parked `Reply`."""
 
     # -- publishing
@@ -288,44 +288,11 @@ class Broker(BrokerAdmin, BrokerViews):
 
     # -- queues
 
-    def take(
-        self, now_ns: int, queue: str, holder: str, *, max_messages: int = 1, deadline_ns: int | None = None
-    ) -> Reply[list[Lease]]:
-        """See `Queue.take`."""
-        return self.queue(queue).take(now_ns, holder, max_messages=max_messages, deadline_ns=deadline_ns)
-
-    def cancel_take(self, queue: str, reply: Reply[list[Lease]]) -> None:
-        """A parked take is no longer wanted."""
-        self.queue(queue).cancel_take(reply)
-
     def disconnect(self, now_ns: int, client: str) -> None:
         """A client is gone without a word: its parked offers fail with CLOSED, its leases expire in their time."""
         for topic in self._topics.values():
             if topic.gate is not None:
                 topic.gate.leave(now_ns, client)
-
-    def ack(self, now_ns: int, lease: Lease) -> None:
-        """The holder has finished with the message. Raises INVALID_LEASE where it holds it no longer."""
-        self.queue(lease.queue).ack(now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt)
-        self._make_room(now_ns, lease.queue)
-
-    def nack(self, now_ns: int, lease: Lease, cause: str, *, requeue: bool = True) -> None:
-        """The holder has failed: the message is tried again, or dead-lettered. Raises INVALID_LEASE."""
-        self.queue(lease.queue).nack(
-            now_ns, lease.partition, lease.offset, lease.holder, cause, requeue=requeue, attempt=lease.attempt
-        )
-        self._make_room(now_ns, lease.queue)
-
-    def release(self, now_ns: int, lease: Lease) -> None:
-        """The holder gives the message back as if it had never been handed out. Raises INVALID_LEASE."""
-        self.queue(lease.queue).release(now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt)
-
-    def extend(self, now_ns: int, lease: Lease, lease_ms: float | None = None) -> Lease:
-        """The lease with its new end, `lease_ms` from now. Raises INVALID_LEASE, INVALID_REQUEST."""
-        deadline_ns = self.queue(lease.queue).extend(
-            now_ns, lease.partition, lease.offset, lease.holder, lease_ms, attempt=lease.attempt
-        )
-        return msgspec.structs.replace(lease, deadline_ns=deadline_ns)
 
     def redrive(
         self,
@@ -391,6 +358,7 @@ class Broker(BrokerAdmin, BrokerViews):
         """Write what is pending and give back every file."""
         self._offsets.flush()
         self._offsets.close()
+        self._forget_all()
         for topic in self._topics.values():
             topic.log.close()
 

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-from broker_core.broker_schemas import BrokerSchemas, bin_of
+from broker_core.broker_bygones import BrokerBygones, Bygone
+from broker_core.broker_schemas import bin_of
+from broker_core.broker_state import Topic
 from broker_core.catalog import Catalog, QueueEntry, SubscriptionEntry, TopicEntry
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
@@ -30,7 +32,7 @@ from broker_core.schemas.registry import SchemaRegistry
 from broker_core.schemas.rule import SchemaRule
 
 
-class BrokerAdmin(BrokerSchemas):
+class BrokerAdmin(BrokerBygones):
     """Each change is an event. `catalog` is what a restart needs to make it all again."""
 
     # -- topics
@@ -54,25 +56,45 @@ class BrokerAdmin(BrokerSchemas):
         self._events.emit(now_ns, EventKind.TOPIC_CREATED, topic=name, count=partitions)
         self.groups.topic_changed(now_ns, name)
 
-    def delete_topic(self, now_ns: int, name: str) -> None:
+    def delete_topic(self, now_ns: int, name: str, *, undo_window_ms: float = 0) -> None:
         """The topic, its messages and what groups have committed for it are gone.
 
-        Raises UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST for what belongs to a queue or has subscriptions.
+        For `undo_window_ms`, `restore_deleted` brings them back. Raises UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST
+        for what belongs to a queue or has subscriptions.
         """
-        self._must_be_plain(name, "deleted")
-        self._drop_topic(now_ns, name)
-        letters = self._bins.pop(name, None)
-        if letters is not None:
-            self._drop_topic(now_ns, letters.name)
+        self.must_be_plain(name, "deleted")
+        before = self.totals()
+        bygone = Bygone({}, self._bins.pop(name, None), committed=self._committed_in(name))
+        for each in (name, *(() if bygone.letters is None else (bygone.letters.name,))):
+            bygone.topics[each] = self._take_out(now_ns, each)
+        self._note_former(before, bygone)
+        self._keep(now_ns, name, bygone, undo_window_ms)
         self._events.emit(now_ns, EventKind.TOPIC_DELETED, topic=name)
         self.groups.topic_changed(now_ns, name)
+
+    def restore_deleted(self, now_ns: int, name: str) -> None:
+        """The topic, queue or subscription `name`, which was deleted within its undo window, is there as it was.
+
+        Raises INVALID_REQUEST where it is not kept any more, or its name is taken.
+        """
+        found = self._take_back(name)
+        if found.queue is None:
+            count = len(found.topics[name].log.partitions)
+            self._events.emit(now_ns, EventKind.TOPIC_CREATED, topic=name, count=count, cause="restored")
+        else:
+            topic, group = (name, "") if found.subscription is None else (found.subscription.topic, name)
+            count = len(found.queue.levels.tables)
+            self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=topic, group=group, count=count, cause="restored")
+            found.queue.reopen(now_ns)
+        for each in found.topics:
+            self.groups.topic_changed(now_ns, each)
 
     def add_partitions(self, now_ns: int, name: str, total: int) -> None:
         """The topic has `total` partitions from now on; keys may land elsewhere.
 
         Raises UNKNOWN_TOPIC_OR_PARTITION, INVALID_PARTITIONS where that is not more, INVALID_REQUEST as `delete_topic`.
         """
-        self._must_be_plain(name, "given more partitions")
+        self.must_be_plain(name, "given more partitions")
         log = self._topic(name).log
         log.add_partitions(total - len(log.partitions))
         self.revision += 1
@@ -80,9 +102,12 @@ class BrokerAdmin(BrokerSchemas):
         self.groups.topic_changed(now_ns, name)
 
     def configure_topic(
-        self, now_ns: int, name: str, *, log: LogConfig | None = None, flow: FlowConfig | None = None
+        self, now_ns: int, name: str, *, log: LogConfig | None = None, flow: FlowConfig | None = None, cause: str = ""
     ) -> None:
-        """Other settings from now on; None leaves them. Raises INVALID_CONFIG where the durability would change."""
+        """Other settings from now on; None leaves them. `cause` is what the event says of it.
+
+        Raises INVALID_CONFIG where the durability would change.
+        """
         topic = self._topic(name)
         self.revision += 1
         if log is not None:
@@ -93,7 +118,7 @@ class BrokerAdmin(BrokerSchemas):
             topic.counts_bytes = flow.max_bytes is not None
             topic.gate.configure(now_ns, flow)
         detail = {"log": msgspec.to_builtins(log), "flow": msgspec.to_builtins(flow)}
-        self._events.emit(now_ns, EventKind.USER_ACTION, topic=name, cause=f"configured {name}", detail=detail)
+        self._events.emit(now_ns, EventKind.USER_ACTION, topic=name, cause=cause or f"configured {name}", detail=detail)
 
     def delete_records(self, now_ns: int, name: str, partition: int, before_offset: int) -> int:
         """Messages below `before_offset` are gone; the partition's start offset now.
@@ -195,15 +220,21 @@ class BrokerAdmin(BrokerSchemas):
         self._subscriptions[name] = Subscription(topic, queue, max_messages, policy)
         self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=topic, group=name, count=len(log.partitions))
 
-    def delete_queue(self, now_ns: int, name: str) -> None:
-        """The queue or subscription is gone, with its messages and its dead letters. Raises UNKNOWN_QUEUE."""
+    def delete_queue(self, now_ns: int, name: str, *, undo_window_ms: float = 0) -> None:
+        """The queue or subscription is gone, with its messages and its dead letters.
+
+        For `undo_window_ms`, `restore_deleted` brings them back. Raises UNKNOWN_QUEUE.
+        """
         queue = self.queue(name)
+        before = self.totals()
         subscription = self._subscriptions.pop(name, None)
         del self._queues[name]
         queue.close()
-        if subscription is None:
-            self._drop_topic(now_ns, name)
-        self._drop_topic(now_ns, queue.dead_letters.name)
+        bygone = Bygone({}, queue=queue, subscription=subscription)
+        for each in (*(() if subscription is not None else (name,)), queue.dead_letters.name):
+            bygone.topics[each] = self._take_out(now_ns, each)
+        self._note_former(before, bygone)
+        self._keep(now_ns, name, bygone, undo_window_ms)
         topic, group = (name, "") if subscription is None else (subscription.topic, name)
         self._events.emit(now_ns, EventKind.TOPIC_DELETED, topic=topic, group=group)
 
@@ -302,7 +333,8 @@ class BrokerAdmin(BrokerSchemas):
         # With the name, so that queues of one seed do not retry in step.
         return Jitter(self.jitter_seed + seed + zlib.crc32(queue.encode()))
 
-    def _must_be_plain(self, name: str, what: str) -> None:
+    def must_be_plain(self, name: str, what: str) -> None:
+        """Raises UNKNOWN_TOPIC_OR_PARTITION, and INVALID_REQUEST where `name` is no topic that can be `what` alone."""
         self._topic(name)
         owners = [queue for queue, found in self._queues.items() if name in {queue, found.dead_letters.name}] + [
             subscriber for subscriber, each in self._subscriptions.items() if each.topic == name
@@ -313,7 +345,7 @@ class BrokerAdmin(BrokerSchemas):
                 ErrorCode.INVALID_REQUEST, f"{name} cannot be {what} while {owners[0]} needs it; delete that first"
             )
 
-    def _drop_topic(self, now_ns: int, name: str) -> None:
+    def _take_out(self, now_ns: int, name: str) -> Topic:
         topic = self._topics[name]
         gone = BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{name} was deleted")
         if topic.gate is not None:
@@ -325,7 +357,7 @@ class BrokerAdmin(BrokerSchemas):
             self._compactions.pop(log, None)
             self._compacted.pop(log, None)
         self.fetches.forget_topic(name)
-        topic.log.remove()
+        return topic
 
     def _say_deleted(self, now_ns: int, log: PartitionLog, old_start: int, cause: str) -> None:
         count = log.start_offset - old_start

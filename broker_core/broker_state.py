@@ -28,6 +28,7 @@ from broker_core.queues.queue import Queue
 from broker_core.queues.subscription import Subscription
 from broker_core.schemas.registry import SchemaRegistry
 from broker_core.schemas.rule import SchemaRule
+from broker_core.snapshots import Totals
 from broker_core.timers import Timers
 
 
@@ -70,6 +71,7 @@ class BrokerState:
         self._subscriptions: dict[str, Subscription] = {}
         self._bins: dict[str, DeadLetters] = {}  # of topics, by topic, for what a schema refuses
         self.schemas = SchemaRegistry()
+        self._former = Totals()  # of what was deleted
         self._offsets = offsets
         self.damage = DamageReport(events)
         self.revision = 0  # of topics and their settings: what a client has noted of them holds while it stays
@@ -162,10 +164,14 @@ class BrokerState:
             self._add_gate(name, topic, flow)
         return topic
 
-    def _check_new(self, name: str) -> None:
+    def check_new(self, name: str) -> None:
+        """Raises INVALID_TOPIC or TOPIC_ALREADY_EXISTS where no topic or queue can get that name."""
         check_name(name)
         if any(name.lower() == known.lower() for known in (*self._topics, *self._queues)):
             raise BrokerError(ErrorCode.TOPIC_ALREADY_EXISTS, name)
+
+    def _check_new(self, name: str) -> None:
+        self.check_new(name)
 
     def _add_gate(self, name: str, topic: Topic, flow: FlowConfig) -> None:
         topic.counts_bytes = flow.max_bytes is not None

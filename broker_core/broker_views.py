@@ -30,22 +30,27 @@ class BrokerViews(BrokerState):
         """Counted where it happens, not from the event stream, so that the two can be compared."""
         queues = self._queues.values()
         gates = [topic.gate for topic in self._topics.values() if topic.gate is not None]
-        fetches = self.fetches
+        fetches, former = self.fetches, self._former
         return Totals(
-            published=sum(topic.published for topic in self._topics.values()),
-            delivered=fetches.delivered + sum(queue.counts.delivered for queue in queues),
-            acknowledged=fetches.acknowledged + sum(queue.counts.acknowledged for queue in queues),
-            redelivered=fetches.redelivered + sum(queue.counts.redelivered for queue in queues),
-            dead_lettered=sum(queue.counts.dead_lettered for queue in queues)
+            published=former.published + sum(topic.published for topic in self._topics.values()),
+            delivered=former.delivered + fetches.delivered + sum(queue.counts.delivered for queue in queues),
+            acknowledged=former.acknowledged
+            + fetches.acknowledged
+            + sum(queue.counts.acknowledged for queue in queues),
+            redelivered=former.redelivered + fetches.redelivered + sum(queue.counts.redelivered for queue in queues),
+            dead_lettered=former.dead_lettered
+            + sum(queue.counts.dead_lettered for queue in queues)
             + sum(topic.buried for topic in self._topics.values()),
-            redriven=sum(queue.dead_letters.redriven(queue.name) for queue in queues)
+            redriven=former.redriven
+            + sum(queue.dead_letters.redriven(queue.name) for queue in queues)
             + sum(letters.redriven() for letters in self._bins.values()),
-            rejected=sum(gate.counts.rejected for gate in gates)
+            rejected=former.rejected
+            + sum(gate.counts.rejected for gate in gates)
             + sum(topic.refused for topic in self._topics.values()),
-            dropped=sum(gate.counts.dropped for gate in gates),
-            expired=sum(queue.counts.expired for queue in queues),
-            evicted=sum(queue.counts.evicted for queue in queues),
-            purged=sum(queue.counts.purged for queue in queues),
+            dropped=former.dropped + sum(gate.counts.dropped for gate in gates),
+            expired=former.expired + sum(queue.counts.expired for queue in queues),
+            evicted=former.evicted + sum(queue.counts.evicted for queue in queues),
+            purged=former.purged + sum(queue.counts.purged for queue in queues),
             rebalances=self.groups.rebalances_started,
         )
 

@@ -102,8 +102,8 @@ class DeadLetters:
         self._events = events
         self._undo_window_ns = ns_from_ms(undo_window_ms)
         self._redriven: Counter[str] = Counter()
-        self._last_purge: _Removal | None = None
-        self._last_redrive: _Removal | None = None
+        self._purges: list[_Removal] = []  # that can be undone, the last one last
+        self._redrives: list[_Removal] = []
         self._live = LiveLetters()
         self._views: dict[int, DeadLetterView] = {}
         self._trimmed_to = self._log.start_offset
@@ -241,17 +241,19 @@ class DeadLetters:
             redriven.append(Redriven(offset, *place))
             self._gone(now_ns, EventKind.REDRIVEN, stored, letter, client, place)
         if redriven:
-            self._last_redrive = _Removal(now_ns, owners, tuple(redriven))
+            self._redrives = [*self._in_time(now_ns, self._redrives), _Removal(now_ns, owners, tuple(redriven))]
         return RedriveResult(tuple(redriven), tuple(refused))
 
     def undo_redrive(self, now_ns: int, *, withdraw: Withdraw, client: str = "user") -> tuple[Redriven, ...]:
         """Take back the last redrive: those that `withdraw` can still take out of their origin are dead letters again.
 
-        Gives those; none where the redrive is too long ago. Totals of what was redriven stay.
+        Gives those; none where the redrive is too long ago. Totals of what was redriven stay. Called again, it takes
+        back the redrive before.
         """
-        last, self._last_redrive = self._last_redrive, None
-        if last is None or now_ns - last.time_ns > self._undo_window_ns:
+        self._redrives = self._in_time(now_ns, self._redrives)
+        if not self._redrives:
             return ()
+        last = self._redrives.pop()
         back = tuple(place for place in last.redriven if withdraw(place.to_topic, place.to_partition, place.to_offset))
         self._bring_back(now_ns, {place.offset: last.owners[place.offset] for place in back}, "undo redrive", client)
         return back
@@ -272,14 +274,26 @@ class DeadLetters:
             self._gone(now_ns, EventKind.PURGED, stored, letter, client)
         if owners:
             self.purged += len(owners)
-            self._last_purge = _Removal(now_ns, owners)
+            self._purges = [*self._in_time(now_ns, self._purges), _Removal(now_ns, owners)]
         return PurgeResult(len(owners), tuple(refused))
 
+    def can_undo_purge(self, now_ns: int) -> bool:
+        """Whether there is a purge that is not too long ago."""
+        return bool(self._in_time(now_ns, self._purges))
+
+    def can_undo_redrive(self, now_ns: int) -> bool:
+        """Whether there is a redrive that is not too long ago."""
+        return bool(self._in_time(now_ns, self._redrives))
+
     def undo_purge(self, now_ns: int, client: str = "user") -> int:
-        """Bring back what the last purge took, unless it was too long ago; how many dead letters that is."""
-        last, self._last_purge = self._last_purge, None
-        if last is None or now_ns - last.time_ns > self._undo_window_ns:
+        """Bring back what the last purge took, unless it was too long ago; how many dead letters that is.
+
+        Called again, it brings back what the purge before it took.
+        """
+        self._purges = self._in_time(now_ns, self._purges)
+        if not self._purges:
             return 0
+        last = self._purges.pop()
         start = self._log.start_offset
         owners = {offset: owner for offset, owner in last.owners.items() if offset >= start}
         self._bring_back(now_ns, owners, "undo purge", client)
@@ -299,6 +313,9 @@ class DeadLetters:
         self.purged, self.restored = state.purged, state.restored
 
     # -- inside
+
+    def _in_time(self, now_ns: int, removals: list[_Removal]) -> list[_Removal]:
+        return [each for each in removals if now_ns - each.time_ns <= self._undo_window_ns]
 
     def _trim(self) -> None:
         """Retention may have deleted dead letters."""

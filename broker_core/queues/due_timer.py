@@ -34,9 +34,10 @@ class DueTimer:
         self._timer = self._timers.at(place[0], self._fired, place[1])
 
     def stop(self) -> None:
-        """Fire no more."""
+        """Fire no more, until it is armed again."""
         if self._timer is not None:
             self._timer.cancel()
+        self._place = self._timer = None
 
     def _fired(self, time_ns: int) -> None:
         place, self._place, self._timer = self._place, None, None

@@ -12,7 +12,8 @@ from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
 from broker_core.messages import StoredMessage
-from broker_core.queues.config import QueueConfig
+from broker_core.queues.balancing import Memory
+from broker_core.queues.config import FIRST_COME, QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.due_heap import Place
 from broker_core.queues.due_timer import DueTimer
@@ -72,6 +73,7 @@ class Queue:
         self._lease_ns = ns_from_ms(config.lease_ms)
         self._takers = Takers()
         self._serving = False
+        self._balance = Memory()
 
     @property
     def ready(self) -> int:
@@ -117,12 +119,13 @@ class Queue:
         return gone
 
     def take(
-        self, now_ns: int, holder: str, *, max_messages: int = 1, deadline_ns: int | None = None
+        self, now_ns: int, holder: str, *, max_messages: int = 1, deadline_ns: int | None = None, weight: int = 1
     ) -> Reply[list[Lease]]:
         """At most `max_messages` messages, leased to `holder`.
 
         Where nothing is ready, the reply is [] at once without a `deadline_ns`; with one it is parked until something
-        is there, and is [] when the deadline passes. Those who wait are served in the order in which they came.
+        is there, and is [] when the deadline passes. Those who wait are served in the order in which they came, or as
+        the queue's `balancing` says, one message at a time; `weight` is the holder's share there.
         """
         if max_messages < 1:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"max_messages is {max_messages}; it must be at least 1")
@@ -134,7 +137,7 @@ class Queue:
             return Reply.of(leases)
         reply: Reply[list[Lease]] = Reply()
         timer = self._timers.at(deadline_ns, lambda _: self.cancel_take(reply))
-        self._takers.join(Taker(reply, holder, max_messages, timer))
+        self._takers.join(Taker(reply, holder, max_messages, timer, weight))
         return reply
 
     def cancel_take(self, reply: Reply[list[Lease]]) -> None:
@@ -255,6 +258,10 @@ class Queue:
         self._finished(now_ns)
         return purged
 
+    def can_undo_purge(self, now_ns: int) -> bool:
+        """Whether `undo_purge` has something to bring back."""
+        return self._removals.can_undo(now_ns)
+
     def undo_purge(self, now_ns: int, client: str = "user") -> int:
         """What the last purge took is ready again, unless that is too long ago; how many messages that is."""
         brought_back = self._removals.undo_purge(now_ns, client)
@@ -300,6 +307,16 @@ class Queue:
             self._takers.leave(taker.reply)
             taker.reply.fail(BrokerError(ErrorCode.CLOSED, f"queue {self.name}"))
 
+    def reopen(self, now_ns: int) -> None:
+        """Go on after a `close`: leases and waits that would have ended meanwhile end now."""
+        while (place := self.levels.next_due()) is not None and place[0] <= now_ns:
+            for level, table in enumerate(self.levels.tables):
+                if table.next_due() == place:
+                    for span, first, end in table.pop_due(place):
+                        self._endings.due(now_ns, level, span, first, end)
+        self._due.arm(self.levels.next_due())
+        self.appended(now_ns)
+
     # -- inside
 
     def _hand_out(self, now_ns: int, holder: str, most: int) -> list[Lease]:
@@ -331,13 +348,21 @@ class Queue:
         self._serving = True
         try:
             while (taker := self._takers.first()) is not None:
-                leases = self._hand_out(now_ns, taker.holder, taker.most)
+                memory, most = self._balance, taker.most
+                if self.config.balancing != FIRST_COME and self.levels.ready:
+                    taker, memory = self._takers.picked(self.config.balancing, self._balance, self._held_by)
+                    most = 1
+                leases = self._hand_out(now_ns, taker.holder, most)
                 if not leases:
                     return
+                self._balance = memory
                 self._takers.leave(taker.reply)
                 taker.reply.resolve(leases)
         finally:
             self._serving = False
+
+    def _held_by(self, holder: str) -> int:
+        return sum(span.open for table in self.levels.tables for span in table.held_by(holder))
 
     def _finished(self, now_ns: int) -> None:
         """Messages may have become ready, or have been finished."""

@@ -25,7 +25,7 @@ class Removals:
         self._counts = counts
         self._events = events
         self._undo_window_ns = undo_window_ns
-        self._last: _Purge | None = None
+        self._purges: list[_Purge] = []  # the last one last
 
     def purge(self, now_ns: int, client: str) -> int:
         """Take out everything; how many messages that was."""
@@ -38,19 +38,30 @@ class Removals:
                 )
         purged = sum(span.open for _, span in removed)
         self._counts.purged += purged
-        self._last = _Purge(now_ns, removed)
+        if removed:
+            self._purges = [each for each in self._purges if self._in_time(now_ns, each)] + [_Purge(now_ns, removed)]
         return purged
 
+    def can_undo(self, now_ns: int) -> bool:
+        """Whether there is a purge that is not too long ago."""
+        return bool(self._purges) and self._in_time(now_ns, self._purges[-1])
+
     def undo_purge(self, now_ns: int, client: str) -> int:
-        """Bring back what the last purge took, unless that is too long ago; how many messages that is."""
-        last, self._last = self._last, None
-        if last is None or now_ns - last.time_ns > self._undo_window_ns:
+        """Bring back what the last purge took, unless that is too long ago; how many messages that is.
+
+        Called again, it brings back what the purge before it took.
+        """
+        if not self.can_undo(now_ns):
             return 0
+        last = self._purges.pop()
         brought_back = sum(table.bring_back(span) for table, span in last.removed)
         self._counts.restored += brought_back
         if brought_back:
             self._events.undone(now_ns, "undo purge", client, brought_back)
         return brought_back
+
+    def _in_time(self, now_ns: int, purge: _Purge) -> bool:
+        return now_ns - purge.time_ns <= self._undo_window_ns
 
     def withdraw(self, now_ns: int, level: int, offset: int, client: str) -> bool:
         """Take out one message; False where somebody holds it, or where it is finished."""
