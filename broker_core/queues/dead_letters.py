@@ -5,7 +5,7 @@ A redrive appends to the origin first and removes after: one that is interrupted
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 
@@ -102,8 +102,8 @@ class DeadLetters:
         self._events = events
         self._undo_window_ns = ns_from_ms(undo_window_ms)
         self._redriven: Counter[str] = Counter()
-        self._purges: list[_Removal] = []  # that can be undone, the last one last
-        self._redrives: list[_Removal] = []
+        self._purges: deque[_Removal] = deque()  # that can be undone, the last one last
+        self._redrives: deque[_Removal] = deque()
         self._live = LiveLetters()
         self._views: dict[int, DeadLetterView] = {}
         self._trimmed_to = self._log.start_offset
@@ -241,7 +241,7 @@ class DeadLetters:
             redriven.append(Redriven(offset, *place))
             self._gone(now_ns, EventKind.REDRIVEN, stored, letter, client, place)
         if redriven:
-            self._redrives = [*self._in_time(now_ns, self._redrives), _Removal(now_ns, owners, tuple(redriven))]
+            self._in_time(now_ns, self._redrives).append(_Removal(now_ns, owners, tuple(redriven)))
         return RedriveResult(tuple(redriven), tuple(refused))
 
     def undo_redrive(self, now_ns: int, *, withdraw: Withdraw, client: str = "user") -> tuple[Redriven, ...]:
@@ -250,8 +250,7 @@ class DeadLetters:
         Gives those; none where the redrive is too long ago. Totals of what was redriven stay. Called again, it takes
         back the redrive before.
         """
-        self._redrives = self._in_time(now_ns, self._redrives)
-        if not self._redrives:
+        if not self.can_undo_redrive(now_ns):
             return ()
         last = self._redrives.pop()
         back = tuple(place for place in last.redriven if withdraw(place.to_topic, place.to_partition, place.to_offset))
@@ -274,7 +273,7 @@ class DeadLetters:
             self._gone(now_ns, EventKind.PURGED, stored, letter, client)
         if owners:
             self.purged += len(owners)
-            self._purges = [*self._in_time(now_ns, self._purges), _Removal(now_ns, owners)]
+            self._in_time(now_ns, self._purges).append(_Removal(now_ns, owners))
         return PurgeResult(len(owners), tuple(refused))
 
     def can_undo_purge(self, now_ns: int) -> bool:
@@ -290,8 +289,7 @@ class DeadLetters:
 
         Called again, it brings back what the purge before it took.
         """
-        self._purges = self._in_time(now_ns, self._purges)
-        if not self._purges:
+        if not self.can_undo_purge(now_ns):
             return 0
         last = self._purges.pop()
         start = self._log.start_offset
@@ -314,8 +312,11 @@ class DeadLetters:
 
     # -- inside
 
-    def _in_time(self, now_ns: int, removals: list[_Removal]) -> list[_Removal]:
-        return [each for each in removals if now_ns - each.time_ns <= self._undo_window_ns]
+    def _in_time(self, now_ns: int, removals: deque[_Removal]) -> deque[_Removal]:
+        """`removals`, without those that are too long ago."""
+        while removals and now_ns - removals[0].time_ns > self._undo_window_ns:
+            removals.popleft()
+        return removals
 
     def _trim(self) -> None:
         """Retention may have deleted dead letters."""
