@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from broker_core.errors import ConfigError
 from broker_core.limits import MAX_ATTEMPTS, MAX_PRIORITIES
+from broker_core.queues.balancing import POLICIES
 from broker_core.queues.retry import RetryPolicy
+
+FIRST_COME = "first-come"
 
 
 class QueueConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`lease_ms` counts from delivery; after `max_attempts` deliveries a message goes to the dead letters.
 
-    With `ageing_ms`, a waiting message rises one priority level each time that long has passed since it was published.
+    `balancing` says which of those who wait gets the next message: the one who waits longest, or, message by message,
+    by turns, by weight, or who holds least. With `ageing_ms`, a waiting message rises one priority level each time that long has passed since it was published.
     `dead_letter_topic` is the key `errors.deadletterqueue.topic.name` of KIP-1191; "" is the queue's name plus ".dlq".
     """
 
@@ -21,6 +27,7 @@ class QueueConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     retry: RetryPolicy = RetryPolicy()
     priorities: int = 1
     ageing_ms: float | None = None
+    balancing: Literal["first-come", "round-robin", "weighted", "least-loaded"] = "first-come"
     dead_letter_topic: str = msgspec.field(default="", name="errors.deadletterqueue.topic.name")
 
     def __post_init__(self) -> None:
@@ -32,6 +39,8 @@ class QueueConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ConfigError(f"priorities {self.priorities} must be from 1 to {MAX_PRIORITIES}")
         if self.ageing_ms is not None and not 0 < self.ageing_ms < float("inf"):
             raise ConfigError(f"ageing_ms {self.ageing_ms} must be more than 0")
+        if self.balancing != FIRST_COME and self.balancing not in POLICIES:
+            raise ConfigError(f"balancing {self.balancing!r} must be {FIRST_COME}, {', '.join(POLICIES)}")
 
     def dead_letter_topic_of(self, queue: str) -> str:
         """The name of the bin of `queue`."""

@@ -1,23 +1,26 @@
-"""Those who wait for a message, first come, first served."""
+"""Those who wait for a message: first come, first served, or as a policy of balancing picks them."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 
 import msgspec
 
+from broker_core.queues.balancing import Candidate, Memory, pick
 from broker_core.queues.lease import Lease
 from broker_core.replies import Reply
 from broker_core.timers import Timer
 
 
 class Taker(msgspec.Struct, eq=False):
-    """Somebody who waits for at most `most` messages."""
+    """Somebody who waits for at most `most` messages. `weight` is its share where shares are by weight."""
 
     reply: Reply[list[Lease]]
     holder: str
     most: int
     timer: Timer
+    weight: int = 1
 
 
 class Takers:
@@ -43,6 +46,15 @@ class Takers:
     def first(self) -> Taker | None:
         """Who is served next."""
         return next(iter(self._line.values()), None)
+
+    def picked(self, policy: str, memory: Memory, held: Callable[[str], int]) -> tuple[Taker, Memory]:
+        """Who of those in line is next under `policy`, and what the choice after it must know; `held` is their load."""
+        first: dict[str, Taker] = {}
+        for taker in self._line.values():
+            first.setdefault(taker.holder, taker)
+        candidates = [Candidate(name, taker.weight, held(name)) for name, taker in first.items()]
+        name, memory = pick(policy, candidates, memory)
+        return first[name], memory
 
     def of(self, holder: str) -> list[Taker]:
         """All that wait for `holder`."""

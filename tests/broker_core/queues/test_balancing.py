@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.errors import BrokerError
-from broker_core.groups.balancing import POLICIES, Memory, Taker, pick
+from broker_core.queues.balancing import POLICIES, Candidate, Memory, pick
 
 
-def picks(policy: str, takers: list[Taker], count: int) -> list[str]:
+def picks(policy: str, takers: list[Candidate], count: int) -> list[str]:
     memory, names = Memory(), []
     for _ in range(count):
         name, memory = pick(policy, takers, memory)
@@ -19,43 +19,51 @@ def picks(policy: str, takers: list[Taker], count: int) -> list[str]:
 
 
 def test_round_robin_takes_turns_and_lets_newcomers_in():
-    takers = [Taker("c"), Taker("a"), Taker("b")]
+    takers = [Candidate("c"), Candidate("a"), Candidate("b")]
     assert picks("round-robin", takers, 4) == ["a", "b", "c", "a"]
-    assert pick("round-robin", [*takers, Taker("bb")], Memory("b"))[0] == "bb"
-    assert pick("round-robin", [Taker("a")], Memory("z"))[0] == "a"
+    assert pick("round-robin", [*takers, Candidate("bb")], Memory("b"))[0] == "bb"
+    assert pick("round-robin", [Candidate("a")], Memory("z"))[0] == "a"
 
 
 def test_weights_are_shares_without_bursts():
-    assert picks("weighted", [Taker("a", 5), Taker("b", 1), Taker("c", 1)], 7) == ["a", "a", "b", "a", "c", "a", "a"]
+    assert picks("weighted", [Candidate("a", 5), Candidate("b", 1), Candidate("c", 1)], 7) == [
+        "a",
+        "a",
+        "b",
+        "a",
+        "c",
+        "a",
+        "a",
+    ]
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=6).filter(any), st.integers(1, 5))
 def test_after_each_full_round_everybody_has_had_exactly_its_weight(weights, rounds):
-    takers = [Taker(f"t{number}", weight) for number, weight in enumerate(weights)]
+    takers = [Candidate(f"t{number}", weight) for number, weight in enumerate(weights)]
     had = Counter(picks("weighted", takers, sum(weights) * rounds))
     assert had == {taker.name: taker.weight * rounds for taker in takers if taker.weight}
 
 
 def test_without_any_weight_the_takers_take_turns():
-    assert picks("weighted", [Taker("a", 0), Taker("b", 0)], 3) == ["a", "b", "a"]
+    assert picks("weighted", [Candidate("a", 0), Candidate("b", 0)], 3) == ["a", "b", "a"]
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=6))
 def test_least_loaded_never_picks_somebody_with_more(loads):
-    takers = [Taker(f"t{number}", in_flight=load) for number, load in enumerate(loads)]
+    takers = [Candidate(f"t{number}", in_flight=load) for number, load in enumerate(loads)]
     name, _ = pick("least-loaded", takers, Memory())
     assert loads[int(name[1:])] == min(loads)
 
 
 def test_least_loaded_takes_turns_among_equals():
-    takers = [Taker("a", in_flight=1), Taker("b", in_flight=1), Taker("c", in_flight=2)]
+    takers = [Candidate("a", in_flight=1), Candidate("b", in_flight=1), Candidate("c", in_flight=2)]
     assert picks("least-loaded", takers, 3) == ["a", "b", "a"]
 
 
 @pytest.mark.parametrize("policy", list(POLICIES))
 def test_a_choice_leaves_its_memory_alone(policy):
     memory = Memory("a", {"a": 3})
-    pick(policy, [Taker("a"), Taker("b")], memory)
+    pick(policy, [Candidate("a"), Candidate("b")], memory)
     assert memory == Memory("a", {"a": 3})
 
 
@@ -63,4 +71,4 @@ def test_nobody_to_pick_and_nothing_to_pick_by():
     with pytest.raises(ValueError, match="nobody"):
         pick("weighted", [], Memory())
     with pytest.raises(BrokerError, match="there is no balancing 'random'"):
-        pick("random", [Taker("a")], Memory())
+        pick("random", [Candidate("a")], Memory())

@@ -9,7 +9,7 @@ import msgspec
 from broker_core.errors import BrokerError, ErrorCode
 
 
-class Taker(msgspec.Struct, frozen=True, gc=False):
+class Candidate(msgspec.Struct, frozen=True, gc=False):
     """A consumer that is ready. `weight` is its share, `in_flight` what it holds."""
 
     name: str
@@ -24,48 +24,48 @@ class Memory(msgspec.Struct, frozen=True):
     owed: Mapping[str, int] = {}
 
 
-def pick(policy: str, takers: Sequence[Taker], memory: Memory) -> tuple[str, Memory]:
-    """The taker that is next under `policy`, and the memory for the choice after it.
+def pick(policy: str, candidates: Sequence[Candidate], memory: Memory) -> tuple[str, Memory]:
+    """The candidate that is next under `policy`, and the memory for the choice after it.
 
-    Takers may come and go between choices. Raises `BrokerError` (INVALID_CONFIG) for an unknown policy, and
-    ValueError without takers.
+    They may come and go between choices. Raises `BrokerError` (INVALID_CONFIG) for an unknown policy, and
+    ValueError without candidates.
     """
     rule = POLICIES.get(policy)
     if rule is None:
         raise BrokerError(
             ErrorCode.INVALID_CONFIG, f"there is no balancing {policy!r}; there are {', '.join(POLICIES)}"
         )
-    if not takers:
+    if not candidates:
         raise ValueError("nobody is there to be picked")
-    return rule(sorted(takers, key=lambda taker: taker.name), memory)
+    return rule(sorted(candidates, key=lambda each: each.name), memory)
 
 
-def round_robin(takers: Sequence[Taker], memory: Memory) -> tuple[str, Memory]:
+def round_robin(candidates: Sequence[Candidate], memory: Memory) -> tuple[str, Memory]:
     """Each in turn, by name; newcomers get their place in the circle."""
-    chosen = next((taker.name for taker in takers if taker.name > memory.last), takers[0].name)
+    chosen = next((each.name for each in candidates if each.name > memory.last), candidates[0].name)
     return chosen, Memory(chosen)
 
 
-def weighted(takers: Sequence[Taker], memory: Memory) -> tuple[str, Memory]:
+def weighted(candidates: Sequence[Candidate], memory: Memory) -> tuple[str, Memory]:
     """Shares in proportion to the weights, spread evenly and not in bursts; a weight of 0 or less gets
     nothing while others have more."""
-    total = sum(max(0, taker.weight) for taker in takers)
+    total = sum(max(0, each.weight) for each in candidates)
     if total == 0:
-        return round_robin(takers, memory)
-    owed = {taker.name: memory.owed.get(taker.name, 0) + max(0, taker.weight) for taker in takers}
-    able = [taker.name for taker in takers if taker.weight > 0]
+        return round_robin(candidates, memory)
+    owed = {each.name: memory.owed.get(each.name, 0) + max(0, each.weight) for each in candidates}
+    able = [each.name for each in candidates if each.weight > 0]
     chosen = max(able, key=lambda name: owed[name])
     owed[chosen] -= total
     return chosen, Memory(chosen, owed)
 
 
-def least_loaded(takers: Sequence[Taker], memory: Memory) -> tuple[str, Memory]:
+def least_loaded(candidates: Sequence[Candidate], memory: Memory) -> tuple[str, Memory]:
     """Who holds least; in turn among equals."""
-    least = min(taker.in_flight for taker in takers)
-    return round_robin([taker for taker in takers if taker.in_flight == least], memory)
+    least = min(each.in_flight for each in candidates)
+    return round_robin([each for each in candidates if each.in_flight == least], memory)
 
 
-POLICIES: Mapping[str, Callable[[Sequence[Taker], Memory], tuple[str, Memory]]] = {
+POLICIES: Mapping[str, Callable[[Sequence[Candidate], Memory], tuple[str, Memory]]] = {
     "round-robin": round_robin,
     "weighted": weighted,
     "least-loaded": least_loaded,

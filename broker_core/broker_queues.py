@@ -1,0 +1,54 @@
+"""The part of the broker that hands out the messages of queues, and takes them back."""
+
+from __future__ import annotations
+
+import msgspec
+
+from broker_core.broker_state import BrokerState
+from broker_core.queues.lease import Lease
+from broker_core.replies import Reply
+
+
+class BrokerQueues(BrokerState):
+    """What holders do: each call goes to the queue of its lease."""
+
+    def take(
+        self,
+        now_ns: int,
+        queue: str,
+        holder: str,
+        *,
+        max_messages: int = 1,
+        deadline_ns: int | None = None,
+        weight: int = 1,
+    ) -> Reply[list[Lease]]:
+        """See `Queue.take`."""
+        found = self.queue(queue)
+        return found.take(now_ns, holder, max_messages=max_messages, deadline_ns=deadline_ns, weight=weight)
+
+    def cancel_take(self, queue: str, reply: Reply[list[Lease]]) -> None:
+        """A parked take is no longer wanted."""
+        self.queue(queue).cancel_take(reply)
+
+    def ack(self, now_ns: int, lease: Lease) -> None:
+        """The holder has finished with the message. Raises INVALID_LEASE where it holds it no longer."""
+        self.queue(lease.queue).ack(now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt)
+        self._make_room(now_ns, lease.queue)
+
+    def nack(self, now_ns: int, lease: Lease, cause: str, *, requeue: bool = True) -> None:
+        """The holder has failed: the message is tried again, or dead-lettered. Raises INVALID_LEASE."""
+        self.queue(lease.queue).nack(
+            now_ns, lease.partition, lease.offset, lease.holder, cause, requeue=requeue, attempt=lease.attempt
+        )
+        self._make_room(now_ns, lease.queue)
+
+    def release(self, now_ns: int, lease: Lease) -> None:
+        """The holder gives the message back as if it had never been handed out. Raises INVALID_LEASE."""
+        self.queue(lease.queue).release(now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt)
+
+    def extend(self, now_ns: int, lease: Lease, lease_ms: float | None = None) -> Lease:
+        """The lease with its new end, `lease_ms` from now. Raises INVALID_LEASE, INVALID_REQUEST."""
+        deadline_ns = self.queue(lease.queue).extend(
+            now_ns, lease.partition, lease.offset, lease.holder, lease_ms, attempt=lease.attempt
+        )
+        return msgspec.structs.replace(lease, deadline_ns=deadline_ns)
