@@ -11,6 +11,7 @@ from typing import Protocol
 
 from broker_core.errors import BrokerError
 from broker_core.events import EventKind, EventStream
+from broker_core.limits import MAX_FETCH_BYTES, MAX_PARTITION_FETCH_BYTES
 from broker_core.messages import Run, StoredMessage
 from broker_core.replies import Reply
 from broker_core.timers import Timer, Timers
@@ -30,8 +31,8 @@ class ReadableLog(Protocol):
     def end_offset(self) -> int:
         """The offset that the next message gets."""
 
-    def read(self, offset: int, *, max_messages: int) -> list[StoredMessage]:
-        """Messages from `offset` on."""
+    def read(self, offset: int, *, max_messages: int, max_bytes: int) -> list[StoredMessage]:
+        """Messages from `offset` on, the first of them whatever its size; `max_bytes` counts keys and values."""
 
     def runs(self, offset: int, end_offset: int) -> list[Run]:
         """The messages in between by time of publishing."""
@@ -179,20 +180,24 @@ class Fetches:
         owned = list(positions)
         turn = self._turn.get(client, 0) % len(owned) if owned else 0
         messages: list[StoredMessage] = []
+        room_bytes = MAX_FETCH_BYTES
         failed: BrokerError | None = None
         for topic, partition in owned[turn:] + owned[:turn]:
             room = max_messages - len(messages)
-            if room <= 0:
+            if room <= 0 or room_bytes <= 0:
                 break
             try:
                 log = self._log(topic, partition)
                 offset = max(positions[topic, partition], log.start_offset)
-                read = log.read(offset, max_messages=room) if offset != log.end_offset else []
+                most = min(room_bytes, MAX_PARTITION_FETCH_BYTES)
+                read = log.read(offset, max_messages=room, max_bytes=most) if offset != log.end_offset else []
             except BrokerError as error:
                 failed = failed or error
                 continue
             if read:
                 messages.extend(read)
+                if len(owned) * MAX_PARTITION_FETCH_BYTES > MAX_FETCH_BYTES:
+                    room_bytes -= sum(message.size_bytes for message in read)
                 self._turn[client] = owned.index((topic, partition)) + 1
                 self._hand_over(now_ns, group, client, log, read)
         if failed is not None and not messages:

@@ -74,6 +74,19 @@ def test_what_waits_behind_another_gives_up_with_a_cause_too():
     assert str(small.error) == "The limit is reached; try again later: others wait for builds."
 
 
+def test_an_offer_gives_up_at_its_own_deadline_where_that_is_sooner():
+    bench = GateBench(max_messages=1, block_timeout_ms=100)
+    bench.offer("1")
+    hasty = bench.gate.offer(0, "hasty", 1, 1, lambda _now: None, deadline_ns=30 * NS_PER_MS)
+    patient = bench.gate.offer(0, "patient", 1, 1, lambda _now: None, deadline_ns=500 * NS_PER_MS)
+    bench.until(29)
+    assert not hasty.done
+    bench.until(30)
+    assert fails(hasty) is ErrorCode.THROTTLED and not patient.done
+    bench.until(100)
+    assert fails(patient) is ErrorCode.THROTTLED
+
+
 def test_reject_refuses_and_says_why():
     bench = GateBench(max_messages=1, policy="reject")
     assert bench.offer("1").result() is Verdict.ADMITTED

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.events import EventKind
+from broker_core.groups import fetches
 from broker_core.messages import Message
 from tests.broker_core.clients.world import World
 
@@ -48,3 +50,16 @@ def test_each_group_counts_for_itself_and_what_a_dead_member_had_is_redelivered(
     world.run(20)
     world.do(world.consumer("two").poll())
     assert (world.broker.totals().delivered, world.broker.totals().redelivered) == (2 + 3 + 3, 2)
+
+
+def test_a_fetch_gives_no_more_bytes_than_memory_is_meant_for(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(fetches, "MAX_FETCH_BYTES", 3_000)
+    monkeypatch.setattr(fetches, "MAX_PARTITION_FETCH_BYTES", 1_000)
+    world = World(partitions=5)
+    for partition in range(5):
+        for _ in range(3):
+            world.broker.publish_batch(0, "commits", partition, [Message(bytes(400))], client="p")
+    places = {("commits", partition): 0 for partition in range(5)}
+    found = world.broker.fetch(0, "readers", "c", places, max_messages=100, deadline_ns=0).result()
+    # Two of 400 bytes from a partition, while there is room; then one, as the first may have any size.
+    assert [each.partition for each in found] == [0, 0, 1, 1, 2, 2, 3, 4]
