@@ -52,7 +52,7 @@ class Model:
     ageing_ms: int | None
     items: dict[Place, Item] = field(default_factory=dict)
     waiters: list[Waiter] = field(default_factory=list)
-    purged: list[Place] = field(default_factory=list)
+    purges: list[list[Place]] = field(default_factory=list)
     turns: int = 0
 
     def turn(self) -> int:
@@ -228,14 +228,15 @@ class QueueMachine(RuleBasedStateMachine):
         assert self.bench.queue.purge(self.bench.now_ns) == len(purged)
         for place in purged:
             self.model.items[place].state = "purged"
-        self.model.purged = purged
+        if purged:
+            self.model.purges.append(purged)
 
     @rule()
     def undo_purge(self) -> None:
-        assert self.bench.queue.undo_purge(self.bench.now_ns) == len(self.model.purged)
-        for place in self.model.purged:
+        purged = self.model.purges.pop() if self.model.purges else []
+        assert self.bench.queue.undo_purge(self.bench.now_ns) == len(purged)
+        for place in purged:
             self.model.items[place].state = "ready"
-        self.model.purged = []
         self.model.serve(self.bench.now_ms)
 
     @rule(count=st.integers(1, 3), than=st.sampled_from([None, 0, 1, 2]))
@@ -279,7 +280,7 @@ class QueueMachine(RuleBasedStateMachine):
         for waiter in self.model.waiters:
             self.waiters.remove(waiter)
         self.model.waiters = []
-        self.model.purged = []
+        self.model.purges = []
         for item in self.model.items.values():
             item.due = (item.due[0] + after_ms, item.due[1])
 
