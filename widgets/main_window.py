@@ -28,9 +28,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from PySide6.QtCore import QByteArray, QSettings, Qt, Signal
-from PySide6.QtGui import QAction, QCloseEvent
+from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QSplitter, QTabWidget, QVBoxLayout, QWidget
 
+from widgets.navigator import Navigator
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.charts import ChartsPanel
@@ -45,7 +46,9 @@ from widgets.status_bar import StatusBar
 from widgets.timeline import Timeline
 from widgets.toolbar import Toolbar
 
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
+# Below this the canvas needs the room more than the navigator does, until the user says otherwise.
+NAVIGATOR_FROM_WIDTH = 1200
 LEAST_SIZE = (960, 640)
 
 
@@ -54,6 +57,7 @@ class Parts:
     """The panels of the window: what stands beside the canvas, then the tabs in their order."""
 
     canvas: QWidget
+    navigator: Navigator
     inspector: InspectorPanel
     rebalances: RebalancesPanel
     assignments: AssignmentsPanel
@@ -66,7 +70,7 @@ class Parts:
 
     def tabs(self) -> dict[str, Panel]:
         """The panels below the canvas, by name, in order."""
-        beside = {"canvas", "inspector", "rebalances"}
+        beside = {"canvas", "navigator", "inspector", "rebalances"}
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in beside}
 
 
@@ -78,6 +82,7 @@ class MainWindow(QMainWindow):
 
     closing = Signal()
     tabShown = Signal(str)
+    leftShown = Signal(bool)
 
     def __init__(
         self,
@@ -107,7 +112,7 @@ class MainWindow(QMainWindow):
         self._compose()
         self.set_menus(menus)
         self.resize(1280, 800)
-        self.restore()
+        self._restored = self.restore()
         parts.canvas.setFocus()
 
     @property
@@ -121,9 +126,10 @@ class MainWindow(QMainWindow):
         self.right.addWidget(self.parts.rebalances)
         self.right.setMinimumWidth(240)
         self.top = QSplitter(Qt.Orientation.Horizontal)
+        self.top.addWidget(self.parts.navigator)
         self.top.addWidget(self.parts.canvas)
         self.top.addWidget(self.right)
-        self.top.setStretchFactor(0, 1)
+        self.top.setStretchFactor(1, 1)
         upper = QWidget(self)
         column = QVBoxLayout(upper)
         column.setContentsMargins(0, 0, 0, 0)
@@ -140,7 +146,7 @@ class MainWindow(QMainWindow):
         self.tabs.setMinimumHeight(150)
         self.parts.canvas.setMinimumSize(320, 160)
         self.setCentralWidget(self.whole)
-        self.top.setSizes([960, 320])
+        self.top.setSizes([236, 724, 320])
         self.whole.setSizes([510, 220])
         self.right.setSizes([300, 200])
 
@@ -187,6 +193,11 @@ class MainWindow(QMainWindow):
         """Put the cursor into the filter of the panel in front."""
         return self._named[self.shown_tab()].focus_filter() if self.tabs.isVisible() else False
 
+    def toggle_left(self, on: bool) -> None:
+        """Show or hide the navigator."""
+        self.parts.navigator.setVisible(on)
+        self.leftShown.emit(on)
+
     def toggle_right(self, on: bool) -> None:
         """Show or hide inspector and rebalances."""
         self.right.setVisible(on)
@@ -205,6 +216,7 @@ class MainWindow(QMainWindow):
         for name, split in self._splits().items():
             store.setValue(f"window/{name}", split.saveState())
         store.setValue("window/tab", self.shown_tab())
+        store.setValue("window/navigator", int(self.parts.navigator.isVisibleTo(self)))
         store.sync()
 
     def restore(self) -> bool:
@@ -219,6 +231,7 @@ class MainWindow(QMainWindow):
             state = store.value(f"window/{name}")
             if isinstance(state, QByteArray):
                 split.restoreState(state)
+        self.parts.navigator.setVisible(str(store.value("window/navigator", "1")) != "0")
         tab = str(store.value("window/tab", ""))
         if tab in self._named:
             self.tabs.setCurrentWidget(self._named[tab])
@@ -226,6 +239,13 @@ class MainWindow(QMainWindow):
 
     def _splits(self) -> dict[str, QSplitter]:
         return {"whole": self.whole, "top": self.top, "right": self.right}
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The first time, the navigator is there where there is room for it."""
+        super().showEvent(event)
+        if not self._restored:
+            self._restored = True
+            self.toggle_left(self.width() >= NAVIGATOR_FROM_WIDTH)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Keep the layout, then tell who wired the window."""

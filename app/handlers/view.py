@@ -24,6 +24,13 @@ _PANELS_OF = {
     "dlq": (),
 }
 
+_OPENS = {
+    "topic": "show_offsets",
+    "group": "show_assignments",
+    "queue": "show_in_flight",
+    "dlq": "show_dead_letters",
+}
+
 
 class ViewHandlers(QObject):
     """The menu View."""
@@ -40,6 +47,7 @@ class ViewHandlers(QObject):
         Command("show_backpressure", "Backpressure", "View", "Ctrl+5", "backpressure", "What holds producers back."),
         Command("show_charts", "Charts", "View", "Ctrl+6", "chart", "Rates, latencies and lag over time."),
         Command("show_jobs", "Jobs", "View", "Ctrl+7", "layers", "Long work, with progress."),
+        Command("toggle_left", "Navigator", "View", "Ctrl+Alt+L", "", "The tree at the left.", checkable=True),
         Command("toggle_right", "Right side", "View", "Ctrl+Alt+R", "", "Rebalances and inspector.", checkable=True),
         Command("toggle_bottom", "Panels", "View", "Ctrl+Alt+B", "", "The tabs at the bottom.", checkable=True),
         Command("zoom_in", "Zoom in", "View", "Ctrl++", "zoom-in", "Canvas."),
@@ -62,9 +70,18 @@ class ViewHandlers(QObject):
         for command in self.COMMANDS:
             if command.id.startswith("show_"):
                 bind(command.id, partial(window.show_tab, command.id.removeprefix("show_")))
-        for name, toggle in (("right", window.toggle_right), ("bottom", window.toggle_bottom)):
+        for name, toggle in (
+            ("left", window.toggle_left),
+            ("right", window.toggle_right),
+            ("bottom", window.toggle_bottom),
+        ):
             bind(f"toggle_{name}", partial(self._toggle, f"toggle_{name}", toggle))
             desk.registry.set_checked(f"toggle_{name}", True)
+        window.leftShown.connect(lambda on: desk.registry.set_checked("toggle_left", on))
+        navigator = window.parts.navigator
+        navigator.chosen.connect(self._choose)
+        navigator.opened.connect(self._open)
+        navigator.contextMenuRequested.connect(self._canvas_menu)
         bind("zoom_in", canvas.zoom_in)
         bind("zoom_out", canvas.zoom_out)
         bind("zoom_fit", canvas.fit)
@@ -72,8 +89,19 @@ class ViewHandlers(QObject):
     def _toggle(self, command: str, show: Callable[[bool], None]) -> None:
         show(self._desk.registry.action(command).isChecked())
 
+    def _choose(self, item_id: str) -> None:
+        """Chosen in the navigator: framed on the canvas, and brought into sight there."""
+        self._desk.canvas.reveal(item_id)
+        self._select(item_id)
+
+    def _open(self, item_id: str) -> None:
+        """The panel that tells most of a thing."""
+        kind = item_id.partition(":")[0]
+        self._desk.registry.trigger(_OPENS.get(kind, "show_charts"))
+
     def _select(self, selected: str) -> None:
         self._desk.views.select(selected)
+        self._desk.window.parts.navigator.select(selected)
         self._desk.registry.refresh()
 
     def _canvas_menu(self, clicked: str, at: QPoint) -> None:

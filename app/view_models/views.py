@@ -24,6 +24,7 @@ from app.view_models.formats import Times, session_time
 from app.view_models.gauges import gauges
 from app.view_models.in_flight import InFlightModel
 from app.view_models.inspector import inspector_facts
+from app.view_models.navigator import NavigatorModel
 from app.view_models.offsets import OffsetsModel
 from app.view_models.owners import Owners
 from app.view_models.rate_table import RateTable
@@ -32,6 +33,7 @@ from app.view_models.status import StatusModel
 from app.view_models.timeline import TimelineModel
 from broker_core.snapshots import Snapshot
 from widgets.main_window import MainWindow, Parts
+from widgets.navigator import Navigator
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.charts import ChartsPanel
@@ -58,6 +60,7 @@ class Views(QObject):
         self.rebalances = RebalanceCards(self.owners, self.times)
         self.rates = RateTable(self)
         self.charts: ChartsFeed | None = None
+        self.navigator = NavigatorModel()
         self.canvas = CanvasModel(self.owners)
         self.timeline = TimelineModel()
         self.status = StatusModel()
@@ -72,6 +75,7 @@ class Views(QObject):
         """The panels over these models."""
         return Parts(
             canvas=canvas,
+            navigator=Navigator(),
             assignments=AssignmentsPanel(self.assignments),
             offsets=OffsetsPanel(self.offsets),
             in_flight=InFlightPanel(self.in_flight),
@@ -132,6 +136,8 @@ class Views(QObject):
             return
         if self.charts is not None:
             self.charts.meet(snapshot)
+        if window.parts.navigator.isVisible():
+            window.parts.navigator.set_sections(self.navigator.meet(snapshot))
         window.timeline.set_facts(self.timeline.meet(snapshot))
         window.status.set_facts(self.status.meet(snapshot))
         window.set_tab_count("dead_letters", sum(queue.dead for queue in snapshot.queues))

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from tests.widgets.panels.table_of import table_of
 from widgets.main_window import MainWindow, Parts
+from widgets.navigator import Navigator
 from widgets.panels.assignments import LOOKS as ASSIGNMENT_LOOKS
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
@@ -35,6 +36,7 @@ def parts():
 
     return Parts(
         canvas=QWidget(),
+        navigator=Navigator(),
         assignments=AssignmentsPanel(model(ASSIGNMENT_LOOKS)),
         offsets=OffsetsPanel(model(OFFSET_LOOKS)),
         in_flight=InFlightPanel(model(LEASE_LOOKS)),

@@ -109,6 +109,13 @@ class Canvas(PointerView):
         """Put a carried consumer back."""
         self._drag.cancel("Cancelled.")
 
+    def reveal(self, item_id: str) -> None:
+        """Frame an id as selected and bring it into sight, without a signal; nothing where it is not drawn."""
+        self.set_selected(item_id)
+        box = self._stage.box_of(item_id)
+        if box is not None and not self.follows:
+            self.ensureVisible(QRectF(*box), 16, 16)
+
     def focused_id(self) -> str:
         """The id that the keyboard acts on, "" for none."""
         return self._focus_id

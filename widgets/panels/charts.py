@@ -267,10 +267,10 @@ class ChartsPanel(Panel):
             parent=parent,
         )
         self._charts: dict[str, Chart] = {}
-        self.table = RowTable(rates, RATE_LOOKS, self)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.setMinimumWidth(320)
-        self.table.setAccessibleName(tr("Rates of now"))
+        self.rates_table = RowTable(rates, RATE_LOOKS, self)
+        self.rates_table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.rates_table.setMinimumWidth(320)
+        self.rates_table.setAccessibleName(tr("Rates of now"))
         self._area = ChartGrid(self)
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
@@ -278,7 +278,7 @@ class ChartsPanel(Panel):
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(self._area)
         split = QSplitter(Qt.Orientation.Horizontal, self)
-        split.addWidget(self.table)
+        split.addWidget(self.rates_table)
         split.addWidget(scroll)
         split.setStretchFactor(0, 2)
         split.setStretchFactor(1, 5)

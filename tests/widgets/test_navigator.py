@@ -1,0 +1,94 @@
+"""The navigator alone: sections, filter, selection that survives, and what a click, Enter and the menu key tell."""
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+
+from widgets.navigator import ROWS_MAX, Navigator, NavRow, NavSection
+
+
+def sections(lag="lag 3", topics=("orders", "mails"), state="Stable"):
+    rows = tuple(NavRow(f"topic:{name}", name, "", "5/s", (1.0, 2.0, 0.0)) for name in topics)
+    groups = (NavRow("group:billing", "billing", state, lag),)
+    return (
+        NavSection("topics", "Topics", "topic", rows, "No topic yet."),
+        NavSection("groups", "Groups", "group", groups, "No group yet."),
+    )
+
+
+@pytest.fixture
+def navigator(qtbot):
+    made = Navigator()
+    qtbot.addWidget(made)
+    made.resize(236, 500)
+    made.show()
+    made.set_sections(sections())
+    qtbot.waitExposed(made)
+    return made
+
+
+def place_of(navigator, item_id):
+    return navigator.tree.visualItemRect(navigator._items[item_id]).center()
+
+
+def test_a_click_tells_the_id_and_a_selection_from_outside_tells_nothing(navigator, qtbot):
+    told: list[str] = []
+    navigator.chosen.connect(told.append)
+    qtbot.mouseClick(navigator.tree.viewport(), Qt.MouseButton.LeftButton, pos=place_of(navigator, "topic:mails"))
+    assert told == ["topic:mails"]
+    navigator.select("group:billing")
+    assert navigator.current_id() == "group:billing"
+    navigator.select("consumer:nobody")
+    assert navigator.current_id() == ""
+    assert told == ["topic:mails"]
+
+
+def test_enter_and_a_double_click_open(navigator, qtbot):
+    told: list[str] = []
+    navigator.opened.connect(told.append)
+    navigator.select("topic:orders")
+    qtbot.keyClick(navigator.tree, Qt.Key.Key_Return)
+    where = place_of(navigator, "group:billing")
+    qtbot.mouseClick(navigator.tree.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    qtbot.mouseDClick(navigator.tree.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    assert told == ["topic:orders", "group:billing"]
+
+
+def test_what_is_chosen_stays_chosen_when_figures_and_rows_change(navigator):
+    told: list[str] = []
+    navigator.chosen.connect(told.append)
+    navigator.select("topic:mails")
+    navigator.set_sections(sections(lag="lag 99", topics=("audits", "orders", "mails")))
+    assert navigator.current_id() == "topic:mails"
+    assert navigator.rows("groups")[0].figure == "lag 99"
+    navigator.set_sections(sections(topics=("orders",)))
+    assert navigator.current_id() == ""
+    assert told == []
+
+
+def test_the_filter_looks_at_names_and_states_and_hides_empty_sections(navigator, qtbot):
+    navigator.filter_field.setText("stable bill")
+    qtbot.waitUntil(navigator._heads["topics"].isHidden)
+    assert [row.name for row in navigator.rows("groups")] == ["billing"]
+    navigator.filter_field.clear()
+    qtbot.waitUntil(lambda: not navigator._heads["topics"].isHidden())
+    assert [row.name for row in navigator.rows("topics")] == ["orders", "mails"]
+
+
+def test_an_empty_section_says_so_and_a_long_one_says_how_many_more(navigator):
+    navigator.set_sections(sections(topics=()))
+    assert [row.name for row in navigator.rows("topics")] == ["No topic yet."]
+    navigator.set_sections(sections(topics=tuple(f"t{n}" for n in range(ROWS_MAX + 20))))
+    rows = navigator.rows("topics")
+    assert (len(rows), rows[-1].name, rows[-1].id) == (ROWS_MAX + 1, "and 20 more", "")
+
+
+def test_the_context_menu_is_asked_for_by_id(navigator, qtbot):
+    told: list[str] = []
+    navigator.contextMenuRequested.connect(lambda item_id, _at: told.append(item_id))
+    navigator.tree.customContextMenuRequested.emit(place_of(navigator, "topic:orders"))
+    navigator.tree.customContextMenuRequested.emit(QPoint(5, 490))
+    assert told == ["topic:orders"]
+
+
+def test_a_screen_reader_finds_state_and_figure_in_the_text(navigator):
+    assert navigator._items["group:billing"].text(0) == "billing Stable lag 3"

@@ -1,0 +1,350 @@
+"""The tree at the left: everything that the broker has, by kind, each with its state, its figure and a sparkline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetricsF, QHelpEvent, QKeyEvent, QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QLineEdit,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QToolTip,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from widgets.facts import plain_label
+from widgets.icons import icon_pixmap
+from widgets.panels.cell_painter import as_plain, tabular_font
+from widgets.theme import Theme, current_theme, qcolour, state_style, ui_font
+from widgets.words import tr
+
+ROW_HEIGHT = 24
+SECTION_HEIGHT = 28
+SPARK_WIDTH = 40
+# Rows of one kind; past that the section says how many there are more.
+ROWS_MAX = 300
+_ROW = int(Qt.ItemDataRole.UserRole) + 1
+_SECTION = int(Qt.ItemDataRole.UserRole) + 2
+
+
+@dataclass(frozen=True, slots=True)
+class NavRow:
+    """One thing. `id` is that of the canvas, `series` the latest values for the sparkline, oldest first."""
+
+    id: str
+    name: str
+    state: str = ""
+    figure: str = ""
+    series: tuple[float, ...] = ()
+    tip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NavSection:
+    """All things of a kind; `none` is the sentence shown where there is none."""
+
+    key: str
+    title: str
+    icon: str
+    rows: tuple[NavRow, ...]
+    none: str = ""
+
+
+class _Delegate(QStyledItemDelegate):
+    """Draws rows and heads of sections."""
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Head or row, over its background."""
+        theme, rect = current_theme(), QRectF(option.rect)
+        section, row = index.data(_SECTION), index.data(_ROW)
+        style = None if row is None or not row.state else state_style(row.state)
+        scale = painter.device().devicePixelRatioF()
+        # What may raise comes before anything is drawn.
+        picture = None
+        if section is not None:
+            picture = icon_pixmap(section.icon, theme.muted, 16, scale)
+        elif style is not None:
+            picture = icon_pixmap(style.icon, theme.colour(style.token), 14, scale)
+        painter.save()
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(option.rect, qcolour(theme.accent_soft))
+        elif option.state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(option.rect, qcolour(theme.hover))
+        if picture is not None:
+            size = 16 if section is not None else 14
+            painter.drawPixmap(QPointF(rect.x() + 2, round(rect.center().y() - size / 2)), picture)
+        if section is not None:
+            self._head(painter, rect, section, theme)
+        elif row is not None:
+            self._row(painter, rect, row, theme)
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QPen(qcolour(theme.focus), 1))
+            painter.drawRect(option.rect.adjusted(0, 0, -1, -1))
+        painter.restore()
+
+    @staticmethod
+    def _text(painter: QPainter, rect: QRectF, text: str, colour: str, side: Qt.AlignmentFlag) -> float:
+        metrics = QFontMetricsF(painter.font())
+        cut = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, rect.width())
+        painter.setPen(qcolour(colour))
+        painter.drawText(rect, int(side | Qt.AlignmentFlag.AlignVCenter), cut)
+        return metrics.horizontalAdvance(cut)
+
+    def _head(self, painter: QPainter, rect: QRectF, section: NavSection, theme: Theme) -> None:
+        painter.setFont(ui_font(12, ui_font().weight().DemiBold))
+        used = self._text(painter, rect.adjusted(24, 0, -40, 0), section.title, theme.muted, Qt.AlignmentFlag.AlignLeft)
+        painter.setFont(tabular_font(12))
+        self._text(
+            painter,
+            rect.adjusted(30 + used, 0, -6, 0),
+            f"{len(section.rows):,}",
+            theme.muted,
+            Qt.AlignmentFlag.AlignLeft,
+        )
+
+    def _row(self, painter: QPainter, rect: QRectF, row: NavRow, theme: Theme) -> None:
+        left, right = 22.0, -6.0
+        if not row.id:
+            painter.setFont(ui_font(12))
+            self._text(painter, rect.adjusted(4, 0, right, 0), row.name, theme.muted, Qt.AlignmentFlag.AlignLeft)
+            return
+        painter.setFont(ui_font(13))
+        name_width = QFontMetricsF(painter.font()).horizontalAdvance(row.name)
+        painter.setFont(tabular_font(12))
+        width = QFontMetricsF(painter.font()).horizontalAdvance(row.figure)
+        # The curve goes first where there is no room for everything.
+        if len(row.series) > 1 and rect.width() - left + right - name_width - width - 12 > SPARK_WIDTH:
+            spark = QRectF(rect.right() - SPARK_WIDTH - 6, rect.y() + 5, SPARK_WIDTH, rect.height() - 10)
+            self._spark(painter, spark, row.series, theme)
+            right -= SPARK_WIDTH + 6
+        inner = rect.adjusted(left, 0, right, 0)
+        self._text(painter, inner, row.figure, theme.muted, Qt.AlignmentFlag.AlignRight)
+        painter.setFont(ui_font(13))
+        self._text(painter, inner.adjusted(0, 0, -width - 6, 0), row.name, theme.text, Qt.AlignmentFlag.AlignLeft)
+
+    @staticmethod
+    def _spark(painter: QPainter, where: QRectF, series: Sequence[float], theme: Theme) -> None:
+        top = max(*series, 1e-9)
+        step = where.width() / (len(series) - 1)
+        points = [
+            QPointF(where.x() + at * step, where.bottom() - where.height() * max(0.0, value) / top)
+            for at, value in enumerate(series)
+        ]
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(qcolour(theme.accent), 1.2))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPolyline(QPolygonF(points))
+
+    def sizeHint(self, _option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """One line."""
+        return QSize(80, SECTION_HEIGHT if index.data(_SECTION) is not None else ROW_HEIGHT)
+
+    def helpEvent(
+        self,
+        event: QHelpEvent,
+        view: QAbstractItemView,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> bool:
+        """The tip of the row, as plain text."""
+        row = index.data(_ROW)
+        tip = "" if row is None else "\n".join(part for part in (row.name, row.state, row.figure, row.tip) if part)
+        QToolTip.showText(event.globalPos(), as_plain(tip), view)
+        return True
+
+
+class _Tree(QTreeWidget):
+    """A tree whose Enter opens, whatever the platform takes for that."""
+
+    entered_row = Signal(QTreeWidgetItem)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter opens the current row."""
+        item = self.currentItem()
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and item is not None:
+            self.entered_row.emit(item)
+            return
+        super().keyPressEvent(event)
+
+
+class Navigator(QWidget):
+    """Sections of rows under a filter.
+
+    `chosen(id)` when a row becomes the current one by hand, `opened(id)` on Enter or a double click,
+    `contextMenuRequested(id, global_pos)` on a right click or the menu key, `filterChanged(text)` a moment after a key.
+    """
+
+    chosen = Signal(str)
+    opened = Signal(str)
+    contextMenuRequested = Signal(str, QPoint)
+    filterChanged = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("navigator")
+        self.setMinimumWidth(150)
+        self._sections: tuple[NavSection, ...] = ()
+        self._heads: dict[str, QTreeWidgetItem] = {}
+        self._items: dict[str, QTreeWidgetItem] = {}
+        self._telling = True
+        self.filter_field = QLineEdit(self)
+        self.filter_field.setPlaceholderText(tr("Filter by name or state"))
+        self.filter_field.setClearButtonEnabled(True)
+        self.filter_field.setAccessibleName(tr("Filter the navigator"))
+        self._delay = QTimer(self)
+        self._delay.setSingleShot(True)
+        self._delay.setInterval(120)
+        self._delay.timeout.connect(self._filter)
+        self.filter_field.textChanged.connect(lambda _text: self._delay.start())
+        self.tree = _Tree(self)
+        self.tree.setHeaderHidden(True)
+        self.tree.setColumnCount(1)
+        self.tree.setIndentation(10)
+        self.tree.setRootIsDecorated(True)
+        self.tree.setMouseTracking(True)
+        self.tree.setItemDelegate(_Delegate(self.tree))
+        self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.tree.setAccessibleName(tr("Navigator"))
+        self.tree.currentItemChanged.connect(self._on_current)
+        self.tree.itemDoubleClicked.connect(lambda item, _column: self._open(item))
+        self.tree.entered_row.connect(self._open)
+        self.tree.customContextMenuRequested.connect(self._on_menu)
+        title = plain_label(tr("Navigator"), "heading", self)
+        title.setContentsMargins(8, 4, 8, 0)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(title)
+        holder = QVBoxLayout()
+        holder.setContentsMargins(8, 0, 8, 0)
+        holder.addWidget(self.filter_field)
+        column.addLayout(holder)
+        column.addWidget(self.tree, 1)
+
+    # -- what is shown
+
+    def set_sections(self, sections: Sequence[NavSection]) -> None:
+        """Show these; what has not changed is left alone, and so are selection, scrolling and what is folded."""
+        sections = tuple(sections)
+        if sections != self._sections:
+            self._sections = sections
+            self._telling = False
+            self._show()
+            self._telling = True
+
+    def _show(self) -> None:
+        words = self.filter_field.text().casefold().split()
+        if [section.key for section in self._sections] != list(self._heads):
+            self.tree.clear()
+            self._items.clear()
+            self._heads = {section.key: self._head(section) for section in self._sections}
+        for section in self._sections:
+            head = self._heads[section.key]
+            rows = [row for row in section.rows if _fits(row, words)]
+            shown = rows[:ROWS_MAX]
+            if len(rows) > ROWS_MAX:
+                shown.append(NavRow("", tr("and {count} more", count=f"{len(rows) - ROWS_MAX:,}")))
+            if not shown and not words:
+                shown = [NavRow("", section.none)] if section.none else []
+            head.setData(0, _SECTION, NavSection(section.key, section.title, section.icon, tuple(rows)))
+            head.setHidden(bool(words) and not rows)
+            self._fill(head, shown)
+
+    def _head(self, section: NavSection) -> QTreeWidgetItem:
+        head = QTreeWidgetItem(self.tree, [section.title])
+        head.setFlags(Qt.ItemFlag.ItemIsEnabled)
+        head.setExpanded(True)
+        return head
+
+    def _fill(self, head: QTreeWidgetItem, rows: Sequence[NavRow]) -> None:
+        held = [child.data(0, _ROW).id for child in _children(head)]
+        wanted = [row.id for row in rows]
+        if held != wanted:
+            chosen = self.current_id()
+            for child in head.takeChildren():
+                self._items.pop(child.data(0, _ROW).id, None)
+            for row in rows:
+                child = QTreeWidgetItem(head)
+                child.setFlags(
+                    Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable if row.id else Qt.ItemFlag.NoItemFlags
+                )
+                if row.id:
+                    self._items[row.id] = child
+                    if row.id == chosen:
+                        self.tree.setCurrentItem(child)
+        for child, row in zip(_children(head), rows, strict=True):
+            if child.data(0, _ROW) != row:
+                child.setData(0, _ROW, row)
+                child.setText(0, " ".join(part for part in (row.name, row.state, row.figure) if part))
+
+    def rows(self, key: str) -> list[NavRow]:
+        """The rows that a section shows."""
+        return [child.data(0, _ROW) for child in _children(self._heads[key])]
+
+    # -- what is chosen
+
+    def current_id(self) -> str:
+        """The id of the current row, "" for none."""
+        item = self.tree.currentItem()
+        row = None if item is None else item.data(0, _ROW)
+        return "" if row is None else str(row.id)
+
+    def select(self, item_id: str) -> None:
+        """Make the row with this id the current one without telling; none where there is no such row."""
+        if item_id == self.current_id():
+            return
+        self._telling = False
+        item = self._items.get(item_id)
+        if item is None:
+            self.tree.setCurrentIndex(QModelIndex())
+        else:
+            self.tree.setCurrentItem(item)
+        self._telling = True
+
+    def _on_current(self, item: QTreeWidgetItem | None, _old: QTreeWidgetItem | None) -> None:
+        row = None if item is None else item.data(0, _ROW)
+        if self._telling and row is not None and row.id:
+            self.chosen.emit(row.id)
+
+    def _open(self, item: QTreeWidgetItem) -> None:
+        row = item.data(0, _ROW)
+        if row is not None and row.id:
+            self.opened.emit(row.id)
+        elif row is None:
+            item.setExpanded(not item.isExpanded())
+
+    def _on_menu(self, where: QPoint) -> None:
+        item: QTreeWidgetItem | None = self.tree.itemAt(where)
+        row = None if item is None else item.data(0, _ROW)
+        if item is not None and row is not None and row.id:
+            self.tree.setCurrentItem(item)
+            self.contextMenuRequested.emit(row.id, self.tree.viewport().mapToGlobal(where))
+
+    def _filter(self) -> None:
+        self._telling = False
+        self._show()
+        self._telling = True
+        self.filterChanged.emit(self.filter_field.text().strip())
+
+
+def _children(head: QTreeWidgetItem) -> list[QTreeWidgetItem]:
+    found = (head.child(place) for place in range(head.childCount()))
+    return [child for child in found if child is not None]
+
+
+def _fits(row: NavRow, words: Sequence[str]) -> bool:
+    text = f"{row.name} {row.state} {row.tip}".casefold()
+    return all(word in text for word in words)
