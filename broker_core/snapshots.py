@@ -137,7 +137,8 @@ class DeadLetterView(msgspec.Struct, frozen=True):
 class QueueView(msgspec.Struct, frozen=True):
     """A queue. `ready` can be taken now, `delayed` waits for its retry, `in_flight` is leased.
 
-    `leases` and `dead_letters` hold at most as many as the caller asked for; the counts are always whole.
+    `leases` and `dead_letters` hold at most as many as the caller asked for; the counts are always whole. `topic` is
+    whose log it reads: its own, or that of the topic that a subscription reads; `dead_letter_topic` is its bin.
     """
 
     name: str
@@ -156,6 +157,8 @@ class QueueView(msgspec.Struct, frozen=True):
     leases: tuple[LeaseView, ...]
     dead_letters: tuple[DeadLetterView, ...]
     gate: GateView | None
+    topic: str = ""
+    dead_letter_topic: str = ""
 
 
 class ActorView(msgspec.Struct, frozen=True):

@@ -98,7 +98,7 @@ def parse_metadata(location: str, text: str) -> dict[str, Any]:
     if not isinstance(metadata, dict) or metadata.get("format") != schema.FORMAT:
         raise ReportError(f"{location} is not a session: its {schema.SESSION_FILE} describes something else.")
     version = metadata.get("format_version")
-    if version != schema.FORMAT_VERSION:
+    if version not in schema.READABLE_VERSIONS:
         raise ReportError(
             f"The session {location} has format version {str(version)[:40]}, "
             f"and this program reads {schema.FORMAT_VERSION}: update Brokerscope."

@@ -120,7 +120,13 @@ class Rebalancer:
     def move(self, group: Group, now_ns: int, state: GroupState) -> GroupState:
         """Enter a state and say so; the one before."""
         old = group.move_to(state, now_ns)
-        self._emit(group, now_ns, EventKind.GROUP_STATE, cause=str(state), detail={"from": str(old)})
+        leader = group.members.get(group.leader)
+        detail = {
+            "from": str(old),
+            "assignor": group.protocol,
+            "leader": "" if leader is None else leader.client,
+        }
+        self._emit(group, now_ns, EventKind.GROUP_STATE, cause=str(state), detail=detail)
         return old
 
     # Waiting.

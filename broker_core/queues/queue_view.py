@@ -36,6 +36,8 @@ def queue_view(queue: Queue, max_leases: int, max_dead_letters: int) -> QueueVie
         leases=tuple(islice(leases, max_leases)),
         dead_letters=queue.dead_letters.newest(queue.name, max_dead_letters),
         gate=None,
+        topic=queue.levels.tables[0].log.topic,
+        dead_letter_topic=queue.dead_letters.name,
     )
 
 

@@ -88,7 +88,7 @@ def read_metadata(folder: Path) -> Metadata:
         raise BrokerError(ErrorCode.NOT_A_SESSION, f"{path} cannot be read ({error})") from None
     if not isinstance(raw, dict) or raw.get("format") != schema.FORMAT:
         raise BrokerError(ErrorCode.NOT_A_SESSION, f"{path} describes something else")
-    if raw.get("format_version") != schema.FORMAT_VERSION:
+    if raw.get("format_version") not in schema.READABLE_VERSIONS:
         found = str(raw.get("format_version"))[:40]
         raise BrokerError(
             ErrorCode.UNKNOWN_SESSION_VERSION,

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 FORMAT: Final = "brokerscope-session"
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
+READABLE_VERSIONS: Final = (1, 2)  # version 1 has no keyframes
 
 SESSION_FILE: Final = "session.json"
 SCENARIO_FILE: Final = "scenario.yaml"
@@ -19,6 +20,9 @@ ACTIONS_FILE: Final = "actions.jsonl"
 MESSAGES: Final = "messages"
 CONTROL: Final = "control"
 TAIL: Final = "tail"
+KEYFRAMES: Final = "keyframes"
+FRAMES_FILE: Final = "frames.bin"
+LETTERS_FILE: Final = "letters.bin"
 FOLDERS: Final = (MESSAGES, CONTROL)
 
 SEGMENT_EVENTS: Final = 250_000  # smaller files cost Spark twice the time and the scrubber fifteen times

@@ -169,7 +169,7 @@ def test_what_is_wrong_is_one_sentence_before_java_starts(recorded: Path, tmp_pa
     out = ("--out", tmp_path / "out")
     (tmp_path / "empty").mkdir()
     (tmp_path / "new").mkdir()
-    (tmp_path / "new" / "session.json").write_text('{"format": "brokerscope-session", "format_version": 2}')
+    (tmp_path / "new" / "session.json").write_text('{"format": "brokerscope-session", "format_version": 99}')
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("irreplaceable")
     unsealed = tmp_path / "unsealed"

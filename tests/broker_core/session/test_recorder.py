@@ -253,7 +253,7 @@ def test_a_missing_folder_is_not_a_session(tmp_path: Path) -> None:
 def test_session_json_has_what_other_tools_need(tmp_path: Path) -> None:
     _record(tmp_path / "s")
     raw = json.loads((tmp_path / "s" / "session.json").read_text())
-    assert raw["format"] == "brokerscope-session" and raw["format_version"] == 1
+    assert raw["format"] == "brokerscope-session" and raw["format_version"] == schema.FORMAT_VERSION
     assert raw["scenario"] == "fake" and raw["seed"] == 7 and raw["clock"] == "virtual"
     assert raw["started_at"].endswith("Z") and raw["versions"]["python"]
 

@@ -1,0 +1,320 @@
+"""Groups, folded from events: members, owners, generations, committed offsets, rebalances."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from broker_core.events import Event, EventKind
+from broker_core.snapshots import GroupView, MemberView, OffsetView, RebalanceView
+
+Place = tuple[str, int]
+REBALANCES_KEPT = 1_000
+
+PartitionCount = Callable[[str], int]
+EndOffset = Callable[[str, int], int]
+
+
+class PublishTimes:
+    """When the messages of one partition were published, as far as events told: runs in order of offset."""
+
+    __slots__ = ("_firsts", "_times_ns")
+
+    def __init__(self) -> None:
+        self._firsts: list[int] = []
+        self._times_ns: list[int] = []
+
+    def add(self, first: int, time_ns: int) -> None:
+        """From offset `first` on, messages were published at `time_ns`."""
+        if not self._firsts or first > self._firsts[-1]:
+            self._firsts.append(first)
+            self._times_ns.append(time_ns)
+
+    def of(self, offset: int) -> int | None:
+        """When `offset` was published; None where it came before all that is known."""
+        place = bisect_right(self._firsts, offset) - 1
+        return self._times_ns[place] if place >= 0 else None
+
+
+class _Member:
+    __slots__ = ("owned", "view")
+
+    def __init__(self, view: MemberView) -> None:
+        self.view = view
+        self.owned = set(view.partitions)
+
+
+class FoldedGroup:
+    """One group while it is folded."""
+
+    def __init__(self, view: GroupView, time_ns: int) -> None:
+        self._view = view
+        self._members = {member.member_id: _Member(member) for member in view.members}
+        self._committed: dict[Place, int] = {}
+        self._positions: dict[Place, int] = {}
+        # Where it began to read what it has not committed yet.
+        self._starts: dict[Place, int] = {}
+        # When the message at the committed offset was published, and for which offset that holds.
+        self._oldest: dict[Place, tuple[int, int]] = {}
+        for offset in view.offsets:
+            place = (offset.topic, offset.partition)
+            if offset.committed is not None:
+                self._committed[place] = offset.committed
+                if offset.lag_ns is not None and offset.lag:
+                    self._oldest[place] = (offset.committed, time_ns - offset.lag_ns)
+            if offset.position is not None:
+                self._positions[place] = offset.position
+                if offset.committed is None:
+                    self._starts[place] = 0
+
+    @property
+    def name(self) -> str:
+        """Of the group."""
+        return self._view.name
+
+    def state(self, event: Event) -> None:
+        """It has entered a state."""
+        detail = event.detail or {}
+        leader = str(detail.get("leader", self._view.leader))
+        # One that leaves is told as gone before what its leaving changes.
+        there = any(member.view.client == leader for member in self._members.values())
+        self._view = msgspec.structs.replace(
+            self._view,
+            state=event.cause,
+            state_since_ns=event.time_ns,
+            assignor=str(detail.get("assignor", self._view.assignor)),
+            leader=leader if there else "",
+        )
+
+    def generation(self, event: Event) -> None:
+        """Every event of a group names its generation."""
+        if event.generation is not None and event.generation != self._view.generation:
+            self._view = msgspec.structs.replace(self._view, generation=event.generation)
+
+    def joined(self, event: Event) -> None:
+        """A member is there, or a static one is back under another id."""
+        detail = event.detail or {}
+        member_id, topics = str(detail.get("member_id", "")), tuple(detail.get("topics", ()))
+        old = self._members.pop(str(detail.get("replaces") or ""), None)
+        if old is None:
+            view = MemberView(
+                client=event.client,
+                member_id=member_id,
+                instance_id=str(detail.get("instance_id", "")),
+                topics=topics,
+                partitions=(),
+                joined_ns=event.time_ns,
+                last_heartbeat_ns=event.time_ns,
+                owned_since_ns=None,
+            )
+            self._members[member_id] = _Member(view)
+        else:
+            old.view = msgspec.structs.replace(
+                old.view, client=event.client, member_id=member_id, topics=topics, joined_ns=event.time_ns
+            )
+            self._members[member_id] = old
+
+    def left(self, event: Event) -> None:
+        """A member is gone."""
+        gone = self._members.pop(str((event.detail or {}).get("member_id", "")), None)
+        if gone is not None and gone.view.client == self._view.leader:
+            self._view = msgspec.structs.replace(self._view, leader="")
+
+    def ownership(self, event: Event) -> None:
+        """Partitions were revoked from a member, or assigned to it."""
+        detail = event.detail or {}
+        member = self._members.get(str(detail.get("member_id", "")))
+        if member is None:
+            return
+        places = {(str(topic), int(partition)) for topic, partition in detail.get("partitions", ())}
+        if event.kind is EventKind.PARTITIONS_REVOKED:
+            member.owned -= places
+        else:
+            member.owned |= places
+            for place in places:
+                self._starts.setdefault(place, 0)
+                if place in self._committed:
+                    self._positions[place] = self._committed[place]
+        since_ns = event.time_ns if member.owned else None
+        member.view = msgspec.structs.replace(member.view, owned_since_ns=since_ns)
+
+    def delivered(self, event: Event) -> None:
+        """The owner has got messages."""
+        assert event.partition is not None
+        assert event.offset is not None
+        place = (event.topic, event.partition)
+        self._starts.setdefault(place, event.offset)
+        self._positions[place] = event.offset + event.count
+        if event.published_ns is not None and self._committed.get(place) == event.offset:
+            self._oldest.setdefault(place, (event.offset, event.published_ns))
+
+    def acknowledged(self, event: Event) -> None:
+        """Offsets were committed."""
+        assert event.partition is not None
+        assert event.offset is not None
+        place, end = (event.topic, event.partition), event.offset + event.count
+        if end > self._committed.get(place, -1):
+            self._committed[place] = end
+            if event.published_ns is not None:
+                # The next one is not older than this.
+                self._oldest[place] = (end, event.published_ns)
+
+    def reset(self, event: Event) -> None:
+        """Somebody has set committed offsets."""
+        for topic, partition, _old, new in (event.detail or {}).get("changes", ()):
+            self._committed[str(topic), int(partition)] = int(new)
+
+    def deepest(self, topic: str, partitions: int, end_offset: EndOffset) -> int | None:
+        """Messages of `topic` that it has not finished with; None where it never read it."""
+        if not any(place[0] == topic for place in (*self._committed, *self._starts)):
+            return None
+        depth = 0
+        for number in range(partitions):
+            start = self._committed.get((topic, number), self._starts.get((topic, number)))
+            if start is not None:
+                depth += max(0, end_offset(topic, number) - start)
+        return depth
+
+    def view(
+        self,
+        time_ns: int,
+        partition_count: PartitionCount,
+        end_offset: EndOffset,
+        published: Mapping[Place, PublishTimes],
+    ) -> GroupView:
+        """As it stands at `time_ns`."""
+        members = tuple(
+            msgspec.structs.replace(member.view, partitions=tuple(sorted(member.owned)))
+            for member in self._members.values()
+        )
+        owners = {place: member.client for member in members for place in member.partitions}
+        wanted = {topic for member in members for topic in member.topics}
+        topics = sorted(wanted | {topic for topic, _ in self._committed})
+        return msgspec.structs.replace(
+            self._view,
+            topics=tuple(sorted(wanted)),
+            members=members,
+            offsets=tuple(
+                self._offset(time_ns, (topic, number), owners.get((topic, number), ""), end_offset, published)
+                for topic in topics
+                for number in range(partition_count(topic))
+            ),
+        )
+
+    def _offset(
+        self,
+        time_ns: int,
+        place: Place,
+        owner: str,
+        end_offset: EndOffset,
+        published: Mapping[Place, PublishTimes],
+    ) -> OffsetView:
+        end, committed = end_offset(*place), self._committed.get(place)
+        lag = lag_ns = None
+        if committed is not None:
+            lag = max(0, end - committed)
+            oldest_ns = self._oldest_ns(place, committed, published) if lag else time_ns
+            lag_ns = None if oldest_ns is None else max(0, time_ns - oldest_ns)
+        position = self._positions.get(place) if owner else None
+        return OffsetView(place[0], place[1], owner, position, committed, end, lag, lag_ns)
+
+    def _oldest_ns(self, place: Place, committed: int, published: Mapping[Place, PublishTimes]) -> int | None:
+        known = published[place].of(committed) if place in published else None
+        if known is None and place in self._oldest and self._oldest[place][0] == committed:
+            known = self._oldest[place][1]
+        return known
+
+
+class FoldedGroups:
+    """All groups, and the cards of their rebalances."""
+
+    def __init__(self, groups: tuple[GroupView, ...], rebalances: tuple[RebalanceView, ...], time_ns: int) -> None:
+        self._groups = {view.name: FoldedGroup(view, time_ns) for view in groups}
+        self._rebalances = deque(rebalances, maxlen=max(REBALANCES_KEPT, len(rebalances)))
+        self.handlers: dict[EventKind, Callable[[Event], object]] = {
+            EventKind.MEMBER_JOINED: lambda event: self._group(event).joined(event),
+            EventKind.MEMBER_LEFT: lambda event: self._group(event).left(event),
+            EventKind.GROUP_STATE: self._state,
+            EventKind.PARTITIONS_REVOKED: lambda event: self._group(event).ownership(event),
+            EventKind.PARTITIONS_ASSIGNED: lambda event: self._group(event).ownership(event),
+            EventKind.OFFSETS_RESET: lambda event: self._group(event).reset(event),
+            EventKind.REBALANCE_STARTED: self._started,
+            EventKind.REBALANCE_COMPLETED: self._completed,
+        }
+
+    def find(self, name: str) -> FoldedGroup | None:
+        """The group, where it is one: queues have deliveries and acknowledgements too."""
+        return self._groups.get(name)
+
+    def names(self) -> list[str]:
+        """In the order of the keyframe, then of their birth."""
+        return list(self._groups)
+
+    def found(self, event: Event) -> FoldedGroup:
+        """The group of an acknowledgement, which one without members may send, too."""
+        return self._group(event)
+
+    def _group(self, event: Event) -> FoldedGroup:
+        group = self._groups.get(event.group)
+        if group is None:
+            view = GroupView(event.group, "Empty", 0, "", "", (), (), (), event.time_ns)
+            group = self._groups[event.group] = FoldedGroup(view, event.time_ns)
+        group.generation(event)
+        return group
+
+    def _state(self, event: Event) -> None:
+        self._group(event).state(event)
+        if event.cause == "Dead":
+            del self._groups[event.group]
+
+    def _started(self, event: Event) -> None:
+        self._group(event)
+        before = _owned((event.detail or {}).get("before", ()))
+        self._rebalances.append(
+            RebalanceView(event.group, event.cause, event.time_ns, None, event.generation or 0, None, before, ())
+        )
+
+    def _completed(self, event: Event) -> None:
+        self._group(event)
+        for place in range(len(self._rebalances) - 1, -1, -1):
+            view = self._rebalances[place]
+            if view.group == event.group and view.ended_ns is None:
+                self._rebalances[place] = msgspec.structs.replace(
+                    view,
+                    cause=event.cause,
+                    ended_ns=event.time_ns,
+                    generation_after=event.generation,
+                    after=_owned((event.detail or {}).get("after", ())),
+                )
+                return
+
+    def views(
+        self,
+        time_ns: int,
+        partition_count: PartitionCount,
+        end_offset: EndOffset,
+        published: Mapping[Place, PublishTimes],
+    ) -> tuple[GroupView, ...]:
+        """All groups as they stand."""
+        return tuple(group.view(time_ns, partition_count, end_offset, published) for group in self._groups.values())
+
+    def rebalances(self) -> tuple[RebalanceView, ...]:
+        """Oldest first."""
+        return tuple(self._rebalances)
+
+    def deepest(self, topic: str, partitions: int, end_offset: EndOffset) -> tuple[int, str]:
+        """Messages that the slowest reader of `topic` has not finished with, and who that is."""
+        found = (0, "")
+        for group in self._groups.values():
+            depth = group.deepest(topic, partitions, end_offset)
+            if depth is not None and (depth, group.name) > found:
+                found = (depth, group.name)
+        return found
+
+
+def _owned(rows: Any) -> tuple[tuple[str, int, str], ...]:
+    return tuple((str(topic), int(partition), str(client)) for topic, partition, client in rows)

@@ -1,0 +1,259 @@
+"""Queues and subscriptions, folded from events: what waits, what is leased, what is dead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from broker_core.clock import NS_PER_MS
+from broker_core.events import Event, EventKind
+from broker_core.session.fold_topics import FoldedGates
+from broker_core.snapshots import DeadLetterView, LeaseView, QueueView
+
+LeasePlace = tuple[int, int]  # partition, offset
+
+#: The dead letter at an offset of a queue's bin, with payload and attempts, where somebody knows it.
+FindLetter = Callable[[str, int], DeadLetterView | None]
+
+
+class FoldedQueue:
+    """One queue while it is folded. Lists may begin incomplete, counts never do."""
+
+    def __init__(self, view: QueueView) -> None:
+        self._view = view
+        self.topic = view.topic or view.name
+        self.dead_letter_topic = view.dead_letter_topic
+        self.subscription = self.topic != view.name
+        self._waiting = view.ready + view.delayed
+        self._delayed = view.delayed
+        self._in_flight = view.in_flight
+        self._dead = view.dead
+        self._counts = {name: getattr(view, name) for name in _COUNTED}
+        self._leases = {(lease.partition, lease.offset): lease for lease in view.leases}
+        self._letters = {letter.offset: letter for letter in view.dead_letters}
+        self._gone: dict[int, DeadLetterView] = {}
+        self._evicted = 0
+
+    def published(self, count: int) -> None:
+        """Its log has grown."""
+        self._waiting += count
+
+    def delivered(self, event: Event) -> None:
+        """Messages were handed out."""
+        self._waiting -= event.count
+        self._in_flight += event.count
+        if (event.attempt or 1) > 1:
+            self._counts["redelivered"] += event.count
+            self._delayed = max(0, self._delayed - event.count)
+        assert event.partition is not None
+        assert event.offset is not None
+        view = self._view
+        for offset in range(event.offset, event.offset + event.count):
+            self._leases[event.partition, offset] = LeaseView(
+                view.name,
+                event.partition,
+                offset,
+                event.key,
+                event.client,
+                event.time_ns,
+                event.time_ns + view.lease_ms * NS_PER_MS,
+                event.attempt or 1,
+                view.max_attempts,
+            )
+
+    def ended(self, event: Event) -> None:
+        """Leases are over: acknowledged, or waiting again."""
+        self._in_flight -= event.count
+        if event.kind is EventKind.ACKNOWLEDGED:
+            self._counts["acknowledged"] += event.count
+        else:
+            self._waiting += event.count
+        for place in self._places(event):
+            self._leases.pop(place, None)
+
+    def extended(self, event: Event) -> None:
+        """Leases last longer: by a whole one, as events do not tell other lengths."""
+        deadline_ns = event.time_ns + self._view.lease_ms * NS_PER_MS
+        for place in self._places(event):
+            lease = self._leases.get(place)
+            if lease is not None:
+                self._leases[place] = msgspec.structs.replace(lease, deadline_ns=deadline_ns)
+
+    def taken_out(self, event: Event) -> None:
+        """Messages that nobody held are gone."""
+        self._waiting -= event.count
+        self._delayed = min(self._delayed, self._waiting)
+        if event.kind is EventKind.EVICTED:
+            self._evicted += event.count
+
+    def brought_back(self, count: int) -> None:
+        """A purge was undone."""
+        self._waiting += count
+
+    def buried(self, event: Event) -> None:
+        """A message went to the bin, after its last attempt had ended."""
+        self._waiting -= event.count
+        self._delayed = min(self._delayed, self._waiting)
+        self._counts["dead_lettered"] += event.count
+        self._dead += event.count
+        if event.to_offset is None:
+            return
+        self._letters[event.to_offset] = DeadLetterView(
+            queue=self._view.name,
+            offset=event.to_offset,
+            origin_topic=event.topic,
+            origin_partition=-1 if event.partition is None else event.partition,
+            origin_offset=-1 if event.offset is None else event.offset,
+            key=event.key,
+            value=None,
+            headers=(),
+            cause=event.cause,
+            published_ns=event.published_ns or 0,
+            dead_ns=event.time_ns,
+            redrives=0,
+            attempts=(),
+        )
+
+    def letter_gone(self, event: Event) -> None:
+        """A dead letter was redriven or purged."""
+        self._dead -= event.count
+        if event.kind is EventKind.REDRIVEN:
+            self._counts["redriven"] += event.count
+        assert event.offset is not None
+        letter = self._letters.pop(event.offset, None)
+        if letter is not None:
+            self._gone[event.offset] = letter
+
+    def letter_back(self, offset: int, find: FindLetter) -> bool:
+        """An undo has brought back the dead letter at `offset`; False where it is another queue's."""
+        letter = self._gone.pop(offset, None) or find(self._view.name, offset)
+        if letter is None:
+            return False
+        self._letters[offset] = letter
+        self._dead += 1
+        return True
+
+    def _whole(self, letter: DeadLetterView, find: FindLetter) -> DeadLetterView:
+        known = find(self._view.name, letter.offset)
+        return letter if known is None or known.dead_ns != letter.dead_ns else known
+
+    def _places(self, event: Event) -> list[LeasePlace]:
+        if event.partition is None or event.offset is None:
+            return []
+        return [(event.partition, offset) for offset in range(event.offset, event.offset + event.count)]
+
+    def view(self, time_ns: int, gates: FoldedGates, find: FindLetter) -> QueueView:
+        """As it stands."""
+        delayed = min(self._delayed, self._waiting)
+        depth = self._waiting if self.subscription else self._waiting + self._in_flight
+        gate = gates.view(self._view.name, time_ns, depth, self._view.name)
+        if gate is not None and self.subscription:
+            gate = msgspec.structs.replace(gate, dropped=gate.dropped + self._evicted)
+        return msgspec.structs.replace(
+            self._view,
+            ready=self._waiting - delayed,
+            delayed=delayed,
+            in_flight=self._in_flight,
+            dead=self._dead,
+            leases=tuple(lease for _, lease in sorted(self._leases.items())),
+            dead_letters=tuple(self._whole(letter, find) for _, letter in sorted(self._letters.items())),
+            gate=gate,
+            **self._counts,
+        )
+
+
+_COUNTED = ("acknowledged", "redelivered", "dead_lettered", "redriven")
+
+
+class FoldedQueues:
+    """All queues by name."""
+
+    def __init__(self, queues: tuple[QueueView, ...], find: FindLetter) -> None:
+        self._queues = {view.name: FoldedQueue(view) for view in queues}
+        self._of_topic: dict[str, list[FoldedQueue]] = {}
+        self._find = find
+        for queue in self._queues.values():
+            self._of_topic.setdefault(queue.topic, []).append(queue)
+        self.handlers: dict[EventKind, Callable[[Event], object]] = {
+            EventKind.QUEUE_CREATED: self._created,
+            EventKind.DEAD_LETTERED: self._buried,
+            EventKind.REDRIVEN: self._letter_gone,
+            EventKind.PURGED: self._purged,
+            EventKind.EVICTED: self._taken_out,
+            EventKind.EXPIRED: self._taken_out,
+            EventKind.DAMAGE: self._taken_out,
+            EventKind.LEASE_EXTENDED: self._extended,
+            EventKind.USER_ACTION: self._undone,
+        }
+
+    def find(self, name: str) -> FoldedQueue | None:
+        """The queue, where it is one."""
+        return self._queues.get(name)
+
+    def published(self, topic: str, count: int) -> None:
+        """The log of `topic` has grown."""
+        for queue in self._of_topic.get(topic, ()):
+            queue.published(count)
+
+    def remove(self, name: str) -> bool:
+        """The queue was deleted; False where there is none."""
+        queue = self._queues.pop(name, None)
+        if queue is None:
+            return False
+        self._of_topic[queue.topic].remove(queue)
+        return True
+
+    def _created(self, event: Event) -> None:
+        name = event.group or event.topic
+        # Settings are not told by events: 0 is "not known" until the next keyframe.
+        view = QueueView(name, event.count, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (), (), None, topic=event.topic)
+        queue = self._queues[name] = FoldedQueue(view)
+        self._of_topic.setdefault(queue.topic, []).append(queue)
+
+    def _buried(self, event: Event) -> None:
+        queue = self._queues.get(event.group)
+        if queue is not None:
+            queue.buried(event)
+
+    def _letter_gone(self, event: Event) -> None:
+        queue = self._queues.get(event.group)
+        if queue is None:
+            return
+        queue.letter_gone(event)
+        if not queue.subscription:
+            # A queue's log takes it without a word; a topic says that it was published again.
+            queue.published(event.count)
+
+    def _purged(self, event: Event) -> None:
+        queue = self._queues.get(event.group)
+        if queue is None:
+            return
+        if event.topic == queue.topic:
+            queue.taken_out(event)
+        else:
+            queue.letter_gone(event)
+
+    def _taken_out(self, event: Event) -> None:
+        queue = self._queues.get(event.group)
+        if queue is not None and event.offset is not None:
+            queue.taken_out(event)
+
+    def _extended(self, event: Event) -> None:
+        queue = self._queues.get(event.group)
+        if queue is not None:
+            queue.extended(event)
+
+    def _undone(self, event: Event) -> None:
+        offsets = (event.detail or {}).get("offsets")
+        if event.cause in {"undo purge", "undo redrive"} and isinstance(offsets, list):
+            for offset in offsets:
+                for queue in self._queues.values():
+                    if event.topic == queue.dead_letter_topic and queue.letter_back(int(offset), self._find):
+                        break
+        elif event.cause == "undo purge" and event.topic in self._queues:
+            self._queues[event.topic].brought_back(event.count)
+
+    def views(self, time_ns: int, gates: FoldedGates) -> tuple[QueueView, ...]:
+        """All queues as they stand."""
+        return tuple(queue.view(time_ns, gates, self._find) for queue in self._queues.values())

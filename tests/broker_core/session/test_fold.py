@@ -1,0 +1,149 @@
+"""A keyframe folded through its events gives the next keyframe, in every scenario that comes with the program."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+import pytest
+
+import resources
+from broker_core import snapshots
+from broker_core.clock import NS_PER_S
+from broker_core.events import Event
+from broker_core.lab import Simulation, load_scenario
+from broker_core.lab.actions import Crash, MoveConsumer, Redrive
+from broker_core.session.fold import NOT_TOLD, Fold, fold
+from broker_core.snapshots import Snapshot
+
+SCENARIOS = sorted(path.stem for path in resources.path("scenarios").glob("*.yaml"))
+MOST_S = 45
+MANY = 1_000_000
+
+
+def keyframes_of(name: str, every_ns: int = NS_PER_S) -> tuple[list[Snapshot], list[Event]]:
+    """A scenario with a person in it: its keyframes and all its events."""
+    scenario, _ = load_scenario(resources.path("scenarios", f"{name}.yaml"))
+    simulation = Simulation(scenario, find_file=lambda sample: resources.path("sample_data", sample))
+    events: list[Event] = []
+    simulation.events.attach(events.append)
+    simulation.start()
+    frames = [simulation.snapshot(max_leases=MANY, max_dead_letters=MANY)]
+    for second in range(1, int(min(MOST_S, scenario.until_s)) + 1):
+        simulation.loop.run_until(second * every_ns)
+        act(simulation, second)
+        frames.append(simulation.snapshot(max_leases=MANY, max_dead_letters=MANY))
+    return frames, events
+
+
+def act(simulation: Simulation, second: int) -> None:
+    """Now and then: a consumer is moved, another crashes, what is dead is redriven."""
+    consumers = [actor for actor in simulation.snapshot().actors if actor.role == "consumer"]
+    if second == 8 and consumers:
+        simulation.perform(MoveConsumer(consumers[0].name, "" if consumers[0].target else "another"))
+    if second == 20 and consumers and consumers[-1].state not in {"idle", "crashed"}:
+        simulation.perform(Crash(consumers[-1].name, 5))
+    if second % 15 == 0:
+        for queue in simulation.snapshot().queues:
+            if queue.dead_letters:
+                simulation.perform(Redrive(queue.name, tuple(letter.offset for letter in queue.dead_letters[:3])))
+
+
+def told(snapshot: Snapshot) -> dict[str, Any]:
+    """A snapshot without what events do not tell, and without orders that mean nothing."""
+    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(snapshot))
+    for topic in plain["topics"]:
+        for part in topic["partitions"]:
+            del part["size_bytes"]
+        _gate(topic["gate"])
+    for group in plain["groups"]:
+        for member in group["members"]:
+            del member["last_heartbeat_ns"]
+            member["partitions"] = sorted(member["partitions"])
+        group["members"].sort(key=lambda member: member["member_id"])
+        for offset in group["offsets"]:
+            del offset["position"], offset["lag_ns"]
+    plain["groups"].sort(key=lambda group: group["name"])
+    for queue in plain["queues"]:
+        queue["waiting"] = queue.pop("ready") + queue.pop("delayed")
+        del queue["waiting_takers"]
+        _gate(queue["gate"])
+        for lease in queue["leases"]:
+            del lease["key"]
+        for letter in queue["dead_letters"]:
+            for name in ("value", "headers", "attempts", "redrives"):
+                del letter[name]
+    for rebalance in plain["rebalances"]:
+        if rebalance["ended_ns"] is None:
+            del rebalance["cause"]
+    plain["actors"] = [(actor["name"], actor["role"], actor["target"]) for actor in plain["actors"]]
+    return plain
+
+
+def differences(folded: Any, real: Any, where: str = "") -> list[str]:
+    """Where two plain values differ, and how."""
+    if isinstance(folded, dict) and isinstance(real, dict) and folded.keys() == real.keys():
+        return [line for key in folded for line in differences(folded[key], real[key], f"{where}.{key}")]
+    if isinstance(folded, list) and isinstance(real, list) and len(folded) == len(real):
+        return [
+            line
+            for place, pair in enumerate(zip(folded, real, strict=True))
+            for line in differences(*pair, f"{where}[{place}]")
+        ]
+    return [] if folded == real else [f"{where}: folded {folded!r}, really {real!r}"]
+
+
+def _gate(gate: dict[str, Any] | None) -> None:
+    if gate is not None:
+        del gate["tokens"]
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_keyframe_folded_through_its_events_is_the_next_keyframe(name: str) -> None:
+    frames, events = keyframes_of(name)
+    for before, after in pairwise(frames):
+        folded = fold(before, events[before.events : after.events], time_ns=after.time_ns)
+        assert differences(told(folded), told(after)) == [], f"{name} at {after.time_ns / NS_PER_S:g} s"
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_ten_seconds_in_one_fold_are_the_same(name: str) -> None:
+    frames, events = keyframes_of(name)
+    for before, after in zip(frames[::10], frames[10::10], strict=False):
+        folded = fold(before, events[before.events : after.events], time_ns=after.time_ns)
+        assert differences(told(folded), told(after)) == [], f"{name} at {after.time_ns / NS_PER_S:g} s"
+
+
+def test_a_session_without_keyframes_is_folded_from_nothing() -> None:
+    """What events tell comes out the same; settings, and gates with them, are not known."""
+    frames, events = keyframes_of("first-session")
+    folded, real = told(fold(Snapshot(0, 0), events, time_ns=frames[-1].time_ns)), told(frames[-1])
+    for plain in (folded, real):
+        for topic in plain["topics"]:
+            del topic["gate"]
+        for queue in plain["queues"]:
+            for name in ("lease_ms", "max_attempts", "gate", "dead_letter_topic"):
+                del queue[name]
+            for lease in queue["leases"]:
+                del lease["deadline_ns"], lease["max_attempts"]
+        plain["actors"] = [actor[:2] for actor in plain["actors"]]
+    assert differences(folded, real) == []
+
+
+def test_a_fold_gives_a_snapshot_at_any_event_and_goes_on() -> None:
+    frames, events = keyframes_of("first-session")
+    walking = Fold(frames[5])
+    for event in events[frames[5].events : frames[7].events]:
+        walking.add(event)
+        if event.seq % 97 == 0:
+            assert walking.snapshot().events == event.seq + 1 == walking.events
+    at_once = fold(frames[5], events[frames[5].events : frames[7].events])
+    assert walking.snapshot() == at_once
+
+
+def test_what_is_not_told_is_a_field_of_a_snapshot() -> None:
+    views = {view.__name__: view for view in vars(snapshots).values() if isinstance(view, type)}
+    for name in NOT_TOLD:
+        view, _, field = name.partition(".")
+        assert not field or field in views[view].__struct_fields__, name
