@@ -161,19 +161,26 @@ class ConsumerSpec(Strict, frozen=True, kw_only=True):
 
 
 class WorkerSpec(Strict, frozen=True, kw_only=True):
-    """`count` workers of a queue, named NAME-1, NAME-2, ...; they acknowledge `ack` the work."""
+    """`count` workers of a queue, named NAME-1, NAME-2, ...; they acknowledge `ack` the work.
+
+    Each takes up to `prefetch` messages ahead, the one at hand included. `weight` is its share where the queue's
+    `balancing` goes by weight.
+    """
 
     name: str
     count: int = 1
     queue: str
     processing: Duration = Duration(mean_ms=0)
     prefetch: int = 1
+    weight: int = 1
     ack: Literal["after", "before"] = "after"
     failures: tuple[Failure, ...] = ()
 
     def __post_init__(self) -> None:
         if self.prefetch < 1:
             raise ValueError("prefetch must be 1 or more")
+        if self.weight < 0:
+            raise ValueError("weight must be 0 or more")
 
 
 class SubscriberSpec(Strict, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 
 from broker_core.clock import ns_from_s
@@ -20,61 +21,13 @@ Leases = Reply[list[Lease]]
 
 
 class Lessee(Actor):
-    """Takes from one queue or several, of which the first comes first, and works on one message after the other."""
+    """Works on one leased message after the other."""
 
-    def __init__(
-        self, name: str, queues: tuple[str, ...], spec: WorkerSpec | SubscriberSpec, prefetch: int = 1
-    ) -> None:
+    def __init__(self, name: str, spec: WorkerSpec | SubscriberSpec) -> None:
         super().__init__(name)
-        self._queues = queues
-        self._prefetch = prefetch
         self._processing: Duration = spec.processing
         self._failures = spec.failures
         self._ack_before = spec.ack == "before"
-
-    @property
-    def target(self) -> str:
-        return self._queues[0]
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        return self._queues
-
-    async def run(self) -> None:
-        while True:
-            self.enter("waiting")
-            for lease in await self._next():
-                await self._handle(lease)
-
-    async def _next(self) -> list[Lease]:
-        """Of what is there, that of the first queue; where nothing is, wait for any of them."""
-        for queue in self._queues if len(self._queues) > 1 else ():
-            if leases := self._take(queue, 0).result():
-                return leases
-        waits = {queue: self._take(queue, TAKE_TIMEOUT_NS) for queue in self._queues}
-        # The moment one is served the others stand back, so that they lose nothing.
-        for wait in waits.values():
-            wait.then(lambda served: self._stand_back(waits, served))
-        try:
-            await first_of(*waits.values())
-        finally:
-            self._stand_back(waits, None)
-        return [lease for wait in waits.values() for lease in wait.result()]
-
-    def _take(self, queue: str, timeout_ns: int) -> Leases:
-        now_ns = self.loop.now_ns
-        return self.broker.take(
-            now_ns,
-            queue,
-            self.name,
-            max_messages=self._prefetch,
-            deadline_ns=now_ns + timeout_ns if timeout_ns else None,
-        )
-
-    def _stand_back(self, waits: Mapping[str, Leases], served: Leases | None) -> None:
-        for queue, wait in waits.items():
-            if wait is not served:
-                self.broker.cancel_take(queue, wait)
 
     async def _handle(self, lease: Lease) -> None:
         try:
@@ -113,19 +66,120 @@ class Lessee(Actor):
 
 
 class WorkerActor(Lessee):
-    """One of those who share the messages of a queue."""
+    """One of those who share the messages of a queue.
+
+    It asks for more while it works, until it has as many as it may take ahead; who stands still goes on getting them,
+    as the buffer of a client does.
+    """
 
     def __init__(self, name: str, spec: WorkerSpec) -> None:
-        super().__init__(name, (spec.queue,), spec, spec.prefetch)
+        super().__init__(name, spec)
+        self._queue = spec.queue
+        self._prefetch = spec.prefetch
+        self._weight = spec.weight
+        self._ahead: deque[Lease] = deque()
+        self._asked: Leases | None = None
+        self._come: Reply[None] = Reply.of(None)
+
+    @property
+    def target(self) -> str:
+        return self._queue
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return (self._queue,)
+
+    async def run(self) -> None:
+        self._ahead.clear()
+        try:
+            while True:
+                self._ask()
+                if self._ahead:
+                    await self._handle(self._ahead[0])
+                    self._ahead.popleft()
+                    continue
+                self.enter("waiting")
+                self._come = Reply()
+                await self._come
+        finally:
+            asked, self._asked = self._asked, None
+            if asked is not None:
+                self.broker.cancel_take(self._queue, asked)
+
+    def _ask(self) -> None:
+        room = self._prefetch - len(self._ahead)
+        if self._asked is not None or room <= 0:
+            return
+        now_ns = self.loop.now_ns
+        self._asked = self.broker.take(
+            now_ns,
+            self._queue,
+            self.name,
+            max_messages=room,
+            deadline_ns=now_ns + TAKE_TIMEOUT_NS,
+            weight=self._weight,
+        )
+        self._asked.then(self._got)
+
+    def _got(self, reply: Leases) -> None:
+        if reply is not self._asked:
+            return
+        self._asked = None
+        if reply.error is not None:
+            self._come.fail(reply.error)
+            return
+        self._ahead.extend(reply.result())
+        self._ask()
+        self._come.resolve(None)
 
 
 class SubscriberActor(Lessee):
-    """Gets every message of its topics, each through a subscription of its own."""
+    """Gets every message of its topics, each through a subscription of its own, of which the first comes first."""
 
     def __init__(self, spec: SubscriberSpec) -> None:
-        super().__init__(spec.name, tuple(spec.subscriptions.values()), spec)
+        super().__init__(spec.name, spec)
         self._read = spec.topics
+        self._queues = tuple(spec.subscriptions.values())
+
+    @property
+    def target(self) -> str:
+        return self._queues[0]
 
     @property
     def topics(self) -> tuple[str, ...]:
         return self._read
+
+    async def run(self) -> None:
+        while True:
+            self.enter("waiting")
+            for lease in await self._next():
+                await self._handle(lease)
+
+    async def _next(self) -> list[Lease]:
+        """Of what is there, that of the first queue; where nothing is, wait for any of them."""
+        for queue in self._queues if len(self._queues) > 1 else ():
+            if leases := self._take(queue, 0).result():
+                return leases
+        waits = {queue: self._take(queue, TAKE_TIMEOUT_NS) for queue in self._queues}
+        # The moment one is served the others stand back, so that they lose nothing.
+        for wait in waits.values():
+            wait.then(lambda served: self._stand_back(waits, served))
+        try:
+            await first_of(*waits.values())
+        finally:
+            self._stand_back(waits, None)
+        return [lease for wait in waits.values() for lease in wait.result()]
+
+    def _take(self, queue: str, timeout_ns: int) -> Leases:
+        now_ns = self.loop.now_ns
+        return self.broker.take(
+            now_ns,
+            queue,
+            self.name,
+            deadline_ns=now_ns + timeout_ns if timeout_ns else None,
+        )
+
+    def _stand_back(self, waits: Mapping[str, Leases], served: Leases | None) -> None:
+        for queue, wait in waits.items():
+            if wait is not served:
+                self.broker.cancel_take(queue, wait)

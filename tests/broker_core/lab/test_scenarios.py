@@ -126,6 +126,24 @@ def test_work_queue() -> None:
     assert run.count(EventKind.ACKNOWLEDGED) + queue.in_flight + queue.ready == run.count(EventKind.PUBLISHED)
 
 
+def test_c6_load_balancing() -> None:
+    run = SessionRun("load-balancing")
+    slow = {name: run.processed(f"{name}-slow-1") for name in ("turns", "weights", "loads")}
+    quick = {name: run.processed(f"{name}-quick-1") for name in ("turns", "weights", "loads")}
+    assert 0.95 * 300 < slow["turns"] <= 310  # as much as it can: 2.5 a second
+    assert quick["weights"] == pytest.approx(4 * slow["weights"], rel=0.05)
+    assert 3 * slow["loads"] > quick["loads"] > 2 * slow["loads"]
+    late_s = {}
+    for name in slow:
+        waits_s = sorted(
+            s_from_ns(event.time_ns - (event.published_ns or 0)) for event in run.of(EventKind.ACKNOWLEDGED, topic=name)
+        )
+        late_s[name] = waits_s[len(waits_s) * 95 // 100]
+    assert late_s["turns"] > 8
+    assert late_s["weights"] < 1.5
+    assert late_s["loads"] < 1.5
+
+
 def test_priorities_and_starvation() -> None:
     run = SessionRun("priorities-and-starvation")
     waits: dict[tuple[str, int], list[float]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""Who gets the next message of a queue."""
+"""C6: who gets the next message of a queue, in round-robin, by weight, or the least loaded."""
 
 from collections import Counter
 
@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.errors import BrokerError
+from broker_core.messages import Message
 from broker_core.queues.balancing import POLICIES, Candidate, Memory, pick
+from broker_core.queues.config import QueueConfig
+from broker_core.queues.lease import Lease
+from broker_core.replies import Reply
+from tests.broker_core.clients.world import World
 
 
 def picks(policy: str, takers: list[Candidate], count: int) -> list[str]:
@@ -72,3 +77,51 @@ def test_nobody_to_pick_and_nothing_to_pick_by():
         pick("weighted", [], Memory())
     with pytest.raises(BrokerError, match="there is no balancing 'random'"):
         pick("random", [Candidate("a")], Memory())
+
+
+# -- in a queue
+
+
+def served(balancing: str, takes: list[tuple[str, int]], messages: int, *, holding: str = "") -> list[str]:
+    """Who gets the messages, in order; `takes` are (holder, weight) of those who wait, `holding` has two already."""
+    broker = World().broker
+    broker.create_queue(0, "jobs", QueueConfig(balancing=balancing))  # type: ignore[arg-type]
+    got: list[str] = []
+
+    def again(holder: str, weight: int) -> None:
+        def take(reply: Reply[list[Lease]]) -> None:
+            got.extend(lease.holder for lease in reply.result())
+            again(holder, weight)
+
+        broker.take(0, "jobs", holder, max_messages=5, deadline_ns=10**9, weight=weight).then(take)
+
+    for _ in range(2 if holding else 0):
+        broker.publish(0, "jobs", Message(b"x"), client="p")
+        assert broker.take(0, "jobs", holding).result()
+    for holder, weight in takes:
+        again(holder, weight)
+    for _ in range(messages):
+        broker.publish(0, "jobs", Message(b"x"), client="p")
+    return got
+
+
+def test_c6_a_queue_gives_its_messages_to_those_who_wait_as_it_was_told():
+    three = [("b", 1), ("a", 3), ("c", 0)]
+    assert served("first-come", three, 4) == ["b", "a", "c", "b"]
+    assert served("round-robin", three, 4) == ["a", "b", "c", "a"]
+    assert Counter(served("weighted", three, 8)) == {"a": 6, "b": 2}
+    assert served("least-loaded", three, 5, holding="a") == ["b", "c", "b", "c", "a"]
+
+
+def test_c6_an_unknown_balancing_is_refused():
+    with pytest.raises(BrokerError, match="must be first-come, round-robin, weighted, least-loaded"):
+        QueueConfig(balancing="random")  # type: ignore[arg-type]
+
+
+def test_c6_a_choice_that_had_nothing_to_give_is_not_remembered():
+    world = World()
+    world.broker.create_queue(0, "jobs", QueueConfig(balancing="round-robin"))
+    replies = {name: world.broker.take(0, "jobs", name, deadline_ns=10**12) for name in "ab"}
+    world.broker.publish(0, "jobs", Message(b"x", ttl_ms=0), client="p")  # it is too old when somebody looks
+    world.broker.publish(0, "jobs", Message(b"y"), client="p")
+    assert [name for name, reply in replies.items() if reply.done] == ["a"]
