@@ -6,6 +6,7 @@ import msgspec
 
 from broker_core.broker_state import BrokerState
 from broker_core.log.config import LogConfig
+from broker_core.log.partitioners import PartitionerKind
 from broker_core.snapshots import GroupView, PartitionView, QueueView, RebalanceView, TopicView, Totals
 
 
@@ -119,6 +120,10 @@ class BrokerViews(BrokerState):
     def topic_config(self, name: str) -> LogConfig:
         """How the topic's log is kept. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         return self._topic(name).log.config
+
+    def partitioner_kind(self, name: str) -> PartitionerKind:
+        """How the topic chooses partitions by keys. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return self._topic(name).log.partitioner.kind
 
     def queue_view(self, now_ns: int, name: str, max_leases: int = 100, max_dead_letters: int = 100) -> QueueView:
         """One queue or subscription. Raises UNKNOWN_QUEUE."""
