@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
+from app.history.ring import EventRing
 from app.places import DataFiles, new_session_folder
 from app.view_models.chart_feed import ChartFeed
 from app.view_models.timeline import TimelineFeed
@@ -53,6 +54,7 @@ class Player(QObject):
         self.scenario: Scenario | None = None
         self.feed = TimelineFeed()
         self.chart_feed = ChartFeed()
+        self.events = EventRing()
         self.speed = 1.0
         self.fast = False
         self.stopped = False
@@ -68,8 +70,10 @@ class Player(QObject):
         """
         scenario, text = load_scenario(path)
         folder = new_session_folder(path, self._sessions) if self._record else None
-        live = LiveSession(scenario, text, folder=folder, find_file=DataFiles(path), seed=seed)
+        events = EventRing()
+        live = LiveSession(scenario, text, folder=folder, find_file=DataFiles(path), seed=seed, sinks=(events,))
         self.close()
+        self.events = events
         self._live, self._path, self._seed, self.scenario = live, path, seed, scenario
         self.feed = TimelineFeed()
         live.simulation.events.attach(self.feed)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
+from broker_core.events import Sink
 from broker_core.files import DiskFiles, FileSystem, MemoryFiles
 from broker_core.lab.scenario import Scenario
 from broker_core.lab.simulation import Simulation
@@ -32,8 +33,12 @@ class LiveSession:
         folder: Path | None,
         find_file: Callable[[str], Path],
         seed: int | None = None,
+        sinks: Sequence[Sink] = (),
     ) -> None:
-        """Set up and start at session time 0. Raises `BrokerError` where the folder cannot be used."""
+        """Set up and start at session time 0; `sinks` get every event from the first on.
+
+        Raises `BrokerError` where the folder cannot be used.
+        """
         self.folder = folder
         self.recorder: Recorder | None = None
         self._closed = False
@@ -57,6 +62,8 @@ class LiveSession:
         if self.recorder is not None:
             self.simulation.events.attach(self.recorder)
             self.simulation.on_action(self.recorder.action)
+        for sink in sinks:
+            self.simulation.events.attach(sink)
         self.simulation.start()
 
     def summary(self) -> dict[str, int]:
