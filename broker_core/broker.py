@@ -16,6 +16,7 @@ from broker_core.events import EventKind
 from broker_core.flow.config import Verdict
 from broker_core.groups.fetches import FetchReply
 from broker_core.groups.members import JoinResult, SyncResult
+from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.groups.protocol import TopicPartition
 from broker_core.log.batch import ProducerStamp
 from broker_core.log.group_commit import Round
@@ -278,7 +279,7 @@ class Broker(BrokerAdmin, BrokerQueues, BrokerViews):
         client: str,
         member_id: str,
         generation: int,
-        offsets: Mapping[TopicPartition, int],
+        offsets: Mapping[TopicPartition, int | OffsetAndMetadata],
     ) -> None:
         """Commit for a member and say what that acknowledges; errors as in `GroupCoordinator.commit`."""
         for topic, partition, old, new in self.groups.commit(now_ns, group, member_id, generation, offsets):
