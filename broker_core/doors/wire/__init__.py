@@ -1,0 +1,1 @@
+"""The wire door: the broker, spoken to in frames."""

@@ -1,0 +1,368 @@
+"""One connection of the wire door. Everything here runs in the door's thread."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, cast
+
+from broker_core.doors.guard.access import ANYBODY, Kind, Operation, Principal
+from broker_core.doors.wire.rows import Caller, How, Row, Waiting
+from broker_core.doors.wire.table import TABLE
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.wire.apis import APIS
+from broker_core.wire.body import Body, Done
+from broker_core.wire.codec import BadRequest, Request, ServerCodec
+from broker_core.wire.session import ApiVersions, Cancel, Hello, HelloReply, Ping, Pong
+
+if TYPE_CHECKING:
+    from broker_core.doors.wire.door import WireDoor
+
+_log = logging.getLogger(__name__)
+SOFTWARE = "brokerscope"
+OFFERED = tuple(ApiVersions(api.key, api.min_version, api.max_version) for api in APIS)
+THROTTLE_MS = 100
+# A client that does not read what it has asked for: from here on it is not read from, and then it is cut.
+WRITE_HIGH_BYTES = 1_048_576
+WRITE_MOST_BYTES = 64 * 1_048_576
+MOST_PARKED = 1_000  # waits of one connection: fetches, takes, joins
+_MOST_DECISIONS = 1_000
+
+
+class WireConnection(asyncio.Protocol):
+    """Reads requests, has them served, writes the replies as they come."""
+
+    def __init__(self, door: WireDoor) -> None:
+        self._door = door
+        self._codec = ServerCodec(door.limits.max_frame_bytes)
+        self._transport = cast(asyncio.Transport, None)
+        self._backlog: deque[Request | BadRequest] = deque()
+        self._held_bytes: dict[int, int] = {}
+        self._parked: dict[int, Waiting] = {}
+        self._decided: dict[tuple[Operation, Kind, str], bool] = {}
+        self._out: list[bytes] = []
+        self._greeted = self._closing = self.lost = False
+        self._reading = self._may_write = True
+        self.in_flight = 0
+        self._opened_s = self._heard_s = time.monotonic()
+        self._partial_s: float | None = None  # since when a frame is on its way
+        self._stuck_s: float | None = None  # since when it does not read
+        self._caller = cast(Caller, None)
+
+    # -- what asyncio calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Somebody has come."""
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(high=WRITE_HIGH_BYTES)
+        door = self._door
+        peer = self._transport.get_extra_info("peername") or ("", 0)
+        seen = door.connections.open("wire", f"{peer[0]}:{peer[1]}", lambda: door.in_loop(self.abort))
+        self._caller = Caller(door.host, door.access, door.limits, door.connections, door.tail, seen, ANYBODY, set())
+        if not door.let_in(self):
+            self._refuse_all(BrokerError(ErrorCode.THROTTLED, "there are as many connections as are allowed"))
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes have come."""
+        self._heard_s = time.monotonic()
+        seen = self._caller.connection
+        seen.bytes_in += len(data)
+        seen.heard_ns = self._door.host.now_ns
+        if self._closing:
+            return
+        held_bytes = self._codec.frames.held_bytes
+        self._backlog.extend(self._codec.receive(data))
+        self._partial_s = (self._partial_s or self._heard_s) if self._codec.frames.partial else None
+        self._door.budget.bytes += self._codec.frames.held_bytes - held_bytes
+        if self._door.budget.bytes > self._door.limits.max_buffered_bytes:
+            self._refuse_all(BrokerError(ErrorCode.THROTTLED, "requests of all connections hold too many bytes"))
+            return
+        self._go_on()
+
+    def pause_writing(self) -> None:
+        """It does not read what is written."""
+        self._may_write = False
+        self._stuck_s = time.monotonic()
+
+    def resume_writing(self) -> None:
+        """It reads again."""
+        self._may_write = True
+        self._stuck_s = None
+        self._go_on()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is gone; what it waited for is waited for no longer."""
+        self.lost = self._closing = True
+        door, caller = self._door, self._caller
+        door.let_out(self)
+        door.budget.bytes -= self._codec.frames.held_bytes
+        self._backlog.clear()
+        cancels = [waiting.cancel for waiting in self._parked.values() if waiting.cancel is not None]
+
+        def tidy_up(now_ns: int) -> None:
+            for cancel in cancels:
+                cancel()
+            for producer in caller.producers:
+                caller.broker.disconnect(now_ns, producer)
+
+        if (cancels or caller.producers) and not door.host.closing:
+            self._tried(lambda: door.host.call(tidy_up))
+        door.connections.closed(caller.connection)
+
+    # -- deadlines
+
+    def check(self, now_s: float) -> None:
+        """Cut it where it has been silent or slow for too long."""
+        limits = self._door.limits
+        for since_s, limit_ms, what in (
+            (None if self._greeted else self._opened_s, limits.header_timeout_ms, "it did not say hello"),
+            (self._partial_s, limits.body_timeout_ms, "it did not end a frame"),
+            (self._heard_s, limits.idle_timeout_ms, "it said nothing"),
+            (self._stuck_s, limits.write_timeout_ms, "it did not read its replies"),
+        ):
+            if since_s is not None and (now_s - since_s) * 1_000 > limit_ms:
+                self._caller.connection.failed(f"cut: {what} for {limit_ms / 1_000:g} s")
+                self.abort()
+                return
+
+    def abort(self) -> None:
+        """End it at once."""
+        self._transport.abort()
+
+    def hang_up(self) -> None:
+        """Take no more requests, end what waits, and close when all is written."""
+        if not self._closing:
+            self._closing = True
+            cancels = [waiting.cancel for waiting in self._parked.values() if waiting.cancel is not None]
+            if cancels:
+                self._tried(lambda: self._door.host.call(lambda _now: [cancel() for cancel in cancels]))
+        self.close_when_done()
+
+    def close_when_done(self) -> None:
+        """Close it when nothing is being served any more."""
+        if self._closing and not self.in_flight and not self._transport.is_closing():
+            self.flush()
+            self._transport.close()
+
+    # -- serving
+
+    def _go_on(self) -> None:
+        """Serve what has come, as far as there is room for what comes of it."""
+        most = self._door.limits.max_in_flight_per_connection
+        while self._backlog and self.in_flight < most and self._may_write and not self._closing:
+            request = self._backlog.popleft()
+            if isinstance(request, BadRequest):
+                self._fail(request.correlation, request.error)
+                if request.fatal:
+                    self.hang_up()
+            else:
+                self._serve(request)
+        self.flush()
+        reading = not self._backlog and self._may_write and not self._closing
+        if reading != self._reading and not self._transport.is_closing():
+            self._reading = reading
+            (self._transport.resume_reading if reading else self._transport.pause_reading)()
+
+    def _serve(self, request: Request) -> None:
+        self._caller.connection.requests += 1
+        try:
+            if not self._greeted or isinstance(request.body, Hello):
+                self._greet(request)
+            elif isinstance(request.body, Ping):
+                self._reply(request, Pong(self._door.host.now_ns))
+            elif isinstance(request.body, Cancel):
+                self._cancel(request.body.correlation)
+                self._reply(request, Done())
+            else:
+                self._have_served(request, TABLE[type(request.body)])
+        except Exception as error:
+            self._fail(request.correlation, self._known(error, request))
+
+    def _greet(self, request: Request) -> None:
+        hello = request.body
+        if not isinstance(hello, Hello):
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{request.api.name} before Hello; say that first")
+        if self._greeted:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, "a second Hello")
+        door, seen, limits = self._door, self._caller.connection, self._door.limits
+        seen.client = hello.client
+        try:
+            self._caller.principal = door.access.principal(hello.token)
+        except BrokerError as error:
+            self._refuse_all(error, request.correlation)
+            return
+        self._greeted = True
+        seen.principal = self._caller.principal.name
+        self._reply(
+            request,
+            HelloReply(
+                SOFTWARE,
+                door.session,
+                door.host.now_ns,
+                seen.principal,
+                OFFERED,
+                limits.max_frame_bytes,
+                limits.idle_timeout_ms,
+                limits.max_in_flight_per_connection,
+            ),
+        )
+
+    def _have_served(self, request: Request, row: Row) -> None:
+        host, caller = self._door.host, self._caller
+        for need in row.needs(host.broker, request.body):
+            self._check_allowed(caller.principal, *need)
+        if row.how is How.AT_ONCE:
+            self._reply(request, host.call(lambda now_ns: row.serve(caller, request.body, now_ns)))
+        elif row.how is How.SLOW:
+            self._begin(request)
+            try:
+                self._door.in_worker(lambda: row.serve(caller, request.body), lambda done: self._worked(request, done))
+            except BaseException:
+                self._end(request)
+                raise
+        else:
+            self._wait(request, row)
+
+    def _wait(self, request: Request, row: Row) -> None:
+        if len(self._parked) >= MOST_PARKED:
+            raise BrokerError(ErrorCode.THROTTLED, f"{MOST_PARKED} requests of this connection wait already")
+
+        def start(now_ns: int) -> tuple[Waiting, bool]:
+            waiting: Waiting = row.serve(self._caller, request.body, now_ns)
+            done = waiting.reply.done
+            if not done:
+                # Whoever settles it holds the lock, so it cannot come between.
+                waiting.reply.then(lambda _reply: self._door.settled(self, request, waiting))
+            return waiting, done
+
+        if request.correlation in self._parked:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"the correlation id {request.correlation} is in use")
+        self._begin(request)
+        try:
+            waiting, done = self._door.host.call(start)
+        except BaseException:
+            self._end(request)
+            raise
+        if waiting.parked or done:
+            self._end(request)
+        if done:
+            self._answer(request, waiting)
+        elif waiting.parked:
+            self._parked[request.correlation] = waiting
+
+    def _begin(self, request: Request) -> None:
+        if request.correlation in self._held_bytes:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"the correlation id {request.correlation} is in use")
+        self._door.budget.begin()
+        self._door.budget.bytes += request.size_bytes
+        self._held_bytes[request.correlation] = request.size_bytes
+        self.in_flight += 1
+
+    def _end(self, request: Request) -> None:
+        held_bytes = self._held_bytes.pop(request.correlation, None)
+        if held_bytes is not None:
+            self._door.budget.end(held_bytes)
+            self.in_flight -= 1
+
+    def _worked(self, request: Request, done: Future[Body]) -> None:
+        """A worker has finished."""
+        self._end(request)
+        error = done.exception()
+        if error is None:
+            self._reply(request, done.result())
+        else:
+            self._fail(request.correlation, self._known(error, request))
+        self.after_serving()
+
+    def finish(self, request: Request, waiting: Waiting) -> None:
+        """A reply has come that was waited for."""
+        if waiting.parked:
+            self._parked.pop(request.correlation, None)
+        else:
+            self._end(request)
+        self._answer(request, waiting)
+
+    def after_serving(self) -> None:
+        """There may be room for more."""
+        if not self.lost:
+            self._go_on()
+            self.close_when_done()
+
+    def _answer(self, request: Request, waiting: Waiting) -> None:
+        error = waiting.reply.error
+        if self.lost:
+            lost = waiting.lost
+            if error is None and lost is not None and not self._door.host.closing:
+                told: Callable[[Any], object] = lost
+                self._tried(lambda: self._door.host.call(lambda _now: told(waiting.reply.result())))
+        elif error is None:
+            try:
+                self._reply(request, waiting.answer(waiting.reply.result()))
+            except Exception as fault:
+                self._fail(request.correlation, self._known(fault, request))
+        else:
+            self._fail(request.correlation, self._known(error, request))
+
+    def _cancel(self, correlation: int) -> None:
+        waiting = self._parked.get(correlation)
+        if waiting is not None and waiting.cancel is not None:
+            cancel = waiting.cancel
+            self._door.host.call(lambda _now: cancel())
+
+    # -- saying
+
+    def _reply(self, request: Request, body: Body) -> None:
+        self._say(ServerCodec.reply(request, body))
+
+    def _fail(self, correlation: int, error: BrokerError) -> None:
+        self._caller.connection.failed(str(error))
+        self._say(ServerCodec.error(correlation, error, THROTTLE_MS if error.code is ErrorCode.THROTTLED else 0))
+
+    def _say(self, data: bytes) -> None:
+        if not self.lost:
+            self._out.append(data)
+            self._caller.connection.bytes_out += len(data)
+
+    def flush(self) -> None:
+        """Write what was said."""
+        if not self._out or self.lost:
+            return
+        data, self._out = b"".join(self._out), []
+        if self._transport.get_write_buffer_size() + len(data) > WRITE_MOST_BYTES:
+            self._caller.connection.failed("cut: it did not read its replies")
+            self.abort()
+        else:
+            self._transport.write(data)
+
+    def _refuse_all(self, error: BrokerError, correlation: int = 0) -> None:
+        """Say why, and hang up."""
+        self._fail(correlation, error)
+        self._backlog.clear()
+        self.hang_up()
+
+    def _check_allowed(self, principal: Principal, operation: Operation, kind: Kind, name: str) -> None:
+        key = (operation, kind, name)
+        if key not in self._decided:
+            if len(self._decided) >= _MOST_DECISIONS:
+                self._decided.clear()
+            self._decided[key] = self._door.access.allows(principal, operation, kind, name)
+        if not self._decided[key]:
+            self._door.access.check(principal, operation, kind, name)
+
+    @staticmethod
+    def _known(error: BaseException, request: Request) -> BrokerError:
+        if isinstance(error, BrokerError):
+            return error
+        _log.error("%s failed", request.api.name, exc_info=error)
+        return BrokerError(ErrorCode.INTERNAL_ERROR, f"{request.api.name} ended with {type(error).__name__}")
+
+    @staticmethod
+    def _tried(action: Callable[[], object]) -> None:
+        try:
+            action()
+        except BrokerError as error:
+            _log.warning("after a connection was lost: %s", error)

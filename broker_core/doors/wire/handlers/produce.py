@@ -1,0 +1,133 @@
+"""Publishing: batches in, and what became of each."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from broker_core.broker import Broker, Published
+from broker_core.clock import NS_PER_MS
+from broker_core.doors.guard.access import Operation
+from broker_core.doors.wire.rows import Caller, How, Need, Row, Waiting, kind_of, nothing
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.replies import Reply
+from broker_core.wire import produce as api
+from broker_core.wire.batches import decode_messages
+from broker_core.wire.body import Done
+
+MOST_SPARES = 100
+# Where nobody can say when there will be room again.
+THROTTLE_MS = 100
+MOST_THROTTLE_MS = 10_000
+NOWHERE = -1
+
+
+def init_producer(caller: Caller, request: api.InitProducer) -> api.ProducerIdentity:
+    """Ids that are kept before they are told."""
+    if request.spare > MOST_SPARES:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{request.spare} spare ids; ask for {MOST_SPARES} at a time")
+    ids = caller.broker.producer_ids
+    given = caller.host.admin(
+        lambda _now: (ids.register(request.name), *(ids.register() for _ in range(request.spare)))
+    )
+    return api.ProducerIdentity(given)
+
+
+def produce(caller: Caller, request: api.Produce, now_ns: int) -> Waiting:
+    """Every batch by itself: an error of one says nothing of the others."""
+    whole: Reply[list[Any]] = Reply()
+    outcomes: list[Any] = [None] * len(request.batches)
+    left = len(outcomes)
+
+    def came(place: int, outcome: Any) -> None:
+        nonlocal left
+        if outcomes[place] is None:
+            outcomes[place] = outcome
+            left -= 1
+            if not left:
+                whole.resolve(outcomes)
+
+    if not left:
+        whole.resolve(outcomes)
+    for place, batch in enumerate(request.batches):
+        try:
+            messages, stamp = decode_messages(batch.batch)
+            caller.connection.messages_in += len(messages)
+            reply = caller.broker.publish_batch(
+                now_ns,
+                batch.topic,
+                batch.partition,
+                messages,
+                client=request.client,
+                producer=stamp,
+                on_appended=lambda published, place=place: (  # type: ignore[misc]
+                    came(place, published) if request.acks != "all" else None
+                ),
+                deadline_ns=now_ns + request.timeout_ms * NS_PER_MS,
+            )
+        except BrokerError as error:
+            came(place, _refusal(caller.broker, now_ns, batch, 0, error))
+            continue
+        count = len(messages)
+        if not reply.done:
+            caller.producers.add(request.client)
+        reply.then(
+            lambda done, place=place, batch=batch, count=count: came(  # type: ignore[misc]
+                place, _outcome(caller, batch, count, done)
+            )
+        )
+        if request.acks == 0:
+            came(place, Published(batch.topic, batch.partition, NOWHERE, (), count))
+    return Waiting(whole, lambda found: api.ProduceReply(caller.broker.revision, tuple(map(_produced, found))))
+
+
+def _outcome(caller: Caller, batch: api.ProducedBatch, count: int, done: Reply[Published | None]) -> Any:
+    error = done.error
+    if error is None:
+        return done.result() or Published(batch.topic, batch.partition, NOWHERE, (), count)
+    if not isinstance(error, BrokerError):
+        error = BrokerError(ErrorCode.INTERNAL_ERROR, type(error).__name__)
+    return _refusal(caller.broker, caller.host.loop.now_ns, batch, count, error)
+
+
+def _refusal(broker: Broker, now_ns: int, batch: api.ProducedBatch, count: int, error: BrokerError) -> api.Produced:
+    throttle_ms = throttle_of(broker, now_ns, batch.topic, count) if error.code is ErrorCode.THROTTLED else 0
+    return api.Produced(batch.topic, batch.partition, NOWHERE, count, (), error.code.code, error.about, throttle_ms)
+
+
+def throttle_of(broker: Broker, now_ns: int, name: str, count: int) -> int:
+    """How long a producer that was refused should wait, in ms; from the rate limit, where there is one."""
+    try:
+        gate = broker.topic_view(now_ns, name).gate
+    except BrokerError:
+        return 0
+    if gate is None or gate.tokens is None or not gate.rate_limit_per_s:
+        return THROTTLE_MS
+    missing = max(0.0, count - gate.tokens)
+    return min(MOST_THROTTLE_MS, math.ceil(missing / gate.rate_limit_per_s * 1_000)) or THROTTLE_MS
+
+
+def _produced(outcome: Any) -> api.Produced:
+    if isinstance(outcome, api.Produced):
+        return outcome
+    found: Published = outcome
+    return api.Produced(found.topic, found.partition, found.offset, found.count, found.missed_by)
+
+
+def leave(caller: Caller, request: api.LeaveProducer, now_ns: int) -> Done:
+    """See `Broker.disconnect`."""
+    caller.broker.disconnect(now_ns, request.client)
+    caller.producers.discard(request.client)
+    return Done()
+
+
+def _topics(broker: Broker, request: api.Produce) -> list[Need]:
+    names = {batch.topic for batch in request.batches}
+    return [(Operation.WRITE, kind_of(broker, name), name) for name in names]
+
+
+ROWS = (
+    Row(api.InitProducer, How.SLOW, nothing, init_producer),
+    Row(api.Produce, How.WAITS, _topics, produce),
+    Row(api.LeaveProducer, How.AT_ONCE, nothing, leave),
+)
