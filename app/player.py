@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from app.history.ring import EventRing
 from app.places import DataFiles, new_session_folder
 from app.view_models.chart_feed import ChartFeed
+from app.view_models.refusal_feed import RefusalFeed
 from app.view_models.timeline import TimelineFeed
 from broker_core.clock import ns_from_s
 from broker_core.engine.runner import Engine, EngineStatus, Mode
@@ -54,6 +55,7 @@ class Player(QObject):
         self.scenario: Scenario | None = None
         self.feed = TimelineFeed()
         self.chart_feed = ChartFeed()
+        self.refusals = RefusalFeed()
         self.events = EventRing()
         self.speed = 1.0
         self.fast = False
@@ -78,8 +80,10 @@ class Player(QObject):
         self.feed = TimelineFeed()
         live.simulation.events.attach(self.feed)
         self.chart_feed = ChartFeed()
+        self.refusals = RefusalFeed()
         live.simulation.events.attach(self.chart_feed)
-        self._engine = Engine(live.simulation, until_ns=ns_from_s(scenario.until_s))
+        live.simulation.events.attach(self.refusals)
+        self._engine = Engine(live.simulation, until_ns=ns_from_s(scenario.until_s), between=live.look)
         self.stopped = self._told_failure = self.fast = False
         self.opened.emit()
 

@@ -107,6 +107,8 @@ class Workbench(QObject):
         self.views.timeline.follow(self.player.feed)
         if self.views.charts is not None:
             self.views.charts.follow(self.player.chart_feed)
+        if self.views.schemas is not None:
+            self.views.schemas.follow(self.player.ask, self.player.refusals)
         self.views.select("")
         self.views.status.seed = self.player.seed
         self.window.toolbar.set_scenario(scenario.title)

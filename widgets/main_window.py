@@ -42,6 +42,7 @@ from widgets.panels.jobs import JobsPanel
 from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.panel import Panel
 from widgets.panels.rebalances import RebalancesPanel
+from widgets.panels.schemas import SchemasPanel
 from widgets.status_bar import StatusBar
 from widgets.timeline import Timeline
 from widgets.toolbar import Toolbar
@@ -66,6 +67,7 @@ class Parts:
     dead_letters: DeadLettersPanel
     backpressure: BackpressurePanel
     charts: ChartsPanel
+    schemas: SchemasPanel
     jobs: JobsPanel
 
     def tabs(self) -> dict[str, Panel]:

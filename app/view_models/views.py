@@ -29,6 +29,7 @@ from app.view_models.offsets import OffsetsModel
 from app.view_models.owners import Owners
 from app.view_models.rate_table import RateTable
 from app.view_models.rebalances import RebalanceCards
+from app.view_models.schemas import RefusalsModel, SchemasFeed, VersionsModel
 from app.view_models.status import StatusModel
 from app.view_models.timeline import TimelineModel
 from broker_core.snapshots import Snapshot
@@ -43,6 +44,7 @@ from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.jobs import JobFacts, JobsPanel
 from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.rebalances import RebalancesPanel
+from widgets.panels.schemas import SchemasPanel
 from widgets.theme import current_theme
 
 
@@ -59,6 +61,9 @@ class Views(QObject):
         self.dead_letters = DeadLettersModel(self.times, self)
         self.rebalances = RebalanceCards(self.owners, self.times)
         self.rates = RateTable(self)
+        self.versions = VersionsModel(self)
+        self.refusals = RefusalsModel(self.times, self)
+        self.schemas: SchemasFeed | None = None
         self.charts: ChartsFeed | None = None
         self.navigator = NavigatorModel()
         self.canvas = CanvasModel(self.owners)
@@ -82,6 +87,7 @@ class Views(QObject):
             dead_letters=DeadLettersPanel(self.dead_letters),
             backpressure=BackpressurePanel(),
             charts=ChartsPanel(self.rates),
+            schemas=SchemasPanel(self.versions, self.refusals),
             jobs=JobsPanel(),
             rebalances=RebalancesPanel(),
             inspector=InspectorPanel(),
@@ -98,6 +104,9 @@ class Views(QObject):
         self.add(BackpressureFeed("backpressure", parts.backpressure, self))
         self.charts = ChartsFeed("charts", parts.charts, self.rates, self)
         self.add(self.charts)
+        self.schemas = SchemasFeed("schemas", parts.schemas, self.versions, self.refusals, self)
+        self.schemas.said.connect(window.status.say)
+        self.add(self.schemas)
         self.dead_letters.causes_changed.connect(parts.dead_letters.set_causes)
         parts.dead_letters.causeChosen.connect(self.dead_letters.set_cause)
         parts.dead_letters.currentChanged.connect(self._show_letter)

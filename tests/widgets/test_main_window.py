@@ -21,13 +21,15 @@ from widgets.panels.jobs import JobsPanel
 from widgets.panels.offsets import LOOKS as OFFSET_LOOKS
 from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.rebalances import RebalancesPanel
+from widgets.panels.schemas import LOOKS as SCHEMA_LOOKS
+from widgets.panels.schemas import REFUSAL_LOOKS, SchemasPanel
 from widgets.status_bar import StatusBar, StatusFacts
 from widgets.theme import LIGHT, apply_theme
 from widgets.timeline import Band, Tick, Timeline, TimelineFacts
 from widgets.toolbar import Toolbar
 
 S = 1_000_000_000
-TABS = ("assignments", "offsets", "in_flight", "dead_letters", "backpressure", "charts", "jobs")
+TABS = ("assignments", "offsets", "in_flight", "dead_letters", "backpressure", "charts", "schemas", "jobs")
 
 
 def parts():
@@ -43,6 +45,7 @@ def parts():
         dead_letters=DeadLettersPanel(model(LETTER_LOOKS)),
         backpressure=BackpressurePanel(),
         charts=ChartsPanel(model(RATE_LOOKS)),
+        schemas=SchemasPanel(model(SCHEMA_LOOKS), model(REFUSAL_LOOKS)),
         jobs=JobsPanel(),
         rebalances=RebalancesPanel(),
         inspector=InspectorPanel(),

@@ -1,0 +1,66 @@
+"""Question 16, answered by two clicks: the tab Schemas, its page Refused. And what else the panel does."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+
+from tests.app.conftest import Hand
+
+
+def opened(open_workbench: Callable[..., Hand], seconds: float) -> Hand:
+    hand = open_workbench("schema-evolution")
+    hand.pass_time(seconds)
+    tabs = hand.workbench.window.tabs
+    place = tabs.indexOf(hand.workbench.window.panel("schemas"))
+    hand.qtbot.mouseClick(tabs.tabBar(), Qt.MouseButton.LeftButton, pos=tabs.tabBar().tabRect(place).center())
+    hand.show()
+    return hand
+
+
+def test_q16_what_did_the_schema_refuse(open_workbench: Callable[..., Hand]) -> None:
+    hand = opened(open_workbench, 50)
+    panel = hand.workbench.window.parts.schemas
+    bar = panel.pages.tabBar()
+    hand.qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(3).center())
+    model = panel.refusals.model()
+    assert panel.refusals.isVisible()
+    assert model.rowCount() == 1
+    shown = [model.index(0, column).data() for column in range(1, 6)]
+    rejected = hand.workbench.player.snapshot.totals.rejected
+    assert shown == [f"{rejected:,}", "orders", "shop-b", "refused", "schema order refused /currency"]
+    assert rejected > 0
+
+
+def test_versions_are_listed_with_what_each_changed(open_workbench: Callable[..., Hand]) -> None:
+    hand = opened(open_workbench, 50)
+    panel = hand.workbench.window.parts.schemas
+    assert [row.version for row in hand.workbench.views.versions.rows] == [2, 1]
+    panel.select(0)
+    assert '"currency"' in panel.text.toPlainText()
+    assert panel.changes.toPlainText() == 'Added at /properties/currency: {"type":"string"}'
+    panel.select(1)
+    assert "none before it" in panel.changes.toPlainText()
+
+
+def test_a_message_is_checked_by_hand_against_the_latest_version(open_workbench: Callable[..., Hand]) -> None:
+    hand = opened(open_workbench, 50)
+    panel = hand.workbench.window.parts.schemas
+    assert not panel.check_button.isEnabled()
+    panel.select(0)
+    panel.pages.setCurrentIndex(2)
+    panel.message.setPlainText('{"id": "x", "amount": 1}')
+    hand.qtbot.mouseClick(panel.check_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.waitUntil(lambda: panel.verdict.text() != "")
+    assert panel.verdict.text().startswith("Refused.")
+    assert "/id" in panel.verdict.text()
+    panel.message.setPlainText('{"id": 1, "amount": 1, "currency": "EUR"}')
+    hand.qtbot.mouseClick(panel.check_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.waitUntil(lambda: panel.verdict.text().startswith("Accepted."))
+
+
+def test_a_scenario_without_schemas_says_how_to_see_some(hand: Hand) -> None:
+    hand.workbench.window.show_tab("schemas")
+    hand.show()
+    panel = hand.workbench.window.parts.schemas
+    assert panel.empty_state.isVisible()
+    assert "Schema evolution" in panel.empty_state.text()

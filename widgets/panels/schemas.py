@@ -1,0 +1,178 @@
+"""The schemas of topics: versions, what each changed, a check of a message by hand, and what was refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QAbstractItemModel, Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QSplitter,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from widgets.facts import plain_label
+from widgets.panels.table_panel import ColumnLook, RowTable, TablePanel
+from widgets.theme import current_theme, mono_font
+from widgets.words import tr
+
+LOOKS = (
+    ColumnLook("text", 120, 2),
+    ColumnLook("number", 70),
+    ColumnLook("number", 44, spare=2),
+    ColumnLook("text", 64, spare=1),
+    ColumnLook("text", 120, 1),
+    ColumnLook("text", 120, 2),
+)
+REFUSAL_LOOKS = (
+    ColumnLook("number", 110),
+    ColumnLook("number", 84),
+    ColumnLook("text", 100, 1),
+    ColumnLook("text", 100, 1),
+    ColumnLook("text", 96, spare=1),
+    ColumnLook("text", 200, 4),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaDetails:
+    """One version as texts; `changes` are sentences."""
+
+    subject: str
+    title: str
+    text: str
+    changes: tuple[str, ...]
+
+
+class SchemasPanel(TablePanel):
+    """Versions at the left, one of them at the right.
+
+    `checkRequested(subject, message)` asks whether the latest version of a subject accepts a message; answer with
+    `set_verdict`.
+    """
+
+    checkRequested = Signal(str, str)
+
+    def __init__(
+        self, versions: QAbstractItemModel, refusals: QAbstractItemModel, parent: QWidget | None = None
+    ) -> None:
+        self._refusal_model = refusals
+        super().__init__(
+            versions,
+            LOOKS,
+            tr("Schemas"),
+            "check",
+            (
+                tr("No topic has a schema."),
+                tr("Open the scenario Schema evolution to see versions, and messages that a schema refuses."),
+            ),
+            filter_hint=tr("Filter by subject or topic"),
+            parent=parent,
+        )
+
+    def body(self) -> QWidget:
+        """The table, and the pages of what is chosen in it."""
+        self.pages = QTabWidget(self)
+        self.pages.setDocumentMode(True)
+        self.text = self._reader(tr("Schema text"))
+        self.changes = self._reader(tr("Changes"))
+        self.pages.addTab(self._titled(self.text), tr("Text"))
+        self.pages.addTab(self.changes, tr("Changes"))
+        self.pages.addTab(self._check_page(), tr("Check a message"))
+        self.refusals = RowTable(self._refusal_model, REFUSAL_LOOKS, self)
+        self.refusals.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.refusals.setAccessibleName(tr("Refused messages"))
+        self.pages.addTab(self.refusals, tr("Refused"))
+        split = QSplitter(Qt.Orientation.Horizontal, self)
+        split.addWidget(self.table)
+        split.addWidget(self.pages)
+        split.setStretchFactor(0, 2)
+        split.setStretchFactor(1, 3)
+        split.setChildrenCollapsible(False)
+        split.setSizes([520, 780])
+        self.set_details(None)
+        return split
+
+    def _reader(self, name: str) -> QPlainTextEdit:
+        field = QPlainTextEdit(self)
+        field.setReadOnly(True)
+        field.setFont(mono_font())
+        field.setAccessibleName(name)
+        return field
+
+    def _titled(self, field: QPlainTextEdit) -> QWidget:
+        page = QWidget(self)
+        self.title_label = plain_label("", "section", page)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(8, 4, 8, 4)
+        column.addWidget(self.title_label)
+        column.addWidget(field, 1)
+        return page
+
+    def _check_page(self) -> QWidget:
+        page = QWidget(self)
+        self.message = QPlainTextEdit(page)
+        self.message.setFont(mono_font())
+        self.message.setPlaceholderText(tr('A message as JSON, such as {"id": 1}'))
+        self.message.setAccessibleName(tr("Message to check"))
+        self.message.setTabChangesFocus(True)
+        self.check_button = QPushButton(tr("Check"), page)
+        self.check_button.clicked.connect(self._ask)
+        self.verdict: QLabel = plain_label("", "", page)
+        self.verdict.setWordWrap(True)
+        self.verdict.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        answer = QScrollArea(page)
+        answer.setWidgetResizable(True)
+        answer.setFrameShape(QFrame.Shape.NoFrame)
+        answer.setWidget(self.verdict)
+        right = QVBoxLayout()
+        right.addWidget(self.check_button, 0, Qt.AlignmentFlag.AlignLeft)
+        right.addWidget(answer, 1)
+        row = QHBoxLayout(page)
+        row.setContentsMargins(8, 4, 8, 4)
+        row.addWidget(self.message, 3)
+        row.addLayout(right, 2)
+        return page
+
+    def _ask(self) -> None:
+        if self._subject:
+            self.checkRequested.emit(self._subject, self.message.toPlainText())
+
+    def set_details(self, details: SchemaDetails | None) -> None:
+        """Show one version; None where none is chosen."""
+        subject = "" if details is None else details.subject
+        if subject != getattr(self, "_subject", None):
+            self.verdict.setText("")
+        self._subject = subject
+        self.title_label.setText(tr("Choose a version to read it here.") if details is None else details.title)
+        for field, text in (
+            (self.text, "" if details is None else details.text),
+            (self.changes, "" if details is None else "\n".join(details.changes)),
+        ):
+            if field.toPlainText() != text:
+                field.setPlainText(text)
+        self.check_button.setEnabled(details is not None)
+        self.check_button.setToolTip("" if details is not None else tr("Choose a version of the subject first."))
+
+    def set_verdict(self, accepted: bool, sentences: tuple[str, ...]) -> None:
+        """What came of a check: a word, and the reasons."""
+        theme = current_theme()
+        word = tr("Accepted.") if accepted else tr("Refused.")
+        self.verdict.setText("\n".join((word, *sentences)))
+        self.verdict.setStyleSheet(f"color: {theme.stable if accepted else theme.failure}")
+
+    def set_refused(self, count: int) -> None:
+        """How many messages were refused, on the tab of their page."""
+        text = tr("Refused  {count}", count=f"{count:,}") if count else tr("Refused")
+        place = self.pages.indexOf(self.refusals)
+        if self.pages.tabText(place) != text:
+            self.pages.setTabText(place, text)
