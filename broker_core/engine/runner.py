@@ -72,9 +72,20 @@ class EngineStatus(msgspec.Struct, frozen=True):
 class Engine:
     """Owns the thread. Every public method may be called from any thread and returns at once."""
 
-    def __init__(self, driven: Driven, *, until_ns: int | None = None, shared: bool = True) -> None:
-        """`shared`: work only in slots that `grant` gives; otherwise whenever there is something to do."""
+    def __init__(
+        self,
+        driven: Driven,
+        *,
+        until_ns: int | None = None,
+        shared: bool = True,
+        between: Callable[[], object] = lambda: None,
+    ) -> None:
+        """`shared`: work only in slots that `grant` gives; otherwise whenever there is something to do.
+
+        `between()` is called every few steps while time passes, and when it has stopped.
+        """
         self._driven = driven
+        self._between = between
         self._until_ns = until_ns
         self._shared = shared
         self._mode = Mode.PAUSED
@@ -234,6 +245,7 @@ class Engine:
             wall_s, session_ns = self._anchor
             target_ns = self._limit_ns(session_ns + round((time.perf_counter() - wall_s) * self._speed * NS_PER_S))
         while True:
+            self._between()
             for _ in range(STEPS_PER_CLOCK_LOOK):
                 if not loop.run_next(target_ns):
                     loop.advance_to(target_ns if self._mode is Mode.RUNNING else loop.now_ns)

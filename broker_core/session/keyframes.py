@@ -1,7 +1,8 @@
 """Keyframes: snapshots of a session while it runs, one a session second, in its folder.
 
-A keyframe costs the broker a snapshot, so `Cadence` takes them at most so often that they cost a fixed share of the time.
-Dead letters do not change: a keyframe names them, their payloads and attempts are written once, into a file of their own.
+A keyframe costs the broker a snapshot, so `Cadence` takes them at most so often that they cost a fixed share of the
+time. Dead letters do not change: a keyframe names them, their payloads and attempts are written once, into a file of
+their own.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Cadence:
 
 def _framed(magic: bytes, value: object, time_ns: int = 0, events: int = 0) -> bytes:
     plain = _ENCODER.encode(value)
-    stored = pa.compress(plain, codec="zstd", asbytes=True)
+    stored: bytes = pa.compress(plain, codec="zstd", asbytes=True)
     return _HEADER.pack(magic, len(stored), len(plain), zlib.crc32(stored), time_ns, events) + stored
 
 

@@ -12,6 +12,8 @@ from broker_core.events import Sink
 from broker_core.files import DiskFiles, FileSystem, MemoryFiles
 from broker_core.lab.scenario import Scenario
 from broker_core.lab.simulation import Simulation
+from broker_core.session.film import Film, FolderFilm, MemoryFilm
+from broker_core.session.keyframes import MAX_LEASES, MAX_LETTERS, Cadence
 from broker_core.session.metadata import FINISHED, STOPPED
 from broker_core.session.recorder import Recorder
 
@@ -64,7 +66,29 @@ class LiveSession:
             self.simulation.on_action(self.recorder.action)
         for sink in sinks:
             self.simulation.events.attach(sink)
+        self._cadence = Cadence()
+        self._memory = MemoryFilm()
         self.simulation.start()
+
+    def look(self) -> None:
+        """Take a keyframe where one is due. To be called often, between two steps, by whoever runs the loop."""
+        simulation = self.simulation
+        now_ns, events = simulation.loop.now_ns, simulation.events.count
+        if not self._cadence.due(now_ns, events):
+            return
+        started_s = time.perf_counter()
+        snapshot = simulation.snapshot(max_leases=MAX_LEASES, max_dead_letters=MAX_LETTERS)
+        if self.recorder is not None:
+            self.recorder.keyframe(snapshot)
+        else:
+            self._memory.keyframe(snapshot)
+        self._cadence.took(now_ns, events, time.perf_counter() - started_s)
+
+    def film(self) -> Film:
+        """What the past of this session is shown from, while it runs and after its end."""
+        if self.folder is None:
+            return self._memory
+        return FolderFilm(self.folder, self.recorder)
 
     def summary(self) -> dict[str, int]:
         """The broker's own totals, with the number of events."""

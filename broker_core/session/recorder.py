@@ -17,8 +17,10 @@ from broker_core.events import Event
 from broker_core.session import metadata as meta
 from broker_core.session import schema
 from broker_core.session.columns import batch_of, is_message
+from broker_core.session.keyframes import KeyframeWriter
 from broker_core.session.lock import SessionLock
-from broker_core.session.tail import Tail
+from broker_core.session.tail import Tail, Written
+from broker_core.snapshots import Snapshot
 
 MAX_PENDING_EVENTS = 131_072  # about 40 MB of events; the broker waits beyond, it is never dropped from
 BATCH_EVENTS = 4_096  # turned into columns in one go: longer bursts are felt by the window's frames
@@ -50,6 +52,8 @@ class Recorder:
         self.missed = 0
         self._pending: deque[Event] = deque()
         self._actions: deque[bytes] = deque()
+        self._keyframes: deque[Snapshot] = deque()
+        self._frames_taken = self._frames_written = 0
         self._max_pending = max_pending
         self._wake_at = min(BATCH_EVENTS, max_pending)
         self._wake = threading.Event()
@@ -68,6 +72,7 @@ class Recorder:
                 ErrorCode.STORAGE_ERROR, f"cannot record into {folder}: {error.strerror or error}"
             ) from None
         self._tails = {name: Tail(folder, name) for name in schema.FOLDERS}
+        self._frames = KeyframeWriter(folder)
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
         self._thread.start()
 
@@ -105,18 +110,28 @@ class Recorder:
         """Keep what the user did at session time `time_ns`; `action` is anything that JSON can say."""
         self._actions.append(msgspec.json.encode({"time_ns": time_ns, "action": action}, enc_hook=str) + b"\n")
 
+    def keyframe(self, snapshot: Snapshot) -> None:
+        """Keep the state after the first `snapshot.events` events, all of which were given to this recorder before."""
+        if not self._refusing:
+            self._keyframes.append(snapshot)
+            self._frames_taken += 1
+
+    def unsealed(self, folder: str) -> tuple[Written, ...]:
+        """The batches of `folder` that are on disk and not in a sealed segment yet; from any thread."""
+        return self._tails[folder].written
+
     def flush(self) -> None:
         """Wait until everything that was taken is on disk, or the recording has failed."""
-        target = self._taken + len(self._pending)
+        target, frames = self._taken + len(self._pending), self._frames_taken
         self._wake.set()
         with self._room:
-            self._room.wait_for(lambda: self._written >= target or self._refusing)
+            self._room.wait_for(lambda: (self._written >= target and self._frames_written >= frames) or self._refusing)
 
     @property
     def recorded_bytes(self) -> int:
         """Bytes on disk so far, without what else its owner keeps in the folder."""
         total = 0
-        for name in (*schema.FOLDERS, schema.TAIL):
+        for name in (*schema.FOLDERS, schema.KEYFRAMES, schema.TAIL):
             for path in (self.folder / name).glob("*"):
                 with contextlib.suppress(OSError):  # a stream that is being sealed goes away
                     total += path.stat().st_size
@@ -150,6 +165,7 @@ class Recorder:
     def _seal(self) -> None:
         for tail in self._tails.values():
             tail.seal()
+        self._frames.close()
 
     def _finish(self, ended: str, totals: Mapping[str, int] | None, time_ns: int | None) -> None:
         self._lock.release()
@@ -174,6 +190,7 @@ class Recorder:
             self.error = BrokerError(ErrorCode.STORAGE_ERROR, about)
         for tail in self._tails.values():
             tail.abandon()
+        self._frames.close()
 
     def _run(self) -> None:
         try:
@@ -211,3 +228,9 @@ class Recorder:
                 self._written += len(events)
                 self._room.notify_all()
             self._last_ns = max(self._last_ns, events[-1].time_ns)
+        # A keyframe is worth something only behind the events that led to it.
+        while self._keyframes and self._keyframes[0].events <= self._written:
+            self._frames.write(self._keyframes.popleft())
+            self._frames_written += 1
+        with self._room:
+            self._room.notify_all()

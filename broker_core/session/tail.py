@@ -7,12 +7,33 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from broker_core.session import schema
 
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
+
+
+class Written(NamedTuple):
+    """One batch in a stream: which events it holds, and its bytes in the file."""
+
+    path: Path
+    first_seq: int
+    last_seq: int
+    first_ns: int
+    last_ns: int
+    at: int
+
+    def load(self) -> pa.RecordBatch:
+        """Its rows. Raises OSError where the stream is gone, for it has been sealed."""
+        with pa.memory_map(str(self.path)) as file:
+            file.seek(self.at)
+            message = pa.ipc.read_message(file)
+            if message.type == "schema":  # the first batch of a stream is written together with it
+                message = pa.ipc.read_message(file)
+            return pa.ipc.read_record_batch(message, schema.EVENT_SCHEMA)
 
 
 class Tail:
@@ -25,6 +46,8 @@ class Tail:
         self._events = 0
         self._file: pa.OSFile | None = None
         self._stream: pa.ipc.RecordBatchStreamWriter | None = None
+        #: The batches of the stream that is not sealed yet; replaced, never changed in place.
+        self.written: tuple[Written, ...] = ()
 
     @property
     def _path(self) -> Path:
@@ -35,7 +58,13 @@ class Tail:
         if self._stream is None:
             self._file = pa.OSFile(str(self._path), "wb")
             self._stream = pa.ipc.new_stream(self._file, schema.EVENT_SCHEMA, options=_OPTIONS)
+        assert self._file is not None
+        at = self._file.tell()
         self._stream.write_batch(batch)
+        seqs, times = batch.column("seq"), batch.column("time_ns")
+        last = batch.num_rows - 1
+        bounds = (seqs[0].as_py(), seqs[last].as_py(), times[0].as_py(), times[last].as_py())
+        self.written = (*self.written, Written(self._path, *bounds, at))
         self._events += batch.num_rows
         if self._events >= schema.SEGMENT_EVENTS:
             self.seal()
@@ -48,6 +77,7 @@ class Tail:
         self._file.close()
         self._stream = self._file = None
         seal_stream(self._session, self._folder, self._path)
+        self.written = ()
         self._number += 1
         self._events = 0
 

@@ -17,6 +17,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind, EventStream
 from broker_core.session import columns, schema
 from broker_core.session import recorder as recorder_module
+from broker_core.session.film import FolderFilm
 from broker_core.session.reader import open_session, seal
 from broker_core.session.recorder import Recorder
 from broker_core.session.tail import Tail
@@ -308,3 +309,5 @@ def test_a_session_of_every_version_opens(version: int) -> None:
     published = sum(event.count for event in events if event.kind is EventKind.PUBLISHED)
     assert published == session.metadata.totals["published"] > 0
     assert session.scenario_text and session.actions
+    folded = FolderFilm(SAMPLES / f"version-{version}").at(10**12)
+    assert folded.events == len(events) and folded.totals.published == published
