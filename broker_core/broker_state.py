@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from broker_core.damage_report import DamageReport
 from broker_core.errors import BrokerError, ErrorCode
@@ -108,11 +108,10 @@ class BrokerState:
         """The log of one partition, to be read. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         return self._partition(topic, partition)
 
-    def partitions_by_key(self, name: str) -> Callable[[bytes | None], int] | None:
-        """How `name` chooses partitions while its `revision` stays; None for a queue, which goes by priority."""
+    def partitions_by_key(self, name: str) -> Partitioner | None:
+        """How a topic chooses partitions; None for a queue, which goes by priority."""
         topic = self._topic(name)
-        count, choose = len(topic.log.partitions), topic.log.partitioner.choose
-        return None if name in self._queues else lambda key: choose(key, count)
+        return None if name in self._queues else topic.log.partitioner
 
     def partition_for(self, name: str, message: Message) -> int:
         """Where `message` goes: its key's partition, or its priority's where `name` is a queue."""
@@ -136,6 +135,21 @@ class BrokerState:
         for message in messages:
             parts.setdefault(level_of(queue, message), []).append(message)
         return parts
+
+    def plain_logs(self, name: str) -> tuple[list[PartitionLog], Partitioner] | None:
+        """The logs of a topic in memory where appending is all there is to publishing, for now; else None.
+
+        That is so where nothing judges the messages, and nobody waits for them.
+        """
+        topic = self._topics.get(name)
+        if topic is None or topic.gate is not None or topic.schema is not None or name in self._queues:
+            return None
+        logs, config = topic.log.partitions, topic.log.config
+        if config.durability != "memory" or config.cleanup != "delete" or self.fetches.awaited(name, len(logs)):
+            return None
+        if any(each.topic == name for each in self._subscriptions.values()):
+            return None
+        return logs, topic.log.partitioner
 
     # -- inside
 

@@ -18,7 +18,7 @@ from broker_core.timers import Timer
 T = TypeVar("T")
 
 NO_OFFSET = -1
-_FORMAT_BYTES = 16  # what the format adds to a message, about
+FORMAT_BYTES = 16  # what the format adds to a message, about
 
 
 class Sent(msgspec.Struct, frozen=True, gc=False):
@@ -80,15 +80,12 @@ class Waiting(Protocol):
         """Its result. Raises its error, or REQUEST_TIMED_OUT."""
 
 
-class Receipt:
+class Receipt(msgspec.Struct, eq=False, gc=False):
     """What becomes of one message. It may be asked from any thread, but from none that the broker waits for."""
 
-    __slots__ = ("_batch", "_host", "_place")
-
-    def __init__(self, host: Waiting, batch: Batch, place: int) -> None:
-        self._host = host
-        self._batch = batch
-        self._place = place
+    _host: Waiting
+    _batch: Batch
+    _place: int
 
     @property
     def done(self) -> bool:
@@ -115,7 +112,7 @@ class Receipt:
 
 def size_of(message: Message) -> int:
     """What a message counts in a batch and in the buffer: key, value, headers, and what the format adds."""
-    size = len(message.key or b"") + len(message.value or b"") + _FORMAT_BYTES
+    size = len(message.key or b"") + len(message.value or b"") + FORMAT_BYTES
     for name, value in message.headers:
         size += len(name) + len(value) + 2
     return size
@@ -125,7 +122,7 @@ def largest_of(messages: Sequence[Message]) -> int:
     """`size_of` the largest."""
     with contextlib.suppress(TypeError):
         if not [True for each in messages if each.key is not None or each.headers]:
-            return max(map(len, [each.value for each in messages])) + _FORMAT_BYTES  # type: ignore[arg-type]
+            return max(map(len, [each.value for each in messages])) + FORMAT_BYTES  # type: ignore[arg-type]
     return max(map(size_of, messages))
 
 

@@ -60,7 +60,12 @@ class Producer:
         self._sender = Sender(
             host.broker, host.loop, self.client_id, self.config, identity=identity, on_settled=self._settled
         )
+        self._lock, self._add = host.lock, self._sender.add
         self._closed = False
+        # In memory, and where nothing looks at the messages on their way, `publish` is a matter of the host's tails.
+        self._direct = (
+            host.config.log.durability == "memory" and not middleware and not self.config.name and self.config.acks != 0
+        )
         host.register(self)
 
     # -- sending
@@ -83,13 +88,17 @@ class Producer:
         Waits where the buffer is full. Raises what is wrong with the message (UNKNOWN_TOPIC_OR_PARTITION,
         MESSAGE_TOO_LARGE, INVALID_RECORD, UNSERIALIZABLE), REQUEST_TIMED_OUT where the buffer stays full, and CLOSED.
         """
-        message = Message(
-            _serialized(self._serializer, value),
-            _serialized(self._key_serializer, key),
-            headers,
-            ttl_ms,
-            priority,
-        )
+        if self._serializer is not None or type(value) is not bytes:
+            value = _serialized(self._serializer, value)
+        if key is not None:
+            key = _serialized(self._key_serializer, key)
+        message = Message(value, key, headers, ttl_ms, priority)
+        if linger and on_delivery is None and partition is None and self._chain is None:
+            with self._lock:
+                batch, place = self._add(topic, message)
+            if batch is not None and place is not None:
+                return Receipt(self._host, batch, place)
+            partition = place
         return self.send_message(topic, message, partition=partition, on_delivery=on_delivery, linger=linger)
 
     def send_message(
@@ -102,12 +111,6 @@ class Producer:
         linger: bool = True,
     ) -> Receipt:
         """`send` for a message that is made already; without `linger` its batch goes at once."""
-        if self._chain is None and partition is None and on_delivery is None and linger:
-            with self._host.lock:
-                batch, number = self._sender.add(topic, message)
-            if batch is not None and number is not None:
-                return Receipt(self._host, batch, number)
-            partition = number
         passed = self._passed(topic, message)
         if passed is None:
             return self._filtered(topic, on_delivery)
@@ -138,7 +141,16 @@ class Producer:
 
         Raises why it was not stored.
         """
-        sent = self.send(topic, value, key, linger=False, **fields).result(timeout_s)
+        if fields or not self._direct:
+            sent = self.send(topic, value, key, linger=False, **fields).result(timeout_s)
+            return sent.partition, sent.offset
+        value, key = _serialized(self._serializer, value), _serialized(self._key_serializer, key)
+        if value is not None:
+            with self._host.lock:
+                placed = None if self._sender.pending else self._host.tails.put(self.client_id, topic, value, key)
+            if placed is not None:
+                return placed
+        sent = self.send_message(topic, Message(value, key), linger=False).result(timeout_s)
         return sent.partition, sent.offset
 
     def publish_many(
@@ -181,6 +193,7 @@ class Producer:
         if self._closed:
             return
         self._closed = True
+        self._direct = False
         try:
             if not self._host.closing:
                 self._host.wait(self._host.call(lambda _now: self._sender.flush()), timeout_s)
@@ -256,6 +269,7 @@ class Producer:
     def _settled(self, batch: Batch) -> None:
         for on_delivery, receipt in batch.listeners:
             self._host.tell(partial(on_delivery, receipt))
+        batch.listeners.clear()
         if batch.settled.error is not None and self._chain is not None:
             for message in batch.messages:
                 self._host.tell(partial(self._chain.failed, message))

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
-import msgspec
-
 from broker_core.broker import Broker, Published
-from broker_core.clients.batches import NO_OFFSET, Batch, dropped, largest_of, size_of
+from broker_core.clients.batches import FORMAT_BYTES, NO_OFFSET, Batch, dropped, largest_of, size_of
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.batch import SEQUENCES, ProducerStamp
+from broker_core.log.config import LogConfig
+from broker_core.log.partitioners import Partitioner
 from broker_core.messages import Message
 from broker_core.replies import Reply
 
@@ -38,14 +38,24 @@ class _Lane:
         self.pumping = False
 
 
-class _Route(msgspec.Struct, frozen=True):
+class _Route:
     """What a sender has noted of a topic, while the broker's revision stays."""
 
-    revision: int
-    choose: Callable[[bytes | None], int]
-    lanes: dict[int, _Lane]
-    most_bytes: int
-    needs_keys: bool
+    __slots__ = ("batch_bytes", "lanes", "needs_keys", "number", "partitioner", "revision", "stay")
+
+    def __init__(self, revision: int, partitions: int, partitioner: Partitioner, config: LogConfig, most: int) -> None:
+        self.revision = revision
+        self.partitioner = partitioner
+        self.lanes: list[_Lane | None] = [None] * partitions
+        self.batch_bytes = min(most, config.max_message_bytes)
+        self.needs_keys = config.cleanup == "compact"
+        self.number = self.stay = 0  # where messages without a key go, and how many more
+
+    def turn(self) -> int:
+        """The partition for the next message without a key."""
+        self.number, stay = self.partitioner.stay(len(self.lanes))
+        self.stay = stay - 1
+        return self.number
 
 
 class Sender:
@@ -70,10 +80,12 @@ class Sender:
         self._on_settled = on_settled
         self._lanes: dict[tuple[str, int], _Lane] = {}
         self._routes: dict[str, _Route] = {}
-        self._pending: dict[Batch, None] = {}
+        self.pending: dict[Batch, None] = {}  # batches whose fate is not known yet
         self._flushes: list[Callable[[Batch], object]] = []
         self._rooms: deque[Reply[None]] = deque()
         self._fenced: BrokerError | None = None
+        self._most_bytes = config.buffer_bytes
+        self._last_place = config.batch_messages - 1
         self.buffered_bytes = 0
         self.failures: list[tuple[Batch, BrokerError]] = []  # of batches that nobody had asked for by then
 
@@ -83,34 +95,48 @@ class Sender:
         Where more is to be done, (None, partition) or (None, None): then `send` it, to that partition.
         """
         route = self._routes.get(topic)
-        if route is None or route.revision != self._broker.revision or self._fenced is not None:
+        value, key = message.value, message.key
+        if route is None or route.revision != self._broker.revision or value is None or message.headers:
             return None, None
-        size_bytes = size_of(message)
-        if size_bytes > route.most_bytes or message.headers or (route.needs_keys and message.key is None):
+        size_bytes = len(value) + FORMAT_BYTES
+        if key is not None:
+            size_bytes += len(key)
+            number = route.partitioner.choose(key, len(route.lanes))
+        elif route.needs_keys:
             return None, None
-        number = route.choose(message.key)
-        lane = route.lanes.get(number)
+        elif route.stay:
+            route.stay -= 1
+            number = route.number
+        else:
+            number = route.turn()
+        lane = route.lanes[number]
         batch = None if lane is None else lane.open
-        if (
-            batch is None
-            or len(batch.messages) + 1 >= self.config.batch_messages
-            or batch.size_bytes + size_bytes >= self.config.batch_bytes
-            or self.buffered_bytes + size_bytes > self.config.buffer_bytes
-        ):
+        if batch is None:
             return None, number
-        self.buffered_bytes += size_bytes
-        return batch, batch.add(message, size_bytes)
+        batch_bytes = batch.size_bytes + size_bytes
+        buffered_bytes = self.buffered_bytes + size_bytes
+        messages = batch.messages
+        place = len(messages)
+        if batch_bytes >= route.batch_bytes or buffered_bytes > self._most_bytes or place >= self._last_place:
+            return None, number
+        batch.size_bytes = batch_bytes
+        self.buffered_bytes = buffered_bytes
+        messages.append(message)
+        return batch, place
 
     def _note_route(self, topic: str, number: int, lane: _Lane) -> None:
         route = self._routes.get(topic)
         if route is None or route.revision != self._broker.revision:
-            choose = self._broker.partitions_by_key(topic)
-            if choose is None or not self._broker.takes_batches(topic):
+            partitioner = self._broker.partitions_by_key(topic)
+            if partitioner is None or not self._broker.takes_batches(topic):
                 self._routes.pop(topic, None)
                 return
-            config = self._broker.topic_config(topic)
             route = self._routes[topic] = _Route(
-                self._broker.revision, choose, {}, config.max_message_bytes, config.cleanup == "compact"
+                self._broker.revision,
+                self._broker.partition_count(topic),
+                partitioner,
+                self._broker.topic_config(topic),
+                self.config.batch_bytes,
             )
         route.lanes[number] = lane
 
@@ -199,7 +225,7 @@ class Sender:
         """Send what lingers; there when the fate of everything that was sent so far is known."""
         for lane in list(self._lanes.values()):
             self._seal(lane)
-        waiting = set(self._pending)
+        waiting = set(self.pending)
         reply: Reply[None] = Reply()
 
         def count(batch: Batch) -> None:
@@ -216,7 +242,8 @@ class Sender:
     def abandon(self, error: BrokerError) -> None:
         """Everything that is not stored fails with `error`."""
         self._fenced = self._fenced or error
-        for batch in list(self._pending):
+        self._routes.clear()
+        for batch in list(self.pending):
             self._settle(batch, error)
         for lane in self._lanes.values():
             lane.waiting.clear()
@@ -243,7 +270,7 @@ class Sender:
 
     def _new_batch(self, topic: str, partition: int) -> Batch:
         batch = Batch(topic, partition)
-        self._pending[batch] = None
+        self.pending[batch] = None
         return batch
 
     def _seal(self, lane: _Lane) -> None:
@@ -259,7 +286,7 @@ class Sender:
             # Whatever becomes of it: nobody will ask.
             batch.settled.resolve(Published(batch.topic, batch.partition, NO_OFFSET, (), len(batch.messages)))
         self._pump(lane)
-        if batch in self._pending:
+        if batch in self.pending:
             deadline_ns = sealed_ns + ns_from_ms(self.config.delivery_timeout_ms)
             batch.timer = self._loop.timers.at(deadline_ns, lambda _at: self._time_out(batch))
 
@@ -271,7 +298,7 @@ class Sender:
         try:
             while lane.sending is None and lane.waiting:
                 batch = lane.sending = lane.waiting.popleft()
-                if batch in self._pending:
+                if batch in self.pending:
                     self._attempt(lane, batch)
                 else:
                     lane.sending = None
@@ -326,7 +353,7 @@ class Sender:
     def _failed(self, lane: _Lane, batch: Batch, error: BrokerError) -> None:
         """An attempt has failed: try again where that may help, else say so."""
         batch.doubtful = batch.doubtful or error.code is ErrorCode.REQUEST_TIMED_OUT
-        if error.retriable and batch.attempts <= self.config.retries and batch in self._pending:
+        if error.retriable and batch.attempts <= self.config.retries and batch in self.pending:
             due_ns = self._loop.now_ns + ns_from_ms(self.config.retry_backoff_ms)
             self._loop.timers.at(due_ns, lambda _at: self._again(lane, batch))
             return
@@ -338,7 +365,7 @@ class Sender:
     def _again(self, lane: _Lane, batch: Batch) -> None:
         if lane.sending is not batch:
             return
-        if batch in self._pending:
+        if batch in self.pending:
             self._attempt(lane, batch)
         else:
             self._give_up(lane, batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, "it was given up"))
@@ -358,9 +385,9 @@ class Sender:
         self._settle(batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, about))
 
     def _settle(self, batch: Batch, outcome: Published | BrokerError) -> None:
-        if batch not in self._pending:
+        if batch not in self.pending:
             return
-        del self._pending[batch]
+        del self.pending[batch]
         if batch.timer is not None:
             batch.timer.cancel()
         self.buffered_bytes -= batch.size_bytes

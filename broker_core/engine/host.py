@@ -27,6 +27,7 @@ from broker_core.broker import Broker
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.engine.data_directory import OFFSETS_FILE, DataDirectory
 from broker_core.engine.loop import Loop, TaskCancelledError
+from broker_core.engine.tails import Tails
 from broker_core.engine.writer import Writer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventStream
@@ -110,6 +111,7 @@ class BrokerHost:
             self.broker.jitter_seed = secrets.randbits(64)
             self._restore()
             opened.pop_all()
+        self.tails = Tails(self.broker, self._start_ns, self._wake_at)
         self._writer = Writer(self, self.directory, offsets, config.tick_ms)
         self._timer_thread = threading.Thread(target=self._keep_time, name="broker-timers", daemon=True)
         self._timer_thread.start()
@@ -271,6 +273,7 @@ class BrokerHost:
     def _stop(self) -> None:
         """Wake who waits, and end the threads but the writer's."""
         with self.lock:
+            self.tails.stop()
             self._closing = True
             self._wake.notify_all()
             for event in self._waiters:
@@ -298,6 +301,8 @@ class BrokerHost:
     def _run(self, action: Callable[[int], T]) -> T:
         loop = self.loop
         now_ns = time.monotonic_ns() - self._start_ns
+        if self.tails.open:
+            self.tails.close()
         self._fire(now_ns)
         loop.advance_to(now_ns)
         try:
@@ -309,6 +314,12 @@ class BrokerHost:
                 self._wake.notify()
             if self.broker.syncs.wanted:
                 self._writer.wake()
+
+    def _wake_at(self, time_ns: int) -> None:
+        """Have the timers' thread come by at `time_ns`."""
+        self.loop.timers.at(time_ns, lambda _at: None)
+        if time_ns < self._sleeps_until_ns:
+            self._wake.notify()
 
     def _fire(self, now_ns: int) -> None:
         """Do everything that is due."""

@@ -90,6 +90,10 @@ class Fetches:
         """The groups that have ever read the topic, in the order in which they came."""
         return list(self._readers.get(topic, ()))
 
+    def awaited(self, topic: str, partitions: int) -> bool:
+        """True where a fetch waits for the topic to grow."""
+        return any(self._waiting_for.get((topic, partition)) for partition in range(partitions))
+
     def forget_topic(self, topic: str) -> None:
         """The topic is gone; one of the same name starts anew."""
         self._readers.pop(topic, None)

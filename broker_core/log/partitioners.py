@@ -49,6 +49,16 @@ class Partitioner:
         self._keyless += 1
         return turn % partitions
 
+    def stay(self, partitions: int) -> tuple[int, int]:
+        """The partition for the next messages without a key, and how many go there: they count as chosen."""
+        turn, stayed = divmod(self._keyless, self._sticky_messages)
+        self._keyless += self._sticky_messages - stayed
+        return turn % partitions, self._sticky_messages - stayed
+
+    def give_back(self, count: int) -> None:
+        """So many of the last `stay` were not needed."""
+        self._keyless -= count
+
     def divide(self, messages: Sequence[Message], partitions: int) -> dict[int, list[Message]]:
         """`messages` by partition, in their order: by key as `choose` says, those without one in runs of equal length.
 
