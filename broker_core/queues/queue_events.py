@@ -60,6 +60,15 @@ class QueueEvents:
             cause="" if skipped.error is None else str(skipped.error),
         )
 
-    def undone(self, now_ns: int, what: str, client: str, count: int) -> None:
-        """A user has taken back what they did to `count` messages."""
-        self._stream.emit(now_ns, EventKind.USER_ACTION, topic=self._topic, client=client, count=count, cause=what)
+    def undone(self, now_ns: int, what: str, client: str, count: int, runs: list[tuple[int, int, int]]) -> None:
+        """A user has taken back what they did to `count` messages; `runs` holds (partition, first, end) of them."""
+        self._stream.emit(
+            now_ns,
+            EventKind.USER_ACTION,
+            topic=self._topic,
+            group=self._name,
+            client=client,
+            count=count,
+            cause=what,
+            detail={"runs": [list(run) for run in runs if run[1] < run[2]]},
+        )

@@ -54,10 +54,14 @@ class Removals:
         if not self.can_undo(now_ns):
             return 0
         last = self._purges.pop()
-        brought_back = sum(table.bring_back(span) for table, span in last.removed)
+        brought_back, runs = 0, []
+        for table, span in last.removed:
+            count = table.bring_back(span)
+            brought_back += count
+            runs.append((table.log.partition, span.end - count, span.end))
         self._counts.restored += brought_back
         if brought_back:
-            self._events.undone(now_ns, "undo purge", client, brought_back)
+            self._events.undone(now_ns, "undo purge", client, brought_back, runs)
         return brought_back
 
     def _in_time(self, now_ns: int, purge: _Purge) -> bool:

@@ -6,6 +6,7 @@ It knows nothing of the broker's insides. What it holds a run to:
 - a group's first deliveries skip nothing; what it has acknowledged it is not handed again (unless offsets were reset)
 - a partition has at most one owner in a group and generation; generations increase; only an owner acknowledges
 - a message of a queue has one holder; its attempts count up by one; only its holder ends the lease
+- a queue holds no more than it takes
 - a message is dead-lettered at its last attempt, once; a redrive is of a letter that is in the bin, once
 - after a drain nothing is missing: what was accepted is acknowledged, dead-lettered, or recorded as taken out
 """
@@ -15,21 +16,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
-from broker_core.events import Event, EventKind, describe
+from broker_core.events import Event, EventKind
+from broker_core.lab.scenario import Scenario
+from broker_core.session.violation import MAX_HISTORY, Violation, ownership, shortest
 
 Place = tuple[str, int]
 GroupPlace = tuple[str, str, int]
 LeasePlace = tuple[str, str, int, int]
-
-
-class Violation(Exception):
-    """A promise that a run broke. `history` holds the events that show it, in order; `str` names them too."""
-
-    def __init__(self, promise: str, history: Iterable[Event]) -> None:
-        self.promise = promise
-        self.history = tuple(history)
-        told = "\n".join(f"  {describe(event)}" for event in self.history)
-        super().__init__(f"{promise}\n{told}" if told else promise)
 
 
 class _Lease:
@@ -50,15 +43,18 @@ class Checker:
         self,
         *,
         max_attempts: dict[str, int] | None = None,
+        max_depth: dict[str, int] | None = None,
         at_most_once: Iterable[str] = (),
         compacted: Iterable[str] = (),
     ) -> None:
-        """`max_attempts` holds the delivery limits of queues; `at_most_once` names groups that promise it.
+        """`max_attempts` holds the delivery limits of queues, `max_depth` how many messages a queue may hold.
 
-        `compacted` names topics in whose partitions offsets may be empty.
+        `at_most_once` names groups that promise it, `compacted` topics in whose partitions offsets may be empty.
         """
         self._events: list[Event] = []
         self._max_attempts = max_attempts or {}
+        self._max_depth = max_depth or {}
+        self._depths: dict[str, int] = defaultdict(int)
         self._at_most_once = frozenset(at_most_once)
         self._compacted = frozenset(compacted)
         self._deleted_to: dict[Place, int] = defaultdict(int)
@@ -77,7 +73,7 @@ class Checker:
         self._letters: dict[tuple[str, int | None], bool] = {}
         self._rules: dict[EventKind, Callable[[Event], None]] = {
             EventKind.QUEUE_CREATED: self._queue_created,
-            EventKind.PUBLISHED: lambda event: self._append(event, event.topic, event.partition, event.offset),
+            EventKind.PUBLISHED: self._published,
             EventKind.REDRIVEN: self._redriven,
             EventKind.DELIVERED: self._delivered,
             EventKind.ACKNOWLEDGED: self._acknowledged,
@@ -88,6 +84,7 @@ class Checker:
             EventKind.DEAD_LETTERED: self._dead_lettered,
             EventKind.EXPIRED: self._taken_out,
             EventKind.EVICTED: self._taken_out,
+            EventKind.DAMAGE: self._taken_out,
             EventKind.PURGED: self._purged,
             EventKind.PARTITIONS_ASSIGNED: self._assigned,
             EventKind.PARTITIONS_REVOKED: self._revoked,
@@ -96,7 +93,20 @@ class Checker:
             EventKind.REBALANCE_COMPLETED: self._completed,
             EventKind.OFFSETS_RESET: self._reset,
             EventKind.RECORDS_DELETED: self._records_deleted,
+            EventKind.USER_ACTION: self._undone,
         }
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Checker:
+        """One that knows the limits of `scenario`."""
+        return cls(
+            max_attempts={each.name: each.config.max_attempts for each in scenario.queues}
+            | {name: each.config.max_attempts for each in scenario.subscribers for name in each.subscriptions.values()},
+            max_depth={
+                each.name: each.flow.max_messages for each in scenario.queues if each.flow and each.flow.max_messages
+            },
+            compacted={topic.name for topic in scenario.topics if topic.log and topic.log.cleanup == "compact"},
+        )
 
     def __call__(self, event: Event) -> None:
         """Check one event. Raises `Violation`."""
@@ -115,6 +125,22 @@ class Checker:
 
     # -- partitions
 
+    def _published(self, event: Event) -> None:
+        self._append(event, event.topic, event.partition, event.offset)
+        limit = self._max_depth.get(event.topic)
+        depth = self._depths[event.topic]
+        # What goes beside the gate, as a redrive does, may lift it above; then nothing more is let in.
+        if limit is not None and depth > limit:
+            self._fail(
+                f"{event.topic} holds {depth} messages, and takes {limit}", event, history=self._waiting(event.topic)
+            )
+
+    def _waiting(self, queue: str) -> list[Event]:
+        """How the last of what is in `queue` came there."""
+        came = [event for event in self._events if event.kind is EventKind.PUBLISHED and event.topic == queue]
+        leases = ((event, self._leases.get((queue, queue, event.partition or 0, event.offset or 0))) for event in came)
+        return [event for event, lease in leases if lease is None or not lease.finished][-MAX_HISTORY:]
+
     def _append(self, event: Event, topic: str, partition: int | None, offset: int | None) -> None:
         assert partition is not None
         assert offset is not None
@@ -122,11 +148,17 @@ class Checker:
         if offset != self._ends[place]:
             self._fail(f"{topic}/{partition} goes on at {offset}, not at {self._ends[place]}", event, topic)
         self._ends[place] = offset + max(1, event.count)
+        if topic in self._queues:
+            self._depths[topic] += max(1, event.count)
 
     def _records_deleted(self, event: Event) -> None:
         assert event.partition is not None
         assert event.offset is not None
         self._deleted_to[event.topic, event.partition] = event.offset + event.count
+        for queue, (topic, starts) in self._queues.items():
+            if topic == event.topic:
+                for offset in range(max(event.offset, starts.get(event.partition, 0)), event.offset + event.count):
+                    self._finish(queue, self._leases[queue, topic, event.partition, offset])
 
     def _nothing_before(self, event: Event) -> bool:
         """True where a reader may come to this offset from any before it: what lay between is gone."""
@@ -166,7 +198,7 @@ class Checker:
         if event.group in self._queues:
             for offset in range(event.offset, event.offset + event.count):
                 lease = self._held(event, offset)
-                lease.holder, lease.finished = "", True
+                self._finish(event.group, lease)
             return
         key = (event.group, event.topic, event.partition)
         committed = self._committed.get(key)
@@ -200,7 +232,8 @@ class Checker:
         for key in self._places(event):
             owner = self._owners.get(key)
             if owner is not None and owner[0] != event.client:
-                self._fail(f"{key[1]}/{key[2]} is given to {event.client} while {owner[0]} owns it", event)
+                told = f"{key[1]}/{key[2]} is given to {event.client} while {owner[0]} owns it"
+                self._fail(told, event, history=ownership(self._events, *key))
             self._owners[key] = (event.client, event.generation)
 
     def _revoked(self, event: Event) -> None:
@@ -252,6 +285,10 @@ class Checker:
             self._fail(f"{event.client} ends the lease of {offset}, which {holder} holds", event, event.topic, offset)
         return lease
 
+    def _finish(self, queue: str, lease: _Lease) -> None:
+        self._depths[queue] -= not lease.finished
+        lease.holder, lease.finished = "", True
+
     def _gives_back(self, event: Event) -> None:
         for offset in self._offsets(event):
             self._held(event, offset).holder = ""
@@ -277,7 +314,7 @@ class Checker:
                 self._fail(
                     f"{offset} was tried {lease.attempts} times, {limit} are allowed", event, event.topic, offset
                 )
-            lease.holder, lease.finished = "", True
+            self._finish(event.group, lease)
         if self._letters.get((event.to_topic, event.to_offset)):
             self._fail(f"two dead letters lie at {event.to_offset} of {event.to_topic}", event, event.to_topic)
         self._letters[event.to_topic, event.to_offset] = True
@@ -292,7 +329,7 @@ class Checker:
         if event.partition is None or event.offset is None or event.group not in self._queues:
             return
         for offset in self._offsets(event):
-            self._leases[self._message(event, offset)].finished = True
+            self._finish(event.group, self._leases[self._message(event, offset)])
 
     def _purged(self, event: Event) -> None:
         letters = [offset for offset in self._offsets(event) if self._letters.get((event.topic, offset))]
@@ -300,6 +337,18 @@ class Checker:
             self._letters[event.topic, offset] = False
         if not letters:
             self._taken_out(event)
+
+    def _undone(self, event: Event) -> None:
+        """A user has taken a purge or a redrive back: what it took is there again."""
+        detail = event.detail or {}
+        if event.cause not in {"undo purge", "undo redrive"}:
+            return
+        for offset in detail.get("offsets", ()):
+            self._letters[event.topic, offset] = True
+        for partition, first, end in detail.get("runs", ()):
+            for offset in range(first, end):
+                self._leases[event.group, event.topic, partition, offset].finished = False
+            self._depths[event.group] += end - first
 
     # -- the end
 
@@ -329,39 +378,14 @@ class Checker:
         assert event.partition is not None
         return event.group, event.topic, event.partition, offset
 
-    def _fail(self, promise: str, event: Event | None, topic: str = "", offset: int | None = None) -> None:
-        raise Violation(promise, self._shortest(event, topic or (event.topic if event else ""), offset))
-
-    def _shortest(self, last: Event | None, topic: str, offset: int | None) -> list[Event]:
-        """Only the events that bear on it: of this message where one is meant, else of the partition's owners."""
-        if offset is None and last is not None:
-            offset = last.offset
-        partition = None if last is None else last.partition
-        told = [
-            event
-            for event in self._events
-            if (event.topic == topic and _covers(event, partition, offset))
-            or (event.to_topic == topic and event.to_offset == offset and offset is not None)
-            or (last is not None and last.group and event.group == last.group and event.kind in _OWNERSHIP)
-        ]
-        return told[-MAX_HISTORY:] if last is None or last in told else [*told[-MAX_HISTORY + 1 :], last]
-
-
-MAX_HISTORY = 40
-_OWNERSHIP = frozenset(
-    {
-        EventKind.PARTITIONS_ASSIGNED,
-        EventKind.PARTITIONS_REVOKED,
-        EventKind.MEMBER_LEFT,
-        EventKind.REBALANCE_STARTED,
-        EventKind.REBALANCE_COMPLETED,
-    }
-)
-
-
-def _covers(event: Event, partition: int | None, offset: int | None) -> bool:
-    if partition is not None and event.partition != partition:
-        return False
-    if offset is None or event.offset is None:
-        return offset is None
-    return event.offset <= offset < event.offset + max(1, event.count)
+    def _fail(
+        self,
+        promise: str,
+        event: Event | None,
+        topic: str = "",
+        offset: int | None = None,
+        history: Iterable[Event] | None = None,
+    ) -> None:
+        if history is None:
+            history = shortest(self._events, event, topic or (event.topic if event else ""), offset)
+        raise Violation(promise, history)

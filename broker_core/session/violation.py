@@ -1,0 +1,69 @@
+"""A promise that a run broke, with the shortest history that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from broker_core.events import Event, EventKind, describe
+
+MAX_HISTORY = 40
+_OWNERSHIP = frozenset(
+    {
+        EventKind.PARTITIONS_ASSIGNED,
+        EventKind.PARTITIONS_REVOKED,
+        EventKind.MEMBER_LEFT,
+        EventKind.REBALANCE_STARTED,
+        EventKind.REBALANCE_COMPLETED,
+    }
+)
+
+
+class Violation(Exception):
+    """A promise that a run broke. `history` holds the events that show it, in order; `str` names them too."""
+
+    def __init__(self, promise: str, history: Iterable[Event]) -> None:
+        self.promise = promise
+        self.history = tuple(history)
+        told = "\n".join(f"  {describe(event)}" for event in self.history)
+        super().__init__(f"{promise}\n{told}" if told else promise)
+
+
+def shortest(events: Sequence[Event], last: Event | None, topic: str, offset: int | None) -> list[Event]:
+    """Only those of `events` that bear on it: of this message where one is meant, else of the partition's owners."""
+    if offset is None and last is not None:
+        offset = last.offset
+    partition = None if last is None else last.partition
+    told = [
+        event
+        for event in events
+        if (event.topic == topic and _covers(event, partition, offset) and _concerns(event, last))
+        or (event.to_topic == topic and event.to_offset == offset and offset is not None)
+        or (last is not None and last.group and event.group == last.group and event.kind in _OWNERSHIP)
+    ]
+    return told[-MAX_HISTORY:] if last is None or last in told else [*told[-MAX_HISTORY + 1 :], last]
+
+
+def ownership(events: Sequence[Event], group: str, topic: str, partition: int) -> list[Event]:
+    """How one partition was given and taken in `group`, since it was given to the one before the last."""
+    told = [event for event in events if event.group == group and _changes_owner(event, [topic, partition])]
+    given = [at for at, event in enumerate(told) if event.kind is EventKind.PARTITIONS_ASSIGNED]
+    return told[max(given[-2:][0], len(told) - MAX_HISTORY) :]
+
+
+def _changes_owner(event: Event, place: list[str | int]) -> bool:
+    if event.kind in {EventKind.PARTITIONS_ASSIGNED, EventKind.PARTITIONS_REVOKED}:
+        return place in (event.detail or {}).get("partitions", ())
+    return event.kind in _OWNERSHIP
+
+
+def _concerns(event: Event, last: Event | None) -> bool:
+    """What another group did to the same message tells nothing."""
+    return last is None or not last.group or event.group in {"", last.group}
+
+
+def _covers(event: Event, partition: int | None, offset: int | None) -> bool:
+    if partition is not None and event.partition != partition:
+        return False
+    if offset is None or event.offset is None:
+        return offset is None
+    return event.offset <= offset < event.offset + max(1, event.count)
