@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from broker_core.broker import Broker
 from broker_core.clients.membership import COOPERATIVE, MOVED_ON, ConsumerConfig, Membership
+from broker_core.clients.partition_runs import next_offsets, within
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
@@ -147,11 +148,12 @@ class Consumer:
         deadline_ns = self._loop.now_ns + ns_from_ms(timeout_ms)
         messages = await self._fetched(deadline_ns, max_messages or self._config.max_poll_messages)
         before = dict(self.positions)
-        for message in messages:
-            self.positions[message.topic, message.partition] = message.offset + 1
+        self.positions.update(next_offsets(messages))
         if messages and self._config.guarantee == "at_most_once" and not self._commit_ahead(messages, before):
             return []
-        live = [message for message in messages if not message.headers or not self._expired(message)]
+        live = messages
+        if [True for message in messages if message.headers]:
+            live = [message for message in messages if not self._expired(message)]
         return self.hand(live) if hand_out else live
 
     def _expired(self, message: StoredMessage) -> bool:
@@ -181,7 +183,7 @@ class Consumer:
                 self._broker.cancel_fetch(self._fetch)
                 self._fetch = None
         # A seek or a loss may have come while it waited.
-        return [each for each in messages if (each.topic, each.partition) in self.positions]
+        return within(messages, self.positions)
 
     def _reset_strays(self) -> bool:
         """Positions beyond the end of a log that has lost its tail go where the configuration says."""
@@ -197,8 +199,8 @@ class Consumer:
     def hand(self, messages: Sequence[StoredMessage]) -> list[StoredMessage]:
         """These go to the application now, and what it had is processed; those of them that are still its own."""
         self._processed.update(self._handed)
-        owned = [each for each in messages if (each.topic, each.partition) in self.positions]
-        self._handed.update({(each.topic, each.partition): each.offset + 1 for each in owned})
+        owned = within(messages, self.positions)
+        self._handed.update(next_offsets(owned))
         return owned
 
     def done(self, message: StoredMessage) -> None:
@@ -248,7 +250,7 @@ class Consumer:
     def _commit_ahead(self, messages: Sequence[StoredMessage], before: dict[TopicPartition, int]) -> bool:
         """At most once: what is committed first is not handed out again, whatever happens to the application."""
         try:
-            self.commit_offsets({(each.topic, each.partition): each.offset + 1 for each in messages})
+            self.commit_offsets(next_offsets(messages))
         except BrokerError as error:
             if error.code not in MOVED_ON:
                 raise

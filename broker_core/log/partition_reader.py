@@ -66,6 +66,9 @@ class PartitionReader:
                     messages = self._decoded.messages(segment, index, slot, offset, wanted)
                     payload_bytes = index.payloads[slot]
                     part = len(messages) < index.spans[slot]
+                    if part and len(messages) == wanted and payload_bytes <= max_bytes:
+                        found.extend(messages)  # where the whole batch has room, its part has
+                        return found
                     if part or payload_bytes > max_bytes or payload_bytes == UNKNOWN_BYTES:
                         for message in messages:
                             max_bytes -= message.size_bytes

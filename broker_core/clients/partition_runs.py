@@ -1,0 +1,37 @@
+"""What was fetched, partition by partition, without looking at each message."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Container, Iterator, Sequence
+
+from broker_core.groups.protocol import TopicPartition
+from broker_core.messages import StoredMessage
+
+
+def partition_runs(messages: Sequence[StoredMessage]) -> Iterator[tuple[TopicPartition, int, int]]:
+    """Where the messages of each partition begin and end; those of one partition stand together, as fetches give them."""
+    first = 0
+    while first < len(messages):
+        topic, partition = messages[first].topic, messages[first].partition
+
+        def elsewhere(message: StoredMessage, topic: str = topic, partition: int = partition) -> bool:
+            return message.partition != partition or message.topic != topic
+
+        end = bisect_left(messages, True, lo=first + 1, key=elsewhere)
+        yield (topic, partition), first, end
+        first = end
+
+
+def next_offsets(messages: Sequence[StoredMessage]) -> dict[TopicPartition, int]:
+    """The offset after the last message of each partition."""
+    return {place: messages[end - 1].offset + 1 for place, _, end in partition_runs(messages)}
+
+
+def within(messages: Sequence[StoredMessage], places: Container[TopicPartition]) -> list[StoredMessage]:
+    """The messages of these partitions."""
+    found: list[StoredMessage] = []
+    for place, first, end in partition_runs(messages):
+        if place in places:
+            found += messages[first:end]
+    return found
