@@ -10,7 +10,7 @@ from broker_core.messages import StoredMessage
 
 
 def partition_runs(messages: Sequence[StoredMessage]) -> Iterator[tuple[TopicPartition, int, int]]:
-    """Where the messages of each partition begin and end; those of one partition stand together, as fetches give them."""
+    """Where the messages of each partition begin and end; they stand together, as a fetch gives them."""
     first = 0
     while first < len(messages):
         topic, partition = messages[first].topic, messages[first].partition
