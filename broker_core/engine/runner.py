@@ -41,8 +41,14 @@ class Mode(enum.StrEnum):
     PAUSED = "paused"
     RUNNING = "running"
     EXPRESS = "express"
+    ERRAND = "errand"
     FINISHED = "finished"
     FAILED = "failed"
+
+
+#: Work that moves the loop by itself, a slot at a time: called with a function that says when the slot is over, it
+#: returns True when all is done.
+Errand = Callable[[Callable[[], bool]], bool]
 
 
 class Driven(Protocol):
@@ -95,6 +101,7 @@ class Engine:
         self._busy_fraction = 0.0
         self._anchor: tuple[float, int] = (0.0, 0)
         self._inbox: deque[Callable[[], None]] = deque()
+        self._errand: tuple[Errand, Future[bool]] | None = None
         self._wake = threading.Condition()
         self._budget_s = 0.0
         self._closing = False
@@ -161,6 +168,23 @@ class Engine:
 
         return self.post(step)
 
+    def run_errand(self, errand: Errand) -> Future[bool]:
+        """Let `errand` move session time as fast as it goes, then pause.
+
+        The future gets True when it is done, False where something else was asked for before, or what it raised.
+        """
+        future: Future[bool] = Future()
+
+        def start() -> None:
+            self._set_mode(Mode.ERRAND)
+            if self._mode is Mode.ERRAND:
+                self._errand = (errand, future)
+            else:
+                future.set_result(False)
+
+        self.post(start).add_done_callback(lambda started: _pass_on(started, future))
+        return future
+
     def refresh(self) -> None:
         """Wait until `latest` is what it is now."""
         self.post(self._take_snapshot).result()
@@ -171,6 +195,7 @@ class Engine:
             self._closing = True
             self._wake.notify()
         self._thread.join()
+        self._drop_errand()
 
     @property
     def status(self) -> EngineStatus:
@@ -184,6 +209,7 @@ class Engine:
     def _set_mode(self, mode: Mode) -> None:
         if self._mode in {Mode.FAILED, Mode.FINISHED}:
             return
+        self._drop_errand()
         self._mode = mode
         self._anchor = (time.perf_counter(), self._driven.loop.now_ns)
 
@@ -209,7 +235,7 @@ class Engine:
 
     def _idle_s(self) -> float:
         """How long an unshared engine may sleep."""
-        if self._mode is Mode.EXPRESS:
+        if self._mode in {Mode.EXPRESS, Mode.ERRAND}:
             return 0.0
         next_ns = self._driven.loop.next_ns()
         if self._mode is not Mode.RUNNING or next_ns is None:
@@ -223,16 +249,46 @@ class Engine:
                 self._inbox.popleft()()
             if self._mode in {Mode.RUNNING, Mode.EXPRESS}:
                 self._advance(end_s)
+            elif self._mode is Mode.ERRAND:
+                self._go_on(end_s)
             if time.perf_counter() - self._flushed_s >= FLUSH_S:
                 self._driven.flush()
                 self._flushed_s = time.perf_counter()
             self._take_snapshot()
         except Exception as error:
+            self._drop_errand()
             self._mode = Mode.FAILED
             self._error = f"The session stopped at {s_from_ns(self._driven.loop.now_ns):.3f} s: {error}"
 
     def _take_snapshot(self) -> None:
         self.latest = self._driven.snapshot()
+
+    def _go_on(self, end_s: float) -> None:
+        assert self._errand is not None
+        errand, future = self._errand
+
+        def over() -> bool:
+            self._between()
+            return time.perf_counter() >= end_s
+
+        try:
+            done = errand(over)
+        except BrokerError as error:
+            # It could not be done to its end; the session stands where it has come to.
+            self._errand, self._mode = None, Mode.PAUSED
+            future.set_exception(error)
+            return
+        if done:
+            self._errand, self._mode = None, Mode.PAUSED
+            self._finish_if_over(self._driven.loop.now_ns)
+            self._take_snapshot()
+            future.set_result(True)
+
+    def _drop_errand(self) -> None:
+        if self._errand is not None:
+            _errand, future = self._errand
+            self._errand = None
+            future.set_result(False)
 
     def _limit_ns(self, time_ns: int) -> int:
         return time_ns if self._until_ns is None else min(time_ns, self._until_ns)
@@ -272,3 +328,10 @@ class Engine:
             if not loop.run_next(limit_ns):
                 self._finish_if_over(limit_ns)
                 return
+
+
+def _pass_on(started: Future[None], future: Future[bool]) -> None:
+    """What kept an errand from being started at all is its result."""
+    error = started.exception()
+    if error is not None and not future.done():
+        future.set_exception(error)

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from broker_core.clock import ns_from_s
 from broker_core.events import Event, EventStream
 from broker_core.files import FileSystem
 from broker_core.lab.actions import UserAction
@@ -31,6 +32,63 @@ def recorded_action(time_ns: int, plain: Mapping[str, Any]) -> RecordedAction:
     return RecordedAction(time_ns, msgspec.convert(fields, UserAction), step)
 
 
+STEPS_PER_LOOK = 8
+
+
+class Rerun:
+    """A run that is done again up to a moment, in as many pieces as one likes; `simulation` has been started.
+
+    It stops after the first `until_events` events, where they are given, or when all that is due at `until_ns` is done.
+    """
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        actions: Iterable[RecordedAction],
+        *,
+        until_ns: int,
+        until_events: int | None = None,
+    ) -> None:
+        self._simulation = simulation
+        self._actions = [recorded for recorded in actions if recorded.time_ns <= until_ns]
+        self._place = 0
+        self._until_ns = until_ns
+        self._until_events = until_events
+
+    def go_on(self, enough: Callable[[], bool]) -> bool:
+        """Go on until it is done: True; or until `enough()`, which is asked every few steps: False.
+
+        Raises what `Simulation.perform` raises where an action cannot be done: then it was another run.
+        """
+        while self._place < len(self._actions):
+            recorded = self._actions[self._place]
+            if not self._advance(recorded.time_ns, recorded.step, enough):
+                return False
+            if self._there():
+                return True
+            self._simulation.perform(recorded.action)
+            self._place += 1
+        return self._advance(self._until_ns, None, enough)
+
+    def _there(self) -> bool:
+        return self._until_events is not None and self._simulation.events.count >= self._until_events
+
+    def _advance(self, time_ns: int, step: int | None, enough: Callable[[], bool]) -> bool:
+        loop = self._simulation.loop
+        while not enough():
+            for _ in range(STEPS_PER_LOOK):
+                if self._there():
+                    return True
+                if (step is not None and loop.steps >= step) or not loop.run_next(time_ns):
+                    loop.advance_to(time_ns)
+                    return True
+        return False
+
+
+def _never() -> bool:
+    return False
+
+
 def rerun(
     scenario: Scenario,
     actions: Iterable[RecordedAction],
@@ -49,16 +107,8 @@ def rerun(
     simulation = Simulation(scenario, files=files, find_file=find_file, seed=seed)
     prepare(simulation)
     simulation.start()
-    loop = simulation.loop
-    for recorded in actions:
-        if recorded.step is None:
-            loop.run_until(recorded.time_ns)
-        else:
-            while loop.steps < recorded.step and loop.run_next(recorded.time_ns):
-                pass
-            loop.advance_to(recorded.time_ns)
-        simulation.perform(recorded.action)
-    simulation.run(until_s)
+    until_ns = ns_from_s(scenario.until_s if until_s is None else until_s)
+    Rerun(simulation, actions, until_ns=until_ns).go_on(_never)
     return simulation
 
 

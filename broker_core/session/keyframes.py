@@ -7,6 +7,9 @@ their own.
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import struct
 import time
 import zlib
@@ -61,6 +64,12 @@ def _framed(magic: bytes, value: object, time_ns: int = 0, events: int = 0) -> b
     return _HEADER.pack(magic, len(stored), len(plain), zlib.crc32(stored), time_ns, events) + stored
 
 
+def _append(file: io.FileIO, record: bytes) -> None:
+    """Whole or an error: a full disk takes a part without a word."""
+    if file.write(record) != len(record):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
 def _without_payload(letter: DeadLetterView) -> DeadLetterView:
     return msgspec.structs.replace(letter, value=None, headers=(), attempts=())
 
@@ -88,9 +97,9 @@ class KeyframeWriter:
             letters = tuple(_without_payload(letter) for letter in queue.dead_letters)
             queues.append(msgspec.structs.replace(queue, dead_letters=letters))
         if fresh:
-            self._letters.write(_framed(_LETTERS, fresh))
+            _append(self._letters, _framed(_LETTERS, fresh))
         lean = msgspec.structs.replace(snapshot, queues=tuple(queues), rebalances=snapshot.rebalances[-MAX_REBALANCES:])
-        self._frames.write(_framed(_FRAME, lean, snapshot.time_ns, snapshot.events))
+        _append(self._frames, _framed(_FRAME, lean, snapshot.time_ns, snapshot.events))
 
     def close(self) -> None:
         """No more."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -36,8 +37,11 @@ class LiveSession:
         find_file: Callable[[str], Path],
         seed: int | None = None,
         sinks: Sequence[Sink] = (),
+        extra: Mapping[str, Any] | None = None,
     ) -> None:
         """Set up and start at session time 0; `sinks` get every event from the first on.
+
+        `extra` goes into the recording's metadata.
 
         Raises `BrokerError` where the folder cannot be used.
         """
@@ -49,7 +53,9 @@ class LiveSession:
         files: FileSystem = MemoryFiles()
         offsets_path = ":memory:"
         if folder is not None:
-            self.recorder = Recorder(folder, scenario_name=scenario.title, scenario_text=scenario_text, seed=seed)
+            self.recorder = Recorder(
+                folder, scenario_name=scenario.title, scenario_text=scenario_text, seed=seed, extra=extra
+            )
             if scenario.durability == "file":
                 files = DiskFiles(folder / BROKER_FOLDER)
                 offsets_path = str(folder / BROKER_FOLDER / OFFSETS_FILE)
