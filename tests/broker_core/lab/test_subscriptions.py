@@ -166,3 +166,38 @@ def test_who_waits_for_several_topics_loses_nothing_and_prefers_the_first(spacin
         assert queues["s.b"].acknowledged < 20 < queues["s.a"].acknowledged
     if mean_ms in {"0", "100"}:
         assert queues["s.a"].ready + queues["s.b"].ready < 10
+
+
+FAN = """
+title: One is slow
+about: Two read the same.
+until_s: 60
+topics: [{name: news}]
+producers: [{name: p, to: news, arrivals: {kind: rate, per_s: 20, spacing: poisson}}]
+subscribers:
+  - {name: quick, topics: [news], backlog: 100, processing: {kind: exponential, mean_ms: 10}}
+  - {name: slow, topics: [news], backlog: 10, policy: drop_oldest, processing: {mean_ms: MEAN}}
+groups: [{name: readers, topics: [news]}, {name: sleepers, topics: [news]}]
+consumers:
+  - {name: reader, group: readers, processing: {kind: exponential, mean_ms: 10}}
+  - {name: sleeper, group: sleepers, processing: {mean_ms: MEAN}}
+"""
+
+
+def test_promise_15_a_slow_consumer_slows_nobody_else_and_holds_no_more_than_its_limit() -> None:
+    """The 99th percentile of the others is the same, in virtual time to the nanosecond."""
+    waits: dict[str, list[list[int]]] = {"quick": [], "readers": []}
+    for mean_ms in ("1", "5000"):
+        simulation = Simulation(parse_scenario(FAN.replace("MEAN", mean_ms)))
+        events: list[Event] = []
+        simulation.events.attach(events.append)
+        for second in range(61):
+            simulation.run(float(second))
+            (slow,) = (queue for queue in simulation.snapshot().queues if queue.name == "slow")
+            assert slow.ready <= 10
+        for group, found in waits.items():
+            acknowledged = [e for e in events if e.kind is EventKind.ACKNOWLEDGED and e.group == group]
+            found.append(sorted(event.time_ns - (event.published_ns or 0) for event in acknowledged))
+    for before, after in waits.values():
+        assert len(before) > 1_000
+        assert after[len(after) * 99 // 100] == before[len(before) * 99 // 100]
