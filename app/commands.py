@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from app.actions import Command
+from app.handlers.appearance import AppearanceHandlers
 from app.handlers.consumers import ConsumerHandlers
 from app.handlers.dead_letters import DeadLetterHandlers
 from app.handlers.filters import FilterHandlers
+from app.handlers.inspector import InspectorHandlers
 from app.handlers.reports import ReportHandlers
 from app.handlers.session import SessionHandlers
 from app.handlers.view import ViewHandlers
 
-FAMILIES = (SessionHandlers, ReportHandlers, ConsumerHandlers, DeadLetterHandlers, ViewHandlers, FilterHandlers)
+FAMILIES = (
+    SessionHandlers,
+    ReportHandlers,
+    ConsumerHandlers,
+    DeadLetterHandlers,
+    ViewHandlers,
+    AppearanceHandlers,
+    FilterHandlers,
+    InspectorHandlers,
+)
 
 COMMANDS: tuple[Command, ...] = tuple(command for family in FAMILIES for command in family.COMMANDS)

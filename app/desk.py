@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 from PySide6.QtWidgets import QMenu
 
 from app.actions import ActionRegistry
+from app.appearance import Appearance
+from app.history.history import History
 from app.jobs import Jobs
 from app.player import Player
+from app.settings import Settings
 from app.view_models.views import Views
 from broker_core.engine.runner import Mode
 from broker_core.lab.actions import UserAction
@@ -34,6 +37,9 @@ class Desk:
     views: Views
     player: Player
     jobs: Jobs
+    settings: Settings
+    appearance: Appearance
+    history: History
     menu_parts: list[MenuPart] = field(default_factory=list)
 
     def say(self, sentence: str) -> None:

@@ -20,6 +20,7 @@ from broker_core.engine.runner import Engine, EngineStatus, Mode
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import describe
 from broker_core.lab.actions import UserAction
+from broker_core.lab.performers import Performed
 from broker_core.lab.scenario import Scenario, load_scenario
 from broker_core.lab.simulation import Simulation
 from broker_core.session.live_session import LiveSession
@@ -31,7 +32,7 @@ T = TypeVar("T")
 
 
 class Player(QObject):
-    """One session at a time. Signals come in the window's thread.
+    """One session at a time. Signals come in the window's thread. `acted` with a `Performed` when an action was done.
 
     `opened` when another session is there, `said` with a sentence for the status bar, `failed` with one to be seen.
     """
@@ -39,13 +40,14 @@ class Player(QObject):
     opened = Signal()
     said = Signal(str)
     failed = Signal(str)
+    acted = Signal(object)
     _acted = Signal(object)
     _stepped = Signal(object)
 
     def __init__(self, *, record: bool = True, sessions: Path | None = None, parent: QObject | None = None) -> None:
-        """`sessions` is where recordings go, the user's folder where it is None."""
+        """`record` holds for sessions to come; `sessions` is where they go, the user's folder where it is None."""
         super().__init__(parent)
-        self._record = record
+        self.record = record
         self._sessions = sessions
         self._live: LiveSession | None = None
         self._engine: Engine | None = None
@@ -71,7 +73,7 @@ class Player(QObject):
         Raises ScenarioError or BrokerError; the session before goes on then.
         """
         scenario, text = load_scenario(path)
-        folder = new_session_folder(path, self._sessions) if self._record else None
+        folder = new_session_folder(path, self._sessions) if self.record else None
         events = EventRing()
         live = LiveSession(scenario, text, folder=folder, find_file=DataFiles(path), seed=seed, sinks=(events,))
         self.close()
@@ -249,10 +251,12 @@ class Player(QObject):
         elif event is not None:
             self.said.emit(f"Stepped to {describe(event)}")
 
-    def _tell(self, done: Future[str]) -> None:
+    def _tell(self, done: Future[Performed]) -> None:
         error = done.exception()
         if error is None:
-            self.said.emit(_capital(done.result()) + ".")
+            performed = done.result()
+            self.acted.emit(performed)
+            self.said.emit(_capital(performed.sentence) + ".")
         elif isinstance(error, BrokerError):
             self.failed.emit(str(error))
         else:

@@ -12,27 +12,29 @@ from PySide6.QtCore import QObject, QSettings, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app.actions import ActionRegistry
+from app.appearance import SYSTEM, Appearance, dress_first
 from app.commands import COMMANDS, FAMILIES
 from app.desk import Desk
 from app.frames import Frames
 from app.handlers.session import SessionHandlers
+from app.history.history import History
 from app.jobs import Jobs
+from app.language import install_language
 from app.places import APP_NAME
 from app.player import Player
 from app.scenario_menu import scenario_commands
+from app.settings import Settings
 from app.view_models.inspector import scenario_facts
 from app.view_models.views import Views
 from broker_core.engine.runner import Mode
 from widgets.canvas.canvas import Canvas
-from widgets.icons import icon
 from widgets.main_window import MainWindow
-from widgets.theme import THEMES, apply_theme, current_theme
+from widgets.theme import current_theme
 
 # The canvas and the clock follow every frame, tables and charts every third: nobody reads faster.
 PANELS_EVERY_FRAMES = 3
 JOB_END_TIMEOUT_S = 15.0
 FIRST_SIZE = (1600, 1000)
-THEME_SETTING = "window/theme"
 
 T = TypeVar("T")
 
@@ -51,27 +53,35 @@ class Workbench(QObject):
     ) -> None:
         """`theme` is light, dark or system; `sessions` is where recordings go, the user's folder where it is None."""
         super().__init__()
-        self._app = app
-        self._settings = settings
-        if theme == "system" and settings is not None:
-            theme = str(settings.value(THEME_SETTING, "system"))
-        self._follows_system = theme not in THEMES
-        apply_theme(app, THEMES[self._system_theme() if self._follows_system else theme])
+        self.settings = Settings(settings)
+        if theme == SYSTEM:
+            theme = self.settings.theme
+        dress_first(app, theme, self.settings.scale)
         scenarios = scenario_commands()
         commands = (*COMMANDS, *(command for command, _ in scenarios.values()))
         self.registry = ActionRegistry(commands, parent=self)
-        self.player = Player(record=record, sessions=sessions, parent=self)
+        self.player = Player(record=record and self.settings.record, sessions=sessions, parent=self)
         self.jobs = Jobs(self)
         self.views = Views(self)
         self.canvas = Canvas(current_theme())
         self.window = MainWindow(self.views.make_parts(self.canvas), self.registry.actions(), (), settings)
         self.views.attach(self.window)
-        self.desk = Desk(self.registry, self.window, self.canvas, self.views, self.player, self.jobs)
+        self.history = History(self)
+        self.appearance = Appearance(app, self.settings, self.registry, self.window, self.canvas, theme=theme)
+        self.desk = Desk(
+            self.registry,
+            self.window,
+            self.canvas,
+            self.views,
+            self.player,
+            self.jobs,
+            self.settings,
+            self.appearance,
+            self.history,
+        )
         self._families: dict[type, QObject] = {family: family(self.desk) for family in FAMILIES}
         for command, path in scenarios.values():
             self.registry.bind(command.id, partial(self.family(SessionHandlers).open, path))
-        self.registry.bind("theme", self.toggle_theme)
-        self.registry.set_icons(lambda name: icon(name, current_theme()))
         self.registry.install(self.window)
         self.window.set_menus(self.registry.menus())
         self.frames = Frames(self.draw, self.player.grant, self)
@@ -84,7 +94,6 @@ class Workbench(QObject):
         self.player.said.connect(self._said)
         self.player.failed.connect(self._failed)
         self.window.closing.connect(self.close)
-        self._app.styleHints().colorSchemeChanged.connect(self._follow_system)
         # The size of the recording is asked of the disk, so seldom.
         size_timer = QTimer(self)
         size_timer.timeout.connect(self._measure_recording)
@@ -101,6 +110,7 @@ class Workbench(QObject):
     def _opened(self) -> None:
         scenario = self.player.scenario
         assert scenario is not None
+        self.history.follow(self.player.events, self.player.folder)
         self.views.restart()
         self.views.about = scenario_facts(scenario)
         self.views.times.wall_start = self.player.started_at
@@ -165,30 +175,6 @@ class Workbench(QObject):
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
 
-    # -- theme
-
-    def _system_theme(self) -> str:
-        dark = self._app.styleHints().colorScheme() is Qt.ColorScheme.Dark
-        return "dark" if dark else "light"
-
-    def _follow_system(self) -> None:
-        if self._follows_system:
-            self.set_theme(self._system_theme())
-
-    def toggle_theme(self) -> None:
-        """Light to dark and back."""
-        self._follows_system = False
-        name = "light" if current_theme().name == "dark" else "dark"
-        if self._settings is not None:
-            self._settings.setValue(THEME_SETTING, name)
-        self.set_theme(name)
-
-    def set_theme(self, name: str) -> None:
-        """Dress everything in the theme `name`."""
-        apply_theme(self._app, THEMES[name])
-        self.registry.set_icons(lambda wanted: icon(wanted, current_theme()))
-        self.canvas.set_view(self.canvas.view, current_theme())
-
     # -- the end
 
     def close(self) -> None:
@@ -196,6 +182,7 @@ class Workbench(QObject):
         self.frames.stop()
         for job in self.jobs.running:
             job.finish(JOB_END_TIMEOUT_S)
+        self.history.close()
         self.player.close()
 
 
@@ -218,6 +205,7 @@ def open_window(path: Path, *, seed: int | None = None, theme: str = "system") -
     app.setOrganizationName(APP_NAME)
     app.setDesktopFileName(APP_NAME)
     settings = QSettings(APP_NAME, "workbench")
+    install_language(app, Settings(settings).language)
     workbench = Workbench(app, theme=theme, settings=settings)
     workbench.player.open(path, seed)
     if not settings.contains("window/geometry"):

@@ -46,6 +46,7 @@ from widgets.panels.schemas import SchemasPanel
 from widgets.status_bar import StatusBar
 from widgets.timeline import Timeline
 from widgets.toolbar import Toolbar
+from widgets.window_layout import Shares, WindowLayout
 
 LAYOUT_VERSION = 2
 # Below this the canvas needs the room more than the navigator does, until the user says otherwise.
@@ -84,7 +85,8 @@ class MainWindow(QMainWindow):
 
     closing = Signal()
     tabShown = Signal(str)
-    leftShown = Signal(bool)
+    sidesShown = Signal(bool, bool, bool)
+    """navigator, right side, tabs: which of them are shown."""
 
     def __init__(
         self,
@@ -198,15 +200,45 @@ class MainWindow(QMainWindow):
     def toggle_left(self, on: bool) -> None:
         """Show or hide the navigator."""
         self.parts.navigator.setVisible(on)
-        self.leftShown.emit(on)
+        self._tell_sides()
 
     def toggle_right(self, on: bool) -> None:
         """Show or hide inspector and rebalances."""
         self.right.setVisible(on)
+        self._tell_sides()
 
     def toggle_bottom(self, on: bool) -> None:
         """Show or hide the tabs."""
         self.tabs.setVisible(on)
+        self._tell_sides()
+
+    def _tell_sides(self) -> None:
+        sides = (self.parts.navigator, self.right, self.tabs)
+        self.sidesShown.emit(*(side.isVisibleTo(self) for side in sides))
+
+    def present_layout(self) -> WindowLayout:
+        """What is shown now."""
+        return WindowLayout(
+            left=self.parts.navigator.isVisibleTo(self),
+            right_side=self.right.isVisibleTo(self),
+            bottom=self.tabs.isVisibleTo(self),
+            tab=self.shown_tab(),
+            top=_shares_of(self.top),
+            right=_shares_of(self.right),
+            whole=_shares_of(self.whole),
+        )
+
+    def set_layout(self, layout: WindowLayout) -> None:
+        """Show what a layout says; `sidesShown` tells which sides those are."""
+        self.parts.navigator.setVisible(layout.left)
+        self.right.setVisible(layout.right_side)
+        self.tabs.setVisible(layout.bottom)
+        if layout.tab in self._named:
+            self.tabs.setCurrentWidget(self._named[layout.tab])
+        for split, shares in ((self.top, layout.top), (self.right, layout.right), (self.whole, layout.whole)):
+            split.setSizes([round(share * 10_000) for share in shares])
+        self._restored = True
+        self.sidesShown.emit(layout.left, layout.right_side, layout.bottom)
 
     def save(self) -> None:
         """Write size and layout to the settings."""
@@ -254,6 +286,12 @@ class MainWindow(QMainWindow):
         self.save()
         self.closing.emit()
         super().closeEvent(event)
+
+
+def _shares_of(split: QSplitter) -> Shares:
+    sizes = split.sizes()
+    whole = sum(sizes) or 1
+    return tuple(round(size / whole, 4) for size in sizes)
 
 
 def fill_menu(menu: QMenu, entries: Sequence[QAction | None]) -> None:

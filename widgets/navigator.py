@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from widgets.facts import plain_label
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import as_plain, tabular_font
-from widgets.theme import Theme, current_theme, qcolour, state_style, ui_font
+from widgets.theme import Theme, current_theme, px, qcolour, state_style, ui_font
 from widgets.words import tr
 
 ROW_HEIGHT = 24
@@ -148,7 +148,7 @@ class _Delegate(QStyledItemDelegate):
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """One line."""
-        return QSize(80, SECTION_HEIGHT if index.data(_SECTION) is not None else ROW_HEIGHT)
+        return QSize(80, px(SECTION_HEIGHT if index.data(_SECTION) is not None else ROW_HEIGHT))
 
     def helpEvent(
         self,

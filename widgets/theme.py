@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +22,7 @@ __all__ = [
     "LIGHT",
     "MONO_FAMILY",
     "OWNER_HUES",
+    "SCALES",
     "STATE_STYLES",
     "THEMES",
     "UI_FAMILY",
@@ -32,7 +34,9 @@ __all__ = [
     "ink_on",
     "mix",
     "mono_font",
+    "px",
     "qcolour",
+    "scale",
     "state_style",
     "style_sheet",
     "ui_font",
@@ -42,7 +46,10 @@ RESOURCE_FOLDER = Path(resources.__file__).parent
 UI_FAMILY = "Inter"
 MONO_FAMILY = "JetBrains Mono"
 BASE_PIXELS = 13
+SCALES = (0.9, 1.0, 1.15, 1.3, 1.5, 1.75)
 THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
+
+_LENGTH = re.compile(r"\b(\d+)px")
 
 _PALETTE_ROLES = (
     (QPalette.ColorRole.Window, "window"),
@@ -76,6 +83,18 @@ def qcolour(colour: str, alpha: int = 255) -> QColor:
     return result
 
 
+def scale() -> float:
+    """How much larger than designed everything is written; 1 until a theme was applied with another."""
+    app = QApplication.instance()
+    value = app.property("brokerscopeScale") if app is not None else None
+    return float(value) if value else 1.0
+
+
+def px(length: float) -> int:
+    """A length of the design in pixels of now."""
+    return round(length * scale())
+
+
 @lru_cache(maxsize=1)
 def _load_fonts() -> frozenset[str]:
     """Load the fonts that ship with the program, once; the families that Qt found in them."""
@@ -86,13 +105,20 @@ def _load_fonts() -> frozenset[str]:
     return frozenset(families)
 
 
-def ui_font(pixels: int = BASE_PIXELS, weight: QFont.Weight = QFont.Weight.Normal, *, tabular: bool = False) -> QFont:
+def ui_font(
+    pixels: int = BASE_PIXELS,
+    weight: QFont.Weight = QFont.Weight.Normal,
+    *,
+    tabular: bool = False,
+    scaled: bool = True,
+) -> QFont:
     """The face of the window, `pixels` high; the system's own where the shipped one did not load.
 
-    `tabular` gives all digits one width, so that counting figures do not wobble.
+    `tabular` gives all digits one width, so that counting figures do not wobble. What is drawn through a transformation
+    of its own, as the canvas is, asks for it not `scaled`.
     """
     font = QFont(UI_FAMILY) if UI_FAMILY in _load_fonts() else QFont()
-    font.setPixelSize(pixels)
+    font.setPixelSize(px(pixels) if scaled else pixels)
     font.setWeight(weight)
     font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
     if tabular:
@@ -104,16 +130,19 @@ def mono_font(pixels: int = BASE_PIXELS - 1, weight: QFont.Weight = QFont.Weight
     """The fixed-width face for payloads, keys and offsets."""
     loaded = MONO_FAMILY in _load_fonts()
     font = QFont(MONO_FAMILY) if loaded else QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-    font.setPixelSize(pixels)
+    font.setPixelSize(px(pixels))
     font.setWeight(weight)
     return font
 
 
-@lru_cache(maxsize=4)
-def style_sheet(theme: Theme) -> str:
-    """The one style sheet of the program, its tokens filled in."""
+@lru_cache(maxsize=8)
+def style_sheet(theme: Theme, factor: float = 1.0) -> str:
+    """The one style sheet of the program, its tokens filled in and its lengths made `factor` times as long."""
     text = (RESOURCE_FOLDER / "themes" / "workbench.qss").read_text(encoding="utf-8")
     values = {field.name: getattr(theme, field.name) for field in fields(theme) if field.name != "owner_hues"}
+    if factor != 1.0:
+        # Lines stay as thin as they are.
+        text = _LENGTH.sub(lambda found: f"{round(int(found[1]) * factor)}px" if int(found[1]) > 2 else found[0], text)
     return Template(text).substitute(values, controls=(RESOURCE_FOLDER / "icons" / "controls").as_posix())
 
 
@@ -127,15 +156,20 @@ def _palette(theme: Theme) -> QPalette:
     return palette
 
 
-def apply_theme(app: QApplication, theme: Theme) -> None:
-    """Give the whole program the fonts, palette and style sheet of `theme`; call again to change it."""
+def apply_theme(app: QApplication, theme: Theme, factor: float | None = None) -> None:
+    """Give the whole program the fonts, palette and style sheet of `theme`; call again to change it.
+
+    `factor` says how much larger than designed everything is written from now on; None leaves it as it is.
+    """
+    if factor is not None:
+        app.setProperty("brokerscopeScale", factor)
     if app.style().objectName().lower() != "fusion":
         app.setStyle("Fusion")
     app.setFont(ui_font())
     app.setPalette(_palette(theme))
     # Before the style sheet, whose change makes widgets ask for the theme of now.
     app.setProperty("brokerscopeTheme", theme.name)
-    app.setStyleSheet(style_sheet(theme))
+    app.setStyleSheet(style_sheet(theme, scale()))
 
 
 def current_theme() -> Theme:

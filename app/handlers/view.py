@@ -54,7 +54,6 @@ class ViewHandlers(QObject):
         Command("zoom_in", "Zoom in", "View", "Ctrl++", "zoom-in", "Canvas."),
         Command("zoom_out", "Zoom out", "View", "Ctrl+-", "zoom-out", "Canvas."),
         Command("zoom_fit", "Fit to window", "View", "Ctrl+0", "fit", "Canvas."),
-        Command("theme", "Light or dark", "View", "Ctrl+T", "moon", "Switches the theme."),
     )
 
     def __init__(self, desk: Desk) -> None:
@@ -78,7 +77,7 @@ class ViewHandlers(QObject):
         ):
             bind(f"toggle_{name}", partial(self._toggle, f"toggle_{name}", toggle))
             desk.registry.set_checked(f"toggle_{name}", True)
-        window.leftShown.connect(lambda on: desk.registry.set_checked("toggle_left", on))
+        window.sidesShown.connect(self._show_sides)
         navigator = window.parts.navigator
         navigator.chosen.connect(self._choose)
         navigator.opened.connect(self._open)
@@ -86,6 +85,10 @@ class ViewHandlers(QObject):
         bind("zoom_in", canvas.zoom_in)
         bind("zoom_out", canvas.zoom_out)
         bind("zoom_fit", canvas.fit)
+
+    def _show_sides(self, left: bool, right: bool, bottom: bool) -> None:
+        for name, on in (("left", left), ("right", right), ("bottom", bottom)):
+            self._desk.registry.set_checked(f"toggle_{name}", on)
 
     def _toggle(self, command: str, show: Callable[[bool], None]) -> None:
         show(self._desk.registry.action(command).isChecked())

@@ -303,8 +303,8 @@ def test_the_badge_says_paused_and_a_step_says_what_happened(hand: Hand) -> None
 def test_the_theme_is_remembered(qapp: QApplication, tmp_path: Path) -> None:
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     first = Workbench(qapp, record=False, settings=settings)
-    first.set_theme("light")
-    first.toggle_theme()
+    first.appearance.choose_theme("light")
+    first.appearance.toggle_theme()
     second = Workbench(qapp, record=False, settings=settings)
     assert current_theme().name == "dark"
     for workbench in (first, second):

@@ -31,7 +31,7 @@ FACES: dict[str, tuple[int, QFont.Weight]] = {
 def face(name: str) -> QFont:
     """The font of a named face."""
     pixels, weight = FACES[name]
-    return ui_font(pixels, weight, tabular=True)
+    return ui_font(pixels, weight, tabular=True, scaled=False)
 
 
 @lru_cache(maxsize=16)

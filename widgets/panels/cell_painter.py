@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QS
 
 from widgets.icons import icon_pixmap
 from widgets.roles import Role
-from widgets.theme import Theme, current_theme, ink_on, mix, mono_font, qcolour, state_style, ui_font
+from widgets.theme import Theme, current_theme, ink_on, mix, mono_font, px, qcolour, state_style, ui_font
 
 PAD = 8
 ROW_HEIGHT = 26
@@ -69,9 +69,14 @@ class CellDelegate(QStyledItemDelegate):
     ) -> None:
         super().__init__(view)
         self._elide = elide
-        self._font = mono_font() if mono else tabular_font() if tabular else ui_font()
-        self._metrics = QFontMetricsF(self._font)
+        self._mono, self._tabular = mono, tabular
+        self.dress()
         self._flags = _RIGHT if tabular else _LEFT
+
+    def dress(self) -> None:
+        """Take the size of type of now."""
+        self._font = mono_font() if self._mono else tabular_font() if self._tabular else ui_font()
+        self._metrics = QFontMetricsF(self._font)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Background, then what the kind of cell shows."""
@@ -111,7 +116,7 @@ class CellDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Wide enough for the text, one row high."""
-        return QSize(round(self._metrics.horizontalAdvance(str(index.data() or ""))) + 2 * PAD + 2, ROW_HEIGHT)
+        return QSize(round(self._metrics.horizontalAdvance(str(index.data() or ""))) + 2 * PAD + 2, px(ROW_HEIGHT))
 
     def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
         """The tool tip of the model, or the whole text where it is cut; always as plain text."""

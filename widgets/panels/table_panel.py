@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Literal, NamedTuple
 
-from PySide6.QtCore import QAbstractItemModel, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
@@ -18,6 +18,7 @@ from widgets.panels.cell_painter import (
 )
 from widgets.panels.panel import Panel
 from widgets.roles import Role
+from widgets.theme import px
 
 Kind = Literal["text", "mono", "place", "number", "chip", "state", "countdown"]
 
@@ -56,8 +57,6 @@ class RowTable(QTableView):
         rows = self.verticalHeader()
         rows.hide()
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        rows.setDefaultSectionSize(ROW_HEIGHT)
-        rows.setMinimumSectionSize(ROW_HEIGHT)
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         # Painting a header asks its selection about every row of a column; this one never has any.
@@ -69,6 +68,25 @@ class RowTable(QTableView):
         self.setSortingEnabled(True)
         for place, look in enumerate(self._looks):
             self.setItemDelegateForColumn(place, self._delegate(look.kind))
+        self._dress()
+
+    def _dress(self) -> None:
+        """Rows as high as the type of now asks for."""
+        rows = self.verticalHeader()
+        rows.setMinimumSectionSize(px(ROW_HEIGHT))
+        rows.setDefaultSectionSize(px(ROW_HEIGHT))
+        for place in range(len(self._looks)):
+            delegate = self.itemDelegateForColumn(place)
+            if isinstance(delegate, CellDelegate):
+                delegate.dress()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another theme may come with another size of type."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_looks"):
+            self._dress()
+            if not self._dragged:
+                self.fit()
 
     def _delegate(self, kind: Kind) -> CellDelegate:
         if kind == "chip":
@@ -96,15 +114,15 @@ class RowTable(QTableView):
         room = self.viewport().width()
         shown = list(range(len(self._looks)))
         for place in sorted(shown, key=lambda at: -self._looks[at].spare):
-            if self._looks[place].spare and sum(self._looks[at].width for at in shown) > room:
+            if self._looks[place].spare and sum(px(self._looks[at].width) for at in shown) > room:
                 shown.remove(place)
-        left = max(0, room - sum(self._looks[place].width for place in shown))
+        left = max(0, room - sum(px(self._looks[place].width) for place in shown))
         shares = sum(self._looks[place].stretch for place in shown)
         self._fitting = True
         for place, look in enumerate(self._looks):
             self.setColumnHidden(place, place not in shown)
             if place in shown:
-                self.setColumnWidth(place, look.width + (left * look.stretch // shares if shares else 0))
+                self.setColumnWidth(place, px(look.width) + (left * look.stretch // shares if shares else 0))
         self._fitting = False
 
 

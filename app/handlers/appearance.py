@@ -1,0 +1,139 @@
+"""How the window looks and what of it is shown: theme, size of type, layouts, presentation, settings."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QInputDialog
+
+from app.actions import Command
+from app.desk import Desk
+from app.language import languages
+from app.places import sessions_folder
+from widgets.dialogs.settings import SettingsDialog
+from widgets.theme import SCALES, scale
+from widgets.window_layout import SHIPPED
+from widgets.words import mark, tr
+
+_SHIPPED = {"layout_teach": "Teach", "layout_debug": "Debug", "layout_dead_letters": "Dead letters"}
+_THEMES = (("system", mark("As the system")), ("light", mark("Light")), ("dark", mark("Dark")))
+
+
+class AppearanceHandlers(QObject):
+    """The menu Layout, and what of View is about looks."""
+
+    COMMANDS = (
+        Command("layout_teach", "Teach", "Layout", "Ctrl+Alt+1", "", "Canvas and scenario, nothing else."),
+        Command("layout_debug", "Debug", "Layout", "Ctrl+Alt+2", "", "Everything, with the events in front."),
+        Command("layout_dead_letters", "Dead letters", "Layout", "Ctrl+Alt+3", "", "A large table of dead letters."),
+        Command("layout_choose", "Choose a layout...", "Layout", "", "", "One of those that you have named."),
+        Command("layout_save", "Save this layout as...", "Layout", "", "", "What is shown now, under a name."),
+        Command("layout_forget", "Forget a layout...", "Layout", "", "", "A shipped one becomes as it was."),
+        Command("theme", "Light or dark", "View", "Ctrl+T", "moon", "Switches the theme."),
+        Command("type_larger", "Larger type", "View", "Ctrl+Shift++", "", "The next size of type."),
+        Command("type_smaller", "Smaller type", "View", "Ctrl+Shift+-", "", "The next smaller size of type."),
+        Command("present", "Presentation", "View", "F11", "", "Full screen with large type.", checkable=True),
+        Command("settings", "Settings...", "File", "Ctrl+,", "settings", "Theme, type, language, recording."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        bind, look = desk.registry.bind, desk.appearance
+        for command, name in _SHIPPED.items():
+            bind(command, partial(self.apply_layout, name))
+        bind("layout_choose", self._choose_layout)
+        bind("layout_save", self._save_layout)
+        bind("layout_forget", self._forget_layout, self._why_nothing_to_forget)
+        bind("theme", look.toggle_theme)
+        bind("type_larger", lambda: look.step_scale(1), lambda: self._why_not_type(SCALES[-1]))
+        bind("type_smaller", lambda: look.step_scale(-1), lambda: self._why_not_type(SCALES[0]))
+        bind("present", self._present)
+        bind("settings", self._ask_settings)
+        look.changed.connect(desk.registry.refresh)
+
+    # -- layouts
+
+    def apply_layout(self, name: str) -> None:
+        """Show the layout of that name."""
+        layout = self._desk.settings.layout(name)
+        if layout is None:
+            self._desk.say(tr("There is no layout {name}.", name=name))
+            return
+        self._desk.window.set_layout(layout)
+
+    def _ask_name(self, title: str, label: str, names: list[str], *, editable: bool) -> str:
+        shown = [tr(name) for name in names]
+        chosen, ok = QInputDialog.getItem(self._desk.window, title, label, shown, 0, editable)
+        if not ok or not chosen.strip():
+            return ""
+        return names[shown.index(chosen)] if chosen in shown else chosen.strip()[:60]
+
+    def _choose_layout(self) -> None:
+        names = list(self._desk.settings.layout_names())
+        if name := self._ask_name(tr("Choose a layout"), tr("Layout"), names, editable=False):
+            self.apply_layout(name)
+
+    def _save_layout(self) -> None:
+        names = list(self._desk.settings.layout_names())
+        if name := self._ask_name(tr("Save this layout as"), tr("Name"), names, editable=True):
+            self._desk.settings.keep_layout(name, self._desk.window.present_layout())
+            self._desk.say(tr("The layout is kept as {name}.", name=tr(name)))
+
+    def _forgettable(self) -> list[str]:
+        settings = self._desk.settings
+        return [name for name in settings.layout_names() if settings.layout(name) != SHIPPED.get(name)]
+
+    def _why_nothing_to_forget(self) -> str:
+        return "" if self._forgettable() else tr("No layout of your own is kept.")
+
+    def _forget_layout(self) -> None:
+        name = self._ask_name(tr("Forget a layout"), tr("Layout"), self._forgettable(), editable=False)
+        if name:
+            self._desk.settings.forget_layout(name)
+            self._desk.say(tr("The layout {name} is forgotten.", name=tr(name)))
+
+    # -- looks
+
+    @staticmethod
+    def _why_not_type(last: float) -> str:
+        return tr("This is the last size of type.") if scale() == last else ""
+
+    def _present(self) -> None:
+        self._desk.appearance.present()
+        self._desk.registry.set_checked("present", self._desk.appearance.presenting)
+
+    def _ask_settings(self) -> None:
+        settings, look = self._desk.settings, self._desk.appearance
+        values: dict[str, object] = {
+            "theme": look.theme,
+            "scale": scale(),
+            "language": settings.language,
+            "reduced_motion": settings.reduced_motion,
+            "record": settings.record,
+        }
+        dialog = SettingsDialog(
+            values,
+            themes=[(name, tr(words)) for name, words in _THEMES],
+            scales=SCALES,
+            languages=languages(),
+            places=[(tr("Sessions"), str(sessions_folder()))],
+            parent=self._desk.window,
+        )
+        dialog.changed.connect(self._change)
+        dialog.open()
+
+    def _change(self, name: str, value: object) -> None:
+        settings, look = self._desk.settings, self._desk.appearance
+        if name == "theme":
+            look.choose_theme(str(value))
+        elif name == "scale":
+            look.choose_scale(float(str(value)))
+        elif name == "language":
+            settings.language = str(value)
+        elif name == "reduced_motion":
+            look.choose_motion(bool(value))
+        elif name == "record":
+            settings.record = bool(value)
+            self._desk.player.record = bool(value)

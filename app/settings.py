@@ -1,0 +1,112 @@
+"""What a person chose, kept between two starts: one place for names, types and what holds without them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSettings
+
+from app.language import SYSTEM
+from widgets.theme import SCALES, THEMES
+from widgets.window_layout import SHIPPED, WindowLayout
+
+_LAYOUTS = "layouts"
+
+
+class Settings:
+    """Over `QSettings`; without one nothing outlives the program. What was kept and fits no more counts as not kept."""
+
+    def __init__(self, store: QSettings | None = None) -> None:
+        self._store = store
+        self._here: dict[str, str] = {}
+
+    def _get(self, name: str, otherwise: str) -> str:
+        if self._store is None:
+            return self._here.get(name, otherwise)
+        return str(self._store.value(name, otherwise))
+
+    def _set(self, name: str, value: str) -> None:
+        if self._store is None:
+            self._here[name] = value
+        else:
+            self._store.setValue(name, value)
+
+    @property
+    def theme(self) -> str:
+        """light, dark or system."""
+        found = self._get("window/theme", "system")
+        return found if found in THEMES else "system"
+
+    @theme.setter
+    def theme(self, name: str) -> None:
+        self._set("window/theme", name)
+
+    @property
+    def scale(self) -> float:
+        """One of `SCALES`."""
+        try:
+            found = float(self._get("window/scale", "1"))
+        except ValueError:
+            return 1.0
+        return found if found in SCALES else 1.0
+
+    @scale.setter
+    def scale(self, factor: float) -> None:
+        self._set("window/scale", str(factor))
+
+    @property
+    def language(self) -> str:
+        """A code, or "system"."""
+        return self._get("window/language", SYSTEM)
+
+    @language.setter
+    def language(self, code: str) -> None:
+        self._set("window/language", code)
+
+    @property
+    def reduced_motion(self) -> bool:
+        """No slides and no moving dots."""
+        return self._get("window/reduced_motion", "0") == "1"
+
+    @reduced_motion.setter
+    def reduced_motion(self, on: bool) -> None:
+        self._set("window/reduced_motion", "1" if on else "0")
+
+    @property
+    def record(self) -> bool:
+        """Whether sessions are recorded as they begin."""
+        return self._get("session/record", "1") == "1"
+
+    @record.setter
+    def record(self, on: bool) -> None:
+        self._set("session/record", "1" if on else "0")
+
+    @property
+    def hints(self) -> bool:
+        """Whether the first hints are still to be shown."""
+        return self._get("window/hints", "1") == "1"
+
+    @hints.setter
+    def hints(self, on: bool) -> None:
+        self._set("window/hints", "1" if on else "0")
+
+    # -- layouts
+
+    def layout_names(self) -> tuple[str, ...]:
+        """Those that ship, then those that the user has named."""
+        kept = self._get(_LAYOUTS, "").split("\n") if self._get(_LAYOUTS, "") else []
+        return (*SHIPPED, *(name for name in kept if name not in SHIPPED))
+
+    def layout(self, name: str) -> WindowLayout | None:
+        """A layout by its name; None where there is none that can be read."""
+        return WindowLayout.from_text(self._get(f"layout/{name}", "")) or SHIPPED.get(name)
+
+    def keep_layout(self, name: str, layout: WindowLayout) -> None:
+        """Keep a layout under a name, a shipped one's too."""
+        own = [kept for kept in self.layout_names() if kept not in SHIPPED]
+        if name not in SHIPPED and name not in own:
+            self._set(_LAYOUTS, "\n".join([*own, name]))
+        self._set(f"layout/{name}", layout.to_text())
+
+    def forget_layout(self, name: str) -> None:
+        """A shipped one becomes again what it was; any other is gone."""
+        self._set(_LAYOUTS, "\n".join(kept for kept in self.layout_names() if kept not in (*SHIPPED, name)))
+        self._set(f"layout/{name}", "")

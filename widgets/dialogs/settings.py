@@ -1,0 +1,80 @@
+"""What a person can choose about the window. Each choice holds at once; Close closes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDialogButtonBox, QFormLayout, QVBoxLayout, QWidget
+
+from widgets.facts import let_wrap, plain_label
+from widgets.words import tr
+
+
+class SettingsDialog(QDialog):
+    """`changed(name, value)` for theme, scale, language (strings), reduced_motion and record (bools)."""
+
+    changed = Signal(str, object)
+
+    def __init__(
+        self,
+        values: Mapping[str, object],
+        *,
+        themes: Sequence[tuple[str, str]],
+        scales: Sequence[float],
+        languages: Mapping[str, str],
+        places: Sequence[tuple[str, str]],
+        parent: QWidget | None = None,
+    ) -> None:
+        """`values` are the present ones; `themes` (name, words); `places` (what, path) are told, not chosen."""
+        super().__init__(parent)
+        self.setWindowTitle(tr("Settings"))
+        self.setMinimumWidth(460)
+        form = QFormLayout()
+        form.setHorizontalSpacing(16)
+        form.setVerticalSpacing(10)
+        self.theme = self._choice("theme", themes, values)
+        self.scale = self._choice("scale", [(factor, f"{factor:.0%}") for factor in scales], values)
+        self.language = self._choice("language", [("system", tr("As the system")), *languages.items()], values)
+        self.reduced_motion = self._switch("reduced_motion", tr("Reduced motion: nothing slides, no dots move"), values)
+        self.record = self._switch("record", tr("Record each session from its beginning"), values)
+        form.addRow(tr("Theme"), self.theme)
+        form.addRow(tr("Size of type"), self.scale)
+        form.addRow(tr("Language"), self.language)
+        form.addRow("", self.reduced_motion)
+        form.addRow("", self.record)
+        self.note = plain_label("", "muted", self)
+        let_wrap(self.note)
+        form.addRow("", self.note)
+        for what, path in places:
+            told = plain_label(path, "muted", self)
+            told.setTextInteractionFlags(
+                told.textInteractionFlags() | told.textInteractionFlags().TextSelectableByMouse
+            )
+            let_wrap(told)
+            form.addRow(what, told)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 16, 20, 16)
+        column.setSpacing(16)
+        column.addLayout(form)
+        column.addWidget(buttons)
+        self.language.currentIndexChanged.connect(
+            lambda _place: self.note.setText(tr("The language changes when Brokerscope is started again."))
+        )
+
+    def _choice(self, name: str, options: Sequence[tuple[object, str]], values: Mapping[str, object]) -> QComboBox:
+        box = QComboBox(self)
+        box.setAccessibleName(name)
+        for value, words in options:
+            box.addItem(words, value)
+        box.setCurrentIndex(max(0, box.findData(values.get(name))))
+        box.currentIndexChanged.connect(lambda _place: self.changed.emit(name, box.currentData()))
+        return box
+
+    def _switch(self, name: str, words: str, values: Mapping[str, object]) -> QCheckBox:
+        box = QCheckBox(words, self)
+        box.setChecked(bool(values.get(name)))
+        box.toggled.connect(lambda on: self.changed.emit(name, on))
+        return box

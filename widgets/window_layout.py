@@ -1,0 +1,64 @@
+"""What of the window is shown and how it shares the room: as a value that can be named, kept and applied."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+from widgets.words import mark
+
+Shares = tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowLayout:
+    """Which sides are shown, which tab is in front, and the shares (they add up to 1) of each splitter.
+
+    `top` is navigator, canvas, right side; `right` is inspector, rebalances; `whole` is the upper part and the tabs.
+    """
+
+    left: bool = True
+    right_side: bool = True
+    bottom: bool = True
+    tab: str = "assignments"
+    top: Shares = (0.16, 0.6, 0.24)
+    right: Shares = (0.6, 0.4)
+    whole: Shares = (0.7, 0.3)
+
+    def to_text(self) -> str:
+        """As it is kept."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_text(cls, text: str) -> WindowLayout | None:
+        """What was kept; None where it is no layout."""
+        try:
+            plain = json.loads(text)
+            layout = cls(
+                left=bool(plain["left"]),
+                right_side=bool(plain["right_side"]),
+                bottom=bool(plain["bottom"]),
+                tab=str(plain["tab"]),
+                top=_shares(plain["top"], 3),
+                right=_shares(plain["right"], 2),
+                whole=_shares(plain["whole"], 2),
+            )
+        except (ValueError, TypeError, KeyError):
+            return None
+        return layout
+
+
+def _shares(values: object, count: int) -> Shares:
+    if not isinstance(values, list) or len(values) != count:
+        raise ValueError("a splitter has another number of parts")
+    shares = tuple(float(value) for value in values)
+    if not all(0 <= share <= 1 for share in shares) or sum(shares) <= 0:
+        raise ValueError("shares lie between 0 and 1")
+    return shares
+
+
+SHIPPED: dict[str, WindowLayout] = {
+    mark("Teach"): WindowLayout(left=False, bottom=False, top=(0.0, 0.74, 0.26), right=(0.5, 0.5)),
+    mark("Debug"): WindowLayout(tab="events", whole=(0.6, 0.4)),
+    mark("Dead letters"): WindowLayout(tab="dead_letters", whole=(0.42, 0.58), right=(0.75, 0.25)),
+}
