@@ -184,12 +184,13 @@ class BrokerAdmin(BrokerBygones):
         self._queues[name] = Queue(
             name,
             topic.log,
-            DeadLetters(bin_log, self._events),
+            DeadLetters(bin_log, self._events, undo_window_ms=self.undo_window_ms),
             self._events,
             self._timers,
             config,
             jitter=self._jitter(name, jitter_seed),
             room=lambda time_ns: self._make_room(time_ns, name),
+            undo_window_ms=self.undo_window_ms,
         )
         self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=name, count=config.priorities)
 
@@ -279,7 +280,9 @@ class BrokerAdmin(BrokerBygones):
         return Catalog(
             topics=tuple(self._entry(name) for name in self._topics if name not in hidden),
             queues=tuple(
-                QueueEntry(name, queue.config, self._topics[name].log.config, self._flow(name), self.schema_rule(name))
+                QueueEntry(
+                    name, queue.config, self._topics[name].log.config, self.flow_config(name), self.schema_rule(name)
+                )
                 for name, queue in queues
             ),
             subscriptions=tuple(
@@ -321,10 +324,11 @@ class BrokerAdmin(BrokerBygones):
     def _entry(self, name: str) -> TopicEntry:
         log = self._topics[name].log
         rule = self.schema_rule(name)
-        return TopicEntry(name, len(log.partitions), log.partitioner.kind, log.config, self._flow(name), rule)
+        return TopicEntry(name, len(log.partitions), log.partitioner.kind, log.config, self.flow_config(name), rule)
 
-    def _flow(self, name: str) -> FlowConfig | None:
-        gate = self._topics[name].gate
+    def flow_config(self, name: str) -> FlowConfig | None:
+        """What the topic or queue takes; None where nothing limits it. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        gate = self._topic(name).gate
         return None if gate is None else gate.config
 
     # -- inside

@@ -79,6 +79,11 @@ class BrokerBygones(BrokerSchemas, BrokerViews):
         self._former = _plus(self._former, found.totals, -1)
         return found
 
+    def is_kept_queue(self, name: str) -> bool:
+        """Whether `name`, which can be brought back, is a queue or a subscription."""
+        found = self._bygones.get(name)
+        return found is not None and found.queue is not None
+
     def _note_former(self, before: Totals, bygone: Bygone) -> None:
         """What was counted of it stays counted."""
         bygone.totals = _plus(before, self.totals(), -1)

@@ -75,6 +75,7 @@ class BrokerState:
         self._offsets = offsets
         self.damage = DamageReport(events)
         self.revision = 0  # of topics and their settings: what a client has noted of them holds while it stays
+        self.undo_window_ms = 60_000.0  # of purges and redrives, for the queues that are made from now on
         self.jitter_seed = 0  # for the queues that are made from now on
         self._compactions: dict[PartitionLog, Compaction] = {}
         self._compacted: dict[PartitionLog, int] = {}  # sealed segments that the last pass left

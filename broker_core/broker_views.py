@@ -61,6 +61,10 @@ class BrokerViews(BrokerState):
         hidden = own_logs | {queue.dead_letters.name for queue in self._queues.values()}
         return tuple(name for name in self._topics if name not in hidden)
 
+    def subscription_names(self) -> tuple[str, ...]:
+        """Those of the queues that are fan-out subscriptions."""
+        return tuple(self._subscriptions)
+
     def queue_names(self) -> tuple[str, ...]:
         """Queues and subscriptions in the order of creation."""
         return tuple(self._queues)

@@ -206,6 +206,19 @@ class RebalanceView(msgspec.Struct, frozen=True):
         return tuple(sorted(set(self.before) & set(self.after)))
 
 
+class FaultView(msgspec.Struct, frozen=True):
+    """What still lasts of a fault or rule: on `client` ("" is the disk), `what` it is in words, from when, until when.
+
+    `fault` tells apart what lasts on one client; `until_ns` is None where it lasts until somebody ends it.
+    """
+
+    client: str
+    fault: str
+    what: str
+    since_ns: int
+    until_ns: int | None
+
+
 class Totals(msgspec.Struct, frozen=True, gc=False):
     """What the broker itself has counted, in messages, since the session began.
 
@@ -237,3 +250,4 @@ class Snapshot(msgspec.Struct, frozen=True):
     actors: tuple[ActorView, ...] = ()
     rebalances: tuple[RebalanceView, ...] = ()
     totals: Totals = Totals()
+    faults: tuple[FaultView, ...] = ()

@@ -4,17 +4,35 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping
+from typing import Protocol
 
 from broker_core.broker import Broker, Published
 from broker_core.clock import NS_PER_S, ns_from_s, s_from_ns
 from broker_core.engine.loop import Loop, Task
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.lab.actions import FailMatching
 from broker_core.lab.durations import Duration
-from broker_core.messages import Message
+from broker_core.lab.specs import GroupSpec
+from broker_core.messages import Message, StoredMessage
 from broker_core.replies import Reply
 from broker_core.snapshots import ActorView
 
 # Long enough to read, short enough to see a stop.
 RATE_WINDOW_S = 3.0
+# What was deleted may come back: whoever works with it looks again after this long.
+GONE_RETRY_S = 0.5
+_GONE = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_QUEUE, ErrorCode.CLOSED})
+
+
+class Rules(Protocol):
+    """By which messages fail; see `FailureRules`."""
+
+    def failing(self, actor: Actor, message: StoredMessage) -> FailMatching | None:
+        """The rule by which `actor` fails at `message` now."""
+
+    def crash(self, actor: Actor) -> None:
+        """`actor` is to crash, by a rule."""
 
 
 class Actor:
@@ -37,6 +55,9 @@ class Actor:
         self.processed = 0
         self.failed = 0
         self.slowness = 1.0
+        self.processing: Duration | None = None  # in place of the usual one, as a person has set it
+        self.usual_processing: Duration | None = None
+        self.rules: Rules | None = None
         self._before_pause = ""
         self._rate_per_s = 0.0
         self._rate_ns = 0
@@ -68,6 +89,7 @@ class Actor:
     async def work(self, processing: Duration) -> None:
         """Be busy for a time drawn from `processing`, longer where something slows it down."""
         self.enter("processing")
+        processing = self.processing or processing
         await self.loop.wait_ns(round(processing.draw_ns(self.numbers) * self.slowness))
 
     def enter(self, state: str) -> None:
@@ -89,8 +111,47 @@ class Actor:
         self._task = self.loop.spawn(self._live(), self.name)
 
     async def _live(self) -> None:
-        await self.run()
+        while True:
+            try:
+                await self.run()
+            except BrokerError as error:
+                if error.code not in _GONE:
+                    raise
+                self.enter("waiting")
+                await self.sleep(GONE_RETRY_S)
+                self.look_again()
+            else:
+                break
         self.enter("stopped")
+
+    def look_again(self) -> None:
+        """What it worked with was deleted; `run` begins anew."""
+
+    def retire(self) -> None:
+        """Stop for good, and say goodbye to the broker."""
+        self.stop()
+        self.broker.disconnect(self.loop.now_ns, self.name)
+        self.enter("stopped")
+
+    def come_back(self, groups: Mapping[str, GroupSpec]) -> None:
+        """Go on after `retire`; `groups` are those that can be joined now."""
+        self.enter("waiting")
+        self.start()
+
+    async def fails_by_rule(self, message: StoredMessage) -> FailMatching | None:
+        """The rule by which it fails at `message`; where that is a crash, it does not come back from here."""
+        rule = None if self.rules is None else self.rules.failing(self, message)
+        if rule is not None and rule.outcome == "crash":
+            assert self.rules is not None
+            self.failed += 1
+            self.rules.crash(self)
+            await Reply()
+        return rule
+
+    @property
+    def takes(self) -> Duration | None:
+        """How long it works on a message, as things are; None where it works on none."""
+        return self.processing or self.usual_processing
 
     def stop(self) -> None:
         """Drop the work at hand."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from broker_core.clients.consumer import Consumer, ConsumerConfig
 from broker_core.clients.effects import SqliteEffects
@@ -11,6 +11,9 @@ from broker_core.groups.protocol import TopicPartition
 from broker_core.lab.actor import Actor
 from broker_core.lab.specs import ConsumerSpec, GroupSpec
 from broker_core.messages import StoredMessage
+
+# Longer than a session lasts: its group goes on without it.
+HANG_S = 10.0
 
 
 class ConsumerActor(Actor):
@@ -25,12 +28,14 @@ class ConsumerActor(Actor):
     def __init__(self, name: str, spec: ConsumerSpec, effects_of: Callable[[str], SqliteEffects]) -> None:
         """`effects_of(group)` is where that group keeps its effects; it survives all its members."""
         super().__init__(name)
-        self._spec = spec
+        self.spec = spec
+        self.usual_processing = spec.processing
         self._effects_of = effects_of
         self._effects: SqliteEffects | None = None
         self._group: GroupSpec | None = None
         self._client: Consumer | None = None
         self._muted = False
+        self._left = ""
         self.last_group = ""
         self.state = "idle"
 
@@ -47,20 +52,56 @@ class ConsumerActor(Actor):
         self.leave()
         self.last_group = group.name
         self._group = group
+        self._connect(group)
+        self.enter("joining")
+        self.start()
+
+    def _connect(self, group: GroupSpec) -> None:
         config = ConsumerConfig(
             assignor=group.assignor,
             session_timeout_ms=group.session_timeout_ms,
             heartbeat_interval_ms=group.heartbeat_interval_ms,
             rebalance_timeout_ms=group.rebalance_timeout_ms,
-            instance_id=self.name if self._spec.static else "",
+            instance_id=self.name if self.spec.static else "",
         )
-        self._effects = self._effects_of(group.name) if self._spec.commit == "with_effect" else None
+        self._effects = self._effects_of(group.name) if self.spec.commit == "with_effect" else None
         self._client = Consumer(
             self.broker, self.loop, self.name, group.name, group.topics, config, on_assigned=self._resume
         )
         self._client.muted = self._muted
-        self.enter("joining")
-        self.start()
+
+    def look_again(self) -> None:
+        if self._group is not None:
+            if self._client is not None:
+                self._client.close(f"{self.name} begins anew")
+            self._connect(self._group)
+
+    def reread(self, group: GroupSpec) -> None:
+        """Its group reads other topics from now on: it rejoins at its next poll."""
+        self._group = group
+        if self._client is not None:
+            self._client.subscribe(group.topics)
+
+    def retire(self) -> None:
+        self._left = self.target
+        self.leave()
+        self.enter("stopped")
+
+    def come_back(self, groups: Mapping[str, GroupSpec]) -> None:
+        group = groups.get(self._left)
+        if group is None:
+            self.enter("idle")
+        else:
+            self.join(group)
+
+    def position(self, topic: str, partition: int) -> int | None:
+        """Where it reads next; None where it does not own the partition."""
+        return None if self._client is None else self._client.positions.get((topic, partition))
+
+    def seek(self, topic: str, partition: int, offset: int) -> None:
+        """Read on from there. Raises INVALID_REQUEST for what it does not own."""
+        if self._client is not None:
+            self._client.seek(topic, partition, offset)
 
     def leave(self) -> None:
         """Leave the group for the bench. The message at hand is dropped uncommitted, so another member gets it."""
@@ -102,8 +143,8 @@ class ConsumerActor(Actor):
         while client is not None:
             if not client.joined:
                 self.enter("joining")
-            messages = await client.poll(max_messages=self._spec.max_poll_messages)
-            if messages and self._spec.commit == "before":
+            messages = await client.poll(max_messages=self.spec.max_poll_messages)
+            if messages and self.spec.commit == "before":
                 for message in messages:
                     client.done(message)
                 if not self._commit(client):
@@ -116,16 +157,28 @@ class ConsumerActor(Actor):
                 self.failed += len(messages)
 
     async def _handle(self, message: StoredMessage) -> None:
+        if self._effects is not None and message.offset < (self._effects.offset(message.topic, message.partition) or 0):
+            return
+        await self.work(self.spec.processing)
+        rule = await self.fails_by_rule(message)
+        if rule is not None:
+            self.failed += 1
+            if rule.outcome == "hang":
+                await self._hang()
+            return
         if self._effects is None:
-            await self.work(self._spec.processing)
             self.count()
             return
-        if message.offset < (self._effects.offset(message.topic, message.partition) or 0):
-            return
-        await self.work(self._spec.processing)
         with self._effects.applying(message) as fresh:
             if fresh:
                 self.count()
+
+    async def _hang(self) -> None:
+        self.enter("paused")
+        if self._client is not None:
+            self._client.muted = True
+        await self.sleep(HANG_S)
+        self.mute(self._muted)
 
     def _resume(self, partitions: Sequence[TopicPartition]) -> None:
         """Read each partition from behind its last effect."""

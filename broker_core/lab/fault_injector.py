@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import msgspec
+
 from broker_core.clock import ns_from_s
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
@@ -22,9 +24,18 @@ from broker_core.lab.actions import (
 from broker_core.lab.actor import Actor
 from broker_core.lab.breakable_files import BreakableFiles
 from broker_core.lab.consumer import ConsumerActor
+from broker_core.snapshots import FaultView
 from broker_core.timers import Timer
 
 _DISK = ""  # the client of faults that are nobody's
+
+
+class _Lasting(msgspec.Struct):
+    what: str
+    since_ns: int
+    until_ns: int | None
+    over: Callable[[], object]  # says that it has ended, and ends it
+    timer: Timer | None
 
 
 class FaultInjector:
@@ -41,8 +52,7 @@ class FaultInjector:
         self._events = events
         self._actors = actors
         self._files = files
-        # (client, what) -> what ends it, and when it ends by itself
-        self._lasting: dict[tuple[str, str], tuple[Callable[[], object], Timer | None]] = {}
+        self._lasting: dict[tuple[str, str], _Lasting] = {}  # by client and what it is
 
     def check(self, fault: Fault) -> None:
         """Raises INVALID_REQUEST where `fault` cannot be done now."""
@@ -104,26 +114,30 @@ class FaultInjector:
     ) -> None:
         """`what` begins, in place of another in the same slot."""
         place = (client, slot or what)
-        before = self._lasting.pop(place, None)
-        if before is not None and before[1] is not None:
-            before[1].cancel()
+        self._drop(place)
         ended = ended or f"{what} is over"
 
         def over() -> None:
-            self._emit(client, ended)
+            self._emit(client, ended, {"ended": place[1]})
             end()
 
-        timer = None
+        now_ns, timer, until_ns = self._loop.now_ns, None, None
         if for_s is not None:
-            timer = self._loop.timers.at(self._loop.now_ns + ns_from_s(for_s), lambda _at: self._end(place))
-        self._lasting[place] = (over, timer)
-        self._emit(client, what)
+            until_ns = now_ns + ns_from_s(for_s)
+            timer = self._loop.timers.at(until_ns, lambda _at: self._end(place))
+        self._lasting[place] = _Lasting(what, now_ns, until_ns, over, timer)
+        self._emit(client, what, {"fault": place[1], "until_ns": until_ns})
 
     def _end(self, place: tuple[str, str]) -> None:
-        over, timer = self._lasting.pop(place)
-        if timer is not None:
-            timer.cancel()
+        over = self._lasting[place].over
+        self._drop(place)
         over()
+
+    def _drop(self, place: tuple[str, str]) -> bool:
+        lasting = self._lasting.pop(place, None)
+        if lasting is not None and lasting.timer is not None:
+            lasting.timer.cancel()
+        return lasting is not None
 
     def _end_all(self, client: str) -> None:
         for place in [place for place in self._lasting if place[0] == client]:
@@ -132,15 +146,26 @@ class FaultInjector:
     def moved(self, client: str) -> None:
         """A person has put `client` somewhere else, which starts it anew: a crash or a pause of it is over."""
         for what in ("crash", "pause"):
-            _over, timer = self._lasting.pop((client, what), (None, None))
-            if timer is not None:
-                timer.cancel()
+            if self._drop((client, what)):
+                self._emit(client, f"{what} is over", {"ended": what})
+
+    def forget(self, client: str) -> None:
+        """`client` is going away: it is neither slow nor muted where it comes back."""
+        self.moved(client)
+        self._end_all(client)
+
+    def views(self) -> tuple[FaultView, ...]:
+        """What lasts, in the order in which it began."""
+        return tuple(
+            FaultView(client, fault, each.what, each.since_ns, each.until_ns)
+            for (client, fault), each in self._lasting.items()
+        )
 
     def _empty_disk(self) -> None:
         self._files.full = False
 
-    def _emit(self, client: str, cause: str) -> None:
-        self._events.emit(self._loop.now_ns, EventKind.FAULT, client=client, cause=cause)
+    def _emit(self, client: str, cause: str, detail: dict[str, object] | None = None) -> None:
+        self._events.emit(self._loop.now_ns, EventKind.FAULT, client=client, cause=cause, detail=detail)
 
     def _actor(self, name: str) -> Actor:
         actor = self._actors.get(name)

@@ -18,23 +18,27 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
 from broker_core.files import FileSystem, MemoryFiles
 from broker_core.groups.config import GroupConfig
+from broker_core.groups.offset_reset import Change
 from broker_core.groups.offsets import OffsetStore
-from broker_core.lab.actions import MoveConsumer, Redrive, RegisterSchema, UserAction
+from broker_core.lab.actions import Crash, Fault, ResetOffsets, RuleAction, UserAction
 from broker_core.lab.actor import Actor
 from broker_core.lab.arrivals import arrivals
 from broker_core.lab.breakable_files import BreakableFiles
 from broker_core.lab.consumer import ConsumerActor
+from broker_core.lab.failure_rules import FailureRules
 from broker_core.lab.fault_injector import FaultInjector
+from broker_core.lab.performers import Performed, Performers
 from broker_core.lab.producer import ProducerActor
 from broker_core.lab.scenario import Scenario
 from broker_core.lab.specs import GroupSpec, Scheduled, SubscriberSpec, numbered
 from broker_core.lab.worker import SubscriberActor, WorkerActor
+from broker_core.lab.world import World
 from broker_core.log.config import LogConfig
-from broker_core.names import check_name
 from broker_core.snapshots import Snapshot, Totals
 
-USER = "user"
 CLEAN_EVERY_NS = NS_PER_S
+# Session time in which what a person has purged, redriven or deleted can be brought back.
+UNDO_WINDOW_MS = 300_000.0
 
 A = TypeVar("A", bound=Actor)
 
@@ -70,11 +74,35 @@ class Simulation:
             group_config=GroupConfig(initial_rebalance_delay_ms=scenario.rebalance_delay_ms),
             epoch_ms=epoch_ms,
         )
+        self.broker.undo_window_ms = UNDO_WINDOW_MS
         self._epoch_ms = epoch_ms
         self._find_file = find_file
         self._groups: dict[str, GroupSpec] = {group.name: group for group in scenario.groups}
         self.actors: dict[str, Actor] = {}
         self._faults = FaultInjector(self.loop, self.events, self.actors, breakable)
+        rules = FailureRules(
+            self.loop,
+            self.events,
+            self.broker,
+            self.actors,
+            self._groups,
+            lambda client, for_s: self._faults.do(Crash(client, for_s)),
+        )
+        self.world = World(
+            self.broker,
+            self.loop,
+            self.events,
+            self.seed,
+            self._faults,
+            rules,
+            self.actors,
+            self._groups,
+            effects_of=self._effects_of,
+            find_file=find_file,
+            begin_cleaning=self._begin_cleaning,
+        )
+        self.performers = Performers(self.world)
+        self._cleaning = False
         self._waiting: list[Actor] = []
         self._databases: dict[str, sqlite3.Connection] = {}
         self._started = False
@@ -95,7 +123,7 @@ class Simulation:
         if any(actor.name.lower() == known.lower() for known in (*self.actors, *(one.name for one in self._waiting))):
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"the name {actor.name!r} is taken already")
         if self._started:
-            self._add(actor).start()
+            self.world.add(actor).start()
         else:
             self._waiting.append(actor)
         return actor
@@ -109,22 +137,22 @@ class Simulation:
         self.broker.tell_damage(now_ns)
         for consumer in scenario.consumers:
             for name in numbered(consumer):
-                joining = self._add(ConsumerActor(name, consumer, self._effects_of))
+                joining = self.world.add(ConsumerActor(name, consumer, self._effects_of))
                 if consumer.group:
                     joining.join(self._groups[consumer.group])
         for worker in scenario.workers:
             for name in numbered(worker):
-                self._add(WorkerActor(name, worker)).start()
+                self.world.add(WorkerActor(name, worker)).start()
         for spec in scenario.producers:
-            producer = self._add(ProducerActor(spec))
+            producer = self.world.add(ProducerActor(spec))
             producer.feed(arrivals(spec.arrivals, producer.numbers, self._find_file))
             producer.start()
         for actor in self._waiting:
-            self._add(actor).start()
+            self.world.add(actor).start()
         for scheduled in scenario.schedule:
             self._schedule(scheduled)
         if any(topic.log is not None for topic in scenario.topics):
-            self._clean(now_ns)
+            self._begin_cleaning()
 
     def _create(self, now_ns: int) -> None:
         scenario = self.scenario
@@ -158,13 +186,12 @@ class Simulation:
             self.broker.subscribe(
                 self.loop.now_ns, name, topic, spec.config, max_messages=spec.backlog, policy=spec.policy
             )
-        self._add(SubscriberActor(spec)).start()
+        self.world.add(SubscriberActor(spec)).start()
 
-    def _add(self, actor: A) -> A:
-        actor.attach(self.broker, self.loop, self.seed)
-        self.actors[actor.name] = actor
-        self.events.emit(self.loop.now_ns, EventKind.CLIENT_STARTED, client=actor.name, detail={"role": actor.role})
-        return actor
+    def _begin_cleaning(self) -> None:
+        if not self._cleaning:
+            self._cleaning = True
+            self._clean(self.loop.now_ns)
 
     def _clean(self, now_ns: int) -> None:
         # A full disk is no reason to stop: the next time may succeed.
@@ -195,90 +222,37 @@ class Simulation:
 
     # -- what a person does
 
-    def perform(self, action: UserAction) -> str:
-        """Do `action` now, record it, and say what was done in a sentence. Raises `BrokerError` where it cannot be."""
+    def perform(self, action: UserAction) -> Performed:
+        """Do `action` now, record it, and say what was done and how it is undone.
+
+        Raises one `BrokerError` where it cannot be done now; nothing has changed then.
+        """
         # As its record will be read again: 5 seconds become 5.0.
         return self._do(msgspec.convert(msgspec.to_builtins(action), UserAction), record=True)
 
-    def _do(self, action: UserAction, *, record: bool) -> str:
-        match action:
-            case MoveConsumer():
-                return self._move(action, record)
-            case Redrive():
-                return self._redrive(action, record)
-            case RegisterSchema():
-                # The broker itself says in the stream what was registered.
-                self.broker.register_schema(self.loop.now_ns, action.subject, action.text, action.kind, client=USER)
-                self._tell(action, record)
-                return action.sentence
-            case _:
-                self._faults.check(action)
-                if record:
-                    self._record(action, action.sentence, getattr(action, "client", ""), record=True)
-                self._faults.do(action)
-                return action.sentence
+    def preview_reset(self, action: ResetOffsets) -> list[Change]:
+        """What `action` would change; nothing is done. Raises GROUP_ID_NOT_FOUND, INVALID_REQUEST."""
+        return self.performers.groups.preview(action)
 
-    def _record(self, action: UserAction, sentence: str, client: str, *, record: bool) -> None:
-        detail: dict[str, Any] = msgspec.to_builtins(action)
-        self.events.emit(self.loop.now_ns, EventKind.USER_ACTION, client=client, cause=sentence, detail=detail)
-        self._tell(action, record)
+    def _do(self, action: UserAction, *, record: bool) -> Performed:
+        prepared = self.performers.prepare(action)
+        done, sentence = prepared.action, None
+        if prepared.told:
+            sentence = prepared.do()
+        elif record or not isinstance(done, Fault | RuleAction):
+            # The action stands before its effects in the stream. A scheduled fault is told by its effect alone.
+            detail: dict[str, Any] = msgspec.to_builtins(done)
+            self.events.emit(
+                self.loop.now_ns, EventKind.USER_ACTION, client=prepared.client, cause=done.sentence, detail=detail
+            )
+        self._tell(done, record)
+        if not prepared.told:
+            sentence = prepared.do()
+        return Performed(done, sentence or done.sentence, prepared.inverse, prepared.final)
 
     def _tell(self, action: UserAction, record: bool) -> None:
         for listener in self._on_action if record else ():
             listener(self.loop.now_ns, {**msgspec.to_builtins(action), "step": self.loop.steps})
-
-    def _move(self, action: MoveConsumer, record: bool) -> str:
-        actor = self.actors.get(action.consumer)
-        if not isinstance(actor, ConsumerActor):
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{action.consumer!r} is not a consumer of this session")
-        if actor.target == action.group and not actor.crashed:
-            where = f"in {action.group}" if action.group else "on the bench"
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{actor.name} is {where} already")
-        group = None
-        if action.group:
-            group = self._groups.get(action.group) or self._new_group(check_name(action.group, "group"), actor)
-        self._record(action, action.sentence, actor.name, record=record)
-        self._faults.moved(actor.name)
-        if group is None:
-            actor.leave()
-        else:
-            actor.join(group)
-        return action.sentence
-
-    def _new_group(self, name: str, actor: ConsumerActor) -> GroupSpec:
-        """A group that reads what the consumer read last, or, from the bench, what the scenario's first group reads."""
-        known = list(self._groups.values())
-        if not known:
-            raise BrokerError(
-                ErrorCode.INVALID_REQUEST, f"group {name!r} would read nothing: this scenario has no groups"
-            )
-        model = self._groups.get(actor.last_group, known[0])
-        group = self._groups[name] = msgspec.structs.replace(model, name=name)
-        return group
-
-    def _redrive(self, action: Redrive, record: bool) -> str:
-        if not action.offsets:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, "no dead letters are selected")
-        # A second click finds them gone: what is recorded is what is really redriven.
-        letters = self.broker.dead_letters(action.queue)
-        there = tuple(offset for offset in action.offsets if letters.holds(offset))
-        if not there:
-            count = len(action.offsets)
-            raise BrokerError(
-                ErrorCode.UNKNOWN_DEAD_LETTER,
-                f"{'it is' if count == 1 else f'all {count} are'} redriven or purged already",
-            )
-        action = msgspec.structs.replace(action, offsets=there)
-        # The action stands before its effects in the stream.
-        self._record(action, action.sentence, "", record=record)
-        result = self.broker.redrive(self.loop.now_ns, action.queue, action.offsets, client=USER)
-        if not result.refused:
-            return action.sentence
-        first = result.refused[0]
-        return (
-            f"redrove {len(result.redriven)} of {len(action.offsets)} dead letters of {action.queue}; "
-            f"the one at {first.offset} stays: {first.error}"
-        ).rstrip(".")
 
     # -- what is seen
 
@@ -307,6 +281,7 @@ class Simulation:
             actors=tuple(actor.view() for actor in self.actors.values()),
             rebalances=tuple(self.broker.groups.rebalances),
             totals=self.totals(),
+            faults=(*self._faults.views(), *self.world.rules.views()),
         )
 
     def flush(self) -> None:

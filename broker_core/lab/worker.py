@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
+from typing import Literal
 
 from broker_core.clock import ns_from_s
 from broker_core.engine.loop import first_of
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.lab.actions import Outcome
 from broker_core.lab.actor import Actor
 from broker_core.lab.durations import Duration
 from broker_core.lab.specs import Failure, SubscriberSpec, WorkerSpec
@@ -19,6 +21,14 @@ TAKE_TIMEOUT_NS = ns_from_s(30)
 
 Leases = Reply[list[Lease]]
 
+# What a rule makes of a message; who crashes never gets as far.
+_KINDS: dict[Outcome, Literal["nack", "hang", "forget"]] = {
+    "nack": "nack",
+    "hang": "hang",
+    "forget": "forget",
+    "crash": "forget",
+}
+
 
 class Lessee(Actor):
     """Works on one leased message after the other."""
@@ -26,8 +36,20 @@ class Lessee(Actor):
     def __init__(self, name: str, spec: WorkerSpec | SubscriberSpec) -> None:
         super().__init__(name)
         self._processing: Duration = spec.processing
+        self.usual_processing = spec.processing
         self._failures = spec.failures
         self._ack_before = spec.ack == "before"
+
+    def retire(self) -> None:
+        super().retire()
+        for queue in self.leased_from:
+            if queue in self.broker.queue_names():
+                self.broker.queue(queue).release_holder(self.loop.now_ns, self.name, f"{self.name} was removed")
+
+    @property
+    def leased_from(self) -> tuple[str, ...]:
+        """The queues and subscriptions that it takes from."""
+        return ()
 
     async def _handle(self, lease: Lease) -> None:
         try:
@@ -35,6 +57,9 @@ class Lessee(Actor):
                 self.broker.ack(self.loop.now_ns, lease)
             await self.work(self._processing)
             failure = self._drawn_failure(lease.message)
+            rule = await self.fails_by_rule(lease.message)
+            if rule is not None:
+                failure = Failure(cause=rule.cause, rate=1, kind=_KINDS[rule.outcome])
             if failure is None:
                 if not self._ack_before:
                     self.broker.ack(self.loop.now_ns, lease)
@@ -74,6 +99,7 @@ class WorkerActor(Lessee):
 
     def __init__(self, name: str, spec: WorkerSpec) -> None:
         super().__init__(name, spec)
+        self.spec = spec
         self._queue = spec.queue
         self._prefetch = spec.prefetch
         self._weight = spec.weight
@@ -84,6 +110,10 @@ class WorkerActor(Lessee):
     @property
     def target(self) -> str:
         return self._queue
+
+    @property
+    def leased_from(self) -> tuple[str, ...]:
+        return (self._queue,)
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -144,6 +174,10 @@ class SubscriberActor(Lessee):
     @property
     def target(self) -> str:
         return self._queues[0]
+
+    @property
+    def leased_from(self) -> tuple[str, ...]:
+        return self._queues
 
     @property
     def topics(self) -> tuple[str, ...]:

@@ -152,6 +152,11 @@ class DeadLetters:
         letters = self._letters(place for place in self._live if place >= offset)
         return tuple(islice((letter for letter in letters if only is None or only.accepts(letter)), limit))
 
+    def offsets(self, queue: str) -> list[int]:
+        """Where the dead letters of `queue` are, the oldest first."""
+        self._trim()
+        return [*self._live.newest(queue)][::-1]
+
     def newest(self, queue: str, limit: int) -> tuple[DeadLetterView, ...]:
         """The last `limit` dead letters of `queue`, the oldest of them first."""
         self._trim()

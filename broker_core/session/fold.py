@@ -16,7 +16,7 @@ from broker_core.events import Event, EventKind
 from broker_core.session.fold_groups import FoldedGroups, Place, PublishTimes
 from broker_core.session.fold_queues import FindLetter, FoldedQueues
 from broker_core.session.fold_topics import FoldedGates, FoldedTopics
-from broker_core.snapshots import ActorView, DeadLetterView, Snapshot, Totals
+from broker_core.snapshots import ActorView, DeadLetterView, FaultView, Snapshot, Totals
 
 #: What a folded snapshot may have otherwise than a keyframe would, and what it shows instead.
 NOT_TOLD: Final = {
@@ -71,9 +71,11 @@ class Fold:
         self._groups = FoldedGroups(keyframe.groups, keyframe.rebalances, keyframe.time_ns)
         self._queues = FoldedQueues(keyframe.queues, find_letter)
         self._actors = {actor.name: actor for actor in keyframe.actors}
+        self._faults = {(fault.client, fault.fault): fault for fault in keyframe.faults}
         self._totals: dict[str, int] = msgspec.structs.asdict(keyframe.totals)
         own: dict[EventKind, Callable[[Event], object]] = {
             EventKind.CLIENT_STARTED: self._client_started,
+            EventKind.CLIENT_STOPPED: lambda event: self._actors.pop(event.client, None),
             EventKind.FAULT: self._fault,
             EventKind.USER_ACTION: self._user_action,
             EventKind.TOPIC_DELETED: self._topic_deleted,
@@ -163,6 +165,11 @@ class Fold:
             self._actors[event.client] = ActorView(event.client, role, state, "", (), 0, 0, 0.0, event.time_ns)
 
     def _fault(self, event: Event) -> None:
+        detail = event.detail or {}
+        self._faults.pop((event.client, str(detail.get("fault", detail.get("ended", "")))), None)
+        if "fault" in detail:
+            fault = FaultView(event.client, str(detail["fault"]), event.cause, event.time_ns, detail.get("until_ns"))
+            self._faults[fault.client, fault.fault] = fault
         state = {"crash": "crashed", "restarted": "waiting", "pause": "paused", "pause is over": "waiting"}.get(
             event.cause
         )
@@ -194,6 +201,7 @@ class Fold:
             actors=tuple(self._actors.values()),
             rebalances=self._groups.rebalances(),
             totals=msgspec.convert(self._totals, Totals),
+            faults=tuple(sorted(self._faults.values(), key=lambda fault: fault.fault.startswith("rule "))),
         )
 
 

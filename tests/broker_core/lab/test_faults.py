@@ -222,7 +222,8 @@ def test_whoever_is_moved_starts_anew_and_its_crash_or_pause_is_over() -> None:
         )
         assert session.simulation.actors["reader-1"].target == "readers"
         assert session.of(EventKind.DELIVERED, 31, client="reader-1") != []
-        assert len(session.faults()) == 1
+        told = [(at_s, cause.endswith(" is over")) for at_s, _client, cause in session.faults()]
+        assert told == [(20, False), (22, True)]
 
 
 def test_a_schedule_does_the_same_as_a_person_but_is_no_action_of_theirs() -> None:
