@@ -1,11 +1,11 @@
-"""Label and value pairs, as plain text; what has not changed is left alone."""
+"""Label and value pairs, as plain text; what has not changed is left alone. A value may lead somewhere."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from widgets.panels.cell_painter import as_plain, tabular_font
 
@@ -35,8 +35,38 @@ def let_wrap(label: QLabel) -> None:
     label.setSizePolicy(policy)
 
 
+class LinkButton(QPushButton):
+    """A value that leads somewhere: looks like a link, works by mouse and key. `followed(target)`."""
+
+    followed = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.target = ""
+        self.setProperty("role", "link")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setFont(tabular_font())
+        self.clicked.connect(lambda: self.followed.emit(self.target))
+
+    def set_link(self, text: str, target: str, hint: str = "") -> None:
+        """Other words, another target."""
+        self.target = target
+        shown = text.replace("&", "&&")
+        if self.text() != shown:
+            self.setText(shown)
+            self.setAccessibleName(text)
+        set_plain_tip(self, hint or text)
+
+
+Fact = tuple[str, str] | tuple[str, str, str]
+
+
 class FactsGrid(QWidget):
-    """Two columns: labels in grey, values that can be selected and wrap."""
+    """Two columns: labels in grey, values that can be selected and wrap, or lead on: `linkFollowed(target)`."""
+
+    linkFollowed = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,27 +75,38 @@ class FactsGrid(QWidget):
         self._grid.setHorizontalSpacing(0)
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnStretch(1, 1)
-        self._rows: list[tuple[QLabel, QLabel]] = []
+        self._rows: list[tuple[QLabel, QLabel, LinkButton]] = []
 
-    def set_facts(self, facts: Sequence[tuple[str, str]]) -> None:
-        """Show (label, value) pairs."""
+    def set_facts(self, facts: Sequence[Fact]) -> None:
+        """Show (label, value) pairs, or (label, value, target of the link)."""
         while len(self._rows) < len(facts):
             self._add_row()
-        for place, (name, value) in enumerate(self._rows):
+        for place, (name, value, link) in enumerate(self._rows):
             shown = place < len(facts)
+            target = facts[place][2] if shown and len(facts[place]) == 3 else ""  # type: ignore[misc]
             # A value without a label is a paragraph: it begins at the edge.
             named = shown and bool(facts[place][0])
-            for label, visible in ((name, named), (value, shown)):
+            for label, visible in ((name, named), (value, shown and not target), (link, shown and bool(target))):
                 if label.isHidden() == visible:
                     label.setVisible(visible)
-            if shown:
-                for label, text in zip((name, value), facts[place], strict=True):
-                    if label.text() != text:
-                        label.setText(text)
+            if not shown:
+                continue
+            for label, text in zip((name, value), facts[place][:2], strict=True):
+                if label.text() != text:
+                    label.setText(text)
+            if target:
+                link.set_link(facts[place][1], target)
 
     def facts(self) -> list[tuple[str, str]]:
         """What is shown."""
-        return [(name.text(), value.text()) for name, value in self._rows if not value.isHidden()]
+        return [(name.text(), value.text()) for name, value, _link in self._shown()]
+
+    def links(self) -> list[LinkButton]:
+        """The values that lead somewhere."""
+        return [link for _name, _value, link in self._shown() if not link.isHidden()]
+
+    def _shown(self) -> list[tuple[QLabel, QLabel, LinkButton]]:
+        return [row for row in self._rows if not (row[1].isHidden() and row[2].isHidden())]
 
     def _add_row(self) -> None:
         name, value = plain_label(role="muted", parent=self), plain_label(parent=self)
@@ -74,10 +115,13 @@ class FactsGrid(QWidget):
         value.setFont(tabular_font())
         value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         let_wrap(value)
+        link = LinkButton(self)
+        link.followed.connect(self.linkFollowed)
         # Hidden by word, else the layout shows them.
-        name.hide()
-        value.hide()
+        for part in (name, value, link):
+            part.hide()
         row = len(self._rows)
         self._grid.addWidget(name, row, 0)
         self._grid.addWidget(value, row, 1)
-        self._rows.append((name, value))
+        self._grid.addWidget(link, row, 1)
+        self._rows.append((name, value, link))

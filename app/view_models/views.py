@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.view_models.assignments import AssignmentsModel
@@ -24,6 +24,7 @@ from app.view_models.formats import Times, session_time
 from app.view_models.gauges import gauges
 from app.view_models.in_flight import InFlightModel
 from app.view_models.inspector import inspector_facts
+from app.view_models.lookups import Lookup
 from app.view_models.navigator import NavigatorModel
 from app.view_models.offsets import OffsetsModel
 from app.view_models.owners import Owners
@@ -32,6 +33,7 @@ from app.view_models.rebalances import RebalanceCards
 from app.view_models.schemas import RefusalsModel, SchemasFeed, VersionsModel
 from app.view_models.status import StatusModel
 from app.view_models.timeline import TimelineModel
+from app.view_models.trail import Trail
 from broker_core.snapshots import Snapshot
 from widgets.main_window import MainWindow, Parts
 from widgets.navigator import Navigator
@@ -49,7 +51,13 @@ from widgets.theme import current_theme
 
 
 class Views(QObject):
-    """The view models. `selected` is the id, on the canvas, of what the inspector shows; "" for nothing."""
+    """The view models. `selected` is the id of what the inspector shows; "" for nothing.
+
+    `lookups` has, by the kind of an id, what knows facts that no snapshot holds. `momentChosen(time_ns)` comes whenever
+    a person points at a moment in a panel.
+    """
+
+    momentChosen = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -70,6 +78,8 @@ class Views(QObject):
         self.timeline = TimelineModel()
         self.status = StatusModel()
         self.selected = ""
+        self.trail = Trail()
+        self.lookups: dict[str, Lookup] = {}
         self.about: InspectorFacts | None = None
         self.running = True
         self.snapshot: Snapshot | None = None
@@ -117,9 +127,14 @@ class Views(QObject):
         self._feeds[feed.tab] = feed
 
     def select(self, selected: str) -> None:
-        """Show the facts of a thing on the canvas; "" for nothing."""
+        """Show the facts of a thing: one on the canvas, or of a kind in `lookups`; "" for nothing."""
+        self.trail.visit(selected)
+        self.look_at(selected)
+
+    def look_at(self, selected: str) -> None:
+        """As `select`, without a trace in the trail."""
         self.selected = selected
-        self._show_selected()
+        self.show_selected()
 
     def restart(self) -> None:
         """Another session begins: forget hues and letters, rates, trends and the timeline."""
@@ -128,6 +143,9 @@ class Views(QObject):
         self.canvas = CanvasModel(self.owners)
         self.assignments.restart()
         self.offsets.restart()
+        self.trail.forget()
+        for lookup in self.lookups.values():
+            lookup.restart()
         for feed in self._feeds.values():
             feed.restart()
 
@@ -152,14 +170,22 @@ class Views(QObject):
         window.set_tab_count("dead_letters", sum(queue.dead for queue in snapshot.queues))
         if window.right.isVisible():
             window.parts.rebalances.set_rebalances(self.rebalances.of(snapshot))
-            self._show_selected()
+            self.show_selected()
         self._show_tab()
 
-    def _show_selected(self) -> None:
+    def show_selected(self) -> None:
+        """Bring the inspector up to date."""
         if self._window is None or self.snapshot is None:
             return
-        facts = inspector_facts(self.snapshot, self.selected) if self.selected else self.about
-        self._window.parts.inspector.set_facts(facts)
+        kind, _, name = self.selected.partition(":")
+        lookup = self.lookups.get(kind)
+        if lookup is not None:
+            facts = lookup.facts(self.snapshot, name)
+        else:
+            facts = inspector_facts(self.snapshot, self.selected) if self.selected else self.about
+        panel = self._window.parts.inspector
+        panel.set_turns(back=self.trail.has_back, forward=self.trail.has_forward)
+        panel.set_facts(facts)
 
     def _show_tab(self) -> None:
         """Bring the panel in front up to date; the others wait until they are."""

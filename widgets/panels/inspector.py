@@ -1,47 +1,97 @@
-"""The selected thing, in facts."""
+"""Anything that was clicked, in facts; a message with its life and its payload. Back and forward as in a browser."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from widgets.facts import FactsGrid, plain_label
-from widgets.icons import icon_pixmap
+from widgets.facts import Fact, FactsGrid, let_wrap, plain_label
+from widgets.icons import icon, icon_pixmap
+from widgets.panels.life_path import LifePath, LifeStep
 from widgets.panels.panel import Panel
+from widgets.panels.payload import PayloadView
 from widgets.panels.soft_area import FADE_PIXELS, SoftArea
 from widgets.theme import current_theme, state_style
+from widgets.words import tr
+
+PAYLOAD_HEIGHT = 190
+MOMENT = "at:"
+Section = tuple[str, tuple[Fact, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class InspectorFacts:
-    """What is selected: its kind ("Consumer"), name, state word ("" for none), and sections of (label, value) pairs."""
+    """What is selected: its kind ("Consumer"), name, state word ("" for none), and sections of facts.
+
+    A fact is (label, value) or (label, value, target); the target is the id of another thing, or `at:<time_ns>` for a
+    moment. `note` says what is missing. A message has `steps`, and a `payload` where `has_payload`.
+    """
 
     kind: str
     name: str
     state: str = ""
-    sections: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
+    sections: tuple[Section, ...] = ()
+    note: str = ""
+    steps: tuple[LifeStep, ...] = ()
+    payload: bytes | None = None
+    has_payload: bool = False
 
 
 class InspectorPanel(Panel):
-    """Facts of the selected thing; labels are kept, only their texts change."""
+    """Facts of the selected thing; labels are kept, only their texts change.
+
+    `followed(id)` and `momentChosen(time_ns)` for links; `backWanted` and `forwardWanted`.
+    """
+
+    followed = Signal(str)
+    momentChosen = Signal(object)
+    backWanted = Signal()
+    forwardWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self._facts: InspectorFacts | None = None
         super().__init__(
-            "Inspector",
+            tr("Inspector"),
             "info",
             (
-                "Nothing is selected.",
-                "Click a producer, partition, group, consumer or queue on the canvas to see its facts.",
+                tr("Nothing is selected."),
+                tr("Click anything: on the canvas, a row of a table, a card. Its facts stand here."),
             ),
             parent=parent,
         )
+        self.back = self._turn(tr("Back to what was shown before"), self.backWanted)
+        self.forward = self._turn(tr("Forward again"), self.forwardWanted)
         self._name = plain_label("", "title", self)
         self._name.setWordWrap(True)
+        self._name.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._icon = QLabel(self)
         self._state = plain_label("", "", self)
+        self._note = plain_label("", "muted", self)
+        let_wrap(self._note)
         self._sections: list[tuple[QLabel, FactsGrid]] = []
+        self._life_title = plain_label(tr("Life"), "section", self)
+        self.life = LifePath(self)
+        self.life.momentChosen.connect(self.momentChosen)
+        self.life.linkFollowed.connect(self._follow)
+        self._payload_title = plain_label(tr("Payload"), "section", self)
+        self.payload = PayloadView(self)
+        self.payload.setFixedHeight(PAYLOAD_HEIGHT)
+        self._compose()
+        self.set_turns(back=False, forward=False)
+        self.dress()
+
+    def _turn(self, hint: str, wanted: object) -> QToolButton:
+        button = QToolButton(self)
+        button.setAutoRaise(True)
+        button.setAccessibleName(hint)
+        button.setToolTip(hint)
+        button.clicked.connect(wanted)
+        self.title_row.addWidget(button)
+        return button
+
+    def _compose(self) -> None:
         area = SoftArea(self)
         inner = QWidget(area)
         self._column = QVBoxLayout(inner)
@@ -53,38 +103,78 @@ class InspectorPanel(Panel):
         state_row.addWidget(self._state, 1)
         self._column.addWidget(self._name)
         self._column.addLayout(state_row)
+        self._column.addWidget(self._note)
+        self._sections_end = self._column.count()
+        for part in (self._life_title, self.life, self._payload_title, self.payload):
+            self._column.addWidget(part)
         self._column.addStretch(1)
         area.setWidget(inner)
+        self._area = area
         self.stack.addWidget(area)
+
+    def set_turns(self, *, back: bool, forward: bool) -> None:
+        """Whether there is something to go back to, and on to."""
+        self.back.setEnabled(back)
+        self.forward.setEnabled(forward)
 
     def set_facts(self, facts: InspectorFacts | None) -> None:
         """Show a thing; None where nothing is selected."""
         if facts == self._facts:
             return
-        self._facts = facts
+        old, self._facts = self._facts, facts
         self.show_body(facts is not None)
         self.set_count(facts.kind if facts is not None else "")
         if facts is None:
             return
         self._name.setText(facts.name)
-        self.dress()
-        while len(self._sections) < len(facts.sections):
+        self._note.setText(facts.note)
+        self._note.setVisible(bool(facts.note))
+        self._show_state()
+        self._show_sections(facts.sections)
+        self._life_title.setVisible(bool(facts.steps))
+        self.life.setVisible(bool(facts.steps))
+        self.life.set_steps(facts.steps)
+        self._payload_title.setVisible(facts.has_payload)
+        self.payload.setVisible(facts.has_payload)
+        if facts.has_payload:
+            self.payload.set_data(facts.payload)
+        if old is None or (old.kind, old.name) != (facts.kind, facts.name):
+            self._area.verticalScrollBar().setValue(0)
+
+    def _show_sections(self, sections: tuple[Section, ...]) -> None:
+        while len(self._sections) < len(sections):
             heading, grid = plain_label("", "section", self), FactsGrid(self)
-            place = self._column.count() - 1
-            self._column.insertWidget(place, heading)
-            self._column.insertWidget(place + 1, grid)
+            grid.linkFollowed.connect(self._follow)
+            self._column.insertWidget(self._sections_end, heading)
+            self._column.insertWidget(self._sections_end + 1, grid)
+            self._sections_end += 2
             self._sections.append((heading, grid))
         for place, (heading, grid) in enumerate(self._sections):
-            shown = place < len(facts.sections)
-            heading.setVisible(shown and bool(facts.sections[place][0]))
+            shown = place < len(sections)
+            heading.setVisible(shown and bool(sections[place][0]))
             grid.setVisible(shown)
             if shown:
-                heading.setText(facts.sections[place][0])
-                grid.set_facts(facts.sections[place][1])
+                heading.setText(sections[place][0])
+                grid.set_facts(sections[place][1])
+
+    def _follow(self, target: str) -> None:
+        if target.startswith(MOMENT):
+            self.momentChosen.emit(int(target.removeprefix(MOMENT)))
+        else:
+            self.followed.emit(target)
 
     def dress(self) -> None:
-        """The state in its colour."""
+        """Arrows, state and path in the colours of the theme."""
         super().dress()
+        if not hasattr(self, "payload"):
+            return
+        theme = current_theme()
+        self.back.setIcon(icon("chevron-left", theme))
+        self.forward.setIcon(icon("chevron-right", theme))
+        self._show_state()
+        self.life.dress()
+
+    def _show_state(self) -> None:
         state = self._facts.state if self._facts is not None else ""
         self._icon.setVisible(bool(state))
         self._state.setVisible(bool(state))
@@ -98,3 +188,13 @@ class InspectorPanel(Panel):
     def facts(self) -> InspectorFacts | None:
         """What is shown."""
         return self._facts
+
+    def links(self) -> dict[str, str]:
+        """The links of the facts that are shown: value and target."""
+        shown = [grid for _heading, grid in self._sections if not grid.isHidden()]
+        return {link.text().replace("&&", "&"): link.target for grid in shown for link in grid.links()}
+
+    def link(self, target: str) -> QWidget | None:
+        """The button that leads to `target`; None where there is none."""
+        shown = [grid for _heading, grid in self._sections if not grid.isHidden()]
+        return next((link for grid in shown for link in grid.links() if link.target == target), None)

@@ -27,6 +27,7 @@ def run(tmp_path_factory):
     letters = live.simulation.broker.dead_letters("builds").list(limit=None)
     live.simulation.perform(Redrive("builds", tuple(letter.offset for letter in letters)))
     live.simulation.loop.run_until(240 * NS_PER_S)
+    assert live.recorder is not None
     live.recorder.flush()
     yield live, whole, small, folder, letters
     live.close(finished=False)
@@ -41,7 +42,7 @@ def asked(qtbot):
         history = History()
         histories.append(history)
         history.follow(ring, folder)
-        answers = []
+        answers: list = []
         getattr(history, question)(*values, answers.append)
         qtbot.waitUntil(lambda: bool(answers), timeout=10_000)
         return answers[0]

@@ -1,0 +1,59 @@
+"""Questions to the live broker whose answers come back in the window's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, Protocol, TypeVar
+
+from PySide6.QtCore import QObject, Signal
+
+from broker_core.errors import BrokerError
+from broker_core.lab.simulation import Simulation
+
+T = TypeVar("T")
+
+
+class Asked(Protocol):
+    """What answers: the player."""
+
+    def ask(self, call: Callable[[Simulation], T]) -> Future[T]:
+        """The answer of `call`, found in the engine's thread."""
+
+
+class Answers(QObject):
+    """Asks, and calls `then(answer)` or `failed(sentence)` in the window's thread, unless it was dropped meanwhile."""
+
+    _came = Signal(object)
+
+    def __init__(self, asked: Asked, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._asked = asked
+        self._round = 0
+        self._came.connect(self._answer)
+
+    def drop(self) -> None:
+        """What was asked so far is not wanted any more."""
+        self._round += 1
+
+    def ask(
+        self,
+        call: Callable[[Simulation], T],
+        then: Callable[[T], object],
+        failed: Callable[[str], object] = lambda _sentence: None,
+    ) -> None:
+        """Keep `call` below 2 ms. A `BrokerError` is told to `failed` as its sentence; any other error is raised."""
+        now = self._round
+        self._asked.ask(call).add_done_callback(lambda done: self._came.emit((now, done, then, failed)))
+
+    def _answer(self, came: tuple[int, Future[Any], Callable[[Any], object], Callable[[str], object]]) -> None:
+        asked_in, done, then, failed = came
+        if asked_in != self._round:
+            return
+        error = done.exception()
+        if error is None:
+            then(done.result())
+        elif isinstance(error, BrokerError):
+            failed(str(error))
+        else:
+            raise error

@@ -1,0 +1,96 @@
+"""The inspector: whatever is clicked anywhere is shown there, and one can go back and forward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from PySide6.QtCore import QObject
+
+from app.actions import Command
+from app.answers import Answers
+from app.desk import Desk
+from app.history.life import Place
+from app.view_models.lookups import EventLookup, LaneLookup, MessageLookup, RebalanceLookup
+
+
+class InspectorHandlers(QObject):
+    """Ways into the inspector, and through it."""
+
+    COMMANDS = (
+        Command("inspect_back", "Back in the inspector", "View", "Ctrl+[", "chevron-left", "What was shown before."),
+        Command("inspect_forward", "Forward in the inspector", "View", "Ctrl+]", "chevron-right", "On again."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        views, parts = desk.views, desk.window.parts
+        self.answers = Answers(desk.player, self)
+        message = MessageLookup(self.answers, desk.history, views.times, self)
+        lane = LaneLookup(desk.history, self)
+        event = EventLookup(desk.history, views.times, self)
+        views.lookups |= {"message": message, "lane": lane, "event": event, "rebalance": RebalanceLookup()}
+        for lookup in (message, lane, event):
+            lookup.changed.connect(views.show_selected)
+        panel = parts.inspector
+        panel.followed.connect(self.follow)
+        panel.momentChosen.connect(views.momentChosen)
+        panel.backWanted.connect(self.back)
+        panel.forwardWanted.connect(self.forward)
+        # Where a link leads when it is no thing: "browse:" and the like are entered by the families that know them.
+        self.ways: dict[str, Callable[[str], object]] = {}
+        parts.rebalances.chosen.connect(lambda key: views.select(f"rebalance:{key[0]}/{key[1]}"))
+        parts.assignments.currentChanged.connect(self._lane)
+        parts.offsets.currentChanged.connect(self._offset_row)
+        parts.in_flight.currentChanged.connect(self._lease)
+        parts.dead_letters.currentChanged.connect(self._letter)
+        desk.registry.bind(
+            "inspect_back", self.back, lambda: "" if views.trail.has_back else "There is nothing before."
+        )
+        desk.registry.bind(
+            "inspect_forward", self.forward, lambda: "" if views.trail.has_forward else "There is nothing after."
+        )
+
+    def follow(self, target: str) -> None:
+        """Go where a link leads."""
+        kind, _, name = target.partition(":")
+        way = self.ways.get(kind)
+        if way is not None:
+            way(name)
+        else:
+            self._desk.views.select(target)
+            self._desk.registry.refresh()
+
+    def back(self) -> None:
+        """What was shown before."""
+        self._desk.views.look_at(self._desk.views.trail.back())
+
+    def forward(self) -> None:
+        """On again."""
+        self._desk.views.look_at(self._desk.views.trail.forward())
+
+    def _lane(self, key: Hashable) -> None:
+        if isinstance(key, tuple) and len(key) >= 2:
+            self._desk.views.select(f"lane:{key[-2]}/{key[-1]}")
+
+    def _offset_row(self, key: Hashable) -> None:
+        self._lane(key)
+
+    def _lease(self, key: Hashable) -> None:
+        if isinstance(key, tuple):
+            topic = self._topic_of(str(key[0]))
+            self._desk.views.select(Place(topic, int(key[1]), int(key[2])).id)
+
+    def _letter(self, key: Hashable) -> None:
+        letter = next((row for row in self._desk.views.dead_letters.rows if (row.queue, row.offset) == key), None)
+        if letter is not None and letter.origin_offset >= 0:
+            self._desk.views.select(Place(letter.origin_topic, letter.origin_partition, letter.origin_offset).id)
+
+    def _topic_of(self, queue: str) -> str:
+        """The topic that a queue reads: its own log, or, of a subscription, the topic that it hangs on."""
+        scenario = self._desk.player.scenario
+        for subscriber in scenario.subscribers if scenario is not None else ():
+            for topic, name in subscriber.subscriptions.items():
+                if name == queue:
+                    return topic
+        return queue

@@ -1,0 +1,71 @@
+"""Bytes for people: as text that hides nothing, as a hex dump, as JSON. Never as markup."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+TEXT_BYTES = 200_000
+HEX_BYTES = 64_000
+JSON_BYTES = 2_000_000
+_LINE_BYTES = 16
+# What joins letters and emoji is no danger and would tear them apart as an escape.
+_JOINERS = "\u200c\u200d"
+
+
+class Shown(NamedTuple):
+    """Text, and how many of the bytes it stands for."""
+
+    text: str
+    shown_bytes: int
+
+
+def readable(data: bytes, limit_bytes: int = TEXT_BYTES) -> Shown:
+    """UTF-8 with its line ends and tabs; whatever else cannot be printed is escaped, direction marks included."""
+    head = data[:limit_bytes]
+    if len(head) < len(data):
+        # Not through the middle of a character.
+        head = head[: len(head) - _torn(head)]
+    text = head.decode("utf-8", errors="backslashreplace")
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() or char in "\n\t" + _JOINERS else escaped(char) for char in text)
+    return Shown(text, len(head))
+
+
+def escaped(char: str) -> str:
+    """A character as Python would write it."""
+    return char.encode("unicode_escape").decode("ascii")
+
+
+def _torn(head: bytes) -> int:
+    """How many bytes at the end begin a character that goes on behind it."""
+    for back in range(1, min(4, len(head)) + 1):
+        byte = head[-back]
+        if byte & 0b1100_0000 == 0b1100_0000:
+            needs = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return back if back < needs else 0
+        if byte < 0x80:
+            return 0
+    return 0
+
+
+def hex_dump(data: bytes, limit_bytes: int = HEX_BYTES) -> Shown:
+    """Offset, bytes and ASCII, 16 bytes a line."""
+    head = data[:limit_bytes]
+    lines = []
+    for at in range(0, len(head), _LINE_BYTES):
+        row = head[at : at + _LINE_BYTES]
+        left, right = row[:8].hex(" "), row[8:].hex(" ")
+        letters = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in row)
+        lines.append(f"{at:08x}  {left:<23}  {right:<23}  {letters}")
+    return Shown("\n".join(lines), len(head))
+
+
+def json_of(data: bytes) -> tuple[bool, Any, str]:
+    """(it is JSON, its value, why it is not shown as a tree)."""
+    if len(data) > JSON_BYTES:
+        return False, None, f"{len(data):,} bytes are too many for a tree."
+    try:
+        return True, json.loads(data), ""
+    except (ValueError, RecursionError):
+        return False, None, "This is not JSON."

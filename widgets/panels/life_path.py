@@ -1,0 +1,156 @@
+"""The life of a message as a path: one step a line, with its moment, and links to it and to who took part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from widgets.facts import LinkButton, let_wrap, plain_label, set_plain_tip
+from widgets.icons import icon_pixmap
+from widgets.panels.cell_painter import tabular_font
+from widgets.theme import current_theme, mix, qcolour, state_style
+from widgets.words import tr
+
+STEPS_SHOWN = 120
+MARK_WIDTH = 24
+
+
+@dataclass(frozen=True, slots=True)
+class LifeStep:
+    """One step. `state` is a state word; `links` are (text, target); `later` where it is yet to come at the moment
+    that is shown. `heading` begins a new place that the message had."""
+
+    time_ns: int
+    time: str
+    hint: str
+    state: str
+    detail: str
+    links: tuple[tuple[str, str], ...] = ()
+    later: bool = False
+    heading: str = ""
+
+
+class _Mark(QWidget):
+    """The icon of a step, on the line that goes through all of them."""
+
+    def __init__(self, state: str, *, first: bool, last: bool, later: bool, parent: QWidget | None) -> None:
+        super().__init__(parent)
+        self._state, self._first, self._last, self._later = state, first, last, later
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Minimum)
+
+    def sizeHint(self) -> QSize:
+        """As wide as an icon and some air."""
+        return QSize(MARK_WIDTH, 24)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Line, then icon."""
+        theme = current_theme()
+        style = state_style(self._state)
+        colour = theme.disabled if self._later else theme.colour(style.token)
+        pixmap = icon_pixmap(style.icon, colour, 16, self.devicePixelRatioF())
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(qcolour(mix(theme.surface, theme.text, 0.25)), 2))
+        middle = 10
+        if not self._first:
+            painter.drawLine(middle, 0, middle, 2)
+        if not self._last:
+            painter.drawLine(middle, 20, middle, self.height())
+        painter.drawPixmap(QRectF(2, 3, 16, 16), pixmap, QRectF(pixmap.rect()))
+        painter.end()
+
+
+class LifePath(QWidget):
+    """`momentChosen(time_ns)` and `linkFollowed(target)`."""
+
+    momentChosen = Signal(object)
+    linkFollowed = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._steps: tuple[LifeStep, ...] = ()
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._body: QWidget | None = None
+
+    @property
+    def steps(self) -> tuple[LifeStep, ...]:
+        """What is shown."""
+        return self._steps
+
+    def set_steps(self, steps: tuple[LifeStep, ...]) -> None:
+        """Show these steps; the same ones cost nothing."""
+        if steps == self._steps:
+            return
+        self._steps = steps
+        self.dress()
+
+    def dress(self) -> None:
+        """Build the path anew."""
+        if self._body is not None:
+            self._column.removeWidget(self._body)
+            self._body.deleteLater()
+        self._body = body = QWidget(self)
+        grid = QGridLayout(body)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(4)
+        grid.setVerticalSpacing(0)
+        grid.setColumnStretch(1, 1)
+        shown = self._steps if len(self._steps) <= STEPS_SHOWN else self._steps[: STEPS_SHOWN // 2]
+        rest = self._steps[-(STEPS_SHOWN // 2) :] if len(self._steps) > STEPS_SHOWN else ()
+        for place, step in enumerate(shown):
+            self._add(grid, step, first=place == 0, last=place == len(self._steps) - 1)
+        if rest:
+            left = len(self._steps) - STEPS_SHOWN
+            grid.addWidget(
+                plain_label(tr("… {count} more steps …", count=f"{left:,}"), "muted", body), grid.rowCount(), 1
+            )
+            for place, step in enumerate(rest):
+                self._add(grid, step, first=False, last=place == len(rest) - 1)
+        self._column.addWidget(body)
+
+    def _add(self, grid: QGridLayout, step: LifeStep, *, first: bool, last: bool) -> None:
+        body, row = grid.parentWidget(), grid.rowCount()
+        if step.heading:
+            head = plain_label(step.heading, "section", body)
+            let_wrap(head)
+            grid.addWidget(head, row, 0, 1, 2)
+            row += 1
+        grid.addWidget(_Mark(step.state, first=first, last=last, later=step.later, parent=body), row, 0)
+        cell = QWidget(body)
+        column = QVBoxLayout(cell)
+        column.setContentsMargins(0, 1, 0, 6)
+        column.setSpacing(0)
+        line = QHBoxLayout()
+        line.setSpacing(8)
+        word = plain_label(state_style(step.state).word, "muted" if step.later else "", cell)
+        moment = LinkButton(cell)
+        moment.set_link(step.time, "", tr("Show this moment\n{when}", when=step.hint))
+        moment.clicked.connect(lambda: self.momentChosen.emit(step.time_ns))
+        line.addWidget(moment)
+        line.addWidget(word)
+        if step.later:
+            line.addWidget(plain_label(tr("later than the moment shown"), "muted", cell))
+        line.addStretch(1)
+        column.addLayout(line)
+        if step.detail:
+            detail = plain_label(step.detail, "muted", cell)
+            detail.setFont(tabular_font(12))
+            detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            let_wrap(detail)
+            set_plain_tip(detail, step.detail)
+            column.addWidget(detail)
+        if step.links:
+            links = QHBoxLayout()
+            links.setSpacing(10)
+            for text, target in step.links:
+                link = LinkButton(cell)
+                link.set_link(text, target)
+                link.followed.connect(self.linkFollowed)
+                links.addWidget(link)
+            links.addStretch(1)
+            column.addLayout(links)
+        grid.addWidget(cell, row, 1)

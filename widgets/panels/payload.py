@@ -1,0 +1,189 @@
+"""A payload as text, as a JSON tree or in hex, shown plain, and never cut without saying so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QStackedLayout,
+    QToolButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from widgets.bytes_text import escaped, hex_dump, json_of, readable
+from widgets.facts import plain_label
+from widgets.theme import mono_font
+from widgets.words import mark, tr
+
+TREE_ITEMS = 5_000
+TREE_DEPTH = 60
+VALUE_CHARS = 2_000
+VIEWS = (mark("Text"), mark("JSON"), mark("Hex"))
+
+
+class PayloadView(QWidget):
+    """`set_data(bytes or None)`; the view that a person chose stays chosen."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._data: bytes | None = None
+        self._is_set = False
+        self._built: set[int] = set()
+        self._notes: dict[int, str] = {}
+        self.text, self.hex = self._editor(tr("Payload as text")), self._editor(tr("Payload in hex"))
+        self.hex.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.tree = QTreeWidget(self)
+        self.tree.setColumnCount(2)
+        self.tree.setHeaderLabels([tr("Name"), tr("Value")])
+        self.tree.setAccessibleName(tr("Payload as JSON"))
+        self.tree.setUniformRowHeights(True)
+        self.tree.setFont(mono_font())
+        self.tree.setMinimumHeight(60)
+        self.stack = QStackedLayout()
+        for view in (self.text, self.tree, self.hex):
+            self.stack.addWidget(view)
+        self.buttons: list[QToolButton] = []
+        group = QButtonGroup(self)
+        row = QHBoxLayout()
+        row.setSpacing(2)
+        for place, name in enumerate(VIEWS):
+            button = QToolButton(self)
+            button.setText(tr(name))
+            button.setCheckable(True)
+            button.setChecked(place == 0)
+            button.clicked.connect(lambda _on=False, place=place: self.show_view(place))
+            group.addButton(button)
+            row.addWidget(button)
+            self.buttons.append(button)
+        self.copy = QToolButton(self)
+        self.copy.setText(tr("Copy"))
+        self.copy.setToolTip(tr("The whole payload as text, however much of it is shown"))
+        self.copy.clicked.connect(self._copy)
+        row.addStretch(1)
+        row.addWidget(self.copy)
+        self.note = plain_label("", "muted", self)
+        self.note.setWordWrap(True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(row)
+        column.addLayout(self.stack, 1)
+        column.addWidget(self.note)
+        self.set_data(None)
+
+    def _editor(self, name: str) -> QPlainTextEdit:
+        editor = QPlainTextEdit(self)
+        editor.setReadOnly(True)
+        editor.setFont(mono_font())
+        editor.setAccessibleName(name)
+        editor.setMinimumHeight(60)
+        editor.setWordWrapMode(editor.wordWrapMode().WrapAnywhere)
+        return editor
+
+    def set_data(self, data: bytes | None) -> None:
+        """Show these bytes; None is a message without a value."""
+        if self._is_set and data == self._data:
+            return
+        self._data, self._is_set = data, True
+        self._built.clear()
+        is_json = bool(data) and json_of(data or b"")[0]
+        self.buttons[1].setEnabled(is_json)
+        self.copy.setEnabled(data is not None)
+        chosen = self.stack.currentIndex()
+        self.show_view(0 if chosen == 1 and not is_json else chosen)
+
+    def data(self) -> bytes | None:
+        """What is shown."""
+        return self._data
+
+    def show_view(self, place: int) -> None:
+        """0 text, 1 JSON, 2 hex."""
+        self.buttons[place].setChecked(True)
+        self.stack.setCurrentIndex(place)
+        if place not in self._built:
+            self._built.add(place)
+            (self._build_text, self._build_tree, self._build_hex)[place]()
+        self.note.setText(self._notes.get(place, ""))
+        self.note.setVisible(bool(self._notes.get(place, "")))
+
+    def _say_cut(self, place: int, shown_bytes: int) -> None:
+        whole = len(self._data or b"")
+        self._notes[place] = (
+            tr("The first {shown} of {whole} bytes are shown.", shown=f"{shown_bytes:,}", whole=f"{whole:,}")
+            if shown_bytes < whole
+            else ""
+        )
+
+    def _build_text(self) -> None:
+        if not self._data:
+            self.text.setPlainText("")
+            self._notes[0] = tr("There is no value (a tombstone).") if self._data is None else tr("The value is empty.")
+            return
+        shown = readable(self._data)
+        self.text.setPlainText(shown.text)
+        self._say_cut(0, shown.shown_bytes)
+
+    def _build_hex(self) -> None:
+        shown = hex_dump(self._data or b"")
+        self.hex.setPlainText(shown.text)
+        self._say_cut(2, shown.shown_bytes)
+
+    def _build_tree(self) -> None:
+        self.tree.clear()
+        left = _fill(self.tree.invisibleRootItem(), json_of(self._data or b"")[1])
+        self._notes[1] = "" if left else tr("Only the first {count} values are shown.", count=f"{TREE_ITEMS:,}")
+        self.tree.expandToDepth(1)
+        self.tree.resizeColumnToContents(0)
+        self.tree.setColumnWidth(0, min(220, self.tree.columnWidth(0)))
+
+    def _copy(self) -> None:
+        data = self._data or b""
+        QGuiApplication.clipboard().setText(readable(data, len(data)).text)
+
+
+def _fill(root: QTreeWidgetItem, value: Any) -> bool:
+    """The value below `root`; False where there was too much of it."""
+    count = 0
+    todo: list[tuple[QTreeWidgetItem, str, Any, int]] = [(root, "", value, 0)]
+    # Depth first by hand: data may be nested deeper than Python calls itself.
+    while todo:
+        parent, name, found, depth = todo.pop()
+        count += 1
+        if count > TREE_ITEMS:
+            return False
+        item = QTreeWidgetItem([_plain(name), _plain(_said(found))])
+        item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable)
+        parent.addChild(item)
+        if depth >= TREE_DEPTH:
+            continue
+        if isinstance(found, dict):
+            todo += [(item, str(key), below, depth + 1) for key, below in reversed(found.items())]
+        elif isinstance(found, list):
+            todo += [(item, f"[{place}]", found[place], depth + 1) for place in range(len(found) - 1, -1, -1)]
+    return True
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{}" if not value else tr("{count} fields", count=f"{len(value):,}")
+    if isinstance(value, list):
+        return "[]" if not value else tr("{count} items", count=f"{len(value):,}")
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return str(value)
+
+
+def _plain(text: str) -> str:
+    """One line that hides nothing, and says where it is cut."""
+    cut = text[:VALUE_CHARS]
+    if not cut.isprintable():
+        cut = "".join(char if char.isprintable() else escaped(char) for char in cut)
+    return cut if len(text) <= VALUE_CHARS else cut + f"… ({len(text):,})"
