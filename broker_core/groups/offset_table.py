@@ -1,10 +1,13 @@
-"""The SQLite file of committed offsets."""
+"""The SQLite file of committed offsets. Rows carry checksums: SQLite vouches for its pages, not for what is in them."""
 
 from __future__ import annotations
 
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
+
+import crc32c
+import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offset_journal import Changes, GroupRow, OffsetRow
@@ -13,14 +16,35 @@ MEMORY = ":memory:"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS offsets (
     grp TEXT NOT NULL, topic TEXT NOT NULL, partition INTEGER NOT NULL,
-    "offset" INTEGER NOT NULL, metadata TEXT NOT NULL, leader_epoch INTEGER NOT NULL,
+    "offset" INTEGER NOT NULL, metadata TEXT NOT NULL, leader_epoch INTEGER NOT NULL, checksum INTEGER NOT NULL,
     PRIMARY KEY (grp, topic, partition)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS groups (
-    grp TEXT PRIMARY KEY, generation INTEGER NOT NULL, members INTEGER NOT NULL) WITHOUT ROWID;
+    grp TEXT PRIMARY KEY, generation INTEGER NOT NULL, members INTEGER NOT NULL, checksum INTEGER NOT NULL)
+    WITHOUT ROWID;
 """
-_OFFSETS = 'SELECT grp, topic, partition, "offset", metadata, leader_epoch FROM offsets ORDER BY grp, topic, partition'
-_GROUPS = "SELECT grp, generation, members FROM groups ORDER BY grp"
-_CORRUPT = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_OFFSET_COLUMNS = 'grp, topic, partition, "offset", metadata, leader_epoch'
+_GROUP_COLUMNS = "grp, generation, members"
+_OFFSETS = f"SELECT {_OFFSET_COLUMNS}, checksum FROM offsets ORDER BY grp, topic, partition"
+_GROUPS = f"SELECT {_GROUP_COLUMNS}, checksum FROM groups ORDER BY grp"
+# What the disk or another process may be to blame for; any other error of these fixed statements is the file's.
+_OUTSIDE = frozenset(
+    {
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_MISUSE,
+    }
+)
+
+
+def _checksum(*row: object) -> int:
+    return crc32c.crc32c(msgspec.msgpack.encode(row))
 
 
 class DamagedTable(Exception):
@@ -38,8 +62,10 @@ class OffsetTable:
             connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            connection.create_function("row_checksum", -1, _checksum, deterministic=True)
             connection.executescript(_SCHEMA)
-        except sqlite3.Error as error:
+            _add_checksums(connection)
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             if connection is not None:
                 connection.close()
             raise self._fault("cannot be opened", error) from error
@@ -55,7 +81,7 @@ class OffsetTable:
                 [_offset_row(row) for row in self.connection.execute(_OFFSETS)],
                 [_group_row(row) for row in self.connection.execute(_GROUPS)],
             )
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise self._fault("cannot be read", error) from error
 
     def write(self, changes: Changes) -> None:
@@ -65,7 +91,8 @@ class OffsetTable:
             execute("BEGIN IMMEDIATE")
             try:
                 many(
-                    "INSERT OR REPLACE INTO offsets VALUES (?, ?, ?, ?, ?, ?)",
+                    "INSERT OR REPLACE INTO offsets "
+                    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, row_checksum(?1, ?2, ?3, ?4, ?5, ?6))",
                     [
                         (row.group, row.topic, row.partition, row.offset, row.metadata, row.leader_epoch)
                         for row in changes.offsets
@@ -77,7 +104,7 @@ class OffsetTable:
                     [(row.group, row.topic, row.partition) for row in changes.offsets if row.offset is None],
                 )
                 many(
-                    "INSERT OR REPLACE INTO groups VALUES (?, ?, ?)",
+                    "INSERT OR REPLACE INTO groups VALUES (?1, ?2, ?3, row_checksum(?1, ?2, ?3))",
                     [(row.group, row.generation, row.members) for row in changes.groups if row.generation is not None],
                 )
                 many(
@@ -89,17 +116,25 @@ class OffsetTable:
                 if self.connection.in_transaction:
                     execute("ROLLBACK")
                 raise
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise self._fault("cannot be written", error) from error
 
     def close(self) -> None:
         """Give the file back."""
         self.connection.close()
 
-    def _fault(self, what: str, error: sqlite3.Error) -> Exception:
-        if self._path != MEMORY and getattr(error, "sqlite_errorcode", 0) & 0xFF in _CORRUPT:
+    def _fault(self, what: str, error: Exception) -> Exception:
+        if self._path != MEMORY and getattr(error, "sqlite_errorcode", 0) & 0xFF not in _OUTSIDE:
             return DamagedTable(str(error))
         return BrokerError(ErrorCode.STORAGE_ERROR, f"the offsets in {self._path} {what} ({error})")
+
+
+def _add_checksums(connection: sqlite3.Connection) -> None:
+    """To the tables of an earlier version, which had none."""
+    for table, columns in (("offsets", _OFFSET_COLUMNS), ("groups", _GROUP_COLUMNS)):
+        if "checksum" not in {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}:
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0")
+            connection.execute(f"UPDATE {table} SET checksum = row_checksum({columns})")
 
 
 def quarantine(path: str) -> str:
@@ -119,7 +154,7 @@ def salvage(path: str) -> Changes:
     found = Changes([], [])
     for query, take in ((_OFFSETS, _take_offset), (_GROUPS, _take_group)):
         with (
-            suppress(sqlite3.Error),
+            suppress(sqlite3.Error, UnicodeDecodeError),
             closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)) as old,
         ):
             for row in old.execute(query):
@@ -138,13 +173,15 @@ def _take_group(found: Changes, row: tuple[object, ...]) -> None:
 
 def _offset_row(row: tuple[object, ...]) -> OffsetRow:
     match row:
-        case (str(group), str(topic), int(partition), int(offset), str(metadata), int(epoch)):
+        case (str(group), str(topic), int(partition), int(offset), str(metadata), int(epoch), checksum) if (
+            checksum == _checksum(*row[:-1])
+        ):
             return OffsetRow(group, topic, partition, offset, metadata, epoch)
     raise DamagedTable(f"a row makes no sense: {row!r}")
 
 
 def _group_row(row: tuple[object, ...]) -> GroupRow:
     match row:
-        case (str(group), int(generation), int(members)):
+        case (str(group), int(generation), int(members), checksum) if checksum == _checksum(*row[:-1]):
             return GroupRow(group, generation, members)
     raise DamagedTable(f"a row makes no sense: {row!r}")

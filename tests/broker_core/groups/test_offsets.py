@@ -1,5 +1,7 @@
 """Committed offsets on disk: one SQLite commit per flush, restarts, damage."""
 
+import contextlib
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -249,3 +251,56 @@ def test_a_restarted_coordinator_goes_on_with_the_next_generation_and_new_member
     (again,) = later.group_of(1)
     assert again.generation == 2 and again.member_id != client.member_id
     later.coordinator.offsets.close()
+
+
+def check_flipped_bits(tmp_path: Path, step: int) -> None:
+    path = tmp_path / "good" / "offsets.sqlite"
+    path.parent.mkdir()
+    with contextlib.closing(sqlite3.connect(path)) as small:
+        small.execute("PRAGMA page_size = 512")
+        small.execute("VACUUM")
+    filled(path, rows=5).close()
+    with contextlib.closing(OffsetStore(path)) as store:
+        good = dict(store.fetch_all("g"))
+    data, journal = path.read_bytes(), (path.parent / "offsets.sqlite.journal").read_bytes()
+    said = 0
+    for bit in range(0, len(data) * 8, step):
+        flipped = bytearray(data)
+        flipped[bit // 8] ^= 1 << bit % 8
+        place = tmp_path / str(bit)
+        place.mkdir()
+        (place / "offsets.sqlite").write_bytes(flipped)
+        (place / "offsets.sqlite.journal").write_bytes(journal)
+        with contextlib.closing(OffsetStore(place / "offsets.sqlite")) as store:
+            assert dict(store.fetch_all("g")) == good, bit
+            assert store.numbers("g") == GroupNumbers(4, 9), bit
+            said += bool(store.damage)
+        shutil.rmtree(place)
+    assert said > len(data) * 8 // step // 10
+
+
+def test_promises_4_and_28_no_flipped_bit_of_the_file_gives_another_offset(tmp_path):
+    check_flipped_bits(tmp_path, 13)
+
+
+@pytest.mark.soak
+def test_promises_4_and_28_no_bit_at_all(tmp_path):
+    check_flipped_bits(tmp_path, 1)
+
+
+def test_a_file_of_the_version_without_checksums_is_taken_over(tmp_path):
+    path = tmp_path / "offsets.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as old:
+        old.executescript(
+            "CREATE TABLE offsets (grp TEXT NOT NULL, topic TEXT NOT NULL, partition INTEGER NOT NULL, "
+            '"offset" INTEGER NOT NULL, metadata TEXT NOT NULL, leader_epoch INTEGER NOT NULL, '
+            "PRIMARY KEY (grp, topic, partition)) WITHOUT ROWID;"
+            "CREATE TABLE groups (grp TEXT PRIMARY KEY, generation INTEGER NOT NULL, members INTEGER NOT NULL) "
+            "WITHOUT ROWID;"
+            "INSERT INTO offsets VALUES ('g', 'commits', 3, 30, 'note', 2); INSERT INTO groups VALUES ('g', 4, 9);"
+        )
+    for _ in range(2):
+        with contextlib.closing(OffsetStore(path)) as store:
+            assert store.damage == ""
+            assert dict(store.fetch_all("g")) == {("commits", 3): OffsetAndMetadata(30, "note", 2)}
+            assert store.numbers("g") == GroupNumbers(4, 9)
