@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
 from app.history.ring import EventRing
 from app.places import DataFiles, new_session_folder
+from app.sessions.again import branch_of
+from app.sessions.reading import Reading
+from app.sessions.stored import SCENARIO_PATH, StoredSession
+from app.sessions.travel import Travel
 from app.view_models.chart_feed import ChartFeed
 from app.view_models.refusal_feed import RefusalFeed
 from app.view_models.timeline import TimelineFeed
 from broker_core.clock import ns_from_s
-from broker_core.engine.runner import Engine, EngineStatus, Mode
+from broker_core.engine.runner import Engine, EngineStatus, Errand, Mode
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import describe
 from broker_core.lab.actions import UserAction
@@ -35,6 +40,7 @@ class Player(QObject):
     """One session at a time. Signals come in the window's thread. `acted` with a `Performed` when an action was done.
 
     `opened` when another session is there, `said` with a sentence for the status bar, `failed` with one to be seen.
+    `travel` shows its past; what was recorded before, and is only looked at, has no present.
     """
 
     opened = Signal()
@@ -43,6 +49,7 @@ class Player(QObject):
     acted = Signal(object)
     _acted = Signal(object)
     _stepped = Signal(object)
+    _erranded = Signal(object)
 
     def __init__(self, *, record: bool = True, sessions: Path | None = None, parent: QObject | None = None) -> None:
         """`record` holds for sessions to come; `sessions` is where they go, the user's folder where it is None."""
@@ -50,6 +57,8 @@ class Player(QObject):
         self.record = record
         self._sessions = sessions
         self._live: LiveSession | None = None
+        self._stored: StoredSession | None = None
+        self._reading: Reading | None = None
         self._engine: Engine | None = None
         self._path: Path | None = None
         self._seed: int | None = None
@@ -62,8 +71,12 @@ class Player(QObject):
         self.speed = 1.0
         self.fast = False
         self.stopped = False
+        self.travel = Travel(lambda: self.end_ns, self)
+        self.travel.failed.connect(self.failed)
+        self.branched_from = ""
         self._acted.connect(self._tell)
         self._stepped.connect(self._tell_step)
+        self._erranded.connect(self._tell_errand)
 
     # -- which session
 
@@ -73,26 +86,76 @@ class Player(QObject):
         Raises ScenarioError or BrokerError; the session before goes on then.
         """
         scenario, text = load_scenario(path)
+        self._begin(scenario, text, path, seed, {})
+
+    def _begin(self, scenario: Scenario, text: str, path: Path, seed: int | None, extra: dict[str, Any]) -> LiveSession:
+        """A new session, paused at 0, in place of the one before."""
         folder = new_session_folder(path, self._sessions) if self.record else None
         events = EventRing()
-        live = LiveSession(scenario, text, folder=folder, find_file=DataFiles(path), seed=seed, sinks=(events,))
+        live = LiveSession(
+            scenario,
+            text,
+            folder=folder,
+            find_file=DataFiles(path),
+            seed=seed,
+            sinks=(events,),
+            extra={SCENARIO_PATH: str(path.resolve()), **extra},
+        )
         self.close()
         self.events = events
         self._live, self._path, self._seed, self.scenario = live, path, seed, scenario
+        self._renew()
+        for sink in (self.feed, self.chart_feed, self.refusals):
+            live.simulation.events.attach(sink)
+        self._engine = Engine(live.simulation, until_ns=ns_from_s(scenario.until_s), between=live.look)
+        self.travel.follow(live.film)
+        self.stopped = self._told_failure = self.fast = False
+        self.branched_from = ""
+        self.opened.emit()
+        return live
+
+    def _renew(self) -> None:
+        """Feeds of another session."""
         self.feed = TimelineFeed()
-        live.simulation.events.attach(self.feed)
         self.chart_feed = ChartFeed()
         self.refusals = RefusalFeed()
-        live.simulation.events.attach(self.chart_feed)
-        live.simulation.events.attach(self.refusals)
-        self._engine = Engine(live.simulation, until_ns=ns_from_s(scenario.until_s), between=live.look)
-        self.stopped = self._told_failure = self.fast = False
-        self.opened.emit()
 
-    def restart(self) -> None:
-        """The same scenario with the same seed, from 0."""
+    def open_session(self, folder: Path, at_ns: int = 0) -> StoredSession:
+        """Show a session that was recorded, at a moment of it; the session before is sealed.
+
+        Raises BrokerError where `folder` holds none; the session before goes on then.
+        """
+        stored = StoredSession(folder)
+        self.close()
+        self._live = self._engine = None
+        self._stored, self.scenario = stored, stored.scenario
+        self._path, self._seed = stored.scenario_path, stored.seed
+        self.events = EventRing()
+        self._renew()
+        self.stopped, self._told_failure, self.fast = True, True, False
+        self.branched_from = ""
+        self.travel.follow(lambda: stored.film, has_present=False)
+        self._reading = Reading(folder, (self.feed, self.chart_feed, self.refusals), stored.event_count, self)
+        self._reading.start()
+        self.travel.to(min(at_ns, stored.end_ns))
+        self.opened.emit()
+        return stored
+
+    def branch(self) -> None:
+        """Run the session again up to the moment that is shown, as a new one, which is live from there.
+
+        Raises BrokerError, ScenarioError where its inputs cannot be had again; the session before goes on then.
+        """
+        branch = branch_of(self._stored, self._live, self.travel.snapshot or self.present)
+        assert self._path is not None
+        live = self._begin(branch.scenario, branch.text, self._path, branch.seed, branch.extra)
+        self.branched_from = branch.told
+        self.run_errand(branch.errand(live.simulation), branch.done)
+
+    def restart(self, *, new_seed: bool = False) -> None:
+        """The same scenario from 0, with the same seed or with another one."""
         if self._path is not None:
-            self.open(self._path, self._seed)
+            self.open(self._path, random.randrange(1, 1_000_000) if new_seed else self._seed)
             self.run()
 
     def stop(self) -> None:
@@ -107,6 +170,11 @@ class Player(QObject):
 
     def close(self) -> None:
         """Stop, at the end of the program or before another session."""
+        self.travel.close()
+        if self._reading is not None:
+            self._reading.close()
+            self._reading = None
+        self._stored = None
         if self._live is not None and not self.stopped:
             self._end(finished=self.status.mode is Mode.FINISHED)
 
@@ -127,11 +195,17 @@ class Player(QObject):
         if speed is not None:
             self.speed = speed
         self.fast = False
-        self._with_engine(lambda engine: engine.run(self.speed))
+        if self.travel.looking_back:
+            self.travel.play(self.speed)
+        else:
+            self._with_engine(lambda engine: engine.run(self.speed))
 
     def run_fast(self) -> None:
         """Let time pass ten times as fast as at `speed`."""
         self.fast = True
+        if self.travel.looking_back:
+            self.travel.play(self.speed * FAST_TIMES)
+            return
         self._with_engine(lambda engine: engine.run(self.speed * FAST_TIMES))
 
     def express(self) -> None:
@@ -139,12 +213,26 @@ class Player(QObject):
         self._with_engine(lambda engine: engine.express())
 
     def pause(self) -> None:
-        """Stop time."""
-        self._with_engine(lambda engine: engine.pause())
+        """Stop time: of the past, where that is shown, else of the session."""
+        if self.travel.looking_back:
+            self.travel.pause()
+        else:
+            self._with_engine(lambda engine: engine.pause())
 
     def step(self) -> None:
         """Go on to the next event, and say which one it was."""
+        if self.travel.looking_back:
+            self.travel.step(1, self.present)
+            return
         self._with_engine(lambda engine: engine.step().add_done_callback(self._stepped.emit))
+
+    def run_errand(self, errand: Errand, then: Callable[[bool], str]) -> None:
+        """Let `errand` move the session; `said` tells what `then(done)` makes of it."""
+
+        def tell(done: Future[bool]) -> None:
+            self._erranded.emit((done, then))
+
+        self._with_engine(lambda engine: engine.run_errand(errand).add_done_callback(tell))
 
     def run_until(self, time_ns: int) -> None:
         """Go to `time_ns` as fast as it goes, and wait there: for pictures, not for a window that somebody uses."""
@@ -162,41 +250,73 @@ class Player(QObject):
 
     @property
     def status(self) -> EngineStatus:
-        """How the engine is doing."""
-        assert self._engine is not None
+        """How the engine is doing; of a session that is only looked at, that it is over."""
+        if self._engine is None:
+            return EngineStatus(Mode.FINISHED, 1.0, self.end_ns, 0.0, 0.0, "")
         return self._engine.status
 
     @property
-    def snapshot(self) -> Snapshot:
-        """The latest state."""
-        assert self._engine is not None
+    def present(self) -> Snapshot:
+        """The latest state, whatever is shown."""
+        if self._engine is None:
+            return self.travel.snapshot or Snapshot(0, 0)
         return self._engine.latest
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The state that is shown: the latest, or that of a moment of the past."""
+        return self.travel.snapshot or self.present
+
+    @property
+    def end_ns(self) -> int:
+        """How far the session has come."""
+        if self._stored is not None:
+            return self._stored.end_ns
+        return 0 if self._engine is None else self._engine.latest.time_ns
 
     @property
     def live(self) -> bool:
         """False while the window shows the past: nothing in the session can be changed there."""
-        return self._live is not None
+        return self._live is not None and not self.travel.looking_back
+
+    @property
+    def stored(self) -> StoredSession | None:
+        """The session that was recorded before and is only looked at."""
+        return self._stored
+
+    @property
+    def running(self) -> LiveSession | None:
+        """The session that goes on, or has just ended."""
+        return self._live
 
     @property
     def moving(self) -> bool:
-        """True while session time passes."""
-        return not self.stopped and self.status.mode in {Mode.RUNNING, Mode.EXPRESS}
+        """True while session time passes on the screen."""
+        if self.travel.looking_back:
+            return self.travel.playing
+        return not self.stopped and self.status.mode in {Mode.RUNNING, Mode.EXPRESS, Mode.ERRAND}
 
     @property
     def seed(self) -> int:
         """The seed of this run."""
+        if self._stored is not None:
+            return self._stored.seed
         assert self._live is not None
         return self._live.simulation.seed
 
     @property
     def started_at(self) -> datetime:
         """The wall time of session time 0."""
+        if self._stored is not None:
+            return self._stored.started_at
         assert self._live is not None
         return datetime.fromtimestamp(self._live.epoch_ms / 1000, UTC)
 
     @property
     def folder(self) -> Path | None:
         """Where this session is recorded."""
+        if self._stored is not None:
+            return self._stored.folder
         return None if self._live is None else self._live.folder
 
     def recorded_bytes(self) -> int:
@@ -242,6 +362,18 @@ class Player(QObject):
             return closed
         simulation = self._live.simulation
         return self._engine.post(lambda: call(simulation))
+
+    def _tell_errand(self, answer: tuple[Future[bool], Callable[[bool], str]]) -> None:
+        done, then = answer
+        error = done.exception()
+        if error is None:
+            if sentence := then(done.result()):
+                self.said.emit(sentence)
+        elif isinstance(error, BrokerError):
+            if error.code is not ErrorCode.CLOSED:
+                self.failed.emit(str(error))
+        else:
+            raise error
 
     def _tell_step(self, done: Future[None]) -> None:
         error, event = done.exception(), self.feed.last

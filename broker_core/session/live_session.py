@@ -11,6 +11,7 @@ import msgspec
 
 from broker_core.events import Sink
 from broker_core.files import DiskFiles, FileSystem, MemoryFiles
+from broker_core.lab.replay import RecordedAction, recorded_action
 from broker_core.lab.scenario import Scenario
 from broker_core.lab.simulation import Simulation
 from broker_core.session.film import Film, FolderFilm, MemoryFilm
@@ -48,6 +49,10 @@ class LiveSession:
         self.folder = folder
         self.recorder: Recorder | None = None
         self._closed = False
+        self.text = scenario_text
+        #: What was done by hand, for a run that is to be the same.
+        self.actions: list[RecordedAction] = []
+        self.outside_clients = False
         self.epoch_ms = time.time_ns() // 1_000_000
         seed = scenario.seed if seed is None else seed
         files: FileSystem = MemoryFiles()
@@ -70,6 +75,7 @@ class LiveSession:
         if self.recorder is not None:
             self.simulation.events.attach(self.recorder)
             self.simulation.on_action(self.recorder.action)
+        self.simulation.on_action(lambda time_ns, plain: self.actions.append(recorded_action(time_ns, plain)))
         for sink in sinks:
             self.simulation.events.attach(sink)
         self._cadence = Cadence()
@@ -95,6 +101,13 @@ class LiveSession:
         if self.folder is None:
             return self._memory
         return FolderFilm(self.folder, self.recorder)
+
+    def let_outside_clients_in(self) -> None:
+        """From now on others take part, through a door: the session can be replayed, not run again."""
+        if not self.outside_clients:
+            self.outside_clients = True
+            if self.recorder is not None:
+                self.recorder.note(outside_clients=True)
 
     def summary(self) -> dict[str, int]:
         """The broker's own totals, with the number of events."""

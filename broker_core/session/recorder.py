@@ -116,6 +116,17 @@ class Recorder:
             self._keyframes.append(snapshot)
             self._frames_taken += 1
 
+    @property
+    def session_id(self) -> str:
+        """Of the session, for those that refer to it."""
+        return self._metadata.session_id
+
+    def note(self, **extra: Any) -> None:
+        """Add to the `extra` of the session's metadata, at once; a disk that refuses is told by the recording."""
+        self._metadata = msgspec.structs.replace(self._metadata, extra={**self._metadata.extra, **extra})
+        with contextlib.suppress(OSError):
+            meta.write_metadata(self.folder, self._metadata)
+
     def unsealed(self, folder: str) -> tuple[Written, ...]:
         """The batches of `folder` that are on disk and not in a sealed segment yet; from any thread."""
         return self._tails[folder].written

@@ -1,0 +1,64 @@
+"""Reads a recorded session from its beginning, beside the window, for what is gathered from all events."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+from PySide6.QtCore import QObject
+
+from broker_core.events import Sink
+from broker_core.session.event_index import EventIndex
+
+# The window draws between two bunches of events.
+BUNCH = 1_000
+PAUSE_S = 0.002
+
+
+class Reading(QObject):
+    """Hands every event of the session in `folder` to `sinks`, in order, from a thread of its own."""
+
+    def __init__(self, folder: Path, sinks: Sequence[Sink], expected: int, parent: QObject | None = None) -> None:
+        """`expected` is how many events there are."""
+        super().__init__(parent)
+        self._folder = folder
+        self._sinks = tuple(sinks)
+        self._expected = max(1, expected)
+        self._read = 0
+        self._closing = False
+        self._thread = threading.Thread(target=self._work, name="reading", daemon=True)
+
+    def start(self) -> None:
+        """Begin; returns at once."""
+        self._thread.start()
+
+    @property
+    def fraction(self) -> float:
+        """How much of it is read."""
+        return 1.0 if not self._thread.is_alive() else min(1.0, self._read / self._expected)
+
+    def close(self) -> None:
+        """Stop; returns at once, and nothing more is handed over soon after."""
+        self._closing = True
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the end; False where it takes longer."""
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _work(self) -> None:
+        try:
+            for event in EventIndex(self._folder).events(0):
+                if self._closing:
+                    return
+                for sink in self._sinks:
+                    sink(event)
+                self._read += 1
+                if self._read % BUNCH == 0:
+                    time.sleep(PAUSE_S)
+        except (OSError, pa.ArrowException):
+            # What cannot be read is said where the session is opened; what comes before is there.
+            return

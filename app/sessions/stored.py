@@ -1,0 +1,124 @@
+"""A session folder, opened to be looked at: what it is, what is missing, and whether it can be run again."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import msgspec
+
+from app.places import DataFiles
+from broker_core.clock import s_from_ns
+from broker_core.errors import BrokerError
+from broker_core.lab.replay import RecordedAction, recorded_action
+from broker_core.lab.scenario import Scenario, ScenarioError, parse_scenario
+from broker_core.session import metadata as meta
+from broker_core.session import schema
+from broker_core.session.film import FolderFilm
+from broker_core.session.reader import Session, open_session, seal
+
+SCENARIO_PATH = "scenario_path"  # in the metadata's `extra`
+BRANCHED_FROM = "branched_from"
+
+
+class StoredSession:
+    """The session in `folder`. What nobody closed is sealed first.
+
+    Raises `BrokerError`: NOT_A_SESSION, UNKNOWN_SESSION_VERSION, STORAGE_ERROR.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        session = open_session(folder)
+        self.was_open = not session.recording and (session.metadata.ended == meta.RUNNING or not session.sealed)
+        if self.was_open:
+            session = _sealed(folder, session)
+        self.folder = folder
+        self.metadata = session.metadata
+        self.recording = session.recording
+        self.event_count = session.event_count
+        self.problems = list(session.problems)
+        self.film = FolderFilm(folder)
+        if self.film.problem:
+            self.problems.append(self.film.problem)
+        self.text = session.scenario_text
+        self.scenario, self._scenario_problem = _scenario(self.text, session.metadata)
+        self._plain_actions = session.actions
+        self.end_ns = session.metadata.duration_ns or 0
+        if not self.end_ns:
+            self.end_ns = self.film.at(1 << 62).time_ns
+
+    @property
+    def started_at(self) -> datetime.datetime:
+        """The wall time of session time 0."""
+        try:
+            return datetime.datetime.fromisoformat(self.metadata.started_at)
+        except ValueError:
+            return datetime.datetime.fromtimestamp(0, datetime.UTC)
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+        return self.metadata.seed or 0
+
+    @property
+    def scenario_path(self) -> Path:
+        """Where its scenario was, for the data files beside it; the copy in the folder where that is gone."""
+        original = Path(str(self.metadata.extra.get(SCENARIO_PATH, "")))
+        return original if original.is_file() else self.folder / schema.SCENARIO_FILE
+
+    def actions(self) -> list[RecordedAction]:
+        """What was done by hand. Raises msgspec.ValidationError for what this program does not know."""
+        return [recorded_action(time_ns, plain) for time_ns, plain in self._plain_actions]
+
+    def why_not_again(self) -> str:
+        """Why this session cannot be run again, and so not branched; "" where it can."""
+        return why_not_again(self.metadata, self._scenario_problem, self.scenario, self.scenario_path, self.actions)
+
+    def told(self) -> str:
+        """What it is and what is wrong with it, in a sentence or two."""
+        what = f"Opened {self.metadata.scenario or self.folder.name}, {s_from_ns(self.end_ns):.0f} s recorded."
+        return " ".join([what, *self.problems])
+
+
+def why_not_again(
+    metadata: meta.Metadata,
+    scenario_problem: str,
+    scenario: Scenario,
+    scenario_path: Path,
+    actions: object,
+) -> str:
+    """Why a session's inputs cannot be had again; "" where they can."""
+    if metadata.clock != "virtual" or metadata.extra.get("outside_clients"):
+        return "Clients from outside took part in this session: it can be replayed, not run again."
+    if scenario_problem:
+        return f"Its scenario cannot be run again: {scenario_problem}"
+    find = DataFiles(scenario_path)
+    try:
+        for producer in scenario.producers:
+            name = getattr(producer.arrivals, "file", None)
+            if isinstance(name, str):
+                find(name)
+        if callable(actions):
+            actions()
+    except ScenarioError as error:
+        return str(error)
+    except (msgspec.ValidationError, msgspec.MsgspecError) as error:
+        return f"Something was done in it that this version does not know: {error}"
+    return ""
+
+
+def _sealed(folder: Path, session: Session) -> Session:
+    try:
+        return seal(folder)
+    except BrokerError:
+        # A folder that cannot be written is still read, stream by stream.
+        return session
+
+
+def _scenario(text: str, metadata: meta.Metadata) -> tuple[Scenario, str]:
+    try:
+        return parse_scenario(text, schema.SCENARIO_FILE), ""
+    except ScenarioError as error:
+        about = "What its scenario was about is not known: its file cannot be read."
+        until_s = max(1.0, s_from_ns(metadata.duration_ns or 0))
+        return Scenario(title=metadata.scenario or "A session", about=about, until_s=until_s), str(error)
