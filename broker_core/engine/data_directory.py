@@ -1,7 +1,7 @@
 """The data directory of a broker: its lock, its catalog, and what its queues must not forget.
 
 broker.lock            held while a process uses the directory
-catalog.json           what was created, see `broker_core.catalog`
+catalog.json           what was created, see `broker_core.catalog`, beside its CRC-32C
 offsets.sqlite         committed offsets
 queue-states/<queue>   CRC-32C (4 bytes, big-endian) and MessagePack of `KeptQueue`
 <topic>-<partition>/   the logs
@@ -9,6 +9,7 @@ queue-states/<queue>   CRC-32C (4 bytes, big-endian) and MessagePack of `KeptQue
 
 from __future__ import annotations
 
+import re
 import struct
 
 import crc32c
@@ -25,6 +26,23 @@ _LOCK_FILE = "broker.lock"
 _CATALOG_FILE = "catalog.json"
 _STATES = "queue-states"
 _CHECKSUM = struct.Struct(">I")
+
+
+_CATALOG_HEAD = b'{"checksum": "%08x", "catalog":\n'
+_CATALOG_HEAD_PATTERN = re.compile(rb'\{"checksum": "([0-9a-f]{8})", "catalog":\n')
+
+
+def _read_catalog(data: bytes) -> Catalog:
+    head = _CATALOG_HEAD_PATTERN.match(data)
+    if head is None:
+        # As earlier versions wrote it, without a checksum.
+        if "topics" not in msgspec.json.decode(data, type=dict[str, msgspec.Raw]):
+            raise ValueError("it begins with something else than a checksum")
+        return msgspec.json.decode(data, type=Catalog)
+    text = data[head.end() : -2]
+    if int(head[1], 16) != crc32c.crc32c(text) or data[-2:] != b"}\n":
+        raise ValueError("its checksum does not hold")
+    return msgspec.json.decode(text, type=Catalog)
 
 
 class KeptQueue(msgspec.Struct, frozen=True):
@@ -53,15 +71,16 @@ class DataDirectory:
             return Catalog()
         self._saved = self.files.read(_CATALOG_FILE, 0, self.files.size(_CATALOG_FILE))
         try:
-            return msgspec.json.decode(self._saved, type=Catalog)
-        except msgspec.MsgspecError as error:
+            return _read_catalog(self._saved)
+        except (msgspec.MsgspecError, ValueError) as error:
             raise BrokerError(
                 ErrorCode.DAMAGED, f"{_CATALOG_FILE} ({error}); restore it from a copy, the logs beside it are intact"
             ) from error
 
     def save_catalog(self, catalog: Catalog) -> bool:
         """Replace the catalog, where it has changed; False where it has not. Raises STORAGE_ERROR."""
-        data = msgspec.json.format(msgspec.json.encode(catalog), indent=2)
+        text = msgspec.json.format(msgspec.json.encode(catalog), indent=2)
+        data = _CATALOG_HEAD % crc32c.crc32c(text) + text + b"}\n"
         if data == self._saved:
             return False
         self.files.write_whole(_CATALOG_FILE, data, durable=self._durable)
