@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
+
 import msgspec
 
 from broker_core.broker_state import BrokerState
-from broker_core.queues.lease import Lease
+from broker_core.errors import BrokerError
+from broker_core.queues.lease import Lease, lease_runs
 from broker_core.replies import Reply
 
 
@@ -34,6 +38,28 @@ class BrokerQueues(BrokerState):
         """The holder has finished with the message. Raises INVALID_LEASE where it holds it no longer."""
         self.queue(lease.queue).ack(now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt)
         self._make_room(now_ns, lease.queue)
+
+    def ack_many(self, now_ns: int, leases: Sequence[Lease]) -> None:
+        """`ack` all of these, neighbours in one step; where some are held no longer, INVALID_LEASE after the others."""
+        late: BrokerError | None = None
+        for lease, count in lease_runs(leases):
+            try:
+                queue = self.queue(lease.queue)
+                queue.ack(now_ns, lease.partition, lease.offset, lease.holder, count=count, attempt=lease.attempt)
+            except BrokerError as error:
+                late = late or error
+                self._ack_singly(now_ns, lease, count)
+        for name in {lease.queue: None for lease in leases}:
+            self._make_room(now_ns, name)
+        if late is not None:
+            raise late
+
+    def _ack_singly(self, now_ns: int, first: Lease, count: int) -> None:
+        """Of a run that is not held as a whole, what is held."""
+        for offset in range(first.offset, first.offset + count):
+            with contextlib.suppress(BrokerError):
+                queue = self.queue(first.queue)
+                queue.ack(now_ns, first.partition, offset, first.holder, attempt=first.attempt)
 
     def nack(self, now_ns: int, lease: Lease, cause: str, *, requeue: bool = True) -> None:
         """The holder has failed: the message is tried again, or dead-lettered. Raises INVALID_LEASE."""

@@ -91,7 +91,7 @@ class BrokerState:
             partitions_of=self.partition_count,
             config=group_config,
             positions=self.fetches.position,
-            published_ns=lambda topic, partition, offset: self._partition(topic, partition).published_ns(offset),
+            published_ns=self._published_ns,
         )
 
     def partition_count(self, topic: str) -> int:
@@ -133,6 +133,9 @@ class BrokerState:
             log = self._topic(name).log
             return log.partitioner.divide(messages, len(log.partitions))
         parts: dict[int, list[Message]] = {}
+        if queue.config.priorities == 1:
+            parts[0] = list(messages)
+            return parts
         for message in messages:
             parts.setdefault(level_of(queue, message), []).append(message)
         return parts
@@ -153,6 +156,13 @@ class BrokerState:
         return logs, topic.log.partitioner
 
     # -- inside
+
+    def _published_ns(self, topic: str, partition: int, offset: int) -> int | None:
+        """When the message at `offset` was published, or the first behind it that retention left; None in a hole."""
+        log = self._partition(topic, partition)
+        first = max(offset, log.start_offset)
+        runs = log.runs(first, first + 1)
+        return runs[0].published_ns if runs else None
 
     def _add_topic(
         self,

@@ -32,6 +32,8 @@ class Delivery:
     Each of its ends raises INVALID_LEASE where the lease has expired: somebody else has the message, or will get it.
     """
 
+    __slots__ = ("_host", "_lease", "finished", "message")
+
     def __init__(self, host: BrokerHost, lease: Lease, message: StoredMessage, *, finished: bool = False) -> None:
         self._host = host
         self._lease = lease
@@ -140,8 +142,21 @@ class QueueConsumer:
         except KeyboardInterrupt:
             self._host.call(lambda _now: broker.cancel_take(self.queue, reply))
             raise
+        if self._chain is None and not self._at_most_once:
+            return [Delivery(self._host, lease, lease.message) for lease in leases]
         found = [self._delivery(lease) for lease in leases]
         return [delivery for delivery in found if delivery is not None]
+
+    def ack_many(self, deliveries: Sequence[Delivery]) -> None:
+        """Acknowledge all of these in one step. Raises INVALID_LEASE where some have expired, after the others."""
+        leases = [delivery._lease for delivery in deliveries if not delivery.finished]
+        try:
+            self._host.call(lambda now_ns: self._host.broker.ack_many(now_ns, leases))
+        except BrokerError as error:
+            if error.code is ErrorCode.INVALID_LEASE:
+                _finish(deliveries)
+            raise
+        _finish(deliveries)
 
     def value_of(self, delivery: Delivery) -> Any:
         """The value as the serializer reads it. Raises UNREADABLE for this message alone."""
@@ -209,6 +224,11 @@ class QueueConsumer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _finish(deliveries: Sequence[Delivery]) -> None:
+    for delivery in deliveries:
+        delivery.finished = True
 
 
 def cause_of(error: Exception) -> str:

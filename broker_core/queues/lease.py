@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import msgspec
 
 from broker_core.messages import StoredMessage
@@ -17,3 +19,25 @@ class Lease(msgspec.Struct, frozen=True, gc=False):
     attempt: int
     deadline_ns: int
     message: StoredMessage
+
+
+def lease_runs(leases: Sequence[Lease]) -> Iterator[tuple[Lease, int]]:
+    """The first of each run of neighbours that were handed out together, and how many it has."""
+    first: Lease | None = None
+    count = 0
+    for lease in leases:
+        if (
+            first is not None
+            and lease.offset == first.offset + count
+            and lease.partition == first.partition
+            and lease.attempt == first.attempt
+            and lease.holder == first.holder
+            and lease.queue == first.queue
+        ):
+            count += 1
+            continue
+        if first is not None:
+            yield first, count
+        first, count = lease, 1
+    if first is not None:
+        yield first, count

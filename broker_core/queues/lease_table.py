@@ -150,7 +150,7 @@ class LeaseTable:
                     piece.attempts + 1,
                     piece.history,
                     group[0].published_ns,
-                    tuple([message.size_bytes for message in group]),
+                    tuple([len(message.key or b"") + len(message.value or b"") for message in group]),
                     group[0].offset,
                     end - first,
                     holder,
@@ -233,10 +233,7 @@ class LeaseTable:
                 or (attempt is not None and span.attempts != attempt)
             ):
                 raise BrokerError(ErrorCode.INVALID_LEASE, f"{self.log.topic} {offset} is not held by {holder!r}")
-            first = offset
-            offset += 1
-            while offset < end and self.index.get(offset) is span:
-                offset += 1
+            first, offset = offset, offset + 1 if count == 1 else self.index.end_of(span, offset, end)
             parts.append((span, first, offset))
         return parts
 
@@ -332,7 +329,10 @@ class LeaseTable:
             run = Run(first, (runs[0].offset if runs else first + most) - first, 0, 0)
         # The log knows the size of a run, not of a message in it; what is handed out gets its true size.
         whole, count = run.size_bytes, run.count
-        sizes = tuple([whole * (n + 1) // count - whole * n // count for n in range(count)])
+        if whole % count:
+            sizes = tuple([whole * (n + 1) // count - whole * n // count for n in range(count)])
+        else:
+            sizes = (whole // count,) * count
         self.next_offset = run.end_offset
         self._fresh_bytes -= whole
         return Span(first, run.end_offset, LeaseState.AVAILABLE, 0, (), run.published_ns, sizes, first, count)

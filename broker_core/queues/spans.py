@@ -54,6 +54,15 @@ def part_of(span: Span, first: int, end: int, state: LeaseState) -> Span:
     return Span(first, end, state, span.attempts, span.history, span.published_ns, sizes, first, end - first)
 
 
+def _slots(first: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """The pages that these offsets are on, each with the slots from `start` up to `stop`."""
+    while first < end:
+        start = first & _MASK
+        stop = min(_PAGE, start + end - first)
+        yield first >> _PAGE_BITS, start, stop
+        first += stop - start
+
+
 class SpanIndex:
     """From an offset to the span that it belongs to, in O(1); eight bytes for each message that is not finished."""
 
@@ -70,26 +79,35 @@ class SpanIndex:
 
     def put(self, first: int, end: int, span: Span) -> None:
         """The offsets from `first` up to `end` belong to `span` now."""
-        for offset in range(first, end):
-            number = offset >> _PAGE_BITS
+        for number, start, stop in _slots(first, end):
             page = self._pages.get(number)
             if page is None:
                 page = self._pages[number] = [None] * _PAGE
                 self._used[number] = 0
-            if page[offset & _MASK] is None:
-                self._used[number] += 1
-            page[offset & _MASK] = span
+            self._used[number] += page[start:stop].count(None)
+            page[start:stop] = [span] * (stop - start)
 
     def clear(self, first: int, end: int) -> None:
         """The offsets from `first` up to `end` are finished; each must be in the index."""
-        for offset in range(first, end):
-            number = offset >> _PAGE_BITS
-            used = self._used[number] - 1
+        for number, start, stop in _slots(first, end):
+            used = self._used[number] - (stop - start)
             if used:
                 self._used[number] = used
-                self._pages[number][offset & _MASK] = None
+                self._pages[number][start:stop] = [None] * (stop - start)
             else:
                 del self._used[number], self._pages[number]
+
+    def end_of(self, span: Span, first: int, end: int) -> int:
+        """How far from `first`, which belongs to `span`, its members go on without a gap, at most up to `end`."""
+        for number, start, stop in _slots(first, end):
+            page = self._pages.get(number)
+            members = 0 if page is None else page[start:stop].count(span)
+            if page is None or members < stop - start:
+                offset = (number << _PAGE_BITS) + start
+                while self.get(offset) is span:
+                    offset += 1
+                return offset
+        return end
 
     def segments(self, span: Span) -> Iterator[tuple[int, int]]:
         """Where the members that `span` still has are, as (first, end)."""
