@@ -55,6 +55,8 @@ class GroupCommit:
             else:
                 if ticket is not None:
                     found.append((log, ticket))
+                else:
+                    self._answer(log)  # somebody else has synced it
         return found
 
     def end(self, done: Round) -> list[PartitionLog]:
@@ -68,17 +70,21 @@ class GroupCommit:
             else:
                 advanced.append(log)
         for log in advanced:
-            waiting = self._waiting.get(log)
-            while waiting and waiting[0][0] <= log.high_watermark:
-                waiting.popleft()[1].resolve(None)
-            if waiting is not None and not waiting:
-                self._waiting.pop(log, None)
+            self._answer(log)
         return advanced
 
     def forget(self, log: PartitionLog, error: BrokerError) -> None:
         """The log is going away: those who wait for it get `error`."""
         self._dirty.pop(log, None)
         self._fail(log, error)
+
+    def _answer(self, log: PartitionLog) -> None:
+        """Tell those whose messages are durable."""
+        waiting = self._waiting.get(log)
+        while waiting and waiting[0][0] <= log.high_watermark:
+            waiting.popleft()[1].resolve(None)
+        if waiting is not None and not waiting:
+            self._waiting.pop(log, None)
 
     def _fail(self, log: PartitionLog, error: BrokerError) -> None:
         for _, reply in self._waiting.pop(log, ()):

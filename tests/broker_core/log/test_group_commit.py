@@ -51,6 +51,16 @@ def test_nobody_is_answered_before_the_disk_has_it_and_everybody_in_the_end(step
     assert all(reply.done and reply.error is None for _, _, reply in waiting) and not commits.wanted
 
 
+def test_who_waits_is_answered_also_where_somebody_else_has_synced_the_log():
+    (log,), commits = logs(1), GroupCommit()
+    log.append_batch(0, [Message(b"x")])
+    reply = commits.durable(log, 1)
+    log.sync()
+    assert not reply.done
+    assert commits.begin() == []
+    assert reply.done and reply.error is None and not commits.wanted
+
+
 def test_where_nothing_is_promised_nobody_waits():
     for durability in ("memory", "file"):
         (log,) = logs(1, durability)
