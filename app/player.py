@@ -74,6 +74,7 @@ class Player(QObject):
         self.travel = Travel(lambda: self.end_ns, self)
         self.travel.failed.connect(self.failed)
         self.branched_from = ""
+        self.errands = 0  # that are asked for and have not ended
         self._acted.connect(self._tell)
         self._stepped.connect(self._tell_step)
         self._erranded.connect(self._tell_errand)
@@ -146,7 +147,9 @@ class Player(QObject):
 
         Raises BrokerError, ScenarioError where its inputs cannot be had again; the session before goes on then.
         """
-        branch = branch_of(self._stored, self._live, self.travel.snapshot or self.present)
+        travel = self.travel
+        by_event = travel.shown_event is not None or travel.snapshot is None
+        branch = branch_of(self._stored, self._live, self.snapshot, by_event=by_event)
         assert self._path is not None
         live = self._begin(branch.scenario, branch.text, self._path, branch.seed, branch.extra)
         self.branched_from = branch.told
@@ -229,10 +232,14 @@ class Player(QObject):
     def run_errand(self, errand: Errand, then: Callable[[bool], str]) -> None:
         """Let `errand` move the session; `said` tells what `then(done)` makes of it."""
 
+        if self._engine is None or self.stopped:
+            return
+
         def tell(done: Future[bool]) -> None:
             self._erranded.emit((done, then))
 
-        self._with_engine(lambda engine: engine.run_errand(errand).add_done_callback(tell))
+        self.errands += 1
+        self._engine.run_errand(errand).add_done_callback(tell)
 
     def run_until(self, time_ns: int) -> None:
         """Go to `time_ns` as fast as it goes, and wait there: for pictures, not for a window that somebody uses."""
@@ -294,7 +301,12 @@ class Player(QObject):
         """True while session time passes on the screen."""
         if self.travel.looking_back:
             return self.travel.playing
-        return not self.stopped and self.status.mode in {Mode.RUNNING, Mode.EXPRESS, Mode.ERRAND}
+        return not self.stopped and (self.errands > 0 or self.status.mode in {Mode.RUNNING, Mode.EXPRESS})
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the scenario that is open."""
+        return self._path
 
     @property
     def seed(self) -> int:
@@ -365,6 +377,7 @@ class Player(QObject):
 
     def _tell_errand(self, answer: tuple[Future[bool], Callable[[bool], str]]) -> None:
         done, then = answer
+        self.errands -= 1
         error = done.exception()
         if error is None:
             if sentence := then(done.result()):

@@ -27,12 +27,14 @@ class Branch:
     seed: int
     actions: tuple[RecordedAction, ...]
     moment: Snapshot
+    by_event: bool
     told: str
     extra: dict[str, Any]
 
     def errand(self, simulation: Simulation) -> Errand:
         """What the engine does: the same again, up to the moment."""
-        again = Rerun(simulation, self.actions, until_ns=self.moment.time_ns, until_events=max(1, self.moment.events))
+        events = max(1, self.moment.events) if self.by_event else None
+        again = Rerun(simulation, self.actions, until_ns=self.moment.time_ns, until_events=events)
 
         def go_on(enough: Any) -> bool:
             done = again.go_on(enough)
@@ -52,8 +54,10 @@ class Branch:
         return f"This is a branch: live from {at}, {self.told}. Run it (F5)." if finished else ""
 
 
-def branch_of(stored: StoredSession | None, live: LiveSession | None, moment: Snapshot) -> Branch:
+def branch_of(stored: StoredSession | None, live: LiveSession | None, moment: Snapshot, *, by_event: bool) -> Branch:
     """A branch at `moment` of a recorded session, or else of the one that goes on.
+
+    `by_event`: right after its last event, whatever else came at the same time; else after all that was due then.
 
     Raises BrokerError where its inputs cannot be had again.
     """
@@ -75,6 +79,7 @@ def branch_of(stored: StoredSession | None, live: LiveSession | None, moment: Sn
         seed,
         tuple(actions),
         moment,
+        by_event,
         f"branched from {name}",
         {BRANCHED_FROM: {"session_id": source, "name": name, "at_s": s_from_ns(moment.time_ns)}},
     )
