@@ -61,6 +61,7 @@ class ErrorCode(enum.Enum):
     FORBIDDEN = (1014, "That is not allowed", False)
     REQUEST_TOO_LARGE = (1015, "The request is too large", False)
     UNKNOWN_CONSUMER = (1016, "There is no such consumer", False)
+    MALFORMED_REQUEST = (1017, "The request is not as it must be", False)
     # Schemas: Confluent's numbers.
     INCOMPATIBLE_SCHEMA = (409, "The schema is not compatible", False)
     UNKNOWN_SUBJECT = (40401, "There is no such subject", False)

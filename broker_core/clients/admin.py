@@ -41,6 +41,11 @@ class RunningRedrive:
         """How many of them it has tried."""
         return self._paced.done
 
+    @property
+    def result(self) -> RedriveResult | None:
+        """What became of each; None while it goes on."""
+        return self._paced.reply.result() if self._paced.reply.done else None
+
     def cancel(self) -> None:
         """Leave the rest where it is."""
         self._host.call(lambda _now: self._paced.cancel())

@@ -41,6 +41,7 @@ T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 _NEVER_NS = 1 << 62
+_LONGEST_WAIT_S = 3_600.0
 # No network to wait for: members that start together still join as one.
 DEFAULT_GROUPS = GroupConfig(initial_rebalance_delay_ms=50)
 
@@ -339,7 +340,9 @@ class BrokerHost:
                 self._run(lambda _now: None)
                 next_ns = self.loop.timers.next_deadline_ns()
                 self._sleeps_until_ns = _NEVER_NS if next_ns is None else next_ns
-                self._wake.wait(None if next_ns is None else max(0.0, (next_ns - self.now_ns) / NS_PER_S))
+                wait_s = None if next_ns is None else max(0.0, (next_ns - self.now_ns) / NS_PER_S)
+                # A lock cannot wait for centuries, which is how far away a time to live may end.
+                self._wake.wait(None if wait_s is None else min(wait_s, _LONGEST_WAIT_S))
                 self._sleeps_until_ns = 0
 
     def _call_back(self) -> None:

@@ -1,0 +1,332 @@
+"""Work queues, and their dead letters."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from broker_core.doors.http.shapes.basics import (
+    Cause,
+    Client,
+    Encoding,
+    JsonValue,
+    Name,
+    Offset,
+    Request,
+    Shape,
+)
+from broker_core.doors.http.shapes.topics import FlowSettings, LogSettings, Positive
+from broker_core.queues.config import QueueConfig
+from broker_core.queues.retry import RetryPolicy
+from broker_core.snapshots import QueueView
+
+LeaseMs = Annotated[float, Meta(gt=0, le=86_400_000)]
+DelayMs = Annotated[float, Meta(ge=0, le=86_400_000)]
+
+
+class RetrySettings(Request, frozen=True, kw_only=True):
+    """How long a message that was refused waits for its next attempt; times in milliseconds."""
+
+    kind: Literal["none", "fixed", "exponential", "exponential_jitter"] = "none"
+    base_ms: DelayMs = 1_000.0
+    max_ms: DelayMs = 60_000.0
+    factor: Annotated[float, Meta(ge=1, le=1_000)] = 2.0
+
+
+class QueueSettings(Request, frozen=True, kw_only=True):
+    """A lease counts from delivery; after `max_attempts` deliveries a message goes to the dead letters."""
+
+    lease_ms: LeaseMs = 30_000.0
+    max_attempts: Annotated[int, Meta(ge=1, le=1_000)] = 5
+    retry: RetrySettings = RetrySettings()
+    priorities: Annotated[int, Meta(ge=1, le=256)] = 1
+    ageing_ms: LeaseMs | None = None
+    balancing: Literal["first-come", "round-robin", "weighted", "least-loaded"] = "first-come"
+    dead_letter_topic: Name | None = None
+
+    def config(self) -> QueueConfig:
+        """As the core has it."""
+        retry = RetryPolicy(self.retry.kind, self.retry.base_ms, self.retry.max_ms, self.retry.factor)
+        return QueueConfig(
+            lease_ms=self.lease_ms,
+            max_attempts=self.max_attempts,
+            retry=retry,
+            priorities=self.priorities,
+            ageing_ms=self.ageing_ms,
+            balancing=self.balancing,
+            dead_letter_topic=self.dead_letter_topic or "",
+        )
+
+
+class CreateQueue(Request, frozen=True, kw_only=True):
+    """A new queue."""
+
+    name: Name
+    settings: QueueSettings = QueueSettings()
+    flow: FlowSettings | None = None
+    log: LogSettings = LogSettings()
+
+
+class CreateSubscription(Request, frozen=True, kw_only=True):
+    """A queue of its own that gets every message of `topic` from now on; at most `max_messages` wait in it."""
+
+    name: Name
+    topic: Name
+    settings: QueueSettings = QueueSettings()
+    max_messages: Positive | None = None
+    policy: Literal["drop_newest", "drop_oldest"] = "drop_newest"
+
+
+class LeaseAnswer(Shape, frozen=True, kw_only=True):
+    """A message in somebody's hands."""
+
+    partition: int
+    offset: int
+    holder: str
+    attempt: int
+    remaining_ms: int
+
+
+class QueueAnswer(Shape, frozen=True, kw_only=True):
+    """A queue or subscription; `leases` are some of those in flight."""
+
+    name: str
+    ready: int
+    delayed: int
+    in_flight: int
+    dead: int
+    lease_ms: float
+    max_attempts: int
+    priorities: int
+    waiting_takers: int
+    acknowledged: int
+    redelivered: int
+    dead_lettered: int
+    redriven: int
+    leases: list[LeaseAnswer]
+
+    @classmethod
+    def of(cls, view: QueueView, now_ns: int) -> QueueAnswer:
+        """As the broker says."""
+        same = {name: getattr(view, name) for name in cls.__struct_fields__ if name != "leases"}
+        leases = [
+            LeaseAnswer(
+                partition=each.partition,
+                offset=each.offset,
+                holder=each.holder,
+                attempt=each.attempt,
+                remaining_ms=max(0, (each.deadline_ns - now_ns) // 1_000_000),
+            )
+            for each in view.leases
+        ]
+        return cls(**same, leases=leases)
+
+
+class QueuesAnswer(Shape, frozen=True, kw_only=True):
+    """Those that the caller may read, in the order of creation."""
+
+    queues: list[QueueAnswer]
+
+
+class Take(Request, frozen=True, kw_only=True):
+    """At most `max_messages` that nobody holds; it waits `timeout_ms` for the first."""
+
+    max_messages: Annotated[int, Meta(ge=1, le=10_000)] = 1
+    timeout_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
+    holder: Client = ""
+    encoding: Encoding = "text"
+
+
+class Delivery(Shape, frozen=True, kw_only=True):
+    """A message, and the lease with which it is acknowledged, given back, or held longer."""
+
+    lease: str
+    attempt: int
+    lease_ms: int
+    partition: int
+    offset: int
+    timestamp_ms: int
+    key: str | None
+    value: JsonValue
+    headers: dict[str, str]
+    encoding: Encoding
+
+
+class Taken(Shape, frozen=True, kw_only=True):
+    """Messages; none where none came in time."""
+
+    deliveries: list[Delivery]
+
+
+LeaseToken = Annotated[str, Meta(pattern=r"^[0-9]{1,4}\.[0-9]{1,16}\.[0-9]{1,6}\.[a-zA-Z0-9._@:-]{1,300}$")]
+Leases = Annotated[list[LeaseToken], Meta(min_length=1, max_length=10_000)]
+
+
+class Ack(Request, frozen=True, kw_only=True):
+    """The work on these is done."""
+
+    leases: Leases
+
+
+class Nack(Request, frozen=True, kw_only=True):
+    """The work on these failed: they are tried again, or, without `requeue`, become dead letters."""
+
+    leases: Leases
+    cause: Cause = "nack"
+    requeue: bool = True
+
+
+class Extend(Request, frozen=True, kw_only=True):
+    """These are held for `lease_ms` from now on, or as long as a new lease."""
+
+    leases: Leases
+    lease_ms: LeaseMs | None = None
+
+
+class Release(Request, frozen=True, kw_only=True):
+    """These are given back as if they had never been handed out."""
+
+    leases: Leases
+
+
+class LeaseRefused(Shape, frozen=True, kw_only=True):
+    """A lease that could not be used."""
+
+    lease: str
+    error: str
+    message: str
+
+
+class LeasesDone(Shape, frozen=True, kw_only=True):
+    """How many leases were used, and which could not be."""
+
+    done: int
+    refused: list[LeaseRefused]
+
+
+class Messages(Shape, frozen=True, kw_only=True):
+    """How many messages it concerned."""
+
+    messages: int
+
+
+# -- dead letters
+
+
+class LetterQuery(Request, frozen=True, kw_only=True):
+    """Which ones: of a cause, with a text in key, value or headers; from `offset` of the bin on."""
+
+    cause: Cause = ""
+    text: Annotated[str, Meta(max_length=1_000)] = ""
+    min_redrives: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
+    offset: Offset = 0
+    limit: Annotated[int, Meta(ge=1, le=1_000)] = 100
+    encoding: Encoding = "text"
+
+
+class AttemptAnswer(Shape, frozen=True, kw_only=True):
+    """One delivery that failed; times in nanoseconds since the broker was opened."""
+
+    holder: str
+    delivered_ns: int
+    ended_ns: int
+    outcome: str
+
+
+class Letter(Shape, frozen=True, kw_only=True):
+    """A dead letter: the original, why it died, and what happened on each attempt."""
+
+    offset: int
+    queue: str
+    origin_topic: str
+    origin_partition: int
+    origin_offset: int
+    cause: str
+    redrives: int
+    published_ns: int
+    dead_ns: int
+    key: str | None
+    value: JsonValue
+    headers: dict[str, str]
+    encoding: Encoding
+    attempts: list[AttemptAnswer]
+
+
+class Letters(Shape, frozen=True, kw_only=True):
+    """The oldest first; `count` is how many lie in the bin in all, for this queue."""
+
+    count: int
+    dead_letters: list[Letter]
+
+
+class Causes(Shape, frozen=True, kw_only=True):
+    """How many died of what, the most frequent first."""
+
+    causes: dict[str, int]
+
+
+class Edit(Request, frozen=True, kw_only=True):
+    """What to send in place of the dead letter at `offset`."""
+
+    offset: Offset
+    value: JsonValue
+    key: str | None = None
+    headers: Annotated[dict[str, str], Meta(max_length=1_000)] | None = None
+    encoding: Encoding = "text"
+
+
+class Redrive(Request, frozen=True, kw_only=True):
+    """Dead letters go back to where they came from: `offsets`, or all of a `cause`, or all.
+
+    With `dry_run` it is only said what would happen. With `rate_per_s` they go one by one, at most so many a second,
+    while the answer comes at once; that form takes no edits.
+    """
+
+    offsets: Annotated[list[Offset], Meta(min_length=1, max_length=10_000)] | None = None
+    cause: Cause = ""
+    edits: Annotated[tuple[Edit, ...], Meta(max_length=1_000)] = ()
+    dry_run: bool = False
+    rate_per_s: Annotated[float, Meta(ge=0.001, le=1_000_000)] | None = None
+
+
+class RedrivenAnswer(Shape, frozen=True, kw_only=True):
+    """Where a dead letter went; partition and offset are null where that is not known yet."""
+
+    offset: int
+    to_topic: str
+    to_partition: int | None
+    to_offset: int | None
+
+
+class RefusedLetter(Shape, frozen=True, kw_only=True):
+    """A dead letter that stays where it is."""
+
+    offset: int
+    error: str
+    message: str
+
+
+class Redriven(Shape, frozen=True, kw_only=True):
+    """What became of them. While `running`, the rest goes on by itself; ask again for how far it is."""
+
+    applied: bool
+    running: bool
+    total: int
+    done: int
+    redriven: list[RedrivenAnswer]
+    refused: list[RefusedLetter]
+
+
+class PurgeLetters(Request, frozen=True, kw_only=True):
+    """Take out `offsets`, or all of a `cause`, or all."""
+
+    offsets: Annotated[list[Offset], Meta(min_length=1, max_length=10_000)] | None = None
+    cause: Cause = ""
+
+
+class PurgedLetters(Shape, frozen=True, kw_only=True):
+    """How many were taken out, and which could not be."""
+
+    purged: int
+    refused: list[RefusedLetter]
