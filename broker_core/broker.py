@@ -242,6 +242,17 @@ class Broker(BrokerAdmin, BrokerQueues, BrokerViews):
         """See `GroupCoordinator.heartbeat`."""
         self.groups.heartbeat(now_ns, group, member_id, generation)
 
+    def beat(self, now_ns: int, group: str, member_id: str, generation: int) -> Reply[None]:
+        """A heartbeat whose error comes with the reply: nobody stops to wait for it."""
+        reply: Reply[None] = Reply()
+        try:
+            self.groups.heartbeat(now_ns, group, member_id, generation)
+        except BrokerError as error:
+            reply.fail(error)
+        else:
+            reply.resolve(None)
+        return reply
+
     def leave(self, now_ns: int, group: str, member_id: str, cause: str) -> None:
         """See `GroupCoordinator.leave`."""
         self.groups.leave(now_ns, group, member_id, cause)

@@ -161,7 +161,10 @@ class Membership:
     def _beat(self, now_ns: int) -> None:
         self.start_heartbeat()
         if not self.muted:
-            try:
-                self._broker.heartbeat(now_ns, self._group, self.member_id, self.generation)
-            except BrokerError as error:
-                self._moved_on(error)
+            place = (self.member_id, self.generation)
+            self._broker.beat(now_ns, self._group, *place).then(lambda answer: self._heard(place, answer))
+
+    def _heard(self, place: tuple[str, int], answer: Reply[None]) -> None:
+        """Where the broker is far away, the answer may speak of a place that it has left since."""
+        if isinstance(answer.error, BrokerError) and place == (self.member_id, self.generation):
+            self._moved_on(answer.error)

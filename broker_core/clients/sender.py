@@ -23,6 +23,8 @@ from broker_core.messages import Message
 from broker_core.replies import Reply
 
 _MANY_TIMES = 16  # a batch of many that come at once may be so many times as large as one that lingers
+# The broker may have stored what it did not answer.
+_DOUBTFUL = frozenset({ErrorCode.REQUEST_TIMED_OUT, ErrorCode.CONNECTION_LOST})
 
 
 class _Lane:
@@ -352,7 +354,7 @@ class Sender:
 
     def _failed(self, lane: _Lane, batch: Batch, error: BrokerError) -> None:
         """An attempt has failed: try again where that may help, else say so."""
-        batch.doubtful = batch.doubtful or error.code is ErrorCode.REQUEST_TIMED_OUT
+        batch.doubtful = batch.doubtful or error.code in _DOUBTFUL
         if error.retriable and batch.attempts <= self.config.retries and batch in self.pending:
             due_ns = self._loop.now_ns + ns_from_ms(self.config.retry_backoff_ms)
             self._loop.timers.at(due_ns, lambda _at: self._again(lane, batch))
