@@ -88,6 +88,7 @@ APIS: tuple[Api, ...] = (
     Api(120, watch.TailEvents, watch.Events),
     Api(121, watch.Metrics, watch.MetricsReply),
     Api(122, watch.SlowReaders, watch.SlowReadersReply),
+    Api(123, watch.ListDamage, topics.Names),
 )
 
 BY_KEY: dict[int, Api] = {api.key: api for api in APIS}

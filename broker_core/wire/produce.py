@@ -8,16 +8,16 @@ from broker_core.wire.body import Body, Int32, Millis, Name
 
 
 class InitProducer(Body, frozen=True):
-    """Ids for an idempotent producer. The first is that of `name`, where it has one; `spare` more are nobody's yet."""
+    """An id for an idempotent producer; that of `name` at its next epoch, where it has a name."""
 
     name: Name
-    spare: Int32 = 0
 
 
 class ProducerIdentity(Body, frozen=True):
-    """(producer id, epoch) of each."""
+    """With these two it stamps its batches."""
 
-    ids: tuple[tuple[int, int], ...]
+    producer_id: int
+    epoch: int
 
 
 class ProducedBatch(Body, frozen=True):

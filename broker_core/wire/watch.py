@@ -42,6 +42,10 @@ class MetricsReply(Body, frozen=True):
     connections: int
 
 
+class ListDamage(Body, frozen=True):
+    """What was found damaged on the disk, in sentences."""
+
+
 class SlowReaders(Body, frozen=True):
     """See `Broker.slow_readers`."""
 

@@ -15,7 +15,6 @@ from broker_core.wire import produce as api
 from broker_core.wire.batches import decode_messages
 from broker_core.wire.body import Done
 
-MOST_SPARES = 100
 # Where nobody can say when there will be room again.
 THROTTLE_MS = 100
 MOST_THROTTLE_MS = 10_000
@@ -23,14 +22,9 @@ NOWHERE = -1
 
 
 def init_producer(caller: Caller, request: api.InitProducer) -> api.ProducerIdentity:
-    """Ids that are kept before they are told."""
-    if request.spare > MOST_SPARES:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{request.spare} spare ids; ask for {MOST_SPARES} at a time")
-    ids = caller.broker.producer_ids
-    given = caller.host.admin(
-        lambda _now: (ids.register(request.name), *(ids.register() for _ in range(request.spare)))
-    )
-    return api.ProducerIdentity(given)
+    """An id that is kept before it is told."""
+    given = caller.host.admin(lambda _now: caller.broker.producer_ids.register(request.name))
+    return api.ProducerIdentity(*given)
 
 
 def produce(caller: Caller, request: api.Produce, now_ns: int) -> Waiting:

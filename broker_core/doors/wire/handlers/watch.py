@@ -5,6 +5,7 @@ from __future__ import annotations
 from broker_core.doors.guard.access import Operation
 from broker_core.doors.wire.rows import Caller, How, Row, Waiting, of_broker
 from broker_core.wire import watch as api
+from broker_core.wire.topics import Names
 
 MOST_EVENTS = 1_000
 
@@ -40,8 +41,14 @@ def slow_readers(caller: Caller, request: api.SlowReaders, now_ns: int) -> api.S
     return api.SlowReadersReply(caller.broker.slow_readers(now_ns, request.max_lag, request.max_lag_ns))
 
 
+def damage(caller: Caller, _request: api.ListDamage, _now_ns: int) -> Names:
+    """The oldest first."""
+    return Names(tuple(caller.broker.damage.sentences))
+
+
 ROWS = (
     Row(api.TailEvents, How.WAITS, of_broker(Operation.READ), tail),
     Row(api.Metrics, How.AT_ONCE, of_broker(Operation.READ), metrics),
     Row(api.SlowReaders, How.AT_ONCE, of_broker(Operation.READ), slow_readers),
+    Row(api.ListDamage, How.AT_ONCE, of_broker(Operation.READ), damage),
 )

@@ -1,0 +1,438 @@
+"""The connection of a remote client: a thread that reads, writes, and connects again.
+
+Everything here is guarded by the host's lock, which is an RLock: whoever waits for an answer gives it up meanwhile.
+Answers are settled by the link's thread, under the lock; it never runs tasks or timers, and never waits for an answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import random
+import selectors
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from broker_core.errors import BrokerError, ConfigError, ErrorCode
+from broker_core.wire.body import Body
+from broker_core.wire.codec import Answer, ClientCodec
+from broker_core.wire.errors import RemoteProtocolError
+from broker_core.wire.session import Cancel, Hello, HelloReply, Ping
+
+B = TypeVar("B", bound=Body)
+
+_log = logging.getLogger(__name__)
+_READ_BYTES = 1 << 18
+_MAX_ANSWER_BYTES = 128 * 1_048_576
+_LOOK_S = 0.1  # how often deadlines are looked at
+_IDLE_S = 1.0  # ... where there are none
+SOFTWARE = "brokerscope-python"
+
+
+class RemoteConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """Times in milliseconds. Names are those of Kafka's clients where they have them.
+
+    A request that is not answered after `request_timeout_ms` fails. `connections_max_idle_ms` is not ours: a `ping_ms`
+    keeps a quiet connection alive. What waits to be sent is at most `buffer_bytes`; more is refused with THROTTLED.
+    """
+
+    connect_timeout_ms: int = 5_000
+    request_timeout_ms: int = 30_000
+    reconnect_backoff_ms: int = 50
+    reconnect_backoff_max_ms: int = 2_000
+    ping_ms: int = 10_000
+    buffer_bytes: int = 64 * 1_048_576
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} {getattr(self, name)} must be at least 1")
+
+
+Done = Callable[[Any, BrokerError | None], object]
+
+
+class Call:
+    """A request on its way. `done(reply, error)` is called once, under the lock."""
+
+    __slots__ = ("body", "correlation", "deadline_s", "done", "finished", "repeat", "wait_until_s")
+
+    def __init__(self, body: Body, done: Done, deadline_s: float, repeat: bool, wait_until_s: float | None) -> None:
+        self.body = body
+        self.done = done
+        self.deadline_s = deadline_s
+        self.repeat = repeat  # send it again where the connection is lost meanwhile
+        self.wait_until_s = wait_until_s  # of what waits at the broker: until when it shall
+        self.correlation = 0  # 0 while it is not sent
+        self.finished = False
+
+    def finish(self, reply: Any, error: BrokerError | None) -> None:
+        """Tell who asked, once."""
+        if not self.finished:
+            self.finished = True
+            self.done(reply, error)
+
+    def due_body(self) -> Body:
+        """The request as it is to be sent now: it waits no longer than it has left."""
+        if self.wait_until_s is None:
+            return self.body
+        left_ms = max(0, round((self.wait_until_s - time.monotonic()) * 1_000))
+        changed: Body = msgspec.structs.replace(self.body, wait_ms=left_ms)
+        return changed
+
+
+class Link:
+    """`settled()` is called under the lock after answers were settled; `greeted(hello)` after each connecting."""
+
+    def __init__(
+        self,
+        lock: Any,
+        address: str,
+        port: int,
+        hello: Hello,
+        config: RemoteConfig,
+        *,
+        settled: Callable[[], object],
+        greeted: Callable[[HelloReply], object],
+    ) -> None:
+        """`lock` is an RLock."""
+        self._lock = lock
+        self.place = f"{address}:{port}"
+        self._address, self._port = address, port
+        self._hello = hello
+        self._config = config
+        self._settled, self._greeted = settled, greeted
+        self._codec = ClientCodec(_MAX_ANSWER_BYTES)
+        self._socket: socket.socket | None = None
+        self._pending: dict[int, Call] = {}
+        self._queued: deque[Call] = deque()  # for when there is a connection
+        self._out: list[bytes] = []
+        self._out_bytes = 0
+        self._rest = memoryview(b"")  # of what the socket did not take at once
+        self._waker, self._woken = socket.socketpair()
+        self._woken.setblocking(False)
+        self._first = threading.Condition(lock)
+        self._tries = 0
+        self._backoff = threading.Event()
+        self._closing = False
+        self._failure: BrokerError | None = None
+        self._sent_s = self._heard_s = 0.0
+        self.connects = 0
+        self._thread = threading.Thread(target=self._work, name="remote-link", daemon=True)
+
+    # -- for any thread
+
+    def open(self) -> None:
+        """Connect. Raises CONNECTION_LOST where there is no broker, and what it says where it lets nobody in."""
+        self._thread.start()
+        with self._first:
+            self._first.wait_for(lambda: self.connects or self._failure is not None or self._closing)
+            failure = None if self.connects else self._failure
+        if failure is not None:
+            self.close()
+            raise failure
+
+    @property
+    def connected(self) -> bool:
+        """True while there is a connection."""
+        return self._socket is not None
+
+    def post(
+        self,
+        body: Body,
+        done: Done,
+        *,
+        repeat: bool,
+        wait_s: float | None = None,
+        at_once: bool = False,
+        timeout_s: float | None = None,
+    ) -> Call:
+        """Send a request, at the latest with the next `flush`; `done` is told what became of it.
+
+        `at_once`: where there is no connection now, it fails with CONNECTION_LOST instead of waiting for one. `wait_s`
+        is how long it may wait at the broker, which is not counted as silence.
+        """
+        now_s = time.monotonic()
+        timeout = self._config.request_timeout_ms / 1_000 if timeout_s is None else timeout_s
+        call = Call(body, done, now_s + timeout + (wait_s or 0.0), repeat, None if wait_s is None else now_s + wait_s)
+        with self._lock:
+            if self._closing:
+                call.finish(None, BrokerError(ErrorCode.CLOSED, "the connection to the broker"))
+            elif self._socket is not None:
+                self._send(call)
+            elif at_once:
+                call.finish(None, self._lost())
+            else:
+                self._queued.append(call)
+        return call
+
+    def ask(self, body: Body, reply: type[B], timeout_s: float | None = None, *, repeat: bool) -> B:
+        """Send a request and wait for its reply; the lock is free meanwhile. Raises what the broker says."""
+        if threading.current_thread() is self._thread:
+            raise RuntimeError(f"{type(body).__name__} asked for in the thread that brings the answers")
+        found: list[Any] = []
+        with self._lock:
+            came = threading.Condition(self._lock)
+
+            def done(answer: Any, error: BrokerError | None) -> None:
+                found.append((answer, error))
+                came.notify()
+
+            call = self.post(body, done, repeat=repeat, timeout_s=timeout_s)
+            self.flush()
+            if not came.wait_for(lambda: found, call.deadline_s - time.monotonic() + 2 * _LOOK_S):
+                self.abandon(call)
+                raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{self.place} did not answer {type(body).__name__}")
+        answer, error = found[0]
+        if error is not None:
+            raise error
+        if not isinstance(answer, reply):
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{type(answer).__name__} in the place of {reply.__name__}")
+        return answer
+
+    def abandon(self, call: Call) -> None:
+        """Nobody waits for it any more; what waits at the broker is cancelled."""
+        with self._lock:
+            call.finished = True
+            if self._pending.pop(call.correlation, None) is not None:
+                self._codec.forget(call.correlation)
+                if call.wait_until_s is not None:
+                    self.post(Cancel(call.correlation), _ignore, repeat=False, at_once=True)
+
+    def flush(self) -> None:
+        """Hand what was posted to the socket, as far as that takes it; the link's thread does the rest."""
+        if self._socket is None or self._rest or not self._out:
+            return
+        self._rest, self._out = memoryview(b"".join(self._out)), []
+        self._write(self._socket)
+        if self._rest:
+            self._wake_up()
+
+    def close(self) -> None:
+        """Everything that waits fails with CLOSED. The second call does nothing."""
+        with self._lock:
+            if not self._closing:
+                self.flush()
+                self._closing = True
+                self._fail_all(BrokerError(ErrorCode.CLOSED, "the connection to the broker"))
+                self._first.notify_all()
+        self._backoff.set()
+        self._wake_up()
+        if self._thread.is_alive() and threading.current_thread() is not self._thread:
+            self._thread.join()
+        for each in (self._waker, self._woken):
+            each.close()
+
+    # -- under the lock
+
+    def _send(self, call: Call) -> None:
+        if self._out_bytes > self._config.buffer_bytes:
+            about = f"{self._out_bytes} bytes wait to be sent to {self.place}"
+            call.finish(None, BrokerError(ErrorCode.THROTTLED, about))
+            return
+        try:
+            correlation, data = self._codec.request(call.due_body())
+        except BrokerError as error:
+            call.finish(None, error)
+            return
+        call.correlation = correlation
+        self._pending[correlation] = call
+        self._out.append(data)
+        self._out_bytes += len(data)
+
+    def _write(self, sock: socket.socket) -> None:
+        try:
+            sent = sock.send(self._rest)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            return  # reading finds out as well, and says what became of it
+        self._rest = self._rest[sent:]
+        self._out_bytes -= sent
+        self._sent_s = time.monotonic()
+
+    def _lost(self) -> BrokerError:
+        return self._failure or BrokerError(ErrorCode.CONNECTION_LOST, self.place)
+
+    def _fail_all(self, error: BrokerError) -> None:
+        calls = [*self._pending.values(), *self._queued]
+        self._pending.clear()
+        self._queued.clear()
+        for call in calls:
+            call.finish(None, error)
+        self._settled()
+
+    def _expire(self) -> None:
+        """End what has waited for too long."""
+        now_s = time.monotonic()
+        late = [call for call in (*self._pending.values(), *self._queued) if call.deadline_s <= now_s]
+        for call in late:
+            if self._pending.pop(call.correlation, None) is not None:
+                self._codec.forget(call.correlation)
+            else:
+                with contextlib.suppress(ValueError):
+                    self._queued.remove(call)
+            about = f"{self.place} did not answer {type(call.body).__name__}"
+            call.finish(None, self._lost() if not call.correlation else BrokerError(ErrorCode.REQUEST_TIMED_OUT, about))
+        if late:
+            self._settled()
+
+    # -- the link's thread
+
+    def _wake_up(self) -> None:
+        with contextlib.suppress(OSError):
+            self._waker.send(b"\0", socket.MSG_DONTWAIT)
+
+    def _work(self) -> None:
+        while not self._closing:
+            try:
+                sock, hello = self._connect()
+            except (OSError, BrokerError, RemoteProtocolError) as error:
+                self._failed(error)
+                continue
+            with self._lock:
+                self._begin(sock, hello)
+            try:
+                self._serve(sock)
+                reason = "the broker has closed it"
+            except (OSError, RemoteProtocolError) as error:
+                reason = str(error)
+            with contextlib.suppress(OSError):
+                sock.close()
+            with self._lock:
+                self._end(reason)
+
+    def _connect(self) -> tuple[socket.socket, HelloReply]:
+        timeout_s = self._config.connect_timeout_ms / 1_000
+        sock = socket.create_connection((self._address, self._port), timeout_s)
+        try:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            codec = ClientCodec(_MAX_ANSWER_BYTES)
+            sock.sendall(codec.request(self._hello)[1])
+            answers: list[Answer] = []
+            while not answers:
+                data = sock.recv(_READ_BYTES)
+                if not data:
+                    raise ConnectionError("the broker has closed the connection")
+                answers = codec.receive(data)
+            if answers[0].error is not None:
+                raise answers[0].error
+            hello = answers[0].body
+            assert isinstance(hello, HelloReply)
+            codec.agree({api.key: (api.min_version, api.max_version) for api in hello.apis})
+            codec.max_request_bytes = hello.max_frame_bytes
+            sock.setblocking(False)
+            self._codec = codec
+        except BaseException:
+            sock.close()
+            raise
+        return sock, hello
+
+    def _failed(self, error: Exception) -> None:
+        """There is no connection: say so to the first who waits, and try again a little later each time."""
+        known = error if isinstance(error, BrokerError) else None
+        with self._lock:
+            about = f"{self.place} cannot be reached ({error}); is the broker running there?"
+            self._failure = known or BrokerError(ErrorCode.CONNECTION_LOST, about)
+            if known is not None:
+                self._fail_all(known)  # it is there, but does not let us in
+            self._expire()
+            self._first.notify_all()
+        most_ms = self._config.reconnect_backoff_max_ms
+        backoff_ms = min(most_ms, self._config.reconnect_backoff_ms * (1 << min(self._tries, 16)))
+        self._tries += 1
+        self._backoff.wait(backoff_ms / 1_000 * random.uniform(0.8, 1.2))
+
+    def _begin(self, sock: socket.socket, hello: HelloReply) -> None:
+        self._socket, self._failure, self._tries = sock, None, 0
+        self._sent_s = self._heard_s = time.monotonic()
+        self.connects += 1
+        self._greeted(hello)
+        queued, self._queued = self._queued, deque()
+        for call in queued:
+            self._send(call)
+        self.flush()
+        self._first.notify_all()
+        self._settled()
+
+    def _end(self, reason: str) -> None:
+        self._socket = None
+        self._out, self._out_bytes, self._rest = [], 0, memoryview(b"")
+        if self._closing:
+            return
+        self._failure = BrokerError(ErrorCode.CONNECTION_LOST, f"{self.place} ({reason})")
+        calls, self._pending = list(self._pending.values()), {}
+        again = [call for call in calls if call.repeat]
+        for call in again:
+            call.correlation = 0
+        self._queued.extendleft(reversed(again))
+        for call in calls:
+            if not call.repeat:
+                call.finish(None, self._failure)
+        self._settled()
+
+    def _serve(self, sock: socket.socket) -> None:
+        """Read and write until the connection ends. Raises what ended it."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._woken, selectors.EVENT_READ)
+            selector.register(sock, selectors.EVENT_READ)
+            events, looked_s = selectors.EVENT_READ, time.monotonic()
+            while not self._closing:
+                wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._rest else 0)
+                if wanted != events:
+                    selector.modify(sock, wanted)
+                    events = wanted
+                for key, ready in selector.select(_LOOK_S if self._pending else _IDLE_S):
+                    if key.fileobj is self._woken:
+                        with contextlib.suppress(BlockingIOError):
+                            self._woken.recv(4_096)
+                    else:
+                        if ready & selectors.EVENT_WRITE:
+                            with self._lock:
+                                self._write(sock)
+                                self.flush()
+                        if ready & selectors.EVENT_READ and not self._read(sock):
+                            return
+                now_s = time.monotonic()
+                if now_s - looked_s >= _LOOK_S:
+                    looked_s = now_s
+                    with self._lock:
+                        self._look(now_s)
+
+    def _read(self, sock: socket.socket) -> bool:
+        """Settle what has come; False where nothing will come any more."""
+        try:
+            data = sock.recv(_READ_BYTES)
+        except (BlockingIOError, InterruptedError):
+            return True
+        if not data:
+            return False
+        with self._lock:
+            self._heard_s = time.monotonic()
+            for answer in self._codec.receive(data):
+                call = self._pending.pop(answer.correlation, None)
+                if call is not None:
+                    call.finish(answer.body, answer.error)
+            self._settled()
+        return True
+
+    def _look(self, now_s: float) -> None:
+        """Deadlines, and signs of life. Raises ConnectionError where the broker gives none."""
+        self._expire()
+        ping_s = self._config.ping_ms / 1_000
+        if now_s - self._sent_s >= ping_s:
+            self._sent_s = now_s
+            self.post(Ping(), _ignore, repeat=False)
+            self.flush()
+        if now_s - self._heard_s >= ping_s + self._config.request_timeout_ms / 1_000:
+            raise ConnectionError(f"it said nothing for {now_s - self._heard_s:.0f} s")
+
+
+def _ignore(_reply: Any, _error: BrokerError | None) -> None:
+    """For who does not care."""
