@@ -9,11 +9,13 @@ from app.handlers.dead_letters import DeadLetterHandlers
 from app.handlers.filters import FilterHandlers
 from app.handlers.inspector import InspectorHandlers
 from app.handlers.reports import ReportHandlers
+from app.handlers.scenarios import ScenarioHandlers
 from app.handlers.session import SessionHandlers
 from app.handlers.view import ViewHandlers
 
 FAMILIES = (
     SessionHandlers,
+    ScenarioHandlers,
     ReportHandlers,
     ConsumerHandlers,
     DeadLetterHandlers,

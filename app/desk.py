@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from PySide6.QtWidgets import QMenu
 
@@ -15,7 +16,10 @@ from app.player import Player
 from app.settings import Settings
 from app.view_models.views import Views
 from broker_core.engine.runner import Mode
+from broker_core.errors import BrokerError
 from broker_core.lab.actions import UserAction
+from broker_core.lab.arrivals import ArrivalError
+from broker_core.lab.scenario import ScenarioError
 from widgets.canvas.canvas import Canvas
 from widgets.main_window import MainWindow
 
@@ -61,6 +65,20 @@ class Desk:
             self.say(why)
         else:
             self.player.perform(action)
+
+    def attempt(self, call: Callable[[], object]) -> bool:
+        """Whether `call` went well; else its error is told, and everything is as it was."""
+        try:
+            call()
+        except (ScenarioError, ArrivalError, BrokerError, OSError) as error:
+            self.player.failed.emit(str(error))
+            return False
+        return True
+
+    def open_scenario(self, path: Path) -> None:
+        """Open another scenario and let it run; where it cannot be opened, the present one stays."""
+        if self.attempt(lambda: self.player.open(path)):
+            self.player.run()
 
     def selected(self, kind: str) -> str:
         """The name of the thing selected on the canvas, where it is of that kind; else ""."""

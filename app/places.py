@@ -56,6 +56,11 @@ def sessions_folder() -> Path:
     return Path(platformdirs.user_data_dir(APP_NAME)) / "sessions"
 
 
+def drafts_folder() -> Path:
+    """Where scenarios are kept that were written here."""
+    return Path(platformdirs.user_data_dir(APP_NAME)) / "scenarios"
+
+
 def new_session_folder(scenario: Path, parent: Path | None = None) -> Path:
     """A folder that is not there yet, named after the scenario and the wall time, in `sessions_folder` or `parent`."""
     parent = sessions_folder() if parent is None else parent

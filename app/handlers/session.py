@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QUrl
@@ -11,9 +10,6 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.actions import Command
 from app.desk import Desk
-from broker_core.errors import BrokerError
-from broker_core.lab.arrivals import ArrivalError
-from broker_core.lab.scenario import ScenarioError
 
 
 class SessionHandlers(QObject):
@@ -61,7 +57,7 @@ class SessionHandlers(QObject):
             self._player.run(speed)
 
     def _restart(self) -> None:
-        self._try(self._player.restart)
+        self._desk.attempt(self._player.restart)
 
     def _open_scenario(self) -> None:
         found, _ = QFileDialog.getOpenFileName(self._desk.window, "Open scenario", "", "Scenarios (*.yaml *.yml)")
@@ -70,16 +66,7 @@ class SessionHandlers(QObject):
 
     def open(self, path: Path) -> None:
         """Open another scenario and let it run; where it cannot be opened, the present one stays."""
-        if self._try(lambda: self._player.open(path)):
-            self._player.run()
-
-    def _try(self, call: Callable[[], object]) -> bool:
-        try:
-            call()
-        except (ScenarioError, ArrivalError, BrokerError, OSError) as error:
-            self._player.failed.emit(str(error))
-            return False
-        return True
+        self._desk.open_scenario(path)
 
     def _open_folder(self) -> None:
         if self._player.folder is not None:

@@ -1,0 +1,99 @@
+"""A field for text in lines: numbers at its left, one line marked as wrong."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTextFormat
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+
+from widgets.theme import current_theme, mono_font, qcolour
+
+
+class _Margin(QWidget):
+    """Where the line numbers are."""
+
+    def __init__(self, field: CodeField) -> None:
+        super().__init__(field)
+        self._field = field
+
+    def sizeHint(self) -> QSize:
+        """As wide as the last number."""
+        return QSize(self._field.margin_width(), 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The field knows its lines."""
+        self._field.paint_margin(event)
+
+
+class CodeField(QPlainTextEdit):
+    """Plain text in the fixed-width face. Two spaces for Tab, and a new line begins where the last one did."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFont(mono_font())
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self._wrong_line = 0
+        self._margin = _Margin(self)
+        self.blockCountChanged.connect(lambda _count: self._fit_margin())
+        self.updateRequest.connect(self._on_update)
+        self._fit_margin()
+
+    def margin_width(self) -> int:
+        """Room for the numbers, in pixels."""
+        digits = max(2, len(str(self.blockCount())))
+        return round(QFontMetricsF(self.font()).horizontalAdvance("9")) * digits + 20
+
+    def _fit_margin(self) -> None:
+        self.setViewportMargins(self.margin_width(), 0, 0, 0)
+
+    def _on_update(self, area: QRect, moved: int) -> None:
+        if moved:
+            self._margin.scroll(0, moved)
+        else:
+            self._margin.update(0, area.y(), self._margin.width(), area.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The margin is as high as the field."""
+        super().resizeEvent(event)
+        inside = self.contentsRect()
+        self._margin.setGeometry(QRect(inside.left(), inside.top(), self.margin_width(), inside.height()))
+
+    def paint_margin(self, event: QPaintEvent) -> None:
+        """Numbers of the lines in sight; that of the wrong one in red."""
+        theme = current_theme()
+        painter = QPainter(self._margin)
+        painter.fillRect(event.rect(), qcolour(theme.sunken))
+        painter.setFont(self.font())
+        block = self.firstVisibleBlock()
+        top = self.blockBoundingGeometry(block).translated(self.contentOffset()).top()
+        while block.isValid() and top <= event.rect().bottom():
+            height = self.blockBoundingRect(block).height()
+            number = block.blockNumber() + 1
+            painter.setPen(qcolour(theme.failure if number == self._wrong_line else theme.muted))
+            where = QRect(0, round(top), self._margin.width() - 10, round(height))
+            painter.drawText(where, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), str(number))
+            block, top = block.next(), top + height
+        painter.end()
+
+    def mark_wrong(self, line: int) -> None:
+        """Mark a line, counted from 1; 0 for none."""
+        self._wrong_line = line
+        marks = []
+        if line:
+            mark = QTextEdit.ExtraSelection()
+            mark.format.setBackground(QColor(current_theme().failure_soft))
+            mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
+            mark.cursor = QTextCursor(self.document().findBlockByNumber(line - 1))
+            marks.append(mark)
+        self.setExtraSelections(marks)
+        self._margin.update()
+
+    def wrong_line(self) -> int:
+        """The line that is marked, 0 for none."""
+        return self._wrong_line
+
+    def go_to_line(self, line: int) -> None:
+        """Put the cursor there."""
+        self.setTextCursor(QTextCursor(self.document().findBlockByNumber(max(0, line - 1))))
+        self.centerCursor()
+        self.setFocus()

@@ -1,0 +1,139 @@
+"""The editor of scenarios: YAML, judged as it is written, with the error at its line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QMessageBox, QPushButton, QVBoxLayout, QWidget
+
+from widgets.code_field import CodeField
+from widgets.facts import let_wrap, plain_label
+from widgets.icons import icon_pixmap
+from widgets.theme import current_theme
+from widgets.words import tr
+
+JUDGE_DELAY_MS = 250
+
+# What is wrong with a text: the line, counted from 1, and a sentence; (0, "") where nothing is.
+Judge = Callable[[str], tuple[int, str]]
+
+
+class ScenarioEditor(QDialog):
+    """`runRequested(text)` to run what is written, `saveRequested(text)` to keep it; answer that with `set_saved`."""
+
+    runRequested = Signal(str)
+    saveRequested = Signal(str)
+
+    def __init__(self, name: str, text: str, judge: Judge, *, saved: bool, parent: QWidget | None = None) -> None:
+        """`saved` is False for a text that is in no file yet."""
+        super().__init__(parent)
+        self.setModal(False)
+        self.resize(820, 680)
+        self._judge = judge
+        self._name = name
+        self._kept = text if saved else ""
+        self.field = CodeField(self)
+        self.field.setPlainText(text)
+        self.field.setAccessibleName(tr("Scenario as YAML"))
+        self._sign = plain_label("", "", self)
+        self.verdict = plain_label("", "", self)
+        self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        let_wrap(self.verdict)
+        self.go_button = QPushButton(tr("Go to the line"), self)
+        self.go_button.clicked.connect(lambda: self.field.go_to_line(self.field.wrong_line()))
+        self.run_button = QPushButton(tr("Run"), self)
+        self.run_button.setProperty("role", "primary")
+        self.run_button.setToolTip(tr("Opens it as a new session (Ctrl+Return)."))
+        self.run_button.clicked.connect(self._run)
+        self.save_button = QPushButton(tr("Save as..."), self)
+        self.save_button.clicked.connect(lambda: self.saveRequested.emit(self.text()))
+        close = QPushButton(tr("Close"), self)
+        close.clicked.connect(self.close)
+        for button in (self.go_button, self.save_button, close):
+            button.setAutoDefault(False)
+        judged = QHBoxLayout()
+        judged.addWidget(self._sign)
+        judged.addWidget(self.verdict, 1)
+        judged.addWidget(self.go_button)
+        row = QHBoxLayout()
+        row.addWidget(plain_label(tr("Ctrl+Return runs it, Ctrl+S saves it."), "muted", self), 1)
+        for button in (self.run_button, self.save_button, close):
+            row.addWidget(button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 16, 16, 16)
+        column.setSpacing(10)
+        column.addWidget(self.field, 1)
+        column.addLayout(judged)
+        column.addLayout(row)
+        self._delay = QTimer(self)
+        self._delay.setSingleShot(True)
+        self._delay.setInterval(JUDGE_DELAY_MS)
+        self._delay.timeout.connect(self.judge)
+        self.field.textChanged.connect(self._on_text)
+        for keys, call in (("Ctrl+Return", self._run), ("Ctrl+S", self.save_button.click)):
+            QShortcut(QKeySequence(keys), self).activated.connect(call)
+        self.judge()
+        self._show_name()
+        self.field.setFocus()
+
+    def text(self) -> str:
+        """What is written."""
+        return self.field.toPlainText()
+
+    def changed(self) -> bool:
+        """Whether what is written is in no file."""
+        return self.text() != self._kept
+
+    def set_saved(self, name: str) -> None:
+        """What is written is kept in a file of that name."""
+        self._name, self._kept = name, self.text()
+        self._show_name()
+
+    def _on_text(self) -> None:
+        self._delay.start()
+        self._show_name()
+
+    def _show_name(self) -> None:
+        star = "*" if self.changed() else ""
+        self.setWindowTitle(tr("{name} - scenario", name=f"{self._name}{star}"))
+
+    def judge(self) -> bool:
+        """Judge what is written now; True where it can run."""
+        self._delay.stop()
+        line, sentence = self._judge(self.text())
+        theme = current_theme()
+        good = not sentence
+        self.field.mark_wrong(line)
+        self.verdict.setText(tr("This scenario can run.") if good else sentence)
+        name, colour = ("check", theme.stable) if good else ("warning", theme.failure)
+        self._sign.setPixmap(icon_pixmap(name, colour, 16, self.devicePixelRatioF()))
+        self.run_button.setEnabled(good)
+        self.go_button.setVisible(line > 0)
+        return good
+
+    def _run(self) -> None:
+        if self.judge():
+            self.runRequested.emit(self.text())
+
+    def may_close(self) -> bool:
+        """Ask whether what is in no file may be lost."""
+        if not self.changed():
+            return True
+        box = QMessageBox(QMessageBox.Icon.Question, tr("Scenario"), "", QMessageBox.StandardButton.NoButton, self)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(tr("What you have written in {name} is in no file.", name=self._name))
+        discard = box.addButton(tr("Discard it"), QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton(tr("Go on writing"), QMessageBox.ButtonRole.RejectRole)
+        box.exec()
+        return box.clickedButton() is discard
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Nothing that was written is lost without a word."""
+        # Not by way of QDialog, which would reject, which closes.
+        event.setAccepted(self.may_close())
+
+    def reject(self) -> None:
+        """Escape closes as the button does."""
+        self.close()

@@ -1,0 +1,195 @@
+"""All scenarios with what each teaches: choose one, read it, open it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from widgets.facts import FactsGrid, let_wrap, plain_label
+from widgets.panels.soft_area import SoftArea
+from widgets.words import tr
+
+_ID = Qt.ItemDataRole.UserRole
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioFacts:
+    """A scenario as texts; `holds` says in a line what runs in it."""
+
+    id: str
+    title: str
+    about: str
+    watch: tuple[str, ...] = ()
+    try_: tuple[str, ...] = ()
+    holds: str = ""
+
+
+class ScenarioPicker(QDialog):
+    """`chosen(id)` to open a scenario, `editRequested(id)` to change a copy of it."""
+
+    chosen = Signal(str)
+    editRequested = Signal(str)
+
+    def __init__(self, scenarios: Sequence[ScenarioFacts], current: str = "", parent: QWidget | None = None) -> None:
+        """`current` is the id of the one that is open."""
+        super().__init__(parent)
+        self.setWindowTitle(tr("Scenarios"))
+        self.resize(860, 560)
+        self._scenarios = {facts.id: facts for facts in scenarios}
+        self.filter_field = QLineEdit(self)
+        self.filter_field.setPlaceholderText(tr("Search titles and texts"))
+        self.filter_field.setClearButtonEnabled(True)
+        self.filter_field.setAccessibleName(tr("Search the scenarios"))
+        self.filter_field.textChanged.connect(self._filter)
+        self.filter_field.installEventFilter(self)
+        self.list = QListWidget(self)
+        self.list.setAccessibleName(tr("Scenarios"))
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for facts in scenarios:
+            item = QListWidgetItem(facts.title, self.list)
+            item.setData(_ID, facts.id)
+        self.list.currentItemChanged.connect(lambda _item, _old: self._show())
+        self.list.itemDoubleClicked.connect(lambda _item: self._open())
+        self._nothing = plain_label(tr("No scenario holds these words."), "muted", self)
+        self._nothing.hide()
+        left = QWidget(self)
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.filter_field)
+        column.addWidget(self._nothing)
+        column.addWidget(self.list, 1)
+        split = QSplitter(Qt.Orientation.Horizontal, self)
+        split.addWidget(left)
+        split.addWidget(self._reading())
+        split.setStretchFactor(1, 1)
+        split.setSizes([270, 560])
+        split.setChildrenCollapsible(False)
+        self.buttons = QDialogButtonBox(self)
+        self.open_button = self.buttons.addButton(tr("Open"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.open_button.setDefault(True)
+        self.edit_button = self.buttons.addButton(tr("Edit a copy..."), QDialogButtonBox.ButtonRole.ActionRole)
+        self.buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
+        self.buttons.accepted.connect(self._open)
+        self.buttons.rejected.connect(self.reject)
+        self.edit_button.clicked.connect(self._edit)
+        row = QVBoxLayout(self)
+        row.setContentsMargins(16, 16, 16, 16)
+        row.setSpacing(12)
+        row.addWidget(split, 1)
+        row.addWidget(self.buttons)
+        self.select(current or (scenarios[0].id if scenarios else ""))
+        self.filter_field.setFocus()
+
+    def _reading(self) -> QWidget:
+        area = SoftArea(self)
+        inner = QWidget(area)
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(16, 0, 8, 8)
+        column.setSpacing(8)
+        self.title = plain_label("", "title", inner)
+        self.title.setWordWrap(True)
+        self.holds = plain_label("", "muted", inner)
+        self.about = plain_label("", "", inner)
+        for label in (self.holds, self.about):
+            let_wrap(label)
+        self.watch, self.try_ = FactsGrid(inner), FactsGrid(inner)
+        self._heads = (
+            plain_label(tr("What to watch"), "section", inner),
+            plain_label(tr("What to try"), "section", inner),
+        )
+        column.addWidget(self.title)
+        column.addWidget(self.holds)
+        column.addWidget(self.about)
+        for head, grid in zip(self._heads, (self.watch, self.try_), strict=True):
+            column.addWidget(head)
+            column.addWidget(grid)
+        column.addStretch(1)
+        area.setWidget(inner)
+        area.setWidgetResizable(True)
+        return area
+
+    def current(self) -> str:
+        """The id of the scenario that is read, "" for none."""
+        item = self.list.currentItem()
+        return "" if item is None or item.isHidden() else str(item.data(_ID))
+
+    def select(self, scenario_id: str) -> None:
+        """Read the scenario with this id."""
+        for place in range(self.list.count()):
+            item = self.list.item(place)
+            if item is not None and item.data(_ID) == scenario_id:
+                self.list.setCurrentItem(item)
+
+    def _filter(self, text: str) -> None:
+        words = text.casefold().split()
+        first: QListWidgetItem | None = None
+        for place in range(self.list.count()):
+            item = self.list.item(place)
+            assert item is not None
+            facts = self._scenarios[str(item.data(_ID))]
+            whole = " ".join((facts.title, facts.about, facts.holds, *facts.watch, *facts.try_)).casefold()
+            item.setHidden(not all(word in whole for word in words))
+            if first is None and not item.isHidden():
+                first = item
+        self._nothing.setVisible(first is None)
+        if first is not None and not self.current():
+            self.list.setCurrentItem(first)
+        self._show()
+
+    def _show(self) -> None:
+        facts = self._scenarios.get(self.current())
+        self.open_button.setEnabled(facts is not None)
+        self.edit_button.setEnabled(facts is not None)
+        self.title.setText("" if facts is None else facts.title)
+        self.holds.setText("" if facts is None else facts.holds)
+        self.about.setText("" if facts is None else facts.about)
+        for head, grid, lines in zip(
+            self._heads,
+            (self.watch, self.try_),
+            ((), ()) if facts is None else (facts.watch, facts.try_),
+            strict=True,
+        ):
+            head.setVisible(bool(lines))
+            grid.set_facts([(f"{number}.", line) for number, line in enumerate(lines, 1)])
+
+    def _open(self) -> None:
+        if chosen := self.current():
+            self.accept()
+            self.chosen.emit(chosen)
+
+    def _edit(self) -> None:
+        if chosen := self.current():
+            self.accept()
+            self.editRequested.emit(chosen)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Up and down move in the list while the cursor is in the search field."""
+        if watched is self.filter_field and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()))
+            if step is not None:
+                self._step(step)
+                return True
+        return super().eventFilter(watched, event)
+
+    def _step(self, by: int) -> None:
+        place = self.list.currentRow() + by
+        while 0 <= place < self.list.count():
+            item = self.list.item(place)
+            if item is not None and not item.isHidden():
+                self.list.setCurrentRow(place)
+                return
+            place += by
