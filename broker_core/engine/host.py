@@ -12,24 +12,23 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import queue
 import secrets
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self, TypeVar
+from typing import Self, TypeVar
 
 import msgspec
 
 from broker_core.broker import Broker
-from broker_core.clock import NS_PER_MS, NS_PER_S
+from broker_core.clock import NS_PER_MS
 from broker_core.engine.data_directory import OFFSETS_FILE, DataDirectory
-from broker_core.engine.loop import Loop, TaskCancelledError
+from broker_core.engine.host_loop import HostLoop
 from broker_core.engine.tails import Tails
 from broker_core.engine.writer import Writer
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError
 from broker_core.events import EventStream
 from broker_core.files import DiskFiles, FileSystem, MemoryFiles
 from broker_core.groups.config import GroupConfig
@@ -40,17 +39,8 @@ from broker_core.replies import Reply
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
-_NEVER_NS = 1 << 62
-_LONGEST_WAIT_S = 3_600.0
 # No network to wait for: members that start together still join as one.
 DEFAULT_GROUPS = GroupConfig(initial_rebalance_delay_ms=50)
-
-
-class Closable(Protocol):
-    """A client, closed before its host is."""
-
-    def close(self) -> None:
-        """Finish what was begun."""
 
 
 class HostConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +56,7 @@ class HostConfig(msgspec.Struct, frozen=True, kw_only=True):
     tick_ms: int = 250
 
 
-class BrokerHost:
+class BrokerHost(HostLoop):
     """A broker that runs by itself. Without a `path` everything is kept in memory.
 
     A directory holds everything that was created, with queues, leases, attempts and offsets, until it is opened again.
@@ -77,24 +67,15 @@ class BrokerHost:
         config = config or HostConfig()
         if path is None:
             config = msgspec.structs.replace(config, log=msgspec.structs.replace(config.log, durability="memory"))
+        super().__init__(threading.Lock(), "broker")
         self.config = config
         self.events = EventStream()
-        self.loop = Loop()
         durable = config.log.durability == "fsync"
         files: FileSystem = MemoryFiles() if path is None else DiskFiles(path)
         self.directory = DataDirectory(files, durable=durable)
-        self.lock = threading.Lock()  # a client's shortest path may hold it, where nothing is due or settled by it
-        self._wake = threading.Condition(self.lock)
-        self._sleeps_until_ns = 0
-        self._waiters: set[threading.Event] = set()
-        self._clients: dict[Closable, None] = {}
-        self._callbacks: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
-        self._callback_thread: threading.Thread | None = None
-        self._closing = False
         self._closed = False
         self._close_lock = threading.Lock()
         self._admin_lock = threading.RLock()
-        self._start_ns = time.monotonic_ns()
         opened = contextlib.ExitStack()
         opened.callback(self.directory.close)
         with opened:
@@ -114,7 +95,6 @@ class BrokerHost:
             opened.pop_all()
         self.tails = Tails(self.broker, self._start_ns, self._wake_at)
         self._writer = Writer(self, self.directory, offsets, config.tick_ms)
-        self._timer_thread = threading.Thread(target=self._keep_time, name="broker-timers", daemon=True)
         self._timer_thread.start()
         self._writer.start()
 
@@ -138,13 +118,6 @@ class BrokerHost:
 
     # -- calls
 
-    def call(self, action: Callable[[int], T]) -> T:
-        """`action(now_ns)` under the lock, for a short while: it must not wait, nor call a user. Raises CLOSED."""
-        with self.lock:
-            if self._closing:
-                raise BrokerError(ErrorCode.CLOSED, "the broker")
-            return self._run(action)
-
     def admin(self, action: Callable[[int], T]) -> T:
         """`call` that changes what there is; it returns when that is saved. Raises STORAGE_ERROR, CLOSED."""
         with self._admin_lock:
@@ -154,68 +127,11 @@ class BrokerHost:
                 self._writer.save_queues()
             return result
 
-    def start(self, coroutine: Coroutine[Reply[Any], None, T]) -> Reply[T]:
-        """Run a coroutine of a client in the core; the reply has its result or its error. Raises CLOSED."""
-        reply: Reply[T] = Reply()
-
-        async def run() -> None:
-            try:
-                reply.resolve(await coroutine)
-            except TaskCancelledError:
-                reply.fail(BrokerError(ErrorCode.CLOSED, "it was cancelled"))
-                raise
-            except Exception as error:
-                reply.fail(error)
-
-        try:
-            self.call(lambda _now: self.loop.spawn(run(), "call"))
-        except BrokerError:
-            coroutine.close()
-            raise
-        return reply
-
-    def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
-        """Sleep until `reply` is there; its result. Raises its error, REQUEST_TIMED_OUT, or CLOSED."""
-        if not reply.done:
-            settled = threading.Event()
-            with self.waking(reply, settled):
-                settled.wait(timeout_s)
-            if not reply.done:
-                if self._closing:
-                    raise BrokerError(ErrorCode.CLOSED, "the broker")
-                raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"nothing came in {timeout_s} s")
-        return reply.result()
-
-    @contextlib.contextmanager
-    def waking(self, reply: Reply[Any], event: threading.Event) -> Iterator[None]:
-        """While inside, `event` is set when `reply` comes or when the host closes."""
-        with self.lock:
-            self._waiters.add(event)
-            reply.then(lambda _reply: event.set())
-            if self._closing:
-                event.set()
-        try:
-            yield
-        finally:
-            with self.lock:
-                self._waiters.discard(event)
-
-    def run(self, coroutine: Coroutine[Reply[Any], None, T], timeout_s: float | None = None) -> T:
-        """`start` and `wait`."""
-        return self.wait(self.start(coroutine), timeout_s)
-
     def kept(self) -> Reply[None]:
         """There when all commits so far are on the disk, as durable as the directory is."""
         if self.config.log.durability == "memory":
             return Reply.of(None)
         return self._writer.kept()
-
-    def tell(self, callback: Callable[[], object]) -> None:
-        """Run a callback of a user, without the lock, in the order of these calls, in a thread of its own."""
-        if self._callback_thread is None:
-            self._callback_thread = threading.Thread(target=self._call_back, name="broker-callbacks", daemon=True)
-            self._callback_thread.start()
-        self._callbacks.put(callback)
 
     def ensure_topic(self, name: str) -> None:
         """Create the topic where it is missing and that is configured; else nothing."""
@@ -227,26 +143,6 @@ class BrokerHost:
 
         if count > 0:
             self.admin(create)
-
-    @property
-    def now_ns(self) -> int:
-        """Nanoseconds since the host was opened; a jump of the wall clock does not move it."""
-        return time.monotonic_ns() - self._start_ns
-
-    @property
-    def closing(self) -> bool:
-        """True once `close` was called."""
-        return self._closing
-
-    # -- clients and the end
-
-    def register(self, client: Closable) -> None:
-        """Close `client` before the host."""
-        self._clients[client] = None
-
-    def unregister(self, client: Closable) -> None:
-        """`client` is closed."""
-        self._clients.pop(client, None)
 
     def close(self) -> None:
         """Close the clients, save everything, give back files and threads. The second call waits for the first.
@@ -272,17 +168,9 @@ class BrokerHost:
             self._close_lock.release()
 
     def _stop(self) -> None:
-        """Wake who waits, and end the threads but the writer's."""
         with self.lock:
             self.tails.stop()
-            self._closing = True
-            self._wake.notify_all()
-            for event in self._waiters:
-                event.set()
-        self._callbacks.put(None)
-        for thread in (self._timer_thread, self._callback_thread):
-            if thread is not None and thread is not threading.current_thread():
-                thread.join()
+        super()._stop()
 
     def __enter__(self) -> Self:
         return self
@@ -299,55 +187,16 @@ class BrokerHost:
         with self.lock:
             return self._run(action)
 
-    def _run(self, action: Callable[[int], T]) -> T:
-        loop = self.loop
-        now_ns = time.monotonic_ns() - self._start_ns
+    def _before(self) -> None:
         if self.tails.open:
             self.tails.close()
-        self._fire(now_ns)
-        loop.advance_to(now_ns)
-        try:
-            return action(now_ns)
-        finally:
-            self._fire(now_ns)
-            next_ns = loop.timers.next_deadline_ns()
-            if next_ns is not None and next_ns < self._sleeps_until_ns:
-                self._wake.notify()
-            if self.broker.syncs.wanted:
-                self._writer.wake()
+
+    def _after(self) -> None:
+        if self.broker.syncs.wanted:
+            self._writer.wake()
 
     def _wake_at(self, time_ns: int) -> None:
         """Have the timers' thread come by at `time_ns`."""
         self.loop.timers.at(time_ns, lambda _at: None)
         if time_ns < self._sleeps_until_ns:
             self._wake.notify()
-
-    def _fire(self, now_ns: int) -> None:
-        """Do everything that is due."""
-        run_next = self.loop.run_next
-        while True:
-            try:
-                while run_next(now_ns):
-                    pass
-                return
-            except Exception:
-                # A fault of ours or of one client: it must not cost the caller, who has nothing to do with it.
-                _log.exception("a timer of the broker failed")
-
-    def _keep_time(self) -> None:
-        with self._wake:
-            while not self._closing:
-                self._run(lambda _now: None)
-                next_ns = self.loop.timers.next_deadline_ns()
-                self._sleeps_until_ns = _NEVER_NS if next_ns is None else next_ns
-                wait_s = None if next_ns is None else max(0.0, (next_ns - self.now_ns) / NS_PER_S)
-                # A lock cannot wait for centuries, which is how far away a time to live may end.
-                self._wake.wait(None if wait_s is None else min(wait_s, _LONGEST_WAIT_S))
-                self._sleeps_until_ns = 0
-
-    def _call_back(self) -> None:
-        while (callback := self._callbacks.get()) is not None:
-            try:
-                callback()
-            except Exception:
-                _log.exception("a callback failed")

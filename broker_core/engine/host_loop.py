@@ -24,6 +24,7 @@ T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 _NEVER_NS = 1 << 62
+_LONGEST_WAIT_S = 3_600.0
 
 
 class Closable(Protocol):
@@ -34,7 +35,12 @@ class Closable(Protocol):
 
 
 class HostLoop:
-    """`lock` may be taken by a client's shortest path, where nothing is due or settled by it."""
+    """`lock` may be taken by a client's shortest path, where nothing is due or settled by it.
+
+    `prefix` is the first part of the names of clients that are given none.
+    """
+
+    prefix = ""
 
     def __init__(self, lock: Any, name: str) -> None:
         """`lock` is a Lock or an RLock; threads are called after `name`."""
@@ -47,6 +53,7 @@ class HostLoop:
         self._clients: dict[Closable, None] = {}
         self._callbacks: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         self._callback_thread: threading.Thread | None = None
+        self._callback_lock = threading.Lock()
         self._timer_thread = threading.Thread(target=self._keep_time, name=f"{name}-timers", daemon=True)
         self._closing = False
         self._start_ns = time.monotonic_ns()
@@ -112,7 +119,7 @@ class HostLoop:
 
     def tell(self, callback: Callable[[], object]) -> None:
         """Run a callback of a user, without the lock, in the order of these calls, in a thread of its own."""
-        with self.lock:
+        with self._callback_lock:
             if self._callback_thread is None:
                 self._callback_thread = threading.Thread(
                     target=self._call_back, name=f"{self._name}-callbacks", daemon=True
@@ -155,6 +162,7 @@ class HostLoop:
     def _run(self, action: Callable[[int], T]) -> T:
         loop = self.loop
         now_ns = time.monotonic_ns() - self._start_ns
+        self._before()
         self._fire(now_ns)
         loop.advance_to(now_ns)
         try:
@@ -165,6 +173,9 @@ class HostLoop:
             next_ns = loop.timers.next_deadline_ns()
             if next_ns is not None and next_ns < self._sleeps_until_ns:
                 self._wake.notify()
+
+    def _before(self) -> None:
+        """What is to be done at the beginning of each call."""
 
     def _after(self) -> None:
         """What is to be done at the end of each call, still under the lock."""
@@ -187,7 +198,9 @@ class HostLoop:
                 self._run(lambda _now: None)
                 next_ns = self.loop.next_ns()
                 self._sleeps_until_ns = _NEVER_NS if next_ns is None else next_ns
-                self._wake.wait(None if next_ns is None else max(0.0, (next_ns - self.now_ns) / NS_PER_S))
+                wait_s = None if next_ns is None else max(0.0, (next_ns - self.now_ns) / NS_PER_S)
+                # A lock cannot wait for centuries, which is how far away a time to live may end.
+                self._wake.wait(None if wait_s is None else min(wait_s, _LONGEST_WAIT_S))
                 self._sleeps_until_ns = 0
 
     def _call_back(self) -> None:
