@@ -26,7 +26,7 @@ class Registered:
         self.name = name
         self.topic = topic
         self.auto_commit = auto_commit
-        config = ConsumerConfig(auto_offset_reset="earliest")
+        config = ConsumerConfig(auto_offset_reset="earliest", commit_on_revoke=False)
         core = Consumer(host.broker, host.loop, name, name, (), config)
         core.assign([(topic, number) for number in range(host.broker.partition_count(topic))])
         self._polled = Polled(host, core)

@@ -155,7 +155,8 @@ def listen(address: str, port: int) -> socket.socket:
     """A socket that listens. Raises INVALID_CONFIG with the reason where that cannot be."""
     plain = address.strip("[]")
     family = socket.AF_INET6 if ":" in plain else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # With the protocol named: without, asyncio does not switch Nagle's delay off.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((plain, port))
