@@ -5,6 +5,8 @@ import random
 import signal
 from pathlib import Path
 
+import pytest
+
 from broker_core.files import DiskFiles
 from broker_core.log.batch import ProducerStamp
 from broker_core.log.config import Durability, LogConfig
@@ -81,6 +83,13 @@ def run_cycles(root: Path, durability: Durability, cycles: int) -> None:
 
 def test_nothing_acknowledged_is_lost_in_200_kills(tmp_path):
     run_cycles(tmp_path, "file", CYCLES)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize("durability", ["file", "fsync"])
+def test_nothing_acknowledged_is_lost_in_2_000_kills(tmp_path, durability):
+    run_cycles(tmp_path, durability, 10 * CYCLES)
 
 
 def test_nothing_acknowledged_is_lost_with_fsync_either(tmp_path):
