@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from broker_core.broker_views import SlowReader
+from broker_core.clients.host import Host
 from broker_core.clock import ns_from_s
-from broker_core.engine.host import BrokerHost
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Change, Target
 from broker_core.groups.protocol import TopicPartition
@@ -27,7 +27,7 @@ ADMIN = "admin"
 class RunningRedrive:
     """A redrive that takes its time."""
 
-    def __init__(self, host: BrokerHost, paced: PacedRedrive) -> None:
+    def __init__(self, host: Host, paced: PacedRedrive) -> None:
         self._host = host
         self._paced = paced
 
@@ -58,7 +58,7 @@ class RunningRedrive:
 class Admin:
     """Every change is saved when its call returns, and is an event of the broker's stream. From any thread."""
 
-    def __init__(self, host: BrokerHost) -> None:
+    def __init__(self, host: Host) -> None:
         self._host = host
         self._broker = host.broker
 

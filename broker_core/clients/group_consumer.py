@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from broker_core.clients.consumer import Consumer
+from broker_core.clients.host import Host
 from broker_core.clients.membership import ConsumerConfig
-from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.protocol import TopicPartition
 from broker_core.messages import StoredMessage
@@ -44,7 +44,7 @@ class GroupConsumer:
 
     def __init__(
         self,
-        host: BrokerHost,
+        host: Host,
         group: str,
         topics: Sequence[str] = (),
         config: ConsumerConfig | None = None,
@@ -60,7 +60,7 @@ class GroupConsumer:
     ) -> None:
         self._host = host
         self.group = group
-        self.client_id = client_id or f"consumer-{next(_numbers)}"
+        self.client_id = client_id or f"{host.prefix}consumer-{next(_numbers)}"
         self._config = config or DEFAULT_CONFIG
         self._on_revoked = on_revoked
         self._serializer, self._key_serializer = serializer, key_serializer

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from broker_core.broker import Published
 from broker_core.clients.batches import NO_OFFSET, Batch, Receipt
+from broker_core.clients.host import Host
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.sender import Sender
-from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Headers, Message
 
@@ -36,7 +36,7 @@ class Producer:
 
     def __init__(
         self,
-        host: BrokerHost,
+        host: Host,
         config: ProducerConfig | None = None,
         *,
         client_id: str = "",
@@ -46,7 +46,7 @@ class Producer:
     ) -> None:
         self._host = host
         self.config = config or ProducerConfig()
-        self.client_id = client_id or f"producer-{next(_numbers)}"
+        self.client_id = client_id or f"{host.prefix}producer-{next(_numbers)}"
         self._serializer = serializer
         self._key_serializer = key_serializer
         self._chain_lock = threading.Lock()
@@ -63,9 +63,7 @@ class Producer:
         self._lock, self._add = host.lock, self._sender.add
         self._closed = False
         # In memory, and where nothing looks at the messages on their way, `publish` is a matter of the host's tails.
-        self._direct = (
-            host.config.log.durability == "memory" and not middleware and not self.config.name and self.config.acks != 0
-        )
+        self._tails = None if middleware or self.config.name or self.config.acks == 0 else host.tails
         host.register(self)
 
     # -- sending
@@ -141,13 +139,14 @@ class Producer:
 
         Raises why it was not stored.
         """
-        if fields or not self._direct:
+        tails = self._tails
+        if fields or tails is None:
             sent = self.send(topic, value, key, linger=False, **fields).result(timeout_s)
             return sent.partition, sent.offset
         value, key = _serialized(self._serializer, value), _serialized(self._key_serializer, key)
         if value is not None:
             with self._host.lock:
-                placed = None if self._sender.pending else self._host.tails.put(self.client_id, topic, value, key)
+                placed = None if self._sender.pending else tails.put(self.client_id, topic, value, key)
             if placed is not None:
                 return placed
         sent = self.send_message(topic, Message(value, key), linger=False).result(timeout_s)
@@ -193,7 +192,7 @@ class Producer:
         if self._closed:
             return
         self._closed = True
-        self._direct = False
+        self._tails = None
         try:
             if not self._host.closing:
                 self._host.wait(self._host.call(lambda _now: self._sender.flush()), timeout_s)

@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from broker_core.clients.group_consumer import read_with
+from broker_core.clients.host import Host
 from broker_core.clock import ns_from_s
-from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage
 from broker_core.queues.lease import Lease
@@ -34,7 +34,7 @@ class Delivery:
 
     __slots__ = ("_host", "_lease", "finished", "message")
 
-    def __init__(self, host: BrokerHost, lease: Lease, message: StoredMessage, *, finished: bool = False) -> None:
+    def __init__(self, host: Host, lease: Lease, message: StoredMessage, *, finished: bool = False) -> None:
         self._host = host
         self._lease = lease
         self.message = message
@@ -98,7 +98,7 @@ class QueueConsumer:
 
     def __init__(
         self,
-        host: BrokerHost,
+        host: Host,
         queue: str,
         *,
         client_id: str = "",
@@ -110,7 +110,7 @@ class QueueConsumer:
         host.call(lambda _now: host.broker.queue(queue))
         self._host = host
         self.queue = queue
-        self.client_id = client_id or f"worker-{next(_numbers)}"
+        self.client_id = client_id or f"{host.prefix}worker-{next(_numbers)}"
         self._at_most_once = guarantee == "at_most_once"
         self._serializer = serializer
         self._chain = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from broker_core.engine.host import BrokerHost
+from broker_core.clients.host import Host
 from broker_core.schemas.compatibility import Compatibility, SchemaKind, SchemaProblem
 from broker_core.schemas.diff import Change
 from broker_core.schemas.registry import SchemaRegistry, SchemaVersion
@@ -14,7 +14,7 @@ from broker_core.schemas.rule import SchemaRule
 class SchemaAdmin:
     """Every change is saved when its call returns. From any thread."""
 
-    def __init__(self, host: BrokerHost) -> None:
+    def __init__(self, host: Host) -> None:
         self._host = host
         self._broker = host.broker
 

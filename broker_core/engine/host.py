@@ -93,7 +93,8 @@ class BrokerHost(HostLoop):
             self.broker.jitter_seed = secrets.randbits(64)
             self._restore()
             opened.pop_all()
-        self.tails = Tails(self.broker, self._start_ns, self._wake_at)
+        in_memory = config.log.durability == "memory"
+        self.tails = Tails(self.broker, self._start_ns, self._wake_at) if in_memory else None
         self._writer = Writer(self, self.directory, offsets, config.tick_ms)
         self._timer_thread.start()
         self._writer.start()
@@ -168,8 +169,9 @@ class BrokerHost(HostLoop):
             self._close_lock.release()
 
     def _stop(self) -> None:
-        with self.lock:
-            self.tails.stop()
+        if self.tails is not None:
+            with self.lock:
+                self.tails.stop()
         super()._stop()
 
     def __enter__(self) -> Self:
@@ -188,7 +190,7 @@ class BrokerHost(HostLoop):
             return self._run(action)
 
     def _before(self) -> None:
-        if self.tails.open:
+        if self.tails is not None and self.tails.open:
             self.tails.close()
 
     def _after(self) -> None:

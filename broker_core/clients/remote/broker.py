@@ -15,7 +15,6 @@ from typing import Self, TypeVar, cast
 from broker_core.broker import Broker
 from broker_core.clients.remote.face import RemoteFace
 from broker_core.clients.remote.link import SOFTWARE, Link, RemoteConfig
-from broker_core.engine.host import HostConfig
 from broker_core.engine.host_loop import HostLoop
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage
@@ -53,7 +52,6 @@ class RemoteBroker(HostLoop):
         super().__init__(threading.RLock(), "remote")
         self.client = client or f"{socket.gethostname()}-{os.getpid()}-{next(_numbers)}{secrets.token_hex(2)}"
         self.prefix = f"{self.client}/"
-        self.config = HostConfig()  # nothing is kept in this process, so clients take the ways that wait for answers
         self.tails = None
         self._shift_ns = 0
         self._session: int | None = None
@@ -70,7 +68,7 @@ class RemoteBroker(HostLoop):
         )
         self._face = RemoteFace(self._link, self.loop, lambda: self._shift_ns)
         # Clients use some of the broker's face, and the remote one has just that; the tests run on both.
-        self.broker = cast(Broker, self._face)
+        self.broker: Broker = cast(Broker, self._face)
         self._link.open()
         self._timer_thread.start()
 

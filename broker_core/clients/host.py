@@ -1,0 +1,76 @@
+"""What clients need of a host: `BrokerHost` in this process, or `RemoteBroker` for one that is elsewhere."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, TypeVar
+
+from broker_core.broker import Broker
+from broker_core.engine.host_loop import Closable
+from broker_core.engine.loop import Loop
+from broker_core.engine.tails import Tails
+from broker_core.replies import Reply
+
+T = TypeVar("T")
+
+
+class Host(Protocol):
+    """See `BrokerHost` and `HostLoop`."""
+
+    prefix: str
+
+    @property
+    def broker(self) -> Broker:
+        """The broker, or what stands for it. Use it within `call` or `admin`."""
+
+    @property
+    def loop(self) -> Loop:
+        """What runs the host's clients."""
+
+    @property
+    def lock(self) -> AbstractContextManager[bool]:
+        """Held while the broker is used."""
+
+    @property
+    def tails(self) -> Tails | None:
+        """The shortest way in, where there is one."""
+
+    @property
+    def now_ns(self) -> int:
+        """Nanoseconds of session time."""
+
+    @property
+    def closing(self) -> bool:
+        """True once it is being closed."""
+
+    def call(self, action: Callable[[int], T]) -> T:
+        """`action(now_ns)` under the lock."""
+
+    def admin(self, action: Callable[[int], T]) -> T:
+        """`call` that changes what there is; it returns when that is saved."""
+
+    def start(self, coroutine: Coroutine[Reply[Any], None, T]) -> Reply[T]:
+        """Run a coroutine of a client."""
+
+    def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
+        """Sleep until `reply` is there; its result."""
+
+    def waking(self, reply: Reply[Any], event: threading.Event) -> AbstractContextManager[None]:
+        """While inside, `event` is set when `reply` comes or when the host closes."""
+
+    def kept(self) -> Reply[None]:
+        """There when all commits so far are on the disk."""
+
+    def tell(self, callback: Callable[[], object]) -> None:
+        """Run a callback of a user, without the lock."""
+
+    def ensure_topic(self, name: str) -> None:
+        """Create the topic where it is missing and that is configured."""
+
+    def register(self, client: Closable) -> None:
+        """Close `client` before the host."""
+
+    def unregister(self, client: Closable) -> None:
+        """`client` is closed."""
