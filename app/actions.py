@@ -45,7 +45,9 @@ class Command:
     checkable: bool = False
 
 
-MENUS = (mark("File"), mark("Session"), mark("Consumer"), mark("Dead letters"), mark("View"))
+# Categories that no menu here names come in between, in the order of the commands; Help stays the last.
+MENUS = (mark("File"), mark("Session"), mark("Consumer"), mark("Messages"), mark("Dead letters"), mark("View"))
+LAST_MENUS = (mark("Layout"), mark("Scenarios"), mark("Help"))
 
 
 def _nothing_against() -> str:
@@ -173,6 +175,8 @@ class ActionRegistry(QObject):
         found: dict[str, list[QAction | None]] = {title: [] for title in MENUS}
         for command in self.commands():
             found.setdefault(command.category, []).append(self._actions[command.id])
+        for title in LAST_MENUS:
+            found[title] = found.pop(title, [])
         return [(tr(title), actions) for title, actions in found.items() if actions]
 
     def install(self, window: QWidget) -> None:

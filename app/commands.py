@@ -7,7 +7,9 @@ from app.handlers.appearance import AppearanceHandlers
 from app.handlers.consumers import ConsumerHandlers
 from app.handlers.dead_letters import DeadLetterHandlers
 from app.handlers.filters import FilterHandlers
+from app.handlers.help import HelpHandlers
 from app.handlers.inspector import InspectorHandlers
+from app.handlers.messages import MessageHandlers
 from app.handlers.reports import ReportHandlers
 from app.handlers.scenarios import ScenarioHandlers
 from app.handlers.session import SessionHandlers
@@ -18,11 +20,13 @@ FAMILIES = (
     ScenarioHandlers,
     ReportHandlers,
     ConsumerHandlers,
+    MessageHandlers,
     DeadLetterHandlers,
     ViewHandlers,
     AppearanceHandlers,
     FilterHandlers,
     InspectorHandlers,
+    HelpHandlers,
 )
 
 COMMANDS: tuple[Command, ...] = tuple(command for family in FAMILIES for command in family.COMMANDS)

@@ -34,6 +34,7 @@ def draw(
     app = QApplication.instance() or QApplication(["brokerscope"])
     assert isinstance(app, QApplication)
     workbench = Workbench(app, theme=theme, record=False)
+    workbench.settings.hints = False
     try:
         workbench.player.open(scenario, seed)
         opened = workbench.player.scenario

@@ -31,6 +31,7 @@ from PySide6.QtCore import QByteArray, QSettings, Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QSplitter, QTabWidget, QVBoxLayout, QWidget
 
+from widgets.hint_bar import HintBar
 from widgets.navigator import Navigator
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
@@ -39,6 +40,7 @@ from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorPanel
 from widgets.panels.jobs import JobsPanel
+from widgets.panels.messages import MessagesPanel
 from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.panel import Panel
 from widgets.panels.rebalances import RebalancesPanel
@@ -62,6 +64,7 @@ class Parts:
     navigator: Navigator
     inspector: InspectorPanel
     rebalances: RebalancesPanel
+    messages: MessagesPanel
     assignments: AssignmentsPanel
     offsets: OffsetsPanel
     in_flight: InFlightPanel
@@ -112,6 +115,7 @@ class MainWindow(QMainWindow):
         self._named = parts.tabs()
         for panel in self._named.values():
             self.tabs.addTab(panel, panel.title)
+        self.tabs.setCurrentWidget(parts.assignments)
         self.tabs.currentChanged.connect(lambda _place: self._on_tab())
         self._compose()
         self.set_menus(menus)
@@ -138,6 +142,8 @@ class MainWindow(QMainWindow):
         column = QVBoxLayout(upper)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        self.hint = HintBar(upper)
+        column.addWidget(self.hint)
         column.addWidget(self.top, 1)
         column.addWidget(self.timeline)
         self.whole = QSplitter(Qt.Orientation.Vertical, self)

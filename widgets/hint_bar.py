@@ -1,0 +1,62 @@
+"""A line above the canvas that offers one thing: a first hint, or a session that was not closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
+
+from widgets.facts import plain_label
+from widgets.words import tr
+
+
+class HintBar(QFrame):
+    """One sentence, perhaps an offer, and a way to send it away. Offers wait for each other."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "banner")
+        self._waiting: list[tuple[str, str, Callable[[], object], Callable[[], object]]] = []
+        self.sentence = plain_label("", "", self)
+        self.sentence.setWordWrap(True)
+        self.offer = QPushButton(self)
+        self.offer.clicked.connect(self._take)
+        self.dismiss = QPushButton(tr("Dismiss"), self)
+        self.dismiss.clicked.connect(self._send_away)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 4, 8, 4)
+        row.setSpacing(8)
+        row.addWidget(self.sentence, 1)
+        row.addWidget(self.offer)
+        row.addWidget(self.dismiss)
+        self.hide()
+
+    def say(
+        self,
+        sentence: str,
+        offer: str = "",
+        taken: Callable[[], object] = lambda: None,
+        dismissed: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Show a sentence, after those that are waiting; `offer` are the words of the button that calls `taken`."""
+        self._waiting.append((sentence, offer, taken, dismissed))
+        if len(self._waiting) == 1:
+            self._show()
+
+    def _show(self) -> None:
+        self.setVisible(bool(self._waiting))
+        if self._waiting:
+            sentence, offer, _taken, _dismissed = self._waiting[0]
+            self.sentence.setText(sentence)
+            self.offer.setText(offer)
+            self.offer.setVisible(bool(offer))
+
+    def _take(self) -> None:
+        _sentence, _offer, taken, _dismissed = self._waiting.pop(0)
+        self._show()
+        taken()
+
+    def _send_away(self) -> None:
+        _sentence, _offer, _taken, dismissed = self._waiting.pop(0)
+        self._show()
+        dismissed()
