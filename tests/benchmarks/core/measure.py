@@ -57,15 +57,26 @@ def side_by_side(cases: Sequence[Case], rounds: int = ROUNDS) -> list[Figure]:
 
 def show(title: str, figures: Sequence[Figure]) -> None:
     """Print a table of them."""
-    table = Table(title=f"{title}; medians of {ROUNDS}, load {os.getloadavg()[0]:.1f}", title_justify="left")
-    for heading in ("", "messages/s", "ns each", "ratio", "goal", ""):
-        table.add_column(heading, justify="left" if not heading else "right")
+    rows = []
     for each in figures:
         goal = "" if each.case.goal is None else f"{each.case.goal:g}"
-        table.add_row(
-            each.case.name, f"{1e9 / each.ns:,.0f}", f"{each.ns:,.0f}", f"{each.ratio:.2f}", goal, each.verdict
+        rows.append(
+            (each.case.name, f"{1e9 / each.ns:,.0f}", f"{each.ns:,.0f}", f"{each.ratio:.2f}", goal, each.verdict)
         )
-    Console(width=120).print(table)
+    show_rows(f"{title}, medians of {ROUNDS}", ("messages/s", "ns each", "ratio", "goal", ""), rows)
+
+
+def show_rows(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table; `headings` are those of all columns but the first."""
+    table = Table()
+    table.add_column("")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for row in rows:
+        table.add_row(*row)
+    console = Console(width=120)
+    console.print(f"\n{title}; load {os.getloadavg()[0]:.1f}")
+    console.print(table)
 
 
 def timed(action: Callable[[], object]) -> float:
