@@ -14,6 +14,7 @@ from broker_core.clients.batches import NO_OFFSET, Batch, Receipt
 from broker_core.clients.host import Host
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.sender import Sender
+from broker_core.clients.throttle import Throttle
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Headers, Message
 
@@ -51,7 +52,11 @@ class Producer:
         self._key_serializer = key_serializer
         self._chain_lock = threading.Lock()
         self._chain = None
-        if middleware:
+        self._throttle: Throttle | None = None
+        if self.config.rate_per_s is not None:
+            self._throttle = Throttle(self.client_id, self.config.rate_per_s, self.config.burst, lambda: host.now_ns)
+        paced = self._throttle is not None
+        if middleware or paced:
             from broker_core.clients.chain import Chain
 
             self._chain = Chain(middleware, lambda: host.now_ns, self.client_id)
@@ -63,7 +68,7 @@ class Producer:
         self._lock, self._add = host.lock, self._sender.add
         self._closed = False
         # In memory, and where nothing looks at the messages on their way, `publish` is a matter of the host's tails.
-        self._tails = None if middleware or self.config.name or self.config.acks == 0 else host.tails
+        self._tails = None if middleware or paced or self.config.name or self.config.acks == 0 else host.tails
         host.register(self)
 
     # -- sending
@@ -84,7 +89,8 @@ class Producer:
         """Put a message on its way. `on_delivery(receipt)` is called in a thread of the host's when its fate is known.
 
         Waits where the buffer is full. Raises what is wrong with the message (UNKNOWN_TOPIC_OR_PARTITION,
-        MESSAGE_TOO_LARGE, INVALID_RECORD, UNSERIALIZABLE), REQUEST_TIMED_OUT where the buffer stays full, and CLOSED.
+        MESSAGE_TOO_LARGE, INVALID_RECORD, UNSERIALIZABLE), REQUEST_TIMED_OUT where the buffer stays full, THROTTLED
+        where its own rate would hold it up for too long, and CLOSED.
         """
         if self._serializer is not None or type(value) is not bytes:
             value = _serialized(self._serializer, value)
@@ -109,6 +115,7 @@ class Producer:
         linger: bool = True,
     ) -> Receipt:
         """`send` for a message that is made already; without `linger` its batch goes at once."""
+        self._keep_rate(1)
         passed = self._passed(topic, message)
         if passed is None:
             return self._filtered(topic, on_delivery)
@@ -159,6 +166,7 @@ class Producer:
 
         Each partition gets its own in the order given. Raises the first error; other batches may have been stored.
         """
+        self._keep_rate(len(messages))
         if self._chain is not None:
             found = [self._passed(topic, message) for message in messages]
             kept = [each for each in found if each is not None]
@@ -193,6 +201,8 @@ class Producer:
             return
         self._closed = True
         self._tails = None
+        if self._throttle is not None:
+            self._throttle.close()
         try:
             if not self._host.closing:
                 self._host.wait(self._host.call(lambda _now: self._sender.flush()), timeout_s)
@@ -215,6 +225,10 @@ class Producer:
         self.close()
 
     # -- inside
+
+    def _keep_rate(self, messages: int) -> None:
+        if self._throttle is not None and messages:
+            self._throttle.wait(messages, self.config.max_block_ms)
 
     def _passed(self, topic: str, message: Message) -> tuple[str, Message] | None:
         if self._chain is None:

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from broker_core.errors import ConfigError
+from broker_core.flow.token_bucket import TokenBucket
 from broker_core.log.batch import MAX_BATCH_RECORDS
 
 Acks = Literal[0, 1, "all"]
@@ -18,7 +19,9 @@ class ProducerConfig(msgspec.Struct, frozen=True, kw_only=True):
     `acks`: 0 is settled at once, whatever becomes of it; 1 when it is in the log; "all" when it is as durable as the
     topic promises. `idempotent` numbers batches so that a retry is stored once. A `name` that another producer takes
     later fences this one. `buffer_bytes` bounds what waits; where it is full, `send` waits for `max_block_ms`, and not
-    at all where that is 0. A batch that is not stored after `delivery_timeout_ms`, or `retries`, fails.
+    at all where that is 0. With a `rate_per_s` (fractions too) the producer holds itself to so many messages, and `burst`
+    at once: `send` and `publish` wait for their turn, as long as for the buffer. A batch that is not stored after
+    `delivery_timeout_ms`, or `retries`, fails.
     """
 
     acks: Acks = "all"
@@ -32,6 +35,8 @@ class ProducerConfig(msgspec.Struct, frozen=True, kw_only=True):
     delivery_timeout_ms: float = 120_000.0
     idempotent: bool = True
     name: str = ""
+    rate_per_s: float | None = None
+    burst: float = 1.0
 
     def __post_init__(self) -> None:
         if self.acks not in (0, 1, "all"):
@@ -43,6 +48,8 @@ class ProducerConfig(msgspec.Struct, frozen=True, kw_only=True):
         for name in ("linger_ms", "max_block_ms", "retries", "retry_backoff_ms"):
             if not getattr(self, name) >= 0:
                 raise ConfigError(f"{name} {getattr(self, name)} must not be negative")
+        if self.rate_per_s is not None:
+            TokenBucket(self.rate_per_s, self.burst)
         for name in ("batch_bytes", "buffer_bytes", "delivery_timeout_ms"):
             if not getattr(self, name) > 0:
                 raise ConfigError(f"{name} {getattr(self, name)} must be more than 0")

@@ -1,0 +1,257 @@
+"""Which test holds the core to which row of the checklist (A1 to D5) and to which promise (1 to 29).
+
+Not every test of a row stands here, only those that show it best. Rows of the doors and of the window have their tests
+named beside them.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+CORE = "broker_core"
+
+ROWS: dict[str, str] = {
+    # A: a broker in one process
+    "A1 partitions and keys": """
+        log/test_partitioners.py test_crc32_is_the_checksum_of_zip_files
+        log/test_partitioners.py test_murmur2_is_that_of_the_java_clients
+        log/test_partitioners.py test_messages_without_a_key_are_spread_evenly_to_within_one_stay
+        lab/test_scenarios.py test_partitions_and_keys""",
+    "A2 groups and their assignors": """
+        groups/test_assignors.py test_every_wanted_partition_has_exactly_one_owner_that_wants_it
+        groups/test_assignors.py test_range_gives_runs_of_each_topic_and_round_robin_takes_turns
+        groups/test_assignors.py test_sticky_moves_the_fewest_possible
+        groups/test_cooperative.py test_only_the_partitions_that_move_are_revoked""",
+    "A3 rebalances": """
+        groups/test_coordinator.py test_what_was_owned_is_revoked_before_anything_is_assigned
+        groups/test_coordinator.py test_joins_within_the_initial_delay_are_one_rebalance
+        groups/test_coordinator.py test_a_changed_subscription_is_a_rebalance
+        groups/test_coordinator.py test_more_partitions_rebalance_only_the_groups_that_want_them
+        groups/test_states.py test_every_call_in_every_state
+        groups/test_states.py test_the_words_are_those_of_the_window
+        groups/test_static_members.py test_a_restarted_static_member_gets_its_partitions_back_without_a_rebalance
+        clients/test_fencing.py test_a3_of_two_with_one_instance_id_the_newer_stays_and_the_older_one_ends
+        clients/test_consumer.py test_a_listener_that_needs_time_is_waited_for_before_the_partitions_go""",
+    "A4 dead consumers": """
+        groups/test_coordinator.py test_a_silent_member_is_removed_at_its_session_timeout_and_not_before
+        groups/test_coordinator.py test_a_member_that_stops_polling_is_removed_although_it_heartbeats""",
+    "A5 committed offsets": """
+        groups/test_commits.py test_commits_advance_and_never_go_back
+        groups/test_commits.py test_commits_of_an_old_generation_are_fenced
+        clients/test_group_consumer.py test_poll_gives_everything_once_and_a_restart_goes_on_behind_the_commit
+        clients/test_group_consumer.py test_iteration_commits_nothing_that_is_still_being_worked_on
+        clients/test_consumer.py test_auto_commit_takes_what_earlier_polls_gave_and_only_when_it_is_time""",
+    "A6 seek and reset": """
+        clients/test_group_consumer.py test_pause_seek_and_seek_to_time
+        groups/test_offset_reset.py test_every_form_says_what_would_change
+        groups/test_offset_reset.py test_no_form_ever_leaves_the_log
+        clients/test_admin.py test_groups_their_lag_and_a_reset_that_is_previewed""",
+    "A7 lag": """
+        groups/test_commits.py test_the_view_tells_lag_only_where_something_is_committed
+        lab/test_scenarios.py test_lag_and_catch_up""",
+    "A8 queues": """
+        queues/test_queue.py test_messages_come_out_in_order_and_each_once
+        queues/test_queue.py test_peek_shows_what_is_next_and_takes_nothing
+        queues/test_queue.py test_a_purge_takes_out_what_nobody_holds
+        queues/test_queue.py test_a_take_that_waits_ends_empty_at_its_deadline
+        queues/test_backpressure.py test_whatever_finishes_a_message_lets_the_next_producer_in""",
+    "A9 priorities": """
+        queues/test_priorities.py test_zero_is_the_most_urgent_and_equal_priorities_keep_their_order
+        queues/test_priorities.py test_a_message_rises_one_level_each_time_the_ageing_has_passed
+        queues/test_priorities.py test_starvation_is_bounded""",
+    "A10 leases": """
+        queues/test_queue.py test_a_lease_expires_exactly_its_length_after_delivery_and_keeps_its_order
+        queues/test_queue.py test_an_extended_lease_ends_later_and_its_neighbours_do_not
+        queues/test_queue.py test_a_release_counts_no_attempt
+        queues/test_scale.py test_take_ack_and_expire_cost_no_more_than_the_logarithm_at_a_hundred_thousand_in_flight
+    """,
+    "A11 attempts": """
+        queues/test_dead_letters.py test_nacks_expiries_and_restarts_count_together
+        engine/test_host.py test_attempts_survive_a_crash_after_a_tick""",
+    "A12 retry policies": """
+        queues/test_retry.py test_the_four_policies
+        queues/test_retry.py test_a_delay_is_never_above_its_maximum_jitter_included
+        queues/test_retry.py test_a_nacked_message_comes_back_after_its_delay_and_not_before""",
+    "A13 dead letters": """
+        queues/test_dead_letters.py test_a_dead_letter_keeps_the_original_and_tells_of_every_attempt
+        queues/test_dead_letters.py test_dead_letters_are_grouped_by_cause_and_filtered
+        queues/test_dead_letters.py test_an_edited_dead_letter_goes_back_as_edited_and_is_counted
+        queues/test_dead_letters.py test_a_dry_run_says_what_would_happen_and_does_nothing
+        queues/test_dead_letters.py test_a_paced_redrive_keeps_its_rate_and_can_be_cancelled
+        queues/test_dead_letters.py test_an_interrupted_redrive_loses_nothing
+        queues/test_dead_letters.py test_a_purge_of_dead_letters_can_be_undone_for_a_while
+        queues/test_large_letters.py test_a_message_of_the_largest_size_dies_and_is_redriven_again_and_again""",
+    "A14 the log": """
+        log/test_partition_log.py test_reading_goes_on_in_the_middle_of_a_batch_and_across_segments
+        log/test_cleaning.py test_segments_go_once_their_last_message_is_too_old
+        log/test_cleaning.py test_the_oldest_segments_go_while_the_rest_still_holds_enough_bytes
+        log/test_cleaning.py test_compaction_keeps_the_latest_of_each_key_at_its_offset
+        log/test_cleaning.py test_a_key_without_a_value_is_deleted_and_its_tombstone_goes_later""",
+    "A15 a restart": """
+        engine/test_host.py test_everything_is_there_again_after_a_restart
+        queues/test_restart.py test_leases_waits_and_counts_go_on_where_they_were
+        groups/test_offsets.py test_one_flush_is_one_sqlite_commit""",
+    "A16 rates and depths": """
+        flow/test_token_bucket.py test_a_third_of_a_message_per_second_is_one_in_three_seconds
+        flow/test_gate.py test_a_rate_lets_blocked_producers_in_when_their_time_comes
+        clients/test_producer_rate.py test_a16_a_producer_keeps_to_its_own_rate_and_its_burst
+        lab/test_producer.py test_a_producer_keeps_its_own_rate_and_its_burst""",
+    "A17 slow readers": "clients/test_consumer.py test_a17_readers_that_are_behind_are_named_by_lag_and_by_time",
+    "A18 schemas": """
+        schemas/test_registry.py test_each_of_the_seven_modes_accepts_what_its_name_says
+        schemas/test_registry.py test_a_diff_names_what_was_added_removed_and_changed
+        schemas/test_validation.py test_a_json_value_is_refused_with_a_pointer_to_the_field
+        schemas/test_validation.py test_avro_data_are_refused_with_a_pointer_to_the_field
+        clients/test_schema_admin.py test_a_topic_takes_avro_from_a_producer_and_buries_the_rest""",
+    "A19 serializers": """
+        clients/test_serializers.py test_json_comes_back_as_it_was
+        clients/test_serializers.py test_messagepack_comes_back_as_it_was
+        clients/test_serializers.py test_avro_written_with_version_one_is_read_as_version_two_and_back""",
+    "A21 middleware": """
+        clients/test_middleware.py test_what_goes_out_meets_the_first_first_and_what_comes_in_meets_it_last
+        clients/test_middleware.py test_routing_sets_the_topic_and_later_middleware_sees_it
+        clients/test_middleware.py test_dedupe_drops_the_copy_and_nothing_else
+        clients/test_middleware.py test_a_dedupe_of_a_hundred_thousand_costs_what_one_of_ten_costs""",
+    "A22 figures": """
+        flow/test_gate.py test_the_view_shows_the_gauges
+        lab/test_any_scenario.py test_sums_and_promises_hold_whatever_happens""",
+    "A23 the producer": """
+        clients/test_sender.py test_messages_wait_for_company_until_the_linger_timer_fires
+        clients/test_sender.py test_a_failed_batch_reaches_its_caller_and_the_next_one_goes_on
+        clients/test_sender.py test_an_idempotent_producer_loses_and_duplicates_nothing_whatever_the_line_does
+        clients/test_sender.py test_acks_0_asks_nothing_and_acks_1_only_for_the_log
+        clients/test_producer.py test_callbacks_are_called_in_order_without_the_lock
+        clients/test_producer.py test_closing_sends_what_lingers_and_then_takes_nothing_more""",
+    "A24 messages": """
+        clients/test_consumer.py test_a24_a_message_whose_time_to_live_is_over_is_not_handed_out
+        queues/test_queue.py test_an_expired_message_is_passed_over_and_reported
+        log/test_batch.py test_ttl_and_priority_travel_in_reserved_headers
+        log/test_partition_log.py test_the_log_keeps_its_own_copy""",
+    # C: the simulated broker
+    "C1 fan-out": """
+        lab/test_subscriptions.py test_each_subscriber_gets_every_message_from_its_beginning_on
+        lab/test_subscriptions.py test_a_full_backlog_turns_the_newest_away_from_that_subscriber_alone""",
+    "C2 several topics": """
+        lab/test_subscriptions.py test_who_waits_for_several_topics_loses_nothing_and_prefers_the_first""",
+    "C3 publishers and subscribers": "lab/test_ground_truth.py test_simple",
+    "C4 backpressure policies": """
+        lab/test_scenarios.py test_backpressure_policies
+        lab/test_scenarios.py test_adaptive_producer
+        flow/test_adaptive.py test_c4_adaptive_backpressure_gives_the_measured_figures""",
+    "C5 guarantees": """
+        lab/test_scenarios.py test_at_most_or_at_least_once
+        clients/test_guarantees.py test_what_a_death_in_the_middle_costs""",
+    "C6 load balancing": """
+        queues/test_balancing.py test_c6_a_queue_gives_its_messages_to_those_who_wait_as_it_was_told
+        lab/test_scenarios.py test_c6_load_balancing""",
+    "C7 counters that add up": """
+        flow/test_gate.py test_depth_stays_below_the_limit_and_the_counters_add_up
+        queues/test_backpressure.py test_c7_the_counters_add_up
+        lab/test_any_scenario.py test_sums_and_promises_hold_whatever_happens""",
+    "C8 the measured figures": """
+        lab/test_ground_truth.py test_simple
+        lab/test_ground_truth.py test_backpressure
+        lab/test_ground_truth.py test_acknowledged
+        queues/test_redelivery_figures.py test_c8_ack_gives_the_measured_timeline""",
+    # D: the simple queue
+    "D1 three forms": "clients/test_simple_queue.py test_d1_the_three_json_forms",
+    "D2 stored on return": """
+        clients/test_simple_queue.py test_d2_what_was_published_or_received_is_stored_when_the_call_returns""",
+    "D3 pull and acknowledge": """
+        clients/test_simple_queue.py test_d3_what_is_acknowledged_is_gone_and_the_rest_comes_back""",
+    "D4 replay": "clients/test_simple_queue.py test_d4_replay_from_an_id_or_a_time_changes_nothing",
+    "D5 storage, priorities, several": "clients/test_simple_queue.py test_d5_priorities_and_several_consumers",
+    # promises
+    "1 the death of the process": """
+        ../crash/test_kill_nine.py test_nothing_acknowledged_is_lost_in_200_kills
+        ../crash/test_host_kill_nine.py test_whatever_was_acknowledged_is_there_after_each_kill""",
+    "2 a power cut": """
+        log/test_power_cut.py test_a_power_cut_anywhere_in_a_long_script_loses_nothing_that_was_acknowledged""",
+    "3 a torn tail": """
+        log/test_recovery.py test_a_tail_cut_at_any_byte_of_the_last_three_batches_leaves_exactly_the_whole_ones""",
+    "4 no wrong byte": """
+        log/test_recovery.py test_no_flipped_bit_in_any_file_ever_serves_a_wrong_record
+        log/test_recovery.py test_every_bit_of_a_compacted_segment_is_guarded_too
+        log/test_recovery.py test_damage_in_the_middle_names_the_lost_offsets_and_the_rest_is_read
+        groups/test_offsets.py test_promises_4_and_28_no_flipped_bit_of_the_file_gives_another_offset
+        engine/test_data_directory.py test_promise_4_every_flipped_bit_and_every_cut_is_named
+        test_damage_report.py test_damage_that_is_found_by_reading_is_told_once_and_marks_the_partition_degraded""",
+    "5 a full disk": """
+        ../crash/test_full_disk.py test_a_file_that_may_not_grow_refuses_cleanly_and_takes_more_when_it_may
+        ../crash/test_full_disk.py test_a_disk_of_one_mebibyte_refuses_cleanly_and_takes_more_when_there_is_room
+        test_files.py test_short_writes_are_noticed""",
+    "6 a failed fsync": "log/test_power_cut.py test_a_failed_fsync_makes_the_log_read_only_for_good",
+    "7 one value per offset": """
+        session/test_checker.py test_every_scenario_keeps_every_promise
+        session/test_checker.py test_a_broken_broker_is_caught_with_the_shortest_history_that_shows_it""",
+    "8 at least once": """
+        session/test_checker.py test_promise_8_with_all_faults_nothing_is_lost_in_a_run_that_comes_to_its_end
+        clients/test_consumer.py test_at_least_once_an_abandoned_consumers_messages_come_again""",
+    "9 at most once": """
+        clients/test_consumer.py test_at_most_once_commits_before_it_hands_out
+        session/test_checker.py test_at_most_once_is_broken_by_a_second_delivery""",
+    "10 effectively once": """
+        clients/test_effects.py test_a_kill_between_effect_and_commit_neither_loses_nor_repeats_one
+        log/test_producers.py test_each_of_the_last_five_batches_is_recognised_with_its_own_offset
+        ../crash/test_kill_nine.py test_a_retry_after_the_death_of_the_broker_is_stored_once""",
+    "11 order and starvation": """
+        queues/test_queue_model.py TestQueueAgainstModel
+        log/test_log_model.py TestLogModel
+        queues/test_priorities.py test_starvation_is_bounded""",
+    "12 one holder": """
+        queues/test_queue.py test_a_late_acknowledgement_is_refused_even_before_the_timer_has_fired
+        queues/test_queue.py test_somebody_else_can_do_nothing_with_a_lease""",
+    "13 poison": """
+        queues/test_dead_letters.py test_a_poison_message_is_dead_lettered_at_exactly_its_last_attempt
+        queues/test_dead_letters.py test_a_redrive_appends_to_the_origin_and_removes_after_and_is_counted
+        lab/test_scenarios.py test_poison_message""",
+    "14 one owner": """
+        groups/test_many_members.py test_members_join_and_leave_in_waves_and_every_partition_always_finds_an_owner
+        groups/test_group_model.py TestGroupModel""",
+    "15 slow consumers": """
+        lab/test_subscriptions.py test_promise_15_a_slow_consumer_slows_nobody_else_and_holds_no_more_than_its_limit""",
+    "16 depths and sums": """
+        flow/test_gate.py test_depth_stays_below_the_limit_and_the_counters_add_up
+        session/test_checker.py test_a_broken_broker_is_caught_with_the_shortest_history_that_shows_it""",
+    "17 the wall clock": """
+        engine/test_host.py test_a_jump_of_the_wall_clock_moves_no_deadline
+        lab/test_faults.py test_a_jump_of_the_wall_clock_changes_nothing_but_the_wall_clock""",
+    "18 the same run": "lab/test_replay.py test_two_hash_seeds_give_the_same_events_and_the_same_recording",
+    "23 names": """
+        test_names.py test_a_name_that_no_directory_may_have_is_refused_and_nothing_is_made
+        test_names.py test_names_that_differ_only_in_case_clash
+        test_files.py test_no_path_leaves_the_root""",
+    "24 loading never executes": """
+        lab/test_strict_yaml.py test_what_is_refused_and_at_which_line
+        clients/test_serializers.py test_a_pickle_that_would_run_code_is_only_bytes""",
+    "28 a damaged SQLite file": """
+        groups/test_offsets.py test_a_damaged_file_is_put_aside_and_rebuilt_from_its_journal_without_loss
+        groups/test_offsets.py test_promises_4_and_28_no_flipped_bit_of_the_file_gives_another_offset""",
+    "29 schemas": """
+        schemas/test_never_fetches_never_hangs.py test_a_remote_reference_is_refused_wherever_it_stands
+        schemas/test_never_fetches_never_hangs.py test_an_evil_pattern_on_50_000_characters_is_bounded_work""",
+}
+
+WANTED = [
+    *(f"A{number}" for number in range(1, 25) if number != 20),
+    *(f"C{number}" for number in range(1, 9)),
+    *(f"D{number}" for number in range(1, 6)),
+    *map(str, (*range(1, 19), 23, 24, 28, 29)),
+]
+
+
+def test_every_row_has_its_tests() -> None:
+    assert [row.split()[0] for row in ROWS] == WANTED
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_the_tests_of_a_row_are_there(row: str) -> None:
+    named = [line.split() for line in ROWS[row].strip().splitlines()]
+    assert named
+    for file, name in named:
+        text = (TESTS / CORE / file).read_text("utf-8")
+        assert re.search(rf"^(def {name}\(|class {name}\b|{name} = )", text, re.MULTILINE), f"{file} has no {name}"
