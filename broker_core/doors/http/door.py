@@ -114,6 +114,7 @@ class HttpDoor:
                 log_level="error",
                 access_log=False,
                 server_header=False,
+                proxy_headers=False,
                 h11_max_incomplete_event_size=self.limits.max_header_bytes,
                 timeout_keep_alive=86_400,  # the protocol has deadlines of its own
                 backlog=1_024,

@@ -119,7 +119,16 @@ class GuardedProtocol(H11Protocol):
         """What it sent is no HTTP."""
         if self._connection is not None:
             self._connection.failed(msg)
-        super().send_400_response(msg)
+        if self.cycle is None or self.cycle.response_complete:
+            super().send_400_response(msg)
+            return
+        # In the middle of a body: whoever reads it is told that the client is gone, and answers nobody.
+        if self.cycle.response_started:
+            self.transport.abort()
+        else:
+            super().send_400_response(msg)
+        self.cycle.disconnected = True
+        self.cycle.message_event.set()
 
     def _look(self) -> None:
         """Which phase it is in now."""

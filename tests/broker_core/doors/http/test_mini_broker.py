@@ -265,7 +265,7 @@ def test_what_a_client_that_hung_up_was_waiting_for_is_for_the_next_one(door, ca
     gone._connection.request(
         "POST", "/consume", b'{"consumer_id":"c1","timeout_ms":30000}', {"Content-Type": "application/json"}
     )
-    _until(lambda: door._desk.consumers.find("c1")._polled.busy.locked())
+    _until(door._desk.consumers.find("c1")._polled.busy.locked)
     gone.close()
     _until(lambda: not door._desk.consumers.find("c1")._polled.busy.locked())
     call.done("POST", "/produce", {"topic": "orders", "value": "kept"})
@@ -325,7 +325,7 @@ def test_b_wish_maximum_topic_size_and_retention(call):
 def test_a_consumer_whose_name_a_group_uses_is_told_so(call):
     call.done("POST", "/topics/register", {"topic": "orders"})
     member = call.done("POST", "/v1/groups/billing/members", {"topics": ["orders"]})["member"]
-    call.done("POST", f"/v1/groups/billing/members/{member}/poll", {"timeout_ms": 2_000})
+    call.done("POST", f"/v1/groups/billing/members/{member}/poll", {"timeout_ms": 300})
     answer = call.post("/consumers/register", {"topic": "orders", "consumer_id": "billing"})
     assert (answer.status, answer.json["error"]) == (409, "NON_EMPTY_GROUP")
 
