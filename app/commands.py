@@ -13,10 +13,12 @@ from app.handlers.messages import MessageHandlers
 from app.handlers.reports import ReportHandlers
 from app.handlers.scenarios import ScenarioHandlers
 from app.handlers.session import SessionHandlers
+from app.handlers.travel import TravelHandlers
 from app.handlers.view import ViewHandlers
 
 FAMILIES = (
     SessionHandlers,
+    TravelHandlers,
     ScenarioHandlers,
     ReportHandlers,
     ConsumerHandlers,

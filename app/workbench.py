@@ -26,6 +26,7 @@ from app.scenario_menu import scenario_commands
 from app.settings import Settings
 from app.view_models.inspector import scenario_facts
 from app.view_models.views import Views
+from broker_core.clock import NS_PER_S
 from broker_core.engine.runner import Mode
 from widgets.canvas.canvas import Canvas
 from widgets.main_window import MainWindow
@@ -134,6 +135,7 @@ class Workbench(QObject):
         self._frame_number += 1
         panels = self._frame_number % PANELS_EVERY_FRAMES == 0 or not player.moving
         self.views.running = player.moving
+        self.views.timeline.look(player.end_ns, looking_back=not player.live)
         self.views.refresh(player.snapshot, panels=panels)
         if panels:
             self.views.status.frame_ms = self.frames.cost_ms() if self.frames.count else None
@@ -144,15 +146,20 @@ class Workbench(QObject):
     def _show_mode(self, mode: Mode) -> None:
         player, registry = self.player, self.registry
         moving = player.moving
-        registry.set_checked("pause", not moving and not player.stopped and mode is Mode.PAUSED)
-        registry.set_checked("run", moving and mode is Mode.RUNNING and not player.fast)
-        registry.set_checked("fast", moving and mode is Mode.RUNNING and player.fast)
-        registry.set_checked("express", moving and mode is Mode.EXPRESS)
+        past = player.travel.looking_back
+        running = mode is Mode.RUNNING or past
+        registry.set_checked("pause", not moving and (past or (not player.stopped and mode is Mode.PAUSED)))
+        registry.set_checked("run", moving and running and not player.fast)
+        registry.set_checked("fast", moving and running and player.fast)
+        registry.set_checked("express", moving and mode is Mode.EXPRESS and not past)
         toolbar = self.window.toolbar
         toolbar.set_recording(player.folder is not None and not player.stopped)
-        toolbar.set_badge(*badge(mode, stopped=player.stopped))
-        ended = player.stopped or mode in {Mode.FINISHED, Mode.FAILED}
-        self.window.parts.dead_letters.forbid_redrive("The session has ended." if ended else "")
+        look, word = shown_badge(player)
+        toolbar.set_badge(look, word)
+        tint = look if look in {"replay", "branch"} else "live"
+        toolbar.set_tint(tint)
+        self.window.tint.set_mode(tint)
+        self.window.parts.dead_letters.forbid_redrive(self.desk.why_ended())
 
     def _measure_recording(self) -> None:
         player = self.player
@@ -184,6 +191,17 @@ class Workbench(QObject):
             job.finish(JOB_END_TIMEOUT_S)
         self.history.close()
         self.player.close()
+
+
+def shown_badge(player: Player) -> tuple[str, str]:
+    """The look of the badge, and its word: the past with its time, a branch, or how the session is doing."""
+    if not player.live:
+        minutes, seconds = divmod(player.snapshot.time_ns // NS_PER_S, 60)
+        return "replay", f"REPLAY {minutes:02d}:{seconds:02d}"
+    look, word = badge(player.status.mode, stopped=player.stopped)
+    if player.branched_from and look != "failure":
+        return "branch", word.replace("LIVE", "BRANCH") if "LIVE" in word else f"BRANCH, {word}"
+    return look, word
 
 
 def badge(mode: Mode, *, stopped: bool) -> tuple[str, str]:

@@ -47,6 +47,7 @@ from widgets.panels.rebalances import RebalancesPanel
 from widgets.panels.schemas import SchemasPanel
 from widgets.status_bar import StatusBar
 from widgets.timeline import Timeline
+from widgets.tint import FrameTint
 from widgets.toolbar import Toolbar
 from widgets.window_layout import Shares, WindowLayout
 
@@ -156,6 +157,7 @@ class MainWindow(QMainWindow):
         self.tabs.setMinimumHeight(150)
         self.parts.canvas.setMinimumSize(320, 160)
         self.setCentralWidget(self.whole)
+        self.tint = FrameTint(self, self.whole)
         self.top.setSizes([236, 724, 320])
         self.whole.setSizes([510, 220])
         self.right.setSizes([300, 200])

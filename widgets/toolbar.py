@@ -176,6 +176,13 @@ class Toolbar(QToolBar):
             self.badge.style().unpolish(self.badge)
             self.badge.style().polish(self.badge)
 
+    def set_tint(self, mode: str) -> None:
+        """live, replay or branch: outside live the bar has another ground."""
+        if self.property("mode") != mode:
+            self.setProperty("mode", mode)
+            self.style().unpolish(self)
+            self.style().polish(self)
+
     def set_speed(self, factor: float) -> None:
         """Show a speed; one that is not in the list is added."""
         place = next((at for at in range(self.speed.count()) if self.speed.itemData(at) == factor), -1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QUrl
@@ -17,6 +18,7 @@ class SessionHandlers(QObject):
 
     COMMANDS = (
         Command("restart", "Start again", "Session", "Ctrl+R", "restart", "The same scenario with the same seed."),
+        Command("restart_new_seed", "Start again with a new seed", "Session", "Ctrl+Alt+N", "", "Another run of it."),
         Command("pause", "Pause", "Session", "Space", "pause", "Stops the session clock.", checkable=True),
         Command("step", "Step", "Session", "F4", "step", "Runs to the next event, then pauses."),
         Command("run", "Run", "Session", "F5", "play", "Runs at the chosen speed.", checkable=True),
@@ -31,18 +33,23 @@ class SessionHandlers(QObject):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk.window)
         self._desk, self._player = desk, desk.player
-        bind, player, ended = desk.registry.bind, desk.player, desk.why_ended
+        bind, player = desk.registry.bind, desk.player
         bind("restart", self._restart)
-        bind("pause", self._pause, ended)
-        bind("step", player.step, ended)
-        bind("run", player.run, ended)
-        bind("fast", player.run_fast, ended)
-        bind("express", player.express, ended)
+        bind("restart_new_seed", lambda: self._try(partial(player.restart, new_seed=True)))
+        bind("pause", self._pause, self._why_still)
+        bind("step", player.step, self._why_still)
+        bind("run", player.run, self._why_still)
+        bind("fast", player.run_fast, self._why_still)
+        bind("express", player.express, lambda: "" if player.live else "The past plays at most fast (F6).")
         bind("stop", player.stop, lambda: "The session has ended already." if player.stopped else "")
         bind("open_scenario", self._open_scenario)
         bind("open_session_folder", self._open_folder, lambda: "" if player.folder else "This session is not recorded.")
         bind("quit", desk.window.close)
         desk.window.toolbar.speedChosen.connect(self._choose_speed)
+
+    def _why_still(self) -> str:
+        """Why time cannot pass: the past can be played, whether the session has ended or not."""
+        return "" if self._player.travel.looking_back else self._desk.why_ended()
 
     def _pause(self) -> None:
         """Space both stops time and lets it go on."""

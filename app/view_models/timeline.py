@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from app.view_models.formats import duration
+from collections.abc import Sequence
+
+from app.view_models.timeline_spans import TimelineSpans
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.snapshots import Snapshot
-from widgets.timeline import Band, Tick, TimelineFacts
+from widgets.timeline import Tick, TimelineFacts
 
 BINS_MAX = 600
 TICKS_MAX = 300
@@ -16,7 +18,6 @@ FIRST_BIN_NS = NS_PER_S // 4
 _TICKS: dict[EventKind, tuple[str, str]] = {
     EventKind.DEAD_LETTERED: ("dead letter", "{count:,} dead-lettered"),
     EventKind.REDRIVEN: ("redrive", "{count:,} redriven"),
-    EventKind.PRODUCER_BLOCKED: ("blocked", "{who} blocked"),
     EventKind.USER_ACTION: ("action", "{cause}"),
     EventKind.FAULT: ("fault", "{who}: {cause}"),
 }
@@ -53,6 +54,7 @@ class TimelineFeed:
         self._marks: list[_Mark] = []
         self._newest: dict[EventKind, _Mark] = {}
         self._gap_ns = 0
+        self.spans = TimelineSpans()
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -61,6 +63,8 @@ class TimelineFeed:
             self._published(event)
         elif event.kind in _TICKS:
             self._mark(event)
+        else:
+            self.spans(event)
 
     def _published(self, event: Event) -> None:
         second, place = event.time_ns // NS_PER_S, event.time_ns // self.bin_ns
@@ -81,7 +85,7 @@ class TimelineFeed:
             self.bins = [sum(self.bins[at : at + 2]) for at in range(0, len(self.bins), 2)]
 
     def _mark(self, event: Event) -> None:
-        count = max(1, event.count) if event.kind is not EventKind.PRODUCER_BLOCKED else 1
+        count = max(1, event.count)
         newest = self._newest.get(event.kind)
         apart = event.kind in {EventKind.USER_ACTION, EventKind.FAULT}
         if newest is not None and not apart and event.time_ns - newest.last_ns <= self._gap_ns:
@@ -120,30 +124,37 @@ class TimelineFeed:
 
 
 class TimelineModel:
-    """A feed and the snapshots' rebalances, as the strip shows them."""
+    """A feed, and where in the session the window looks, as the strip shows them."""
 
     def __init__(self) -> None:
         self._feed = TimelineFeed()
+        self._end_ns: int | None = None
+        self._looking_back = False
+        self.bookmarks: Sequence[tuple[int, str]] = ()
+        self.branch_ns: int | None = None
 
     def follow(self, feed: TimelineFeed) -> None:
         """Another session begins, and `feed` hears of it."""
         self._feed = feed
+        self._end_ns, self._looking_back = None, False
+        self.branch_ns = None
+
+    def look(self, end_ns: int | None, *, looking_back: bool) -> None:
+        """The session has come to `end_ns` (None: to what is shown), and its past is shown, or its present."""
+        self._end_ns, self._looking_back = end_ns, looking_back
 
     def meet(self, snapshot: Snapshot) -> TimelineFacts:
-        """The facts at the time of `snapshot`."""
-        now_ns, feed = snapshot.time_ns, self._feed
+        """The facts while `snapshot` is shown."""
+        feed = self._feed
+        end_ns = max(self._end_ns or 0, snapshot.time_ns)
+        marks = tuple(Tick(time_ns, "bookmark", name) for time_ns, name in self.bookmarks)
         return TimelineFacts(
             start_ns=0,
-            now_ns=now_ns,
-            samples=tuple(sample for sample in feed.samples() if sample[0] <= now_ns),
+            now_ns=end_ns,
+            samples=tuple(sample for sample in feed.samples() if sample[0] <= end_ns),
             peak_per_s=feed.peak_per_s,
-            bands=tuple(
-                Band(
-                    view.started_ns,
-                    view.ended_ns,
-                    f"{view.group} rebalanced, {duration((view.ended_ns or now_ns) - view.started_ns)}: {view.cause}",
-                )
-                for view in snapshot.rebalances
-            ),
-            ticks=feed.ticks(),
+            bands=feed.spans.bands(end_ns),
+            ticks=(*feed.ticks(), *marks),
+            head_ns=snapshot.time_ns if self._looking_back else None,
+            branch_ns=self.branch_ns,
         )

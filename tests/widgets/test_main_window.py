@@ -1,7 +1,9 @@
 """The window of its parts: menus, tabs, filter, layout kept, nothing clipped, and the timeline and bars alone."""
 
+from dataclasses import replace
+
 import pytest
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
@@ -18,6 +20,8 @@ from widgets.panels.in_flight import LOOKS as LEASE_LOOKS
 from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorPanel
 from widgets.panels.jobs import JobsPanel
+from widgets.panels.messages import LOOKS as MESSAGE_LOOKS
+from widgets.panels.messages import MessagesPanel
 from widgets.panels.offsets import LOOKS as OFFSET_LOOKS
 from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.rebalances import RebalancesPanel
@@ -25,11 +29,11 @@ from widgets.panels.schemas import LOOKS as SCHEMA_LOOKS
 from widgets.panels.schemas import REFUSAL_LOOKS, SchemasPanel
 from widgets.status_bar import StatusBar, StatusFacts
 from widgets.theme import LIGHT, apply_theme
-from widgets.timeline import Band, Tick, Timeline, TimelineFacts
+from widgets.timeline import AREA, LANE, LANES, LEFT, RIGHT, TOP, Band, Tick, Timeline, TimelineFacts
 from widgets.toolbar import Toolbar
 
 S = 1_000_000_000
-TABS = ("assignments", "offsets", "in_flight", "dead_letters", "backpressure", "charts", "schemas", "jobs")
+TABS = ("messages", "assignments", "offsets", "in_flight", "dead_letters", "backpressure", "charts", "schemas", "jobs")
 
 
 def parts():
@@ -39,6 +43,7 @@ def parts():
     return Parts(
         canvas=QWidget(),
         navigator=Navigator(),
+        messages=MessagesPanel(model(MESSAGE_LOOKS)),
         assignments=AssignmentsPanel(model(ASSIGNMENT_LOOKS)),
         offsets=OffsetsPanel(model(OFFSET_LOOKS)),
         in_flight=InFlightPanel(model(LEASE_LOOKS)),
@@ -79,9 +84,9 @@ def test_tabs_are_shown_by_name_and_by_click(window, qtbot):
         assert window.shown_tab() == name
         assert window.panel(name).isVisible()
     bar = window.tabs.tabBar()
-    qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(1).center())
+    qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(TABS.index("offsets")).center())
     assert window.shown_tab() == "offsets"
-    assert told == [*TABS[1:], "offsets"]
+    assert told == [*TABS, "offsets"]
     with pytest.raises(KeyError):
         window.show_tab("no such")
 
@@ -106,9 +111,9 @@ def test_a_hidden_bottom_comes_back_with_a_tab(window):
 
 def test_a_tab_says_its_count(window):
     window.set_tab_count("dead_letters", 1234)
-    assert window.tabs.tabText(3) == "Dead letters  1,234"
+    assert window.tabs.tabText(TABS.index("dead_letters")) == "Dead letters  1,234"
     window.set_tab_count("dead_letters", 0)
-    assert window.tabs.tabText(3) == "Dead letters"
+    assert window.tabs.tabText(TABS.index("dead_letters")) == "Dead letters"
 
 
 def test_menus_are_built_from_actions_and_lines_do_not_double(window):
@@ -247,7 +252,7 @@ def test_the_status_bar_hides_what_is_empty_and_does_not_jump(qtbot, qapp):
 def timeline(qtbot, qapp):
     strip = Timeline()
     qtbot.addWidget(strip)
-    strip.resize(1024, strip.height())
+    strip.resize(LEFT + 1000 + RIGHT, strip.height())
     strip.show()
     strip.set_facts(
         TimelineFacts(
@@ -262,18 +267,41 @@ def timeline(qtbot, qapp):
 
 
 def test_the_timeline_says_what_happened_where_the_mouse_is(timeline):
-    assert timeline.tip_at(12 + 500) == "00:50.000   50 messages/s\n<b>moved</b>\n3 dead-lettered"
-    assert "indexers rebalanced" in timeline.tip_at(12 + 205)
-    assert "auditors rebalance" in timeline.tip_at(12 + 990)
-    assert "rebalance" not in timeline.tip_at(12 + 700)
+    assert timeline.tip_at(LEFT + 500) == "00:50.000   50 messages/s\n<b>moved</b>\n3 dead-lettered"
+    assert "indexers rebalanced" in timeline.tip_at(LEFT + 205)
+    assert "auditors rebalance" in timeline.tip_at(LEFT + 990)
+    assert "rebalance" not in timeline.tip_at(LEFT + 700)
 
 
 def test_the_timeline_draws_bands_ticks_and_area(timeline):
     picture = timeline.grab().toImage()
-    floor = timeline.height() - 14
-    assert picture.pixelColor(12 + 500, 30).name().upper() == LIGHT.accent
-    assert picture.pixelColor(12 + 205, 18).name().upper() == LIGHT.rebalancing
-    assert picture.pixelColor(12 + 900, floor - 4) != picture.pixelColor(12 + 900, 20)
+    lane = {name: TOP + AREA + LANE * place + LANE // 2 for place, name in enumerate(LANES)}
+    assert picture.pixelColor(LEFT + 500, lane["actions"]).name().upper() == LIGHT.accent
+    assert picture.pixelColor(LEFT + 500, lane["dead letters"]).name().upper() == LIGHT.failure
+    assert picture.pixelColor(LEFT + 205, lane["rebalances"]).name().upper() == LIGHT.rebalancing
+    assert picture.pixelColor(LEFT + 900, TOP + AREA - 2) != picture.pixelColor(LEFT + 900, TOP)
+
+
+def test_a_click_seeks_a_drag_scrubs_and_a_click_near_a_mark_finds_it(timeline, qtbot):
+    asked = []
+    timeline.seekRequested.connect(asked.append)
+    qtbot.mouseClick(timeline, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 300, 30))
+    qtbot.mouseClick(timeline, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 503, 30))
+    assert asked == [30 * S, 50 * S]
+    qtbot.mousePress(timeline, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 100, 30))
+    qtbot.mouseMove(timeline, QPoint(LEFT + 150, 30))
+    qtbot.mouseMove(timeline, QPoint(LEFT + 5_000, 30))
+    qtbot.mouseRelease(timeline, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 150, 30))
+    assert asked[2:] == [10 * S, 15 * S, 100 * S]
+
+
+def test_the_past_is_veiled_behind_its_moment(timeline):
+    live = timeline.grab().toImage()
+    timeline.set_facts(replace(timeline.facts, head_ns=40 * S, branch_ns=10 * S))
+    past = timeline.grab().toImage()
+    assert past.pixelColor(LEFT + 400, 20).name().upper() == LIGHT.replay
+    assert past.pixelColor(LEFT + 800, 20) != live.pixelColor(LEFT + 800, 20)
+    assert past.pixelColor(LEFT + 300, 20) == live.pixelColor(LEFT + 300, 20)
 
 
 def test_an_empty_timeline_says_what_will_be_there(qtbot, qapp):

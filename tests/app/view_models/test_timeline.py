@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.view_models.timeline import BINS_MAX, TICKS_MAX, TimelineFeed, TimelineModel
+from app.view_models.timeline_spans import SPANS_MAX
 from broker_core.clock import NS_PER_S
 from broker_core.events import EventKind, EventStream
-from broker_core.snapshots import RebalanceView, Snapshot
+from broker_core.snapshots import Snapshot
 
 K = EventKind
 
@@ -31,20 +32,46 @@ def test_rate_bands_and_ticks_are_gathered() -> None:
         (1.2, K.DEAD_LETTERED, {"count": 2}),
         (1.3, K.PRODUCER_BLOCKED, {"client": "shop", "topic": "orders"}),
         (1.4, K.USER_ACTION, {"cause": "moved a to b"}),
+        (1.0, K.REBALANCE_STARTED, {"group": "g", "cause": "a joined"}),
     )
     model = TimelineModel()
     model.follow(feed)
-    running = RebalanceView("g", "a joined", NS_PER_S, None, 1, None, (), ())
-    facts = model.meet(Snapshot(2 * NS_PER_S, 6, rebalances=(running,)))
+    facts = model.meet(Snapshot(2 * NS_PER_S, 7))
     assert facts.samples[0] == (NS_PER_S // 8, 40.0)
     assert sum(rate for _at, rate in facts.samples) * feed.bin_ns / NS_PER_S == 13
     assert facts.peak_per_s == 10
     assert [(tick.kind, tick.label) for tick in facts.ticks] == [
         ("dead letter", "2 dead-lettered"),
-        ("blocked", "shop blocked"),
         ("action", "moved a to b"),
     ]
-    assert facts.bands[0].label == "g rebalanced, 1.0 s: a joined"
+    assert [(band.lane, band.label) for band in facts.bands] == [
+        ("rebalances", "g rebalances, 1.0 s: a joined"),
+        ("backpressure", "shop blocked by orders, 700 ms"),
+    ]
+
+
+def test_a_look_back_shows_the_whole_session_and_where_one_is() -> None:
+    model = TimelineModel()
+    model.follow(fed((0.1, K.PUBLISHED, {"count": 5}), (8.0, K.PUBLISHED, {"count": 1})))
+    model.bookmarks = [(3 * NS_PER_S, "here")]
+    model.look(9 * NS_PER_S, looking_back=True)
+    facts = model.meet(Snapshot(2 * NS_PER_S, 7))
+    assert (facts.now_ns, facts.head_ns) == (9 * NS_PER_S, 2 * NS_PER_S)
+    assert [(tick.kind, tick.label) for tick in facts.ticks] == [("bookmark", "here")]
+    model.look(9 * NS_PER_S, looking_back=False)
+    assert model.meet(Snapshot(9 * NS_PER_S, 7)).head_ns is None
+
+
+def test_what_lasts_is_put_together_when_there_is_too_much_of_it() -> None:
+    blocked = [
+        (second + part, kind, {"client": "shop", "topic": "t"})
+        for second in range(5_000)
+        for part, kind in ((0.0, K.PRODUCER_BLOCKED), (0.5, K.PRODUCER_UNBLOCKED))
+    ]
+    bands = fed(*blocked).spans.bands(5_000 * NS_PER_S)
+    assert len(bands) <= SPANS_MAX + 1
+    assert bands[0].start_ns == 0 and bands[-1].end_ns == round(4_999.5 * NS_PER_S)
+    assert "times" in bands[0].label
 
 
 @given(st.lists(st.integers(0, 100_000_000), min_size=1, max_size=400))
@@ -61,17 +88,17 @@ def test_no_message_is_lost_and_the_peak_never_sinks(times_us: list[int]) -> Non
 
 
 def test_it_stays_small_and_keeps_the_beginning_however_long_the_session() -> None:
-    feed = fed(*((second, K.PRODUCER_BLOCKED, {"client": "shop"}) for second in range(20_000)))
+    feed = fed(*((second, K.DEAD_LETTERED, {"topic": "shop", "count": 1}) for second in range(20_000)))
     ticks = feed.ticks()
     assert len(ticks) <= TICKS_MAX
-    assert ticks[0].time_ns == 0
+    assert ticks[0].time_ns == 0 and sum("dead-lettered" in tick.label for tick in ticks) == len(ticks)
     long = fed(*((second * 10, K.PUBLISHED, {"count": 1}) for second in range(5_000)))
     assert len(long.bins) <= BINS_MAX
     assert sum(long.bins) == 5_000
 
 
 def test_what_a_user_did_is_never_put_together_with_something_else() -> None:
-    blocked = [(at / 10, K.PRODUCER_BLOCKED, {"client": "shop"}) for at in range(3_000)]
+    blocked = [(at / 10, K.DEAD_LETTERED, {"topic": "shop", "count": 1}) for at in range(3_000)]
     acted = [(300 + at / 1000, K.USER_ACTION, {"cause": f"action {at}"}) for at in range(20)]
     labels = [tick.label for tick in fed(*blocked, *acted).ticks() if tick.kind == "action"]
     assert labels == [f"action {at}" for at in range(20)]

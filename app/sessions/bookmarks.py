@@ -1,0 +1,59 @@
+"""Named moments of a session, kept in its folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+BOOKMARKS_FILE = "bookmarks.json"
+MOST = 1_000
+MOST_CHARS = 200
+
+
+class Bookmark(msgspec.Struct, frozen=True):
+    """A moment and its name."""
+
+    time_ns: int
+    name: str
+
+
+class Bookmarks:
+    """The bookmarks of one session, in the order of time; in memory alone where `folder` is None."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._path = None if folder is None else folder / BOOKMARKS_FILE
+        self._marks: list[Bookmark] = []
+        self.problem = ""
+        if self._path is not None and self._path.is_file():
+            try:
+                self._marks = msgspec.json.decode(self._path.read_bytes(), type=list[Bookmark])[:MOST]
+            except (OSError, msgspec.MsgspecError) as error:
+                self.problem = f"The bookmarks in {self._path} cannot be read: {error}."
+        self._marks.sort(key=lambda mark: mark.time_ns)
+
+    def all(self) -> tuple[Bookmark, ...]:
+        """In the order of time."""
+        return tuple(self._marks)
+
+    def add(self, time_ns: int, name: str) -> Bookmark:
+        """One more. Raises OSError where it cannot be kept, ValueError where there are too many."""
+        if len(self._marks) >= MOST:
+            raise ValueError(f"A session has at most {MOST:,} bookmarks; remove some first.")
+        mark = Bookmark(time_ns, " ".join(name.split())[:MOST_CHARS] or "Bookmark")
+        self._marks = sorted([*self._marks, mark], key=lambda one: one.time_ns)
+        self._save()
+        return mark
+
+    def remove(self, mark: Bookmark) -> None:
+        """One less. Raises OSError."""
+        self._marks = [one for one in self._marks if one != mark]
+        self._save()
+
+    def _save(self) -> None:
+        if self._path is None:
+            return
+        partial = self._path.with_suffix(".partial")
+        partial.write_bytes(msgspec.json.format(msgspec.json.encode(self._marks), indent=2))
+        os.replace(partial, self._path)

@@ -1,0 +1,174 @@
+"""How the timeline looks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QPainter, QPainterPath, QPen, QPolygonF
+
+from widgets.panels.cell_painter import tabular_font
+from widgets.theme import Theme, qcolour
+from widgets.timeline import AREA, AXIS, LANE, LANES, LEFT, TOP
+
+if TYPE_CHECKING:
+    from widgets.timeline import Timeline
+
+_STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600)
+# Kind of tick: its lane and its colour token.
+_TICKS = {
+    "action": ("actions", "accent"),
+    "fault": ("faults", "text"),
+    "dead letter": ("dead letters", "failure"),
+    "redrive": ("dead letters", "stable"),
+    "bookmark": ("bookmarks", "branch"),
+}
+_BANDS = {"rebalances": "rebalancing", "backpressure": "lag_up"}
+_MIDDLE_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+_CENTRE = int(Qt.AlignmentFlag.AlignCenter)
+
+
+class TimelinePainter:
+    """Draws one timeline, once."""
+
+    def __init__(self, strip: Timeline, painter: QPainter, theme: Theme) -> None:
+        self._strip = strip
+        self._facts = strip.facts
+        self._painter = painter
+        self._theme = theme
+        self._floor = strip.height() - AXIS
+        self._lane_top = {name: TOP + AREA + LANE * place for place, name in enumerate(LANES)}
+
+    def draw(self, hover_x: float | None) -> None:
+        """From the back to the front."""
+        strip, painter, theme, facts = self._strip, self._painter, self._theme, self._facts
+        painter.fillRect(strip.rect(), qcolour(theme.surface))
+        painter.setPen(qcolour(theme.border))
+        painter.drawLine(0, 0, strip.width(), 0)
+        painter.setFont(tabular_font(10))
+        if facts.now_ns <= facts.start_ns:
+            painter.setPen(qcolour(theme.muted))
+            text = "Throughput and what happened appear here once the session runs."
+            painter.drawText(strip.rect(), _CENTRE, text)
+            return
+        self._lanes()
+        self._area()
+        self._bands()
+        self._ticks()
+        self._axis()
+        self._branch()
+        if hover_x is not None and hover_x >= LEFT:
+            painter.setPen(QPen(qcolour(theme.muted, 120), 1, Qt.PenStyle.DotLine))
+            painter.drawLine(QPointF(hover_x, TOP), QPointF(hover_x, self._floor))
+        self._head()
+
+    def _lanes(self) -> None:
+        painter, theme = self._painter, self._theme
+        painter.setPen(qcolour(theme.muted))
+        painter.drawText(QRectF(10, TOP, LEFT - 14, AREA / 2), _MIDDLE_LEFT, "Messages/s")
+        peak = f"at most {self._facts.peak_per_s:,}"
+        painter.drawText(QRectF(10, TOP + AREA / 2 - 1, LEFT - 14, AREA / 2), _MIDDLE_LEFT, peak)
+        for place, (name, words) in enumerate(LANES.items()):
+            top = self._lane_top[name]
+            if place % 2 == 0:
+                painter.fillRect(QRectF(LEFT, top, self._strip.width() - LEFT, LANE), qcolour(theme.grid, 90))
+            painter.drawText(QRectF(10, top, LEFT - 14, LANE), _MIDDLE_LEFT, words)
+
+    def _area(self) -> None:
+        samples = self._facts.samples
+        peak = max((value for _, value in samples), default=0.0)
+        if len(samples) < 2 or peak <= 0:
+            return
+        floor, room = TOP + AREA, AREA - 3
+        line = QPainterPath()
+        for place, (time_ns, value) in enumerate(samples):
+            point = QPointF(self._strip.x_of(time_ns), floor - room * value / peak)
+            if place:
+                line.lineTo(point)
+            else:
+                line.moveTo(point)
+        area = QPainterPath(line)
+        area.lineTo(self._strip.x_of(samples[-1][0]), floor)
+        area.lineTo(self._strip.x_of(samples[0][0]), floor)
+        area.closeSubpath()
+        painter = self._painter
+        painter.fillPath(area, qcolour(self._theme.accent, 46))
+        painter.setPen(QPen(qcolour(self._theme.accent), 1.2))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(line)
+
+    def _bands(self) -> None:
+        facts, painter, theme = self._facts, self._painter, self._theme
+        for band in facts.bands:
+            token = _BANDS.get(band.lane, "idle")
+            top = self._lane_top[band.lane]
+            x = self._strip.x_of(band.start_ns)
+            width = max(2.0, self._strip.x_of(facts.now_ns if band.end_ns is None else band.end_ns) - x)
+            if band.lane == "rebalances":
+                # Nobody reads meanwhile, so it goes through the throughput as well.
+                painter.fillRect(QRectF(x, TOP, width, AREA), qcolour(theme.colour(token), 56))
+            painter.fillRect(QRectF(x, top + 2, width, LANE - 4), qcolour(theme.colour(token)))
+
+    def _ticks(self) -> None:
+        painter, theme = self._painter, self._theme
+        painter.setPen(Qt.PenStyle.NoPen)
+        for tick in self._facts.ticks:
+            if tick.time_ns < self._facts.start_ns or tick.kind not in _TICKS:
+                continue
+            lane, token = _TICKS[tick.kind]
+            x, top = self._strip.x_of(tick.time_ns), self._lane_top[lane]
+            painter.setBrush(qcolour(theme.colour(token)))
+            if tick.kind in {"action", "bookmark"}:
+                points = ((x, top + 1), (x + 4, top + LANE / 2), (x, top + LANE - 1), (x - 4, top + LANE / 2))
+                painter.drawPolygon(QPolygonF([QPointF(*point) for point in points]))
+            else:
+                painter.drawRect(QRectF(x - 1, top + 1, 2, LANE - 2))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def _axis(self) -> None:
+        facts, painter, theme, width = self._facts, self._painter, self._theme, self._strip.width()
+        span_s = (facts.now_ns - facts.start_ns) / 1e9
+        step = next((step for step in _STEPS_S if span_s / step <= max(2, width / 90)), _STEPS_S[-1])
+        painter.setPen(qcolour(theme.grid))
+        painter.drawLine(LEFT, int(self._floor), width, int(self._floor))
+        second = -(-facts.start_ns // (step * 1_000_000_000)) * step
+        while second * 1_000_000_000 <= facts.now_ns:
+            x = self._strip.x_of(second * 1_000_000_000)
+            painter.setPen(qcolour(theme.grid))
+            painter.drawLine(QPointF(x, self._floor - 3), QPointF(x, self._floor + 2))
+            minutes, rest = divmod(second, 60)
+            if LEFT <= x < width - 18:
+                painter.setPen(qcolour(theme.muted))
+                painter.drawText(QRectF(x - 30, self._floor + 1, 60, AXIS - 1), _CENTRE, f"{minutes:02d}:{rest:02d}")
+            second += step
+
+    def _branch(self) -> None:
+        """What comes from the session that this one left is hatched."""
+        if self._facts.branch_ns is None:
+            return
+        x = self._strip.x_of(self._facts.branch_ns)
+        painter, colour = self._painter, qcolour(self._theme.branch)
+        faint = qcolour(self._theme.branch, 40)
+        painter.fillRect(QRectF(LEFT, TOP, x - LEFT, AREA), QBrush(faint, Qt.BrushStyle.BDiagPattern))
+        painter.setPen(QPen(colour, 2))
+        painter.drawLine(QPointF(x, TOP), QPointF(x, self._floor))
+
+    def _head(self) -> None:
+        """Where the window looks; what came after is veiled."""
+        facts, painter, theme = self._facts, self._painter, self._theme
+        past = facts.head_ns is not None
+        x = self._strip.x_of(facts.now_ns if facts.head_ns is None else facts.head_ns)
+        if past:
+            veil = QRectF(x, 1, self._strip.width() - x, self._floor - 1)
+            painter.fillRect(veil, qcolour(theme.window, 150))
+        colour = qcolour(theme.replay if past else theme.accent)
+        painter.setPen(QPen(colour, 2 if past else 1))
+        painter.drawLine(QPointF(x, 1), QPointF(x, self._floor))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        low = self._floor + AXIS - 3
+        points = ((x, self._floor - 1), (x + 6, self._floor + 5), (x + 6, low), (x - 6, low), (x - 6, self._floor + 5))
+        painter.drawPolygon(QPolygonF([QPointF(*point) for point in points]))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
