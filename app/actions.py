@@ -46,7 +46,15 @@ class Command:
 
 
 # Categories that no menu here names come in between, in the order of the commands; Help stays the last.
-MENUS = (mark("File"), mark("Session"), mark("Time"), mark("Consumer"), mark("Messages"), mark("Dead letters"), mark("View"))
+MENUS = (
+    mark("File"),
+    mark("Session"),
+    mark("Time"),
+    mark("Consumer"),
+    mark("Messages"),
+    mark("Dead letters"),
+    mark("View"),
+)
 LAST_MENUS = (mark("Layout"), mark("Scenarios"), mark("Help"))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from widgets.panels.cell_painter import as_plain, tabular_font
@@ -43,21 +44,40 @@ class LinkButton(QPushButton):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.target = ""
+        self.whole = ""
         self.setProperty("role", "link")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setFont(tabular_font())
         self.clicked.connect(lambda: self.followed.emit(self.target))
 
     def set_link(self, text: str, target: str, hint: str = "") -> None:
         """Other words, another target."""
         self.target = target
-        shown = text.replace("&", "&&")
-        if self.text() != shown:
-            self.setText(shown)
+        if self.whole != text:
+            self.whole = text
             self.setAccessibleName(text)
+            self.updateGeometry()
+            self._cut()
         set_plain_tip(self, hint or text)
+
+    def sizeHint(self) -> QSize:
+        """Room for the whole text."""
+        return QSize(self.fontMetrics().horizontalAdvance(self.whole) + 6, self.fontMetrics().height() + 2)
+
+    def minimumSizeHint(self) -> QSize:
+        """It can be cut."""
+        return QSize(min(60, self.sizeHint().width()), self.sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Cut where there is no room."""
+        super().resizeEvent(event)
+        self._cut()
+
+    def _cut(self) -> None:
+        cut = self.fontMetrics().elidedText(self.whole, Qt.TextElideMode.ElideRight, max(20, self.width() - 2))
+        self.setText(cut.replace("&", "&&"))
 
 
 Fact = tuple[str, str] | tuple[str, str, str]
@@ -123,5 +143,5 @@ class FactsGrid(QWidget):
         row = len(self._rows)
         self._grid.addWidget(name, row, 0)
         self._grid.addWidget(value, row, 1)
-        self._grid.addWidget(link, row, 1)
+        self._grid.addWidget(link, row, 1, Qt.AlignmentFlag.AlignLeft)
         self._rows.append((name, value, link))

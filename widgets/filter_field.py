@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QPushButton,
+    QScrollArea,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -20,7 +21,6 @@ from PySide6.QtWidgets import (
 
 from widgets.facts import plain_label, set_plain_tip
 from widgets.icons import icon
-from widgets.panels.soft_area import SoftArea
 from widgets.theme import current_theme, mono_font
 from widgets.words import mark, tr
 
@@ -99,7 +99,10 @@ class FilterPopup(QFrame):
         row = QHBoxLayout()
         row.addWidget(self.name, 1)
         row.addWidget(self.keep)
-        self._area = SoftArea(self)
+        self._area = QScrollArea(self)
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         column = QVBoxLayout(self)
         column.setContentsMargins(10, 10, 10, 10)
         column.addWidget(self._area, 1)

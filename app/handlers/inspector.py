@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 
 from PySide6.QtCore import QObject
 
@@ -37,8 +37,6 @@ class InspectorHandlers(QObject):
         panel.momentChosen.connect(views.momentChosen)
         panel.backWanted.connect(self.back)
         panel.forwardWanted.connect(self.forward)
-        # Where a link leads when it is no thing: "browse:" and the like are entered by the families that know them.
-        self.ways: dict[str, Callable[[str], object]] = {}
         parts.rebalances.chosen.connect(lambda key: views.select(f"rebalance:{key[0]}/{key[1]}"))
         parts.assignments.currentChanged.connect(self._lane)
         parts.offsets.currentChanged.connect(self._offset_row)
@@ -54,7 +52,7 @@ class InspectorHandlers(QObject):
     def follow(self, target: str) -> None:
         """Go where a link leads."""
         kind, _, name = target.partition(":")
-        way = self.ways.get(kind)
+        way = self._desk.views.ways.get(kind)
         if way is not None:
             way(name)
         else:

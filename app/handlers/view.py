@@ -47,6 +47,7 @@ class ViewHandlers(QObject):
         Command("show_backpressure", "Backpressure", "View", "Ctrl+5", "backpressure", "What holds producers back."),
         Command("show_charts", "Charts", "View", "Ctrl+6", "chart", "Rates, latencies and lag over time."),
         Command("show_schemas", "Schemas", "View", "Ctrl+8", "check", "Versions, changes, and what was refused."),
+        Command("show_messages", "Messages", "View", "Ctrl+9", "message", "What a topic or queue holds."),
         Command("show_jobs", "Jobs", "View", "Ctrl+7", "layers", "Long work, with progress."),
         Command("toggle_left", "Navigator", "View", "Ctrl+Alt+L", "", "The tree at the left.", checkable=True),
         Command("toggle_right", "Right side", "View", "Ctrl+Alt+R", "", "Rebalances and inspector.", checkable=True),

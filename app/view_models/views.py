@@ -9,7 +9,7 @@ views.refresh(snapshot)     # as often as the window draws; only what is visible
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -25,6 +25,7 @@ from app.view_models.gauges import gauges
 from app.view_models.in_flight import InFlightModel
 from app.view_models.inspector import inspector_facts
 from app.view_models.lookups import Lookup
+from app.view_models.messages import MessagesModel
 from app.view_models.navigator import NavigatorModel
 from app.view_models.offsets import OffsetsModel
 from app.view_models.owners import Owners
@@ -44,6 +45,7 @@ from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.jobs import JobFacts, JobsPanel
+from widgets.panels.messages import MessagesPanel
 from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.rebalances import RebalancesPanel
 from widgets.panels.schemas import SchemasPanel
@@ -53,7 +55,8 @@ from widgets.theme import current_theme
 class Views(QObject):
     """The view models. `selected` is the id of what the inspector shows; "" for nothing.
 
-    `lookups` has, by the kind of an id, what knows facts that no snapshot holds. `momentChosen(time_ns)` comes whenever
+    `lookups` has, by the kind of an id, what knows facts that no snapshot holds; `ways` where a link leads that is no
+    thing to look at. `momentChosen(time_ns)` comes whenever
     a person points at a moment in a panel.
     """
 
@@ -69,6 +72,7 @@ class Views(QObject):
         self.dead_letters = DeadLettersModel(self.times, self)
         self.rebalances = RebalanceCards(self.owners, self.times)
         self.rates = RateTable(self)
+        self.messages = MessagesModel(self.times, self)
         self.versions = VersionsModel(self)
         self.refusals = RefusalsModel(self.times, self)
         self.schemas: SchemasFeed | None = None
@@ -80,6 +84,7 @@ class Views(QObject):
         self.selected = ""
         self.trail = Trail()
         self.lookups: dict[str, Lookup] = {}
+        self.ways: dict[str, Callable[[str], object]] = {}
         self.about: InspectorFacts | None = None
         self.running = True
         self.snapshot: Snapshot | None = None
@@ -91,6 +96,7 @@ class Views(QObject):
         return Parts(
             canvas=canvas,
             navigator=Navigator(),
+            messages=MessagesPanel(self.messages),
             assignments=AssignmentsPanel(self.assignments),
             offsets=OffsetsPanel(self.offsets),
             in_flight=InFlightPanel(self.in_flight),

@@ -192,7 +192,7 @@ class InspectorPanel(Panel):
     def links(self) -> dict[str, str]:
         """The links of the facts that are shown: value and target."""
         shown = [grid for _heading, grid in self._sections if not grid.isHidden()]
-        return {link.text().replace("&&", "&"): link.target for grid in shown for link in grid.links()}
+        return {link.whole: link.target for grid in shown for link in grid.links()}
 
     def link(self, target: str) -> QWidget | None:
         """The button that leads to `target`; None where there is none."""

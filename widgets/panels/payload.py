@@ -54,30 +54,46 @@ class PayloadView(QWidget):
         group = QButtonGroup(self)
         row = QHBoxLayout()
         row.setSpacing(2)
-        for place, name in enumerate(VIEWS):
-            button = QToolButton(self)
-            button.setText(tr(name))
-            button.setCheckable(True)
-            button.setChecked(place == 0)
-            button.clicked.connect(lambda _on=False, place=place: self.show_view(place))
-            group.addButton(button)
-            row.addWidget(button)
-            self.buttons.append(button)
+        self._group = group
+        self._views = row
         self.copy = QToolButton(self)
         self.copy.setText(tr("Copy"))
         self.copy.setToolTip(tr("The whole payload as text, however much of it is shown"))
         self.copy.clicked.connect(self._copy)
-        row.addStretch(1)
-        row.addWidget(self.copy)
+        self.tools = QHBoxLayout()
+        self.tools.setSpacing(2)
+        self.tools.addWidget(self.copy)
+        whole = QHBoxLayout()
+        whole.setSpacing(2)
+        whole.addLayout(row)
+        whole.addStretch(1)
+        whole.addLayout(self.tools)
         self.note = plain_label("", "muted", self)
         self.note.setWordWrap(True)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
-        column.addLayout(row)
+        column.addLayout(whole)
         column.addLayout(self.stack, 1)
         column.addWidget(self.note)
+        for name in VIEWS:
+            self._add_button(tr(name))
         self.set_data(None)
+
+    def _add_button(self, name: str) -> None:
+        place = len(self.buttons)
+        button = QToolButton(self)
+        button.setText(name)
+        button.setCheckable(True)
+        button.clicked.connect(lambda: self.show_view(place))
+        self._group.addButton(button)
+        self._views.addWidget(button)
+        self.buttons.append(button)
+
+    def add_page(self, name: str, page: QWidget) -> None:
+        """Another view beside those of the payload."""
+        self.stack.addWidget(page)
+        self._add_button(name)
 
     def _editor(self, name: str) -> QPlainTextEdit:
         editor = QPlainTextEdit(self)
@@ -105,10 +121,10 @@ class PayloadView(QWidget):
         return self._data
 
     def show_view(self, place: int) -> None:
-        """0 text, 1 JSON, 2 hex."""
+        """0 text, 1 JSON, 2 hex, then the pages that were added."""
         self.buttons[place].setChecked(True)
         self.stack.setCurrentIndex(place)
-        if place not in self._built:
+        if place not in self._built and place < len(VIEWS):
             self._built.add(place)
             (self._build_text, self._build_tree, self._build_hex)[place]()
         self.note.setText(self._notes.get(place, ""))

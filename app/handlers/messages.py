@@ -1,0 +1,196 @@
+"""Messages: browsing them, reading one, copying it, producing others."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu
+
+from app.actions import Command
+from app.answers import Answers
+from app.desk import Desk
+from app.history.life import Place
+from app.view_models.formats import byte_size, plain_text, session_time
+from app.view_models.message_facts import Present, look_at, message_json
+from app.view_models.messages_feed import MessagesFeed
+from broker_core.errors import BrokerError
+from broker_core.lab.actions import Produce
+from broker_core.messages import StoredMessage
+from widgets.dialogs.produce import Produced, ProduceDialog
+from widgets.facts import Fact
+from widgets.words import tr
+
+
+class MessageHandlers(QObject):
+    """The panel Messages."""
+
+    COMMANDS = (
+        Command("produce", "Produce...", "Messages", "Ctrl+Shift+P", "add", "Sends a message, or a stream of them."),
+        Command("show_life", "Show its life", "Messages", "Ctrl+L", "message", "The whole life of the message."),
+        Command("copy_message", "Copy as JSON", "Messages", "Ctrl+Shift+C", "copy", "The message, whole."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        self._answers = Answers(desk.player, self)
+        self._message: StoredMessage | None = None
+        self._place: Place | None = None
+        panel = self._panel = desk.window.parts.messages
+        self.feed = MessagesFeed(panel, desk.views.messages, desk.player, self)
+        desk.views.add(self.feed)
+        desk.views.ways["browse"] = self._browse
+        panel.currentChanged.connect(self._read)
+        panel.opened.connect(lambda _key: self._show_life())
+        panel.produceWanted.connect(self.ask_produce)
+        panel.details.lifeWanted.connect(self._show_life)
+        panel.details.copyWanted.connect(self._copy)
+        panel.details.againWanted.connect(self._produce_again)
+        bind = desk.registry.bind
+        bind("produce", self.ask_produce, desk.why_ended)
+        bind("show_life", self._show_life, self._why_no_message)
+        bind("copy_message", self._copy, self._why_no_message)
+        desk.registry.changed.connect(self._show_reason)
+        desk.menu_parts.append(self._add_to_menu)
+        desk.player.opened.connect(self._forget)
+
+    def _show_reason(self) -> None:
+        self._panel.forbid_produce(self._desk.why_ended())
+
+    def _forget(self) -> None:
+        self._message = self._place = None
+        self._panel.details.set_nothing(tr("Select a message to read it here."))
+        self._show_reason()
+
+    # -- reading
+
+    def _browse(self, name: str) -> None:
+        topic, _, number = name.rpartition("/")
+        self._desk.window.show_tab("messages")
+        self._panel.browse(topic, int(number))
+
+    def _read(self, key: Hashable) -> None:
+        self._message, self._place = None, key if isinstance(key, Place) else None
+        place = self._place
+        if place is None:
+            self._panel.details.set_nothing(tr("Select a message to read it here."))
+            return
+        self._desk.views.select(place.id)
+
+        def told(present: Present) -> None:
+            if place == self._place:
+                self._show(present)
+
+        self._answers.ask(lambda simulation: look_at(simulation, place), told, lambda why: told(Present(None, (), why)))
+
+    def _show(self, present: Present) -> None:
+        message = self._message = present.message
+        details = self._panel.details
+        if message is None:
+            details.set_nothing(tr("This message cannot be read: {why}", why=present.why))
+            return
+        size = len(message.value or b"")
+        facts: list[Fact] = [
+            (tr("Place"), f"{message.topic}/{message.partition} at {message.offset:,}"),
+            (tr("Key"), tr("none") if message.key is None else plain_text(message.key, 400)),
+            (tr("Published"), session_time(message.published_ns)),
+            (tr("Size"), tr("no value") if message.value is None else f"{size:,} bytes, {byte_size(size)}"),
+        ]
+        if wall := self._desk.views.times.wall(message.published_ns):
+            facts.insert(3, (tr("Wall time"), wall))
+        headers = [(name, plain_text(value, 2_000)) for name, value in message.headers]
+        details.set_message(facts, headers, message.value)
+
+    def _why_no_message(self) -> str:
+        return "" if self._place is not None else "Select a message in the panel Messages first."
+
+    def _show_life(self) -> None:
+        if self._place is not None:
+            self._desk.views.select(self._place.id)
+            self._desk.window.right.show()
+
+    def _copy(self) -> None:
+        if self._message is None:
+            self._desk.say(tr("The message is not here to be copied."))
+            return
+        QGuiApplication.clipboard().setText(message_json(self._message))
+        self._desk.say(tr("Copied the message as JSON."))
+
+    # -- producing
+
+    def _produce_again(self) -> None:
+        dialog = self.ask_produce()
+        message = self._message
+        if dialog is not None and message is not None:
+            dialog.form.set_message(message.value, message.key, message.headers)
+
+    def ask_produce(self, target: str = "") -> ProduceDialog | None:
+        """The dialog, for `target` or what is browsed."""
+        desk = self._desk
+        if why := desk.why_ended():
+            desk.say(why)
+            return None
+        snapshot = desk.player.snapshot
+        topics = [(topic.name, len(topic.partitions), False) for topic in snapshot.topics]
+        known = {name for name, _, _ in topics}
+        own_logs = {name for name, _ in self._panel.sources()}
+        queues = [
+            (queue.name, queue.priorities, True)
+            for queue in snapshot.queues
+            if queue.name not in known and (queue.name in own_logs or not own_logs)
+        ]
+        dialog = ProduceDialog([*topics, *queues], target or self._panel.where().topic, desk.window)
+        dialog.produceRequested.connect(lambda produced: self._produce(dialog, produced))
+        dialog.setModal(False)
+        dialog.show()
+        return dialog
+
+    def _produce(self, dialog: ProduceDialog, produced: Produced) -> None:
+        try:
+            action = action_of(produced)
+        except (ValueError, BrokerError) as error:
+            dialog.say(str(error).capitalize() + ".")
+            return
+        if why := self._desk.why_ended():
+            dialog.say(why)
+            return
+        self._desk.perform(action)
+        dialog.say(tr("Sent."))
+
+    def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
+        target = name.rpartition("/")[0] if kind == "lane" else name
+        if kind not in {"topic", "lane", "queue"}:
+            return
+        ended = self._desk.why_ended()
+        browse = menu.addAction(tr("Browse messages"))
+        browse.triggered.connect(lambda: self._browse_from_menu(kind, name))
+        produce = menu.addAction(tr("Produce..."))
+        produce.setEnabled(not ended)
+        produce.setToolTip(ended)
+        produce.triggered.connect(lambda: self.ask_produce(target))
+
+    def _browse_from_menu(self, kind: str, name: str) -> None:
+        if kind == "lane":
+            self._browse(name)
+        else:
+            self._desk.window.show_tab("messages")
+            self._panel.browse(name, None)
+
+
+def action_of(produced: Produced) -> Produce:
+    """The action of what a person wants to send. Raises ValueError with what is wrong."""
+    message = produced.message
+    return Produce(
+        to=produced.to,
+        value=message.value,
+        key=message.key,
+        headers=message.headers,
+        encoding="base64" if message.encoding == "base64" else "utf-8",
+        partition=produced.partition,
+        priority=produced.priority,
+        ttl_ms=produced.ttl_ms,
+        count=produced.how_many,
+        rate_per_s=produced.rate_per_s,
+    )

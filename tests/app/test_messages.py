@@ -1,0 +1,125 @@
+"""The panel Messages on a real broker: browse, filter, read, copy, produce - with mouse and keys."""
+
+import json
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+from app.handlers.messages import MessageHandlers
+from app.history.life import Place
+from broker_core.lab.actions import Produce
+from widgets.dialogs.produce import ProduceDialog
+from widgets.panels.messages import Start
+
+
+@pytest.fixture
+def panel(hand):
+    hand.workbench.registry.trigger("show_messages")
+    made = hand.workbench.window.parts.messages
+    wait(hand, lambda: made.model.rowCount() > 0)
+    return made
+
+
+def wait(hand, done):
+    def look():
+        hand.show()
+        assert done()
+
+    hand.qtbot.waitUntil(look, timeout=10_000)
+
+
+def column(panel, place, count=5):
+    return [panel.model.index(row, place).data() for row in range(min(count, panel.model.rowCount()))]
+
+
+def test_all_partitions_are_merged_the_newest_first(panel, hand):
+    times = column(panel, 0, 50)
+    assert times == sorted(times, reverse=True)
+    assert len(set(column(panel, 1, 50))) > 2
+
+
+def test_one_partition_has_a_row_for_each_offset_and_a_click_reads_the_message(panel, hand):
+    panel.browse("commits", 0, Start("oldest"))
+    end = (
+        next(topic for topic in hand.workbench.player.snapshot.topics if topic.name == "commits")
+        .partitions[0]
+        .end_offset
+    )
+    wait(hand, lambda: panel.model.rowCount() == end and column(panel, 2)[:3] == ["0", "1", "2"])
+    at = panel.table.visualRect(panel.model.index(2, 4)).center()
+    hand.qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    wait(hand, lambda: "repo" in panel.details.payload.text.toPlainText())
+    assert hand.workbench.views.selected == Place("commits", 0, 2).id
+    hand.workbench.registry.trigger("copy_message")
+    copied = json.loads(QApplication.clipboard().text())
+    assert (copied["topic"], copied["offset"]) == ("commits", 2)
+    assert "repo" in copied["value"]
+
+
+def test_browsing_begins_at_an_offset_or_a_time(panel, hand):
+    panel.browse("commits", 0, Start("offset", 20))
+    wait(hand, lambda: panel.current_key() == Place("commits", 0, 20))
+    panel.browse("commits", None, Start("time", 5_000_000_000))
+    wait(hand, lambda: column(panel, 0, 1) != [] and column(panel, 0, 1)[0] >= "00:05.000")
+    assert column(panel, 0, 1)[0] < "00:06.000"
+
+
+def test_a_filter_looks_through_everything_and_says_how_far_it_came(panel, hand):
+    panel.browse("commits", None, Start("oldest"))
+    panel.set_filter_text("partition = 3 and value contains kafka")
+    wait(hand, lambda: "all of them" in panel.note.text())
+    assert set(column(panel, 1, 500)) == {"3"}
+    assert all("kafka" in text for text in column(panel, 4, 500))
+    panel.set_filter_text("prtition = 3")
+    assert "did you mean partition" in panel.problem.text()
+    assert panel.model.rowCount() > 0
+
+
+def test_the_live_tail_follows(panel, hand):
+    panel.browse("commits", None, Start("tail"))
+    wait(hand, lambda: panel.model.rowCount() > 0)
+    before = panel.model.rowCount()
+    hand.pass_time(3)
+    wait(hand, lambda: panel.model.rowCount() > before)
+    assert panel.is_at_end()
+
+
+def test_a_message_is_produced_and_found_again(panel, hand):
+    hand.qtbot.mouseClick(panel.produce, Qt.MouseButton.LeftButton)
+    dialog = next(one for one in QApplication.topLevelWidgets() if isinstance(one, ProduceDialog) and one.isVisible())
+    dialog.form.key.setText("mine")
+    dialog.form.value.setPlainText("<b>one</b> $number \u202e \U0001f600")
+    dialog.form.headers.setPlainText("trace: 7\nwrong")
+    assert not dialog.send.isEnabled()
+    assert "colon" in dialog.problem.text()
+    dialog.form.headers.setPlainText("trace: 7")
+    dialog.count.setValue(3)
+    hand.qtbot.mouseClick(dialog.send, Qt.MouseButton.LeftButton)
+    dialog.close()
+    hand.show()
+    panel.set_filter_text("key = mine")
+    wait(hand, lambda: panel.model.rowCount() == 3)
+    panel.select(0)
+    wait(hand, lambda: "<b>one</b>" in panel.details.payload.text.toPlainText())
+    text = panel.details.payload.text.toPlainText()
+    assert text == "<b>one</b> 2 \\u202e \U0001f600"
+    assert panel.details.headers.facts() == [("trace", "7")]
+
+
+def test_a_session_that_has_ended_says_so_and_takes_nothing(panel, hand):
+    hand.workbench.player.stop()
+    hand.workbench.draw()
+    assert hand.workbench.registry.reason("produce")
+    assert hand.workbench.family(MessageHandlers).ask_produce() is None
+
+
+def test_a_large_payload_is_cut_only_with_a_word(panel, hand):
+    hand.workbench.player.perform(Produce("commits", "x" * 900_000 + "end", key="large"))
+    hand.show()
+    panel.set_filter_text("key = large")
+    wait(hand, lambda: panel.model.rowCount() == 1)
+    panel.select(0)
+    wait(hand, lambda: "200,000 of 900,003 bytes" in panel.details.payload.note.text())
+    panel.details.payload.copy.click()
+    assert QApplication.clipboard().text().endswith("end")

@@ -1,0 +1,165 @@
+"""Produce...: one message, or a stream of them out of a template."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QDoubleSpinBox,
+    QHBoxLayout,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from widgets.dialogs.message_form import MessageForm, MessageText
+from widgets.facts import plain_label, set_plain_tip
+from widgets.words import tr
+
+COUNT_MAX = 1_000_000
+AT_ONCE_MAX = 10_000
+
+
+class Produced(NamedTuple):
+    """What is to be sent. `partition` None: as the key says. `rate_per_s` None: all at once."""
+
+    to: str
+    message: MessageText
+    partition: int | None
+    priority: int
+    ttl_ms: int | None
+    how_many: int
+    rate_per_s: float | None
+
+
+class ProduceDialog(QDialog):
+    """`produceRequested(Produced)` on Send; it stays open, so that another can follow."""
+
+    produceRequested = Signal(object)
+
+    def __init__(
+        self, targets: Sequence[tuple[str, int, bool]], chosen: str = "", parent: QWidget | None = None
+    ) -> None:
+        """`targets` holds (name, partitions, is a queue: its partitions are priorities)."""
+        super().__init__(parent)
+        self.setWindowTitle(tr("Produce"))
+        self._targets = {name: (count, queue) for name, count, queue in targets}
+        self.to = QComboBox(self)
+        self.to.setAccessibleName(tr("Topic or queue"))
+        for name in self._targets:
+            self.to.addItem(name)
+        self.to.setCurrentIndex(max(0, self.to.findText(chosen)))
+        self.partition = QComboBox(self)
+        self.partition.setAccessibleName(tr("Partition or priority"))
+        self.form = MessageForm(self)
+        self.count = QSpinBox(self)
+        self.count.setRange(1, COUNT_MAX)
+        self.count.setGroupSeparatorShown(True)
+        self.count.setAccessibleName(tr("How many"))
+        self.rate = QDoubleSpinBox(self)
+        self.rate.setRange(0, 100_000)
+        self.rate.setDecimals(1)
+        self.rate.setSpecialValueText(tr("all at once"))
+        self.rate.setSuffix(tr(" messages/s"))
+        self.rate.setAccessibleName(tr("Rate"))
+        self.ttl = QSpinBox(self)
+        self.ttl.setRange(0, 86_400_000)
+        self.ttl.setSpecialValueText(tr("never expires"))
+        self.ttl.setSuffix(tr(" ms"))
+        self.ttl.setAccessibleName(tr("Time to live"))
+        self.problem = plain_label("", "problem", self)
+        self.problem.setWordWrap(True)
+        self._compose()
+        self.to.currentIndexChanged.connect(lambda _place: self._on_target())
+        for signal in (self.count.valueChanged, self.rate.valueChanged, self.partition.currentIndexChanged):
+            signal.connect(lambda _value: self._judge())
+        self.form.changed.connect(self._judge)
+        self._on_target()
+        self.resize(620, 470)
+
+    def _compose(self) -> None:
+        buttons = QDialogButtonBox(self)
+        self.send = buttons.addButton(tr("Send"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.send.setDefault(True)
+        buttons.addButton(tr("Close"), QDialogButtonBox.ButtonRole.RejectRole)
+        buttons.accepted.connect(self._accept)
+        buttons.rejected.connect(self.reject)
+        where = QHBoxLayout()
+        where.addWidget(self.to, 2)
+        where.addWidget(self.partition, 1)
+        many = QHBoxLayout()
+        for words, field in ((tr("How many"), self.count), (tr("Rate"), self.rate), (tr("Expires after"), self.ttl)):
+            many.addWidget(plain_label(words, "muted", self))
+            many.addWidget(field)
+        many.addStretch(1)
+        hint = plain_label(
+            tr("In a stream, $number in the value is the number of each message, from 0."), "muted", self
+        )
+        hint.setWordWrap(True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 16, 14)
+        column.setSpacing(10)
+        column.addLayout(where)
+        column.addWidget(self.form, 1)
+        column.addLayout(many)
+        column.addWidget(hint)
+        column.addWidget(self.problem)
+        column.addWidget(buttons)
+
+    def _on_target(self) -> None:
+        count, queue = self._targets.get(self.to.currentText(), (0, False))
+        self.partition.clear()
+        if not queue:
+            self.partition.addItem(tr("Partition as the key says"), None)
+        for number in range(count):
+            words = tr("Priority {number}", number=number) if queue else tr("Partition {number}", number=number)
+            self.partition.addItem(words, number)
+        self._judge()
+
+    def produced(self) -> Produced:
+        """What stands in the fields."""
+        _count, queue = self._targets.get(self.to.currentText(), (0, False))
+        number = self.partition.currentData()
+        return Produced(
+            self.to.currentText(),
+            self.form.message(),
+            None if queue else number,
+            int(number or 0) if queue else 0,
+            self.ttl.value() or None,
+            self.count.value(),
+            self.rate.value() or None,
+        )
+
+    def _why_not(self) -> str:
+        if not self._targets:
+            return tr("There is no topic or queue to send to.")
+        if wrong := self.form.problem():
+            return wrong
+        if (
+            self.rate.value()
+            and self.partition.currentData() is not None
+            and not self._targets[self.to.currentText()][1]
+        ):
+            return tr("A partition can be chosen only for messages that are sent at once.")
+        if not self.rate.value() and self.count.value() > AT_ONCE_MAX:
+            return tr("At most {most} go at once; give them a rate.", most=f"{AT_ONCE_MAX:,}")
+        return ""
+
+    def _judge(self) -> None:
+        wrong = self._why_not()
+        self.problem.setText(wrong)
+        self.send.setEnabled(not wrong)
+        set_plain_tip(self.send, wrong)
+
+    def say(self, sentence: str) -> None:
+        """What came of the last Send, or why it cannot be done."""
+        self.problem.setText(sentence)
+
+    def _accept(self) -> None:
+        if not self._why_not():
+            self.produceRequested.emit(self.produced())

@@ -1,0 +1,261 @@
+"""Messages of a topic or queue: where to browse and from where on, the table, and the chosen message in full."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QAbstractItemModel, Qt, Signal
+from PySide6.QtWidgets import QAbstractItemView, QComboBox, QLineEdit, QPushButton, QSplitter, QWidget
+
+from widgets.facts import set_plain_tip
+from widgets.panels.message_details import MessageDetails
+from widgets.panels.table_panel import ColumnLook, TablePanel
+from widgets.words import mark, tr
+
+LOOKS = (
+    ColumnLook("number", 138),
+    ColumnLook("number", 78, spare=2),
+    ColumnLook("number", 84),
+    ColumnLook("mono", 120, 1),
+    ColumnLook("mono", 150, 4),
+    ColumnLook("mono", 110, 1, spare=3),
+    ColumnLook("number", 74, spare=1),
+)
+EMPTY = (
+    mark("There are no messages here."),
+    mark("Choose another topic or partition, run the scenario (F5), or produce one."),
+)
+STARTS = (
+    ("newest", mark("Newest")),
+    ("oldest", mark("Oldest")),
+    ("offset", mark("From offset...")),
+    ("time", mark("From time...")),
+    ("tail", mark("Live tail")),
+)
+_CLOCK = re.compile(r"(?:(\d{1,4}):)?(\d{1,4}):(\d{2})(?:\.(\d{1,9}))?", re.ASCII)
+_SECONDS = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?(?:\s*s)?", re.ASCII)
+
+
+class Where(NamedTuple):
+    """What is browsed."""
+
+    topic: str
+    partitions: tuple[int, ...]
+
+
+class Start(NamedTuple):
+    """From where on: newest, oldest, offset, time (`value` in ns) or tail."""
+
+    kind: str
+    value: int = 0
+
+
+def time_of(text: str) -> int | None:
+    """A session time ("00:31.5", "1:02:03", "31 s") in ns; None where it is none."""
+    text = text.strip()
+    clock, seconds = _CLOCK.fullmatch(text), _SECONDS.fullmatch(text)
+    if clock:
+        hours, minutes, whole, fraction = clock.groups()
+        total = (int(hours or 0) * 60 + int(minutes)) * 60 + int(whole)
+    elif seconds:
+        whole, fraction = seconds.groups()
+        total = int(whole)
+    else:
+        return None
+    return total * 1_000_000_000 + int((fraction or "").ljust(9, "0"))
+
+
+class MessagesPanel(TablePanel):
+    """`whereChanged(Where)`, `startChanged(Start)`, `moreWanted()` when the end of a list is in sight,
+    `produceWanted()`; `currentChanged(key)` is answered with `details.set_message`."""
+
+    whereChanged = Signal(object)
+    startChanged = Signal(object)
+    moreWanted = Signal()
+    produceWanted = Signal()
+    empty_words = EMPTY
+
+    def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
+        self.details = MessageDetails()
+        self._split = QSplitter(Qt.Orientation.Horizontal)
+        self._sources: tuple[tuple[str, int], ...] = ()
+        super().__init__(
+            model,
+            LOOKS,
+            tr("Messages"),
+            "message",
+            (tr(EMPTY[0]), tr(EMPTY[1])),
+            filter_hint=tr("Filter: words, key = k1, size > 1 KiB"),
+            parent=parent,
+        )
+        self.table.setSortingEnabled(False)
+        self.table.horizontalHeader().setSectionsClickable(False)
+        self.topic = self._combo(tr("Topic or queue"), 14)
+        self.partition = self._combo(tr("Partition"), 11)
+        self.start_kind = self._combo(tr("Begin at"), 10)
+        for kind, word in STARTS:
+            self.start_kind.addItem(tr(word), kind)
+        self.start_value = QLineEdit(self)
+        self.start_value.setFixedWidth(90)
+        self.start_value.hide()
+        self.produce = QPushButton(tr("Produce..."), self)
+        self.produce.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        at = self.title_row.count() - 1  # before the filter
+        for offset, part in enumerate((self.topic, self.partition, self.start_kind, self.start_value)):
+            self.title_row.insertWidget(at + offset, part)
+        self.title_row.addWidget(self.produce)
+        self.topic.activated.connect(lambda _place: self._on_topic())
+        self.partition.activated.connect(lambda _place: self.whereChanged.emit(self.where()))
+        self.start_kind.activated.connect(lambda _place: self._on_start())
+        self.start_value.returnPressed.connect(self._on_value)
+        self.produce.clicked.connect(self.produceWanted)
+        self.table.verticalScrollBar().valueChanged.connect(lambda _value: self._on_scroll())
+
+    def _combo(self, name: str, characters: int) -> QComboBox:
+        combo = QComboBox(self)
+        combo.setAccessibleName(name)
+        combo.setToolTip(name)
+        combo.setMinimumContentsLength(characters)
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        combo.setMaximumWidth(180)
+        combo.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        return combo
+
+    def body(self) -> QWidget:
+        """Table and details, side by side."""
+        self._split.addWidget(self.table)
+        self._split.addWidget(self.details)
+        self._split.setStretchFactor(0, 1)
+        self._split.setSizes([900, 360])
+        self.table.setMinimumWidth(260)
+        self.table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
+        return self._split
+
+    # -- what can be chosen
+
+    def set_sources(self, sources: Sequence[tuple[str, int]]) -> None:
+        """(name, partitions) of what can be browsed; what is chosen stays chosen."""
+        sources = tuple(sources)
+        if sources == self._sources:
+            return
+        before = self.where()
+        chosen = self.topic.currentText()
+        self._sources = sources
+        self.topic.clear()
+        for name, _count in sources:
+            self.topic.addItem(name)
+        self.topic.setCurrentIndex(max(0, self.topic.findText(chosen)))
+        self._fill_partitions()
+        if self.where() != before:
+            self.whereChanged.emit(self.where())
+
+    def _fill_partitions(self, chosen: int | None = None) -> None:
+        number = self.partition.currentData() if chosen is None else chosen
+        count = next((count for name, count in self._sources if name == self.topic.currentText()), 0)
+        self.partition.clear()
+        self.partition.addItem(tr("All partitions"), None)
+        for each in range(count):
+            self.partition.addItem(tr("Partition {number}", number=each), each)
+        self.partition.setCurrentIndex(max(0, self.partition.findData(number)) if number is not None else 0)
+
+    def _on_topic(self) -> None:
+        self.partition.setCurrentIndex(0)
+        self._fill_partitions()
+        self.whereChanged.emit(self.where())
+
+    def sources(self) -> tuple[tuple[str, int], ...]:
+        """(name, partitions) of what can be browsed."""
+        return self._sources
+
+    def where(self) -> Where:
+        """What is chosen."""
+        topic = self.topic.currentText()
+        number = self.partition.currentData()
+        count = next((count for name, count in self._sources if name == topic), 0)
+        return Where(topic, tuple(range(count)) if number is None else (number,))
+
+    def start(self) -> Start:
+        """From where on; newest where the field holds nothing that can be read."""
+        kind = str(self.start_kind.currentData() or "newest")
+        if kind not in {"offset", "time"}:
+            return Start(kind)
+        value = self._value(kind)
+        return Start("newest") if value is None else Start(kind, value)
+
+    def _value(self, kind: str) -> int | None:
+        text = self.start_value.text().strip()
+        if kind == "time":
+            return time_of(text)
+        digits = text.replace(",", "")
+        return int(digits) if digits.isdecimal() and len(digits) <= 18 else None
+
+    def _on_start(self) -> None:
+        kind = str(self.start_kind.currentData())
+        asks = kind in {"offset", "time"}
+        self.start_value.setVisible(asks)
+        self.start_value.setPlaceholderText("00:31.5" if kind == "time" else "1,000")
+        self.start_value.setAccessibleName(tr("Session time") if kind == "time" else tr("Offset"))
+        if asks:
+            self.start_value.setFocus()
+            self.start_value.selectAll()
+        if not asks or self._value(kind) is not None:
+            self._on_value()
+
+    def _on_value(self) -> None:
+        kind = str(self.start_kind.currentData())
+        wrong = kind in {"offset", "time"} and self._value(kind) is None
+        self.start_value.setProperty("invalid", wrong)
+        self.start_value.style().unpolish(self.start_value)
+        self.start_value.style().polish(self.start_value)
+        set_plain_tip(self.start_value, tr("Write it as in 00:31.5 or 1,000.") if wrong else "")
+        if not wrong:
+            self.startChanged.emit(self.start())
+
+    def browse(self, topic: str, partition: int | None, start: Start | None = None) -> None:
+        """Show a partition, or all, as if a person had chosen it."""
+        self.topic.setCurrentIndex(max(0, self.topic.findText(topic)))
+        self._fill_partitions()
+        self.partition.setCurrentIndex(max(0, self.partition.findData(partition)) if partition is not None else 0)
+        if start is not None:
+            self.start_kind.setCurrentIndex(self.start_kind.findData(start.kind))
+            self.start_value.setVisible(start.kind in {"offset", "time"})
+            shown = f"{start.value / 1e9:.3f} s" if start.kind == "time" else f"{start.value:,}"
+            self.start_value.setText(shown)
+        self.whereChanged.emit(self.where())
+
+    def forbid_produce(self, reason: str) -> None:
+        """Why nothing can be produced now; "" allows it."""
+        self.produce.setEnabled(not reason)
+        set_plain_tip(self.produce, reason or tr("Sends one message, or a stream of them."))
+
+    # -- scrolling
+
+    def _on_scroll(self) -> None:
+        bar = self.table.verticalScrollBar()
+        if bar.maximum() and bar.value() >= bar.maximum() - bar.pageStep():
+            self.moreWanted.emit()
+
+    def is_at_end(self) -> bool:
+        """Whether the last row is in sight."""
+        bar = self.table.verticalScrollBar()
+        return bar.value() >= bar.maximum() - 1
+
+    def scroll_to_end(self) -> None:
+        """Show the last row."""
+        self.table.scrollToBottom()
+
+    def scroll_to(self, place: int) -> None:
+        """Show a row at the top."""
+        self.table.scrollTo(self.model.index(place, 0), QAbstractItemView.ScrollHint.PositionAtTop)
+
+    def select_row(self, place: int) -> None:
+        """Show a row at the top and make it the current one."""
+        self.scroll_to(place)
+        self.select(place)
+
+    def set_loading(self, loading: bool) -> None:
+        """Say that the first rows are on their way."""
+        if loading:
+            self.set_empty_words(tr("Reading..."), "")
