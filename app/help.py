@@ -72,10 +72,10 @@ def _version(name: str) -> str:
 
 def _licence(name: str) -> str:
     found = metadata.metadata(name)
-    said = found.get("License-Expression") or ""
+    said = found["License-Expression"] or ""
     if not said:
         classes = [
             line.rpartition(":: ")[2] for line in found.get_all("Classifier", []) if line.startswith("License ::")
         ]
-        said = ", ".join(classes) or (found.get("License") or "").partition("\n")[0]
+        said = ", ".join(classes) or (found["License"] or "").partition("\n")[0]
     return said.replace("|", "/")[:80]

@@ -88,6 +88,14 @@ class Settings:
     def hints(self, on: bool) -> None:
         self._set("window/hints", "1" if on else "0")
 
+    def arrangement(self, scenario: str) -> str:
+        """Where boxes of a scenario's canvas stand that were moved by hand, as text."""
+        return self._get(f"arrangement/{_key(scenario)}", "")
+
+    def keep_arrangement(self, scenario: str, text: str) -> None:
+        """Keep it for the next time that the scenario is opened."""
+        self._set(f"arrangement/{_key(scenario)}", text)
+
     # -- layouts
 
     def layout_names(self) -> tuple[str, ...]:
@@ -110,3 +118,8 @@ class Settings:
         """A shipped one becomes again what it was; any other is gone."""
         self._set(_LAYOUTS, "\n".join(kept for kept in self.layout_names() if kept not in (*SHIPPED, name)))
         self._set(f"layout/{name}", "")
+
+
+def _key(name: str) -> str:
+    """A name in which no sign has a meaning of its own for `QSettings`."""
+    return name.replace("/", "_").replace("\\", "_")

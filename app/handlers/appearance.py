@@ -11,6 +11,8 @@ from app.actions import Command
 from app.desk import Desk
 from app.language import languages
 from app.places import sessions_folder
+from widgets.canvas.arranging import from_text, to_text
+from widgets.canvas.layout import Shift
 from widgets.dialogs.settings import SettingsDialog
 from widgets.theme import SCALES, scale
 from widgets.window_layout import SHIPPED
@@ -30,6 +32,16 @@ class AppearanceHandlers(QObject):
         Command("layout_choose", "Choose a layout...", "Layout", "", "", "One of those that you have named."),
         Command("layout_save", "Save this layout as...", "Layout", "", "", "What is shown now, under a name."),
         Command("layout_forget", "Forget a layout...", "Layout", "", "", "A shipped one becomes as it was."),
+        Command(
+            "arrange",
+            "Arrange by hand",
+            "Layout",
+            "Ctrl+Shift+A",
+            "move",
+            "Drag boxes; Shift and arrows.",
+            checkable=True,
+        ),
+        Command("arrange_reset", "Arrange by itself", "Layout", "", "", "Every box back in its place."),
         Command("theme", "Light or dark", "View", "Ctrl+T", "moon", "Switches the theme."),
         Command("type_larger", "Larger type", "View", "Ctrl+Shift++", "", "The next size of type."),
         Command("type_smaller", "Smaller type", "View", "Ctrl+Shift+-", "", "The next smaller size of type."),
@@ -46,6 +58,10 @@ class AppearanceHandlers(QObject):
         bind("layout_choose", self._choose_layout)
         bind("layout_save", self._save_layout)
         bind("layout_forget", self._forget_layout, self._why_nothing_to_forget)
+        bind("arrange", self._arrange)
+        bind("arrange_reset", lambda: self._put({}), self._why_not_moved)
+        desk.canvas.arrangementChanged.connect(self._keep_arrangement)
+        desk.player.opened.connect(self._restore_arrangement)
         bind("theme", look.toggle_theme)
         bind("type_larger", lambda: look.step_scale(1), lambda: self._why_not_type(SCALES[-1]))
         bind("type_smaller", lambda: look.step_scale(-1), lambda: self._why_not_type(SCALES[0]))
@@ -93,6 +109,32 @@ class AppearanceHandlers(QObject):
         if name:
             self._desk.settings.forget_layout(name)
             self._desk.say(tr("The layout {name} is forgotten.", name=tr(name)))
+
+    # -- boxes moved by hand
+
+    def _arrange(self) -> None:
+        on = self._desk.registry.action("arrange").isChecked()
+        self._desk.canvas.arranging.on = on
+        self._desk.say(
+            tr("Drag a box to move it, or press Shift and an arrow key. Consumers stay in their groups meanwhile.")
+            if on
+            else tr("Dragging moves consumers again.")
+        )
+
+    def _why_not_moved(self) -> str:
+        return "" if self._desk.canvas.arrangement else tr("Every box is in its place.")
+
+    def _put(self, moved: dict[str, Shift]) -> None:
+        self._desk.canvas.set_arrangement(moved)
+
+    def _scenario(self) -> str:
+        return self._desk.player.scenario.title if self._desk.player.scenario is not None else ""
+
+    def _keep_arrangement(self) -> None:
+        self._desk.settings.keep_arrangement(self._scenario(), to_text(self._desk.canvas.arrangement))
+
+    def _restore_arrangement(self) -> None:
+        self._desk.canvas.set_arrangement(from_text(self._desk.settings.arrangement(self._scenario())))
 
     # -- looks
 

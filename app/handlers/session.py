@@ -35,7 +35,7 @@ class SessionHandlers(QObject):
         self._desk, self._player = desk, desk.player
         bind, player = desk.registry.bind, desk.player
         bind("restart", self._restart)
-        bind("restart_new_seed", lambda: self._try(partial(player.restart, new_seed=True)))
+        bind("restart_new_seed", lambda: self._desk.attempt(partial(player.restart, new_seed=True)))
         bind("pause", self._pause, self._why_still)
         bind("step", player.step, self._why_still)
         bind("run", player.run, self._why_still)

@@ -71,9 +71,10 @@ def open_workbench(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator
     """Opens first-session, or another scenario, in a window of 1600x1000."""
     opened: list[Workbench] = []
 
-    def open_it(scenario: str = "first-session", *, record: bool = False) -> Hand:
+    def open_it(scenario: str = "first-session", *, record: bool = False, hints: bool = False) -> Hand:
         workbench = Workbench(qapp, theme="light", record=record, sessions=tmp_path / "sessions")
         opened.append(workbench)
+        workbench.settings.hints = hints
         workbench.canvas.set_reduced_motion(True)
         workbench.player.open(find_scenario(scenario))
         workbench.window.resize(1600, 1000)

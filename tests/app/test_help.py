@@ -53,7 +53,7 @@ def test_keys_are_those_of_the_registry(hand: Hand) -> None:
 def test_the_first_hint_comes_once_and_can_be_sent_away(
     open_workbench: Callable[..., Hand], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hand = open_workbench()
+    hand = open_workbench(hints=True)
     hint = hand.workbench.window.hint
     assert hint.isVisible()
     assert "Drag indexer-4" in hint.sentence.text()
@@ -64,7 +64,7 @@ def test_the_first_hint_comes_once_and_can_be_sent_away(
 
 
 def test_an_offer_of_the_hint_is_taken_by_a_click_and_the_next_follows(open_workbench: Callable[..., Hand]) -> None:
-    hand = open_workbench()
+    hand = open_workbench(hints=True)
     hint = hand.workbench.window.hint
     taken: list[str] = []
     hint.say("A session was not closed.", "Open it", lambda: taken.append("opened"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QRect, QRectF, Qt, QTimer, Signal
@@ -20,8 +20,10 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from widgets.canvas.box_item import draw_icon
 from widgets.canvas.focus import DIRECTIONS, neighbour, step
+from widgets.canvas.layout import Shift
 from widgets.canvas.lettering import write_centred
 from widgets.canvas.link_item import DOT_TRAVEL_S
+from widgets.canvas.mini_map import INSET, MiniMap
 from widgets.canvas.overlay_items import FrameItem
 from widgets.canvas.pointer_view import PointerView
 from widgets.canvas.view import CanvasView, Ghost
@@ -30,6 +32,12 @@ from widgets.theme import Theme, qcolour
 DOTS_TICK_MS = 40
 MENU_TWICE_MS = 150
 CANVAS_KEYS = (*DIRECTIONS, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_M)
+_STEPS = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, -1),
+    Qt.Key.Key_Down: (0, 1),
+}
 KEYS_SENTENCE = (
     "Use Tab and the arrow keys to go from box to box: "
     "a dashed ring shows where you are, a solid frame what is selected."
@@ -44,6 +52,8 @@ class Canvas(PointerView):
     group, "" (the bench) or `NEW_GROUP` would do; answer with `set_ghost`, at once or later.
     """
 
+    arrangementChanged = Signal()
+    """a box was moved by hand, or all are back in their places."""
     moveRequested = Signal(str)
     """consumer: the keyboard's twin of a drag."""
 
@@ -62,6 +72,11 @@ class Canvas(PointerView):
         self._ticker.setInterval(DOTS_TICK_MS)
         self._ticker.timeout.connect(self._move_dots)
         self.setAccessibleName("Canvas of the broker")
+        self._map = MiniMap(self)
+        self._map.pointed.connect(self._go_to)
+        for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
+            bar.valueChanged.connect(lambda _value: self._show_map())
+            bar.rangeChanged.connect(lambda _least, _most: self._show_map())
         self._describe()
 
     # What is shown
@@ -98,6 +113,31 @@ class Canvas(PointerView):
             self._stage.finish_motion()
         self._run_dots()
 
+    @property
+    def arrangement(self) -> dict[str, Shift]:
+        """How far boxes stand from their places, in scene units."""
+        return dict(self._stage.moved)
+
+    def set_arrangement(self, moved: Mapping[str, Shift]) -> None:
+        """Put boxes where somebody has moved them; none for the layout's own places."""
+        self._stage.set_moved(dict(moved))
+        self.arranged()
+
+    def arranged(self) -> None:
+        """Frames and bounds follow what was moved by hand."""
+        self._after_layout()
+        self.arrangementChanged.emit()
+
+    def _go_to(self, x: float, y: float) -> None:
+        self.pan(QPoint(0, 0))
+        self.centerOn(x, y)
+
+    def _show_map(self) -> None:
+        corner = self.viewport().geometry().bottomRight()
+        self._map.move(corner.x() - self._map.width() - INSET, corner.y() - self._map.height() - INSET)
+        sight = self.mapToScene(self.viewport().rect()).boundingRect()
+        self._map.set_facts(self._stage.layout.rects, self._stage.layout.bounds, sight)
+
     def set_ghost(self, ghost: Ghost | Sequence[str] | str) -> None:
         """Answer `ghostRequested`: a `Ghost`, or a text whose first line is the title and the second a note."""
         if not isinstance(ghost, Ghost):
@@ -131,6 +171,7 @@ class Canvas(PointerView):
         if self.follows and self._arrange():
             self._after_layout()
         super().resizeEvent(event)
+        self._show_map()
 
     def _arrange(self) -> bool:
         area = self.maximumViewportSize()
@@ -144,6 +185,7 @@ class Canvas(PointerView):
         self.set_selected(self._selected_id)
         self._show_focus()
         self.set_bounds(self._stage.layout.bounds)
+        self._show_map()
 
     # Dots
 
@@ -193,6 +235,10 @@ class Canvas(PointerView):
             assert isinstance(event, QKeyEvent)
             plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
             ours = self._by_keyboard and event.key() in CANVAS_KEYS
+            shift = event.modifiers() == Qt.KeyboardModifier.ShiftModifier
+            if shift and ours and self.arranging.on and event.key() in DIRECTIONS:
+                event.accept()
+                return True
             if plain and (ours or (event.key() == Qt.Key.Key_Escape and self._drag.is_carrying)):
                 event.accept()
                 return True
@@ -207,6 +253,9 @@ class Canvas(PointerView):
             self._drag.cancel("Cancelled.")
         elif event.modifiers() & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier):
             event.ignore()
+        elif self.arranging.on and event.modifiers() & Qt.KeyboardModifier.ShiftModifier and key in DIRECTIONS:
+            if self.arranging.nudge(self._focus_id, *_STEPS[Qt.Key(key)]):
+                self.arranged()
         elif key in DIRECTIONS:
             layout = self._stage.layout
             self._focus_on(neighbour(layout.rects, layout.order, self._focus_id, key))

@@ -6,7 +6,7 @@ the gaps between the columns, so they cannot meet a card or a word.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 
@@ -33,6 +33,7 @@ MOST_LEAST_COLUMNS = 3
 QUEUE_H, DEAD_LETTERS_H, DEAD_LETTERS_GAP = 124.0, 36.0, 24.0
 
 LayoutKey = tuple[object, ...]
+Shift = tuple[float, float]
 
 
 @dataclass(slots=True)
@@ -96,8 +97,11 @@ def best_columns(view: CanvasView, width: float, height: float) -> int:
     return next(columns for columns, scale in scales.items() if scale >= enough)
 
 
-def lay_out(view: CanvasView, least_columns: int = 1) -> Layout:
-    """The whole layout of a view; on wide ground groups take at least so many columns of cards, to be less high."""
+def lay_out(view: CanvasView, least_columns: int = 1, moved: Mapping[str, Shift] | None = None) -> Layout:
+    """The whole layout of a view; on wide ground groups take at least so many columns of cards, to be less high.
+
+    `moved` says how far boxes stand from their places because somebody has moved them.
+    """
     layout = Layout()
     producer_ids = [producer.id for producer in view.producers]
     left_w = PRODUCER_W + PUBLISH_GAP if producer_ids else 0.0
@@ -124,10 +128,23 @@ def lay_out(view: CanvasView, least_columns: int = 1) -> Layout:
         where = Rect(right_x + width + BENCH_GAP, MARGIN, _cards_width(len(ids)) + 2 * PAD, 0)
         _place_cards(layout, BENCH_ID, ids, where, BENCH_HEADER_H)
     _place_producers(layout, view, producer_ids)
+    if moved:
+        _shift(layout, moved)
     layout.links = link_paths([link.key for link in view.links], layout.rects, layout.container)
     layout.bounds = united(list(layout.rects.values())).grown(MARGIN)
     layout.order = _order(layout, view)
     return layout
+
+
+def _shift(layout: Layout, moved: Mapping[str, Shift]) -> None:
+    """A box takes its cards with it, and a queue its dead letters."""
+    for item_id, rect in layout.rects.items():
+        box = layout.container.get(item_id, item_id)
+        if box.startswith("dlq:"):
+            box = "queue:" + box.removeprefix("dlq:")
+        if box in moved:
+            dx, dy = moved[box]
+            layout.rects[item_id] = rect._replace(x=rect.x + dx, y=rect.y + dy)
 
 
 def _place_queue(layout: Layout, queue: QueueBox, x: float, y: float) -> float:

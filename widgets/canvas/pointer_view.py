@@ -6,6 +6,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QMouseEvent
 from PySide6.QtWidgets import QWidget
 
+from widgets.canvas.arranging import Arranging
 from widgets.canvas.box_item import Look
 from widgets.canvas.card_item import WORKERS_STAY
 from widgets.canvas.drag import START_PIXELS, Drag
@@ -52,6 +53,10 @@ class PointerView(ZoomView):
         self._panned_from: QPoint | None = None
         self._has_panned = False
         self._swallow_menu = False
+        self.arranging = Arranging(self._stage)
+
+    def arranged(self) -> None:
+        """A box was moved by hand; subclasses follow."""
 
     def pointed_at(self, item_id: str) -> None:
         """The pointer was used, on an id or (for a press) not yet on any; subclasses move their focus."""
@@ -74,7 +79,9 @@ class PointerView(ZoomView):
             self._press_id = self._stage.id_at(scene_at.x(), scene_at.y())
             card = self._stage.consumer(self._press_id)
             self._press_at = at
-            if card is not None:
+            if self.arranging.on and self.arranging.press(self._press_id, scene_at):
+                self.viewport().setCursor(Qt.CursorShape.SizeAllCursor)
+            elif card is not None:
                 self._drag.press(card, at, scene_at)
             elif not self._press_id:
                 self._panned_from = at
@@ -86,7 +93,12 @@ class PointerView(ZoomView):
         if not event.buttons() & Qt.MouseButton.LeftButton:
             self._drag.cancel("The button was released outside the window.")
             self._panned_from = None
+            self.arranging.release()
             self._show_hand(at)
+        elif self.arranging.holding:
+            if (at - self._press_at).manhattanLength() > START_PIXELS:
+                self.arranging.move(self.mapToScene(at))
+                self.arranged()
         elif self._drag.is_pressed:
             self._drag.move(at, self.mapToScene(at))
             if self._drag.is_carrying:
@@ -107,7 +119,7 @@ class PointerView(ZoomView):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Drop, or click."""
         if event.button() == Qt.MouseButton.LeftButton:
-            carried = self._drag.release()
+            carried = self._drag.release() or self.arranging.release()
             panned, self._has_panned, self._panned_from = self._has_panned, False, None
             at = event.position().toPoint()
             near = (at - self._press_at).manhattanLength() <= START_PIXELS

@@ -11,7 +11,7 @@ from widgets.canvas.box_item import BoxItem, Highlight, Look
 from widgets.canvas.card_item import Card, CardItem
 from widgets.canvas.geometry import Rect
 from widgets.canvas.group_item import BenchItem, CardBox, GroupItem, WorkersItem
-from widgets.canvas.layout import Layout, LayoutKey, best_columns, lay_out, layout_key
+from widgets.canvas.layout import Layout, LayoutKey, Shift, best_columns, lay_out, layout_key
 from widgets.canvas.link_item import LinkItem, LinkWordItem
 from widgets.canvas.motion import Motion, Move
 from widgets.canvas.overlay_items import ChipItem
@@ -39,6 +39,7 @@ class Stage(QGraphicsScene):
         self.links: dict[LinkKey, LinkItem] = {}
         self.reduced_motion = False
         self._columns = 1
+        self.moved: dict[str, Shift] = {}
         self._words: dict[LinkKey, LinkWordItem] = {}
         self._word_keys: tuple[tuple[LinkKey, bool], ...] = ()
         self._key: LayoutKey = layout_key(self.view)
@@ -56,7 +57,7 @@ class Stage(QGraphicsScene):
         changed = key != self._key
         if changed:
             self._key = key
-            self.layout = lay_out(view, self._columns)
+            self.layout = lay_out(view, self._columns, self.moved)
         self._set_boxes(view)
         if changed:
             self._place_boxes()
@@ -70,12 +71,21 @@ class Stage(QGraphicsScene):
         if columns == self._columns:
             return False
         self._columns = columns
-        self.layout = lay_out(self.view, columns)
+        self._place_anew()
+        return True
+
+    def set_moved(self, moved: dict[str, Shift]) -> None:
+        """Boxes stand so far from their places, because somebody has moved them."""
+        if moved != self.moved:
+            self.moved = moved
+            self._place_anew()
+
+    def _place_anew(self) -> None:
+        self.layout = lay_out(self.view, self._columns, self.moved)
         self._glide.finish()
         for item_id, item in self.boxes.items():
             item.place(self.layout.rects[item_id])
         self._set_links(self.view, True)
-        return True
 
     def _box(self, item_id: str, make: Callable[[], BoxItem]) -> BoxItem:
         item = self.boxes.get(item_id)

@@ -100,6 +100,10 @@ class ZoomView(QGraphicsView):
         """Everything if its words stay readable, else as much as fits the width, from the top."""
         self._fitted = self._bounds
         across, down = self._scales()
+        if down < min(across, READABLE):
+            # It will be scrolled down, and the bar for that takes of the width.
+            room = self.maximumViewportSize().width() - self.verticalScrollBar().sizeHint().width() - 2
+            across = min(across, room / self._bounds.w)
         self._set_zoom(max(min(across, down), min(across, READABLE)))
         self.horizontalScrollBar().setValue(self.horizontalScrollBar().minimum())
         self.verticalScrollBar().setValue(self.verticalScrollBar().minimum())

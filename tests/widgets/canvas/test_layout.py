@@ -153,7 +153,7 @@ def test_words_of_blocked_links_do_not_meet() -> None:
 def test_the_scale_of_a_track_holds_the_largest_lag_and_is_not_wasteful(lag: int, before: int) -> None:
     scale = nice_scale(lag, nice_scale(before, 0))
     assert scale >= lag
-    assert scale <= max(20, lag * 1.15 / 0.3 + 1)
+    assert scale <= max(20, lag * 1.15) / 0.3 + 1
 
 
 def test_the_scale_stays_while_lag_wobbles() -> None:

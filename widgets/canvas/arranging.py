@@ -1,0 +1,95 @@
+"""Boxes moved by hand: where each stands, away from its place in the layout, in scene units."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from PySide6.QtCore import QPointF
+
+from widgets.canvas.layout import Layout, Shift
+from widgets.canvas.stage import Stage
+
+# A grid, so that boxes moved by hand stand in line.
+GRID = 8.0
+MOST = 20_000.0
+KEPT_MAX = 1_000
+
+
+class Arranging:
+    """One box at a time is taken hold of, moved and let go."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self.on = False
+        self._box = ""
+        self._held_at = QPointF()
+        self._from: Shift = (0.0, 0.0)
+        self._moved = False
+
+    @property
+    def holding(self) -> str:
+        """The box in hand, "" for none."""
+        return self._box
+
+    def press(self, item_id: str, at: QPointF) -> bool:
+        """Take hold of the box that an id belongs to; False on empty ground."""
+        self._box = box_of(self._stage.layout, item_id)
+        self._held_at, self._moved = at, False
+        self._from = self._stage.moved.get(self._box, (0.0, 0.0))
+        return bool(self._box)
+
+    def move(self, at: QPointF) -> None:
+        """The pointer is there now."""
+        by = at - self._held_at
+        self._put(self._box, self._from[0] + by.x(), self._from[1] + by.y())
+        self._moved = True
+
+    def release(self) -> bool:
+        """Let go; True where something has moved."""
+        moved, self._box = self._moved and bool(self._box), ""
+        return moved
+
+    def nudge(self, item_id: str, dx: float, dy: float) -> bool:
+        """Move a box by steps of the grid."""
+        box = box_of(self._stage.layout, item_id)
+        if box:
+            x, y = self._stage.moved.get(box, (0.0, 0.0))
+            self._put(box, x + dx * GRID, y + dy * GRID)
+        return bool(box)
+
+    def _put(self, box: str, x: float, y: float) -> None:
+        where = (_on_grid(x), _on_grid(y))
+        moved = {name: shift for name, shift in self._stage.moved.items() if name != box}
+        if where != (0.0, 0.0):
+            moved[box] = where
+        self._stage.set_moved(moved)
+
+
+def box_of(layout: Layout, item_id: str) -> str:
+    """The box that moves when an id is dragged: a card's group, a lane's topic, a queue for its dead letters."""
+    if item_id.startswith("lane:"):
+        item_id = "topic:" + item_id.removeprefix("lane:").rpartition("/")[0]
+    if item_id.startswith("dlq:"):
+        item_id = "queue:" + item_id.removeprefix("dlq:")
+    found = layout.container.get(item_id, item_id)
+    return found if found in layout.rects else ""
+
+
+def _on_grid(value: float) -> float:
+    return max(-MOST, min(MOST, round(value / GRID) * GRID))
+
+
+def to_text(moved: Mapping[str, Shift]) -> str:
+    """As it is kept."""
+    return json.dumps(moved, sort_keys=True)
+
+
+def from_text(text: str) -> dict[str, Shift]:
+    """What was kept; nothing where it cannot be read."""
+    try:
+        plain = json.loads(text) if text else {}
+        kept = {str(name): (_on_grid(float(x)), _on_grid(float(y))) for name, (x, y) in plain.items()}
+    except (ValueError, TypeError, AttributeError):
+        return {}
+    return kept if len(kept) <= KEPT_MAX else {}

@@ -1,0 +1,89 @@
+"""The whole canvas in a corner, with a frame around what is in sight; shown only where not everything is."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from widgets.canvas.geometry import Rect
+from widgets.theme import current_theme, qcolour
+from widgets.words import tr
+
+WIDTH, HEIGHT, INSET = 168, 112, 12
+# With more than this in sight, either way, nobody needs a map.
+WORTH = 0.9
+_COLOURS = {"topic": "accent", "group": "stable", "queue": "rebalancing", "dlq": "failure", "producer": "muted"}
+
+
+class MiniMap(QWidget):
+    """`pointed(x, y)` in scene units, as the mouse is pressed or dragged on it."""
+
+    pointed = Signal(float, float)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._over = parent
+        self.setFixedSize(WIDTH, HEIGHT)
+        self.setCursor(Qt.CursorShape.CrossCursor)
+        self.setAccessibleName(tr("Map of the canvas"))
+        self._rects: dict[str, Rect] = {}
+        self._bounds = Rect(0, 0, 1, 1)
+        self._sight = QRectF()
+        self.hide()
+
+    def set_facts(self, rects: dict[str, Rect], bounds: Rect, sight: QRectF) -> None:
+        """All boxes, the scene's bounds, and what of it is in sight."""
+        shown = sight.width() < bounds.w * WORTH or sight.height() < bounds.h * WORTH
+        if shown != self.isVisibleTo(self._over):
+            self.setVisible(shown)
+        if shown and (rects is not self._rects or bounds != self._bounds or sight != self._sight):
+            self._rects, self._bounds, self._sight = rects, bounds, sight
+            self.update()
+
+    def _factor(self) -> float:
+        return min((WIDTH - 12) / self._bounds.w, (HEIGHT - 12) / self._bounds.h)
+
+    def _origin(self) -> QPointF:
+        factor = self._factor()
+        return QPointF((WIDTH - self._bounds.w * factor) / 2, (HEIGHT - self._bounds.h * factor) / 2)
+
+    def _to_map(self, where: QRectF) -> QRectF:
+        factor, origin = self._factor(), self._origin()
+        x, y = (where.x() - self._bounds.x) * factor, (where.y() - self._bounds.y) * factor
+        return QRectF(origin.x() + x, origin.y() + y, where.width() * factor, where.height() * factor)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Boxes in the colours of their kinds, and the frame."""
+        theme = current_theme()
+        boxes = [
+            (self._to_map(QRectF(*rect)), theme.colour(_COLOURS[kind]))
+            for kind, rect in ((name.partition(":")[0], rect) for name, rect in self._rects.items())
+            if kind in _COLOURS
+        ]
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), qcolour(theme.raised, 235))
+        painter.setPen(QPen(qcolour(theme.border_strong), 1))
+        painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+        for where, colour in boxes:
+            painter.fillRect(where, qcolour(colour, 120))
+        painter.setPen(QPen(qcolour(theme.text), 1.5))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(self._to_map(self._sight).intersected(QRectF(self.rect()).adjusted(1, 1, -2, -2)))
+        painter.end()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Go there."""
+        self._tell(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Follow the hand."""
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._tell(event)
+
+    def _tell(self, event: QMouseEvent) -> None:
+        factor, origin, at = self._factor(), self._origin(), event.position()
+        self.pointed.emit(
+            self._bounds.x + (at.x() - origin.x()) / factor, self._bounds.y + (at.y() - origin.y()) / factor
+        )
+        event.accept()
