@@ -23,7 +23,7 @@ class Face(NamedTuple):
         """The values that the broker has."""
         return [message.value for message in self.host.call(lambda _now: self._read(topic, partition))]
 
-    def _read(self, topic: str, partition: int):  # type: ignore[no-untyped-def]
+    def _read(self, topic: str, partition: int):
         return self.host.broker.partition(topic, partition).read(0, max_messages=100_000, max_bytes=1 << 30)
 
 
