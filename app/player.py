@@ -245,8 +245,14 @@ class Player(QObject):
         """Go to `time_ns` as fast as it goes, and wait there: for pictures, not for a window that somebody uses."""
         assert self._engine is not None
         assert self._live is not None
-        loop = self._live.simulation.loop
-        self._engine.post(lambda: loop.run_until(time_ns)).result()
+        loop, look = self._live.simulation.loop, self._live.look
+
+        def run() -> None:
+            while loop.run_next(time_ns):
+                look()
+            loop.advance_to(time_ns)
+
+        self._engine.post(run).result()
         self._engine.refresh()
 
     def _with_engine(self, call: Callable[[Engine], None]) -> None:

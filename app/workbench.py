@@ -93,6 +93,7 @@ class Workbench(QObject):
     def _connect(self) -> None:
         self.player.opened.connect(self._opened)
         self.player.said.connect(self._said)
+        self.player.travel.changed.connect(self._travelled)
         self.player.failed.connect(self._failed)
         self.window.closing.connect(self.close)
         # The size of the recording is asked of the disk, so seldom.
@@ -127,6 +128,12 @@ class Workbench(QObject):
         self.window.status.say(f"Opened {scenario.title}.")
         self._measure_recording()
         self.draw()
+
+    def _travelled(self) -> None:
+        """Another moment of the session is shown."""
+        before = self.player.travel.before
+        if before is not None:
+            self.views.prime(before)
 
     def draw(self) -> None:
         """One frame: what has changed since the last one."""

@@ -14,6 +14,7 @@ from widgets.panels.cell_painter import tabular_font
 from widgets.theme import current_theme
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 50.0)
+_PAST = ("branch", "follow_live")
 _SESSION = ("restart", "pause", "step", "run", "fast", "express", "stop")
 
 
@@ -123,6 +124,7 @@ class Toolbar(QToolBar):
             if name in actions:
                 self.addAction(actions[name])
         self.addWidget(self.speed)
+        self._of_the_past = [self._past_button(actions[name]) for name in _PAST if name in actions]
         spring = QWidget(self)
         spring.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(spring)
@@ -182,6 +184,17 @@ class Toolbar(QToolBar):
             self.setProperty("mode", mode)
             self.style().unpolish(self)
             self.style().polish(self)
+            for action in self._of_the_past:
+                action.setVisible(mode == "replay")
+
+    def _past_button(self, action: QAction) -> QAction:
+        """Of what can be done in the past alone."""
+        button = QToolButton(self)
+        button.setDefaultAction(action)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        placed = self.addWidget(button)
+        placed.setVisible(False)
+        return placed
 
     def set_speed(self, factor: float) -> None:
         """Show a speed; one that is not in the list is added."""

@@ -15,6 +15,10 @@ from broker_core.session.film import Film
 from broker_core.snapshots import Snapshot
 
 PLAY_EVERY_MS = 40
+LEAD_NS = NS_PER_S
+
+#: A moment before, the moment, and the event it was asked for by.
+Seen = tuple[Snapshot | None, Snapshot, Event | None]
 
 
 class Past(QObject):
@@ -32,9 +36,11 @@ class Past(QObject):
         self.film = film
         self.snapshot: Snapshot | None = None
         self.shown_event: Event | None = None
+        #: A moment shortly before a jump, for rates and trends to begin with; None where it was no jump.
+        self.before: Snapshot | None = None
         self.target_ns = 0
         self.speed = 0.0
-        self._wish: Callable[[], tuple[Snapshot, Event | None]] | None = None
+        self._wish: Callable[[], Seen] | None = None
         self._busy = False
         self._anchor = (0.0, 0)
         self._end_ns: Callable[[], int] = lambda: 0
@@ -53,7 +59,7 @@ class Past(QObject):
         if self.playing:
             self._anchor = (time.perf_counter(), time_ns)
         film = self.film
-        self._ask(lambda: (film.at(time_ns), None))
+        self._ask(lambda: (film.at(max(0, time_ns - LEAD_NS)), film.at(time_ns), None))
 
     def step(self, events: int) -> None:
         """Go `events` on, or back where that is negative; nothing before the first."""
@@ -67,9 +73,9 @@ class Past(QObject):
         """Show the state right after event `seq`."""
         film = self.film
 
-        def look() -> tuple[Snapshot, Event | None]:
+        def look() -> Seen:
             found = list(film.events(seq, seq))
-            return film.after_event(seq), found[0] if found else None
+            return None, film.after_event(seq), found[0] if found else None
 
         self._ask(look)
 
@@ -102,11 +108,11 @@ class Past(QObject):
             self.pause()
         self.target_ns = min(due_ns, end_ns)
         film, time_ns = self.film, self.target_ns
-        self._ask(lambda: (film.at(time_ns), None))
+        self._ask(lambda: (None, film.at(time_ns), None))
 
     # -- getting there
 
-    def _ask(self, wish: Callable[[], tuple[Snapshot, Event | None]]) -> None:
+    def _ask(self, wish: Callable[[], Seen]) -> None:
         self._wish = wish
         if not self._busy:
             self._go()
@@ -117,13 +123,13 @@ class Past(QObject):
             self._busy = True
             self._worker.submit(wish).add_done_callback(self._arrived.emit)
 
-    def _show(self, done: Future[tuple[Snapshot, Event | None]]) -> None:
+    def _show(self, done: Future[Seen]) -> None:
         self._busy = False
         if done.cancelled():
             return
         error = done.exception()
         if error is None:
-            self.snapshot, self.shown_event = done.result()
+            self.before, self.snapshot, self.shown_event = done.result()
             if self.shown_event is not None:
                 self.target_ns = self.snapshot.time_ns
             self.changed.emit()

@@ -19,6 +19,7 @@ from app.view_models.assignments import AssignmentsModel
 from app.view_models.canvas import CanvasModel
 from app.view_models.charts import ChartsFeed
 from app.view_models.dead_letters import DeadLettersModel
+from app.view_models.events import EventsModel
 from app.view_models.feed import PanelFeed, TableFeed
 from app.view_models.formats import Times, session_time
 from app.view_models.gauges import gauges
@@ -42,6 +43,7 @@ from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.charts import ChartsPanel
 from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.panels.events import EventsPanel
 from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.jobs import JobFacts, JobsPanel
@@ -73,6 +75,7 @@ class Views(QObject):
         self.rebalances = RebalanceCards(self.owners, self.times)
         self.rates = RateTable(self)
         self.messages = MessagesModel(self.times, self)
+        self.events = EventsModel(self.owners, self.times, self)
         self.versions = VersionsModel(self)
         self.refusals = RefusalsModel(self.times, self)
         self.schemas: SchemasFeed | None = None
@@ -103,6 +106,7 @@ class Views(QObject):
             dead_letters=DeadLettersPanel(self.dead_letters),
             backpressure=BackpressurePanel(),
             charts=ChartsPanel(self.rates),
+            events=EventsPanel(self.events),
             schemas=SchemasPanel(self.versions, self.refusals),
             jobs=JobsPanel(),
             rebalances=RebalancesPanel(),
@@ -154,6 +158,13 @@ class Views(QObject):
             lookup.restart()
         for feed in self._feeds.values():
             feed.restart()
+
+    def prime(self, before: Snapshot) -> None:
+        """Another moment of the session comes next: rates and trends begin at `before`."""
+        self.owners.meet_all(before)
+        self.canvas.view(before, False)
+        self.status.meet(before)
+        self.offsets.set_snapshot(before)
 
     def refresh(self, snapshot: Snapshot, *, panels: bool = True) -> None:
         """Show a snapshot: canvas and clock always; with `panels`, whatever else is visible."""

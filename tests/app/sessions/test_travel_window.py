@@ -1,0 +1,209 @@
+"""Going back by key, click and drag: what the window shows, and what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication, QLineEdit
+from pytestqt.qtbot import QtBot
+
+from app.handlers.travel import TravelHandlers, time_of
+from app.sessions.bookmarks import Bookmarks
+from broker_core.clock import NS_PER_S
+from broker_core.lab.actions import MoveConsumer
+from tests.app.conftest import Hand
+from widgets.dialogs.ask_text import AskTextDialog
+
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+
+
+@pytest.fixture(autouse=True)
+def _keyframes_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("broker_core.session.keyframes.MOST_SHARE", 1e9)
+
+
+@pytest.fixture
+def hand(open_workbench: Callable[..., Hand], qtbot: QtBot) -> Hand:
+    """First session at 00:20, recorded, its window active."""
+    hand = open_workbench(record=True)
+    for _ in range(20):
+        hand.pass_time(1)
+    hand.workbench.window.activateWindow()
+    qtbot.waitUntil(hand.workbench.window.isActiveWindow, timeout=5_000)
+    return hand
+
+
+def arrive(hand: Hand) -> None:
+    hand.qtbot.waitUntil(lambda: not hand.workbench.player.travel.busy, timeout=10_000)
+    for _ in range(3):
+        QApplication.processEvents()
+        hand.workbench.draw()
+
+
+def press(hand: Hand, key: Qt.Key, modifier: Qt.KeyboardModifier = Mod.NoModifier) -> None:
+    hand.qtbot.keyClick(hand.workbench.window.timeline, key, modifier)
+    arrive(hand)
+
+
+def shown_s(hand: Hand) -> float:
+    return hand.workbench.player.snapshot.time_ns / NS_PER_S
+
+
+def test_keys_go_back_and_forth_and_live_again(hand: Hand) -> None:
+    for key, modifier, expected in (
+        (Key.Key_Left, Mod.NoModifier, 19),
+        (Key.Key_Left, Mod.ShiftModifier, 9),
+        (Key.Key_Right, Mod.NoModifier, 10),
+        (Key.Key_Home, Mod.NoModifier, 0),
+        (Key.Key_Right, Mod.ShiftModifier, 10),
+    ):
+        press(hand, key, modifier)
+        assert shown_s(hand) == expected
+        assert not hand.workbench.player.live
+    badge = hand.workbench.window.toolbar.badge
+    assert (badge.text(), badge.property("mode")) == ("REPLAY 00:10", "replay")
+    assert hand.workbench.window.tint.isVisible()
+    assert hand.workbench.window.toolbar.clock.text() == "00:10.000"
+    press(hand, Key.Key_Right, Mod.AltModifier)
+    assert hand.workbench.player.live and shown_s(hand) == 20
+    assert badge.text() == "LIVE, PAUSED"
+    assert not hand.workbench.window.tint.isVisible()
+    press(hand, Key.Key_Left)
+    press(hand, Key.Key_Right)
+    assert hand.workbench.player.live
+
+
+def test_keys_step_from_event_to_event_and_say_which(hand: Hand) -> None:
+    events = hand.workbench.player.snapshot.events
+    press(hand, Key.Key_Left, Mod.ControlModifier)
+    press(hand, Key.Key_Left, Mod.ControlModifier)
+    assert hand.workbench.player.snapshot.events == events - 2
+    assert f"#{events - 3} " in hand.workbench.window.status.last_action.whole()
+    press(hand, Key.Key_Right, Mod.ControlModifier)
+    assert hand.workbench.player.snapshot.events == events - 1
+
+
+def test_a_click_on_the_timeline_shows_that_moment_in_panels_and_canvas(hand: Hand) -> None:
+    window = hand.workbench.window
+    hand.workbench.player.perform(MoveConsumer("indexer-4", "indexers"))
+    for _ in range(5):
+        hand.pass_time(1)
+    assert "indexer-4" in hand.members("indexers")
+    x = round(window.timeline.x_of(12 * NS_PER_S))
+    hand.qtbot.mouseClick(window.timeline, Qt.MouseButton.LeftButton, pos=QPoint(x, 20))
+    arrive(hand)
+    assert abs(shown_s(hand) - 12) < 0.1
+    assert "indexer-4" not in hand.members("indexers")
+    table = hand.workbench.views.assignments
+    owners = {table.index(row, 3).data() for row in range(table.rowCount())}
+    assert "indexer-4" not in owners and "indexer-3" in owners
+    assert hand.workbench.window.timeline.facts.head_ns == hand.workbench.player.snapshot.time_ns
+    assert hand.workbench.window.timeline.facts.now_ns == 25 * NS_PER_S
+    assert hand.workbench.canvas.view.groups
+    assert not any(group.name == "indexers" and len(group.consumers) > 3 for group in hand.workbench.canvas.view.groups)
+
+
+def test_nothing_can_be_changed_in_the_past_and_the_reason_is_said(hand: Hand) -> None:
+    press(hand, Key.Key_Left)
+    workbench = hand.workbench
+    assert "This is the past" in workbench.desk.why_ended()
+    assert "This is the past" in workbench.registry.reason("move_consumer")
+    generation = hand.generation("indexers")
+    workbench.desk.perform(MoveConsumer("indexer-4", "indexers"))
+    assert "This is the past" in workbench.window.status.last_action.whole()
+    press(hand, Key.Key_Right, Mod.AltModifier)
+    hand.pass_time(3)
+    assert hand.generation("indexers") == generation
+
+
+def test_rates_are_those_of_the_moment(hand: Hand) -> None:
+    press(hand, Key.Key_Left, Mod.ShiftModifier)
+    assert hand.workbench.window.status.labels["rate"].text() not in {"", "0 messages/s"}
+
+
+def test_the_past_plays_by_the_keys_that_run_the_session(hand: Hand) -> None:
+    press(hand, Key.Key_Left, Mod.ShiftModifier)
+    assert hand.workbench.registry.reason("express") == "The past plays at most fast (F6)."
+    press(hand, Key.Key_F6)
+    hand.workbench.draw()
+    assert hand.workbench.registry.action("fast").isChecked()
+    hand.qtbot.waitUntil(lambda: not hand.workbench.player.moving, timeout=10_000)
+    arrive(hand)
+    assert shown_s(hand) == 20 and not hand.workbench.player.live
+
+
+def test_a_bookmark_is_kept_drawn_and_found_by_name(hand: Hand) -> None:
+    press(hand, Key.Key_Left, Mod.ShiftModifier)
+    press(hand, Key.Key_K, Mod.ControlModifier)
+    dialog = hand.workbench.window.findChild(AskTextDialog)
+    assert not dialog.accept_button.isEnabled()
+    hand.qtbot.keyClicks(dialog.findChild(QLineEdit), "<b>odd</b>")
+    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
+    arrive(hand)
+    assert [tick.label for tick in hand.workbench.window.timeline.facts.ticks if tick.kind == "bookmark"] == [
+        "<b>odd</b>"
+    ]
+    hand.workbench.registry.trigger("follow_live")
+    hand.workbench.registry.trigger("go_to")
+    (dialog,) = [one for one in hand.workbench.window.findChildren(AskTextDialog) if one.isVisible()]
+    hand.qtbot.keyClicks(dialog.line, "<B>Odd</b>")
+    hand.qtbot.keyClick(dialog.line, Key.Key_Return)
+    arrive(hand)
+    assert shown_s(hand) == 10
+    folder = hand.workbench.player.folder
+    assert folder is not None
+    assert [mark.name for mark in Bookmarks(folder).all()] == ["<b>odd</b>"]
+
+
+def test_go_to_refuses_what_is_no_moment(hand: Hand) -> None:
+    press(hand, Key.Key_J, Mod.ControlModifier)
+    dialog = hand.workbench.window.findChild(AskTextDialog)
+    for text, why in (("soon", "neither a time"), ("00:42", "has come to 00:20.000"), ("00:12.5", "")):
+        dialog.line.setText(text)
+        assert why in dialog.problem.text() and dialog.accept_button.isEnabled() == (not why)
+    dialog.reject()
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("42", 42), ("00:42", 42), ("1:02:03.5", 3723.5), ("-1", None), ("4e9", None), ("", None)]
+)
+def test_times_as_people_write_them(text: str, seconds: float | None) -> None:
+    assert time_of(text) == (None if seconds is None else seconds * NS_PER_S)
+
+
+def test_branch_here_goes_on_live_under_its_own_badge(hand: Hand) -> None:
+    press(hand, Key.Key_Left, Mod.ShiftModifier)
+    hand.workbench.registry.trigger("branch")
+
+    def there() -> bool:
+        hand.workbench.player.grant(0.05)
+        return not hand.workbench.player.moving
+
+    hand.qtbot.waitUntil(there, timeout=20_000)
+    hand.show()
+    assert hand.workbench.window.toolbar.badge.text() == "BRANCH, PAUSED"
+    assert hand.workbench.window.tint.mode == "branch"
+    assert hand.workbench.window.timeline.facts.branch_ns == 10 * NS_PER_S
+    assert "branched from" in hand.workbench.window.status.last_action.whole()
+    hand.workbench.desk.perform(MoveConsumer("indexer-4", "indexers"))
+    hand.pass_time(3)
+    assert "indexer-4" in hand.members("indexers")
+
+
+def test_a_rebalance_card_leads_to_its_moment(hand: Hand) -> None:
+    card = hand.workbench.window.parts.rebalances.cards()[-1]
+    hand.workbench.window.parts.rebalances.chosen.emit(card.facts.key)
+    arrive(hand)
+    assert not hand.workbench.player.live and shown_s(hand) < 3
+
+
+def test_left_and_right_belong_to_a_text_field_that_has_the_focus(hand: Hand) -> None:
+    hand.workbench.window.focus_filter()
+    field = QApplication.focusWidget()
+    assert isinstance(field, QLineEdit)
+    hand.qtbot.keyClick(field, Key.Key_Left)
+    arrive(hand)
+    assert hand.workbench.player.live
+    assert isinstance(hand.workbench.family(TravelHandlers), TravelHandlers)
