@@ -6,6 +6,7 @@ from app.actions import Command
 from app.handlers.appearance import AppearanceHandlers
 from app.handlers.consumers import ConsumerHandlers
 from app.handlers.dead_letters import DeadLetterHandlers
+from app.handlers.events import EventHandlers
 from app.handlers.filters import FilterHandlers
 from app.handlers.help import HelpHandlers
 from app.handlers.inspector import InspectorHandlers
@@ -27,6 +28,7 @@ FAMILIES = (
     ViewHandlers,
     AppearanceHandlers,
     FilterHandlers,
+    EventHandlers,
     InspectorHandlers,
     HelpHandlers,
 )

@@ -37,6 +37,7 @@ from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.charts import ChartsPanel
 from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.panels.events import EventsPanel
 from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorPanel
 from widgets.panels.jobs import JobsPanel
@@ -72,6 +73,7 @@ class Parts:
     dead_letters: DeadLettersPanel
     backpressure: BackpressurePanel
     charts: ChartsPanel
+    events: EventsPanel
     schemas: SchemasPanel
     jobs: JobsPanel
 

@@ -48,6 +48,7 @@ class ViewHandlers(QObject):
         Command("show_charts", "Charts", "View", "Ctrl+6", "chart", "Rates, latencies and lag over time."),
         Command("show_schemas", "Schemas", "View", "Ctrl+8", "check", "Versions, changes, and what was refused."),
         Command("show_messages", "Messages", "View", "Ctrl+9", "message", "What a topic or queue holds."),
+        Command("show_events", "Events", "View", "Ctrl+Shift+V", "events", "What happened, in order."),
         Command("show_jobs", "Jobs", "View", "Ctrl+7", "layers", "Long work, with progress."),
         Command("toggle_left", "Navigator", "View", "Ctrl+Alt+L", "", "The tree at the left.", checkable=True),
         Command("toggle_right", "Right side", "View", "Ctrl+Alt+R", "", "Rebalances and inspector.", checkable=True),
@@ -82,6 +83,7 @@ class ViewHandlers(QObject):
         navigator = window.parts.navigator
         navigator.chosen.connect(self._choose)
         navigator.opened.connect(self._open)
+        navigator.filterChanged.connect(self._filter_navigator)
         navigator.contextMenuRequested.connect(self._canvas_menu)
         bind("zoom_in", canvas.zoom_in)
         bind("zoom_out", canvas.zoom_out)
@@ -98,6 +100,12 @@ class ViewHandlers(QObject):
         """Chosen in the navigator: framed on the canvas, and brought into sight there."""
         self._desk.canvas.reveal(item_id)
         self._select(item_id)
+
+    def _filter_navigator(self, text: str) -> None:
+        """What does not fit is hidden there, and dimmed on the canvas."""
+        views, navigator = self._desk.views, self._desk.window.parts.navigator
+        navigator.set_filter_problem(views.navigator.set_filter(text))
+        views.refresh(self._desk.player.snapshot)
 
     def _open(self, item_id: str) -> None:
         """The panel that tells most of a thing."""

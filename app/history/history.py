@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from PySide6.QtCore import QObject, Signal
 
 from app.history.life import Life, Place, life_of, touches
-from app.history.recorded import ALL, Recorded
+from app.history.recorded import ALL, Recorded, folders_of
 from app.history.ring import EventRing
 from broker_core.events import Event, EventKind
 
@@ -91,6 +91,21 @@ class History(QObject):
         ring, recorded = self.ring, self._recorded
         self._ask(lambda: _of_kinds(kinds, ring, recorded), then)
 
+    def search(
+        self,
+        first_seq: int,
+        end_seq: int,
+        kinds: Collection[EventKind] | None,
+        test: Callable[[Event], bool],
+        then: Callable[[tuple[int, list[Event]]], object],
+    ) -> None:
+        """The events from `first_seq` up to `end_seq` that pass `test`, and the number that was reached.
+
+        Where only some `kinds` are wanted, others are not even read.
+        """
+        ring, recorded = self.ring, self._recorded
+        self._ask(lambda: _search(first_seq, end_seq, kinds, test, ring, recorded), then)
+
     def _ask(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
         if self._worker is None:
             self._worker = ThreadPoolExecutor(1, thread_name_prefix="history")
@@ -151,6 +166,28 @@ def _between(first_seq: int, end_seq: int, ring: EventRing, recorded: Recorded |
         seq = pc.field("seq")
         found = older.events((seq >= first_seq) & (seq < min(end_seq, first)), ALL)
     return found + ring.between(first_seq, end_seq)
+
+
+def _search(
+    first_seq: int,
+    end_seq: int,
+    kinds: Collection[EventKind] | None,
+    test: Callable[[Event], bool],
+    ring: EventRing,
+    recorded: Recorded | None,
+) -> tuple[int, list[Event]]:
+    older, first = _older(ring, recorded)
+    found: list[Event] = []
+    if older is not None and first_seq < first:
+        seq = pc.field("seq")
+        wanted = (seq >= first_seq) & (seq < min(end_seq, first))
+        folders: Sequence[str] = ALL
+        if kinds is not None:
+            wanted &= pc.field("kind").isin([kind.value for kind in kinds])
+            folders = folders_of(kinds)
+        found = [event for event in older.events(wanted, folders) if test(event)]
+    reached = min(end_seq, max(ring.end_seq, first_seq)) if ring.end_seq else end_seq
+    return reached, found + [event for event in ring.between(first_seq, reached) if test(event)]
 
 
 def _keys(topic: str, partition: int, until_ns: int, ring: EventRing, recorded: Recorded | None) -> KeyCounts:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from broker_core.events import Event
+from broker_core.events import MESSAGE_KINDS, Event, EventKind
 from broker_core.session import schema
 from broker_core.session.columns import events_of
 from broker_core.session.tail import stream_batches
 
 MESSAGES = (schema.MESSAGES,)
 ALL = schema.FOLDERS
+
+
+def folders_of(kinds: Collection[EventKind]) -> tuple[str, ...]:
+    """The folders that hold events of these kinds."""
+    messages, control = any(kind in MESSAGE_KINDS for kind in kinds), any(kind not in MESSAGE_KINDS for kind in kinds)
+    return (schema.MESSAGES,) * messages + (schema.CONTROL,) * control
 
 
 class Recorded:

@@ -29,6 +29,9 @@ class Owners:
         for group in snapshot.groups:
             self.meet(member.client for member in group.members)
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._numbers
+
     def hue(self, name: str) -> int:
         """The number of the owner's hue, from 0 without end (the theme takes it modulo its palette); -1 for ""."""
         if not name:

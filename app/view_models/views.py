@@ -151,6 +151,7 @@ class Views(QObject):
         self.owners.restart()
         self.status = _like(self.status)
         self.canvas = CanvasModel(self.owners)
+        self.navigator.restart()
         self.assignments.restart()
         self.offsets.restart()
         self.trail.forget()
@@ -182,6 +183,7 @@ class Views(QObject):
             self.charts.meet(snapshot)
         if window.parts.navigator.isVisible():
             window.parts.navigator.set_sections(self.navigator.meet(snapshot))
+            canvas.set_dimmed(self.navigator.dimmed)
         window.timeline.set_facts(self.timeline.meet(snapshot))
         window.status.set_facts(self.status.meet(snapshot))
         window.set_tab_count("dead_letters", sum(queue.dead for queue in snapshot.queues))

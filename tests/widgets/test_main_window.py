@@ -16,6 +16,8 @@ from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.charts import RATE_LOOKS, ChartsPanel
 from widgets.panels.dead_letters import LOOKS as LETTER_LOOKS
 from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.panels.events import LOOKS as EVENT_LOOKS
+from widgets.panels.events import EventsPanel
 from widgets.panels.in_flight import LOOKS as LEASE_LOOKS
 from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorPanel
@@ -33,7 +35,18 @@ from widgets.timeline import AREA, LANE, LANES, LEFT, RIGHT, TOP, Band, Tick, Ti
 from widgets.toolbar import Toolbar
 
 S = 1_000_000_000
-TABS = ("messages", "assignments", "offsets", "in_flight", "dead_letters", "backpressure", "charts", "schemas", "jobs")
+TABS = (
+    "messages",
+    "assignments",
+    "offsets",
+    "in_flight",
+    "dead_letters",
+    "backpressure",
+    "charts",
+    "events",
+    "schemas",
+    "jobs",
+)
 
 
 def parts():
@@ -50,6 +63,7 @@ def parts():
         dead_letters=DeadLettersPanel(model(LETTER_LOOKS)),
         backpressure=BackpressurePanel(),
         charts=ChartsPanel(model(RATE_LOOKS)),
+        events=EventsPanel(model(EVENT_LOOKS)),
         schemas=SchemasPanel(model(SCHEMA_LOOKS), model(REFUSAL_LOOKS)),
         jobs=JobsPanel(),
         rebalances=RebalancesPanel(),

@@ -27,7 +27,8 @@ def publish(simulation, now_ns, partition, value, key=None, headers=()):
 
 
 def walk(simulation, cursors, *, back, test=None, until_ns=None, most=7):
-    found, looked = [], 0
+    found: list = []
+    looked = 0
     for _ in range(10_000):
         step = pages.step(simulation, "t", cursors, back=back, test=test, until_ns=until_ns, most=most)
         found += step.rows
@@ -93,7 +94,7 @@ def test_large_payloads_come_a_few_at_a_time_and_are_previewed():
     for number in range(8):
         publish(simulation, number, 0, bytes([65 + number]) * 900_000)
     page = pages.page(simulation, "t", 0, 0, 8)
-    assert all(len(row.preview) == pages.PREVIEW_BYTES and row.size_bytes == 900_000 for row in page.rows)
+    assert all(len(row.preview or b"") == pages.PREVIEW_BYTES and row.size_bytes == 900_000 for row in page.rows)
     rows, looked = walk(simulation, {0: 8}, back=True)
     assert [row.offset for row in rows] == [7, 6, 5, 4, 3, 2, 1, 0]
     assert looked == 8

@@ -1,0 +1,109 @@
+"""The ordered stream of events: all of it, or some kinds, filtered; followed as it grows."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QAbstractItemModel, Qt, Signal
+from PySide6.QtWidgets import QComboBox, QPushButton, QWidget
+
+from widgets.panels.table_panel import ColumnLook, TablePanel
+from widgets.words import mark, tr
+
+LOOKS = (
+    ColumnLook("number", 74, spare=2),
+    ColumnLook("number", 110),
+    ColumnLook("state", 170),
+    ColumnLook("place", 150, 2),
+    ColumnLook("number", 82, spare=4),
+    ColumnLook("chip", 130, 1, spare=1),
+    ColumnLook("text", 90, 1, spare=3),
+    ColumnLook("number", 74, spare=6),
+    ColumnLook("text", 160, 4),
+    ColumnLook("mono", 90, 1, spare=5),
+)
+EMPTY = (
+    mark("Nothing has happened yet."),
+    mark("Run the scenario (F5) or step (F4): every event stands here, in order."),
+)
+NONE_FOUND = (mark("No event of this kind."), mark("Choose Everything, or wait for one."))
+CHOICES = (
+    ("all", mark("Everything")),
+    ("mine", mark("My actions")),
+    ("rebalances", mark("Rebalances")),
+    ("failures", mark("Failures and faults")),
+    ("control", mark("All but messages")),
+    ("messages", mark("Messages only")),
+)
+
+
+class EventsPanel(TablePanel):
+    """`choiceChanged(choice)`; `currentChanged(seq)` on a click; `opened(seq)` on Enter or a double click."""
+
+    choiceChanged = Signal(str)
+
+    def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
+        super().__init__(
+            model,
+            LOOKS,
+            tr("Events"),
+            "events",
+            (tr(EMPTY[0]), tr(EMPTY[1])),
+            filter_hint=tr("Filter: words, kind = nacked, time > 00:31"),
+            parent=parent,
+        )
+        self.table.setSortingEnabled(False)
+        self.table.horizontalHeader().setSectionsClickable(False)
+        self.choices = QComboBox(self)
+        self.choices.setAccessibleName(tr("Which events"))
+        self.choices.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        for choice, words in CHOICES:
+            self.choices.addItem(tr(words), choice)
+        self.mine = QPushButton(tr("My actions"), self)
+        self.mine.setCheckable(True)
+        self.mine.setToolTip(tr("Only what I changed, and when"))
+        self.follow = QPushButton(tr("Follow"), self)
+        self.follow.setCheckable(True)
+        self.follow.setChecked(True)
+        self.follow.setToolTip(tr("Keeps the newest event in sight"))
+        at = self.title_row.count() - 1
+        for offset, part in enumerate((self.mine, self.choices)):
+            self.title_row.insertWidget(at + offset, part)
+        self.title_row.addWidget(self.follow)
+        for button in (self.mine, self.follow):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.choices.currentIndexChanged.connect(lambda _place: self._on_choice())
+        self.mine.clicked.connect(lambda on: self.choose("mine" if on else "all"))
+        self.follow.clicked.connect(lambda on: self.scroll_to_end() if on else None)
+        self.table.verticalScrollBar().sliderMoved.connect(lambda _value: self._on_scrolled())
+        self.table.verticalScrollBar().actionTriggered.connect(lambda _action: self._on_scrolled())
+
+    def choice(self) -> str:
+        """Which events are wanted."""
+        return str(self.choices.currentData())
+
+    def choose(self, choice: str) -> None:
+        """Want others."""
+        self.choices.setCurrentIndex(self.choices.findData(choice))
+
+    def _on_choice(self) -> None:
+        self.mine.setChecked(self.choice() == "mine")
+        self.choiceChanged.emit(self.choice())
+
+    def _on_scrolled(self) -> None:
+        bar = self.table.verticalScrollBar()
+        self.follow.setChecked(bar.sliderPosition() >= bar.maximum())
+
+    def follows(self) -> bool:
+        """Whether the newest event is to stay in sight."""
+        return self.follow.isChecked()
+
+    def scroll_to_end(self) -> None:
+        """Show the newest."""
+        self.table.scrollToBottom()
+
+    def set_searching(self, searching: bool) -> None:
+        """Say that the first rows are being looked for."""
+        if searching:
+            self.set_empty_words(tr("Looking through the events..."), "")
+        else:
+            words = EMPTY if self.choice() == "all" else NONE_FOUND
+            self.set_empty_words(tr(words[0]), tr(words[1]))
