@@ -154,6 +154,11 @@ class FaultInjector:
         self.moved(client)
         self._end_all(client)
 
+    def check_disk(self) -> None:
+        """Raises STORAGE_ERROR while the disk takes nothing more."""
+        if self._files.full:
+            raise BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full; end that first")
+
     def views(self) -> tuple[FaultView, ...]:
         """What lasts, in the order in which it began."""
         return tuple(

@@ -23,7 +23,7 @@ from broker_core.lab.performers.prepared import Prepared, refuse
 from broker_core.lab.world import USER, World
 from broker_core.messages import Message
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
-from broker_core.queues.dead_letters import DeadLetters, RedriveResult
+from broker_core.queues.dead_letters import DeadLetters, RedriveResult, Refused
 from broker_core.queues.paced_redrive import PacedRedrive
 
 
@@ -119,10 +119,9 @@ class DeadLetterPerformer:
         def one(now_ns: int, offset: int) -> RedriveResult:
             try:
                 return self._append(queue, [offset], now_ns)
-            except BrokerError:
+            except BrokerError as error:
                 # The queue itself is gone.
-                paced.cancel()
-                return RedriveResult((), ())
+                return RedriveResult((), (Refused(offset, error),))
 
         paced = PacedRedrive(self._world.loop.timers, offsets, rate_per_s, one)
         self._running[queue] = paced

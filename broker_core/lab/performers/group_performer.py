@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -11,6 +12,7 @@ from broker_core.groups import offset_reset
 from broker_core.groups.offset_reset import Change, Target
 from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.groups.protocol import TopicPartition
+from broker_core.groups.states import GroupState
 from broker_core.lab.actions import (
     CreateGroup,
     DeleteGroup,
@@ -307,10 +309,14 @@ class GroupPerformer:
                 how = "has crashed; restart it" if member.crashed else "is paused; end that"
                 raise refuse(f"{member.name} {how} first")
         if group in self._world.broker.groups.groups():
+            view = self._world.broker.groups.view(self._world.now_ns, group)
+            if view.state not in (GroupState.STABLE, GroupState.EMPTY):
+                raise refuse(f"{group} is rebalancing; wait until it is stable")
             names = {member.name for member in members}
-            there = {member.client for member in self._world.broker.groups.view(self._world.now_ns, group).members}
-            if strangers := sorted(there - names):
-                raise refuse(f"{strangers[0]} is a member that this session cannot restart; wait until it has left")
+            strangers = Counter(member.client for member in view.members) - Counter(names)
+            if strangers:
+                who = min(strangers)
+                raise refuse(f"{who} is a member that this session cannot restart; wait until it has left")
         return members
 
     def _restart(self, members: Sequence[ConsumerActor], between: Callable[[], object]) -> None:

@@ -186,6 +186,7 @@ class TopicPerformer:
         world.broker.check(action.to, [action.message(0), action.message(action.count - 1)])
         if action.rate_per_s is not None:
             return self._generate(action)
+        world.faults.check_disk()
         return Prepared(action, lambda: self._send(action), final="What was sent cannot be taken back.", client=USER)
 
     def _send(self, action: Produce) -> str | None:
