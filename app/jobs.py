@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,95 @@ class ReportJob(QObject):
         self.changed.emit()
 
 
+class Cancelled(Exception):
+    """Raised by `Work.say` once the job was cancelled: the work tidies up and lets it pass."""
+
+
+class Work:
+    """What the function of a `WorkJob` is given: to say how far it is, and to hear that it should stop."""
+
+    def __init__(self, tell: Callable[[float, str], object]) -> None:
+        self._tell = tell
+        self.cancelled = False
+
+    def say(self, fraction: float, message: str) -> None:
+        """So much is done, and this comes next. Raises `Cancelled` where nobody wants it any more."""
+        if self.cancelled:
+            raise Cancelled
+        self._tell(fraction, message)
+
+
+class WorkJob(QObject):
+    """A function in a thread. `changed` comes in the window's thread; `result` is what it returned, once it is done."""
+
+    changed = Signal()
+    _said = Signal(float, str)
+    _ended = Signal(str, str, object)
+
+    def __init__(
+        self,
+        job_id: str,
+        title: str,
+        work: Callable[[Work], object],
+        told: Callable[[Any], str],
+        parent: QObject | None = None,
+    ) -> None:
+        """`told(result)` is the sentence of a good end."""
+        super().__init__(parent)
+        self._function = work
+        self._told = told
+        self._work = Work(self._said.emit)
+        self.page: Path | None = None
+        self.result: Any = None
+        self.facts = JobFacts(job_id, title, "Running", "Starting", progress=None, cancellable=True)
+        self._said.connect(self._show_progress)
+        self._ended.connect(self._show_end)
+        self._thread = threading.Thread(target=self._run, name=job_id, daemon=True)
+
+    def start(self) -> None:
+        """Begin; returns at once."""
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """Ask it to stop at its next step."""
+        if self.facts.state not in FINAL_STATES and not self._work.cancelled:
+            self._work.cancelled = True
+            self._show(message="Cancelling", cancellable=False)
+
+    def finish(self, timeout_s: float) -> None:
+        """Cancel, and wait for the end: for closing the program."""
+        self._work.cancelled = True
+        self._thread.join(timeout_s)
+
+    def _run(self) -> None:
+        try:
+            result = self._function(self._work)
+        except Cancelled:
+            self._ended.emit("Cancelled", "Cancelled; nothing was left half-done.", None)
+        except Exception as error:  # whatever it is, the job ends and says so
+            self._ended.emit("Failed", str(error) or type(error).__name__, None)
+        else:
+            self._ended.emit("Done", "", result)
+
+    def _show_progress(self, fraction: float, message: str) -> None:
+        if not self._work.cancelled and self.facts.state not in FINAL_STATES:
+            self._show(message=message, progress=fraction)
+
+    def _show_end(self, state: str, message: str, result: object) -> None:
+        if state == "Done":
+            self.result = result
+            self._show(state=state, message=self._told(result), progress=1.0, cancellable=False)
+        else:
+            self._show(state=state, message=message, cancellable=False)
+
+    def _show(self, **changes: Any) -> None:
+        self.facts = dataclasses.replace(self.facts, **changes)
+        self.changed.emit()
+
+
+Job = ReportJob | WorkJob
+
+
 class Jobs(QObject):
     """All jobs of this window, the newest first. `changed` when any of them does, `done(job)` at a good end."""
 
@@ -85,32 +175,41 @@ class Jobs(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._jobs: list[ReportJob] = []
+        self._jobs: list[Job] = []
         self._told: set[str] = set()
 
     def report(self, session: Path, out: Path) -> ReportJob:
         """Start the report of `session` into `out`."""
         job = ReportJob(f"report-{len(self._jobs) + 1}", session, out, self)
+        self._begin(job)
+        return job
+
+    def work(self, title: str, work: Callable[[Work], object], told: Callable[[Any], str]) -> WorkJob:
+        """Start `work` in a thread; `told(result)` is the sentence of its good end."""
+        job = WorkJob(f"work-{len(self._jobs) + 1}", title, work, told, self)
+        self._begin(job)
+        return job
+
+    def _begin(self, job: Job) -> None:
         self._jobs.insert(0, job)
         job.changed.connect(lambda: self._job_changed(job))
         job.start()
         self.changed.emit()
-        return job
 
     def facts(self) -> list[JobFacts]:
         """What the panel shows."""
         return [job.facts for job in self._jobs]
 
-    def find(self, job_id: str) -> ReportJob | None:
+    def find(self, job_id: str) -> Job | None:
         """The job with that id."""
         return next((job for job in self._jobs if job.facts.id == job_id), None)
 
     @property
-    def running(self) -> list[ReportJob]:
+    def running(self) -> list[Job]:
         """Jobs that have not ended."""
         return [job for job in self._jobs if job.facts.state not in FINAL_STATES]
 
-    def _job_changed(self, job: ReportJob) -> None:
+    def _job_changed(self, job: Job) -> None:
         self.changed.emit()
         if job.facts.state == "Done" and job.facts.id not in self._told:
             self._told.add(job.facts.id)

@@ -9,7 +9,7 @@ from PySide6.QtGui import QDesktopServices
 
 from app.actions import Command
 from app.desk import Desk
-from app.jobs import ReportJob
+from app.jobs import Job, ReportJob
 from widgets.dialogs.export_report import ExportReportDialog
 
 
@@ -53,7 +53,9 @@ class ReportHandlers(QObject):
             self._open_when_finished.add(job.facts.id)
         self._desk.window.show_tab("jobs")
 
-    def _report_done(self, job: ReportJob) -> None:
+    def _report_done(self, job: Job) -> None:
+        if not isinstance(job, ReportJob):
+            return
         self._desk.say(f"The report is written: {job.page}")
         if job.facts.id in self._open_when_finished:
             self._open_result(job.facts.id)
