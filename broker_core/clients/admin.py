@@ -12,7 +12,7 @@ from broker_core.groups.offset_reset import Change, Target
 from broker_core.groups.protocol import TopicPartition
 from broker_core.log.config import LogConfig
 from broker_core.log.partitioners import PartitionerKind
-from broker_core.messages import Message
+from broker_core.messages import Message, StoredMessage
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
 from broker_core.queues.dead_letters import PurgeResult, RedrivePreview, RedriveResult
@@ -105,6 +105,20 @@ class Admin:
         """Partitions, counters and gate. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         return self._host.call(lambda now_ns: self._broker.topic_view(now_ns, name))
 
+    def messages(
+        self, topic: str, partition: int = 0, offset: int | None = None, *, limit: int = 100
+    ) -> tuple[StoredMessage, ...]:
+        """At most `limit` messages of a partition from `offset`, or its beginning, on; that counts as no reading.
+
+        Raises UNKNOWN_TOPIC_OR_PARTITION, OFFSET_OUT_OF_RANGE, DAMAGED.
+        """
+
+        def read(_now: int) -> tuple[StoredMessage, ...]:
+            log = self._broker.partition(topic, partition)
+            return tuple(log.read(log.start_offset if offset is None else offset, max_messages=limit))
+
+        return self._host.call(read)
+
     def delete_records(self, name: str, before: Mapping[int, int]) -> dict[int, int]:
         """Delete the messages below the offset given for each partition; the start offsets now."""
         return self._host.admin(
@@ -157,6 +171,10 @@ class Admin:
         """Counts, leases and the newest dead letters. Raises UNKNOWN_QUEUE."""
         return self._host.call(lambda now_ns: self._broker.queue_view(now_ns, name))
 
+    def peek_queue(self, name: str, max_messages: int = 10) -> tuple[StoredMessage, ...]:
+        """The next messages of a queue, the most urgent first, without taking them. Raises UNKNOWN_QUEUE."""
+        return self._host.call(lambda _now: tuple(self._broker.queue(name).peek(max_messages)))
+
     def purge_queue(self, name: str) -> int:
         """Take out everything that nobody holds; how many messages that was."""
         return self._host.call(lambda now_ns: self._broker.queue(name).purge(now_ns, ADMIN))
@@ -184,14 +202,22 @@ class Admin:
         return self._host.call(lambda _now: self._broker.dead_letters(queue).preview(offsets, edits))
 
     def redrive(
-        self, queue: str, offsets: Sequence[int] | None = None, edits: Mapping[int, Message] | None = None
+        self,
+        queue: str,
+        offsets: Sequence[int] | None = None,
+        edits: Mapping[int, Message] | None = None,
+        *,
+        only: DeadLetterFilter | None = None,
     ) -> RedriveResult:
-        """Put these dead letters, or all, back to where they came from; `edits` holds what to send in their place."""
+        """Put these dead letters, or all that `only` accepts, back to where they came from.
+
+        `edits` holds what to send in their place, by offset.
+        """
 
         def redrive(now_ns: int) -> RedriveResult:
             chosen = offsets
             if chosen is None:
-                letters = self._broker.dead_letters(queue).list(DeadLetterFilter(queue=queue), limit=None)
+                letters = self._broker.dead_letters(queue).list(only or DeadLetterFilter(queue=queue), limit=None)
                 chosen = [letter.offset for letter in letters]
             return self._broker.redrive(now_ns, queue, chosen, client=ADMIN, edits=edits)
 

@@ -182,6 +182,16 @@ class GroupConsumer:
         self.seek(topic, partition, offset)
         return offset
 
+    def seek_to_earliest(self, partitions: Sequence[TopicPartition] = ()) -> None:
+        """The next poll reads these, or all that it owns, from their first message on."""
+        for topic, partition in partitions or self.assignment:
+            self.seek(topic, partition, self._call(partial(self._host.broker.start_offset, topic, partition)))
+
+    def seek_to_latest(self, partitions: Sequence[TopicPartition] = ()) -> None:
+        """The next poll reads of these, or of all that it owns, only what comes from now on."""
+        for topic, partition in partitions or self.assignment:
+            self.seek(topic, partition, self._call(partial(self._host.broker.end_offset, topic, partition)))
+
     def position(self, topic: str, partition: int) -> int:
         """The offset that the application gets next. Raises INVALID_REQUEST for what it does not own."""
         for message in self._buffer:

@@ -103,15 +103,17 @@ class QueueConsumer:
         *,
         client_id: str = "",
         guarantee: Literal["at_least_once", "at_most_once"] = "at_least_once",
+        weight: int = 1,
         middleware: Sequence[Middleware] = (),
         serializer: Serializer[Any] | None = None,
     ) -> None:
-        """Raises UNKNOWN_QUEUE."""
+        """`weight` is its share where the queue's `balancing` is by weight. Raises UNKNOWN_QUEUE."""
         host.call(lambda _now: host.broker.queue(queue))
         self._host = host
         self.queue = queue
         self.client_id = client_id or f"{host.prefix}worker-{next(_numbers)}"
         self._at_most_once = guarantee == "at_most_once"
+        self._weight = weight
         self._serializer = serializer
         self._chain = None
         self._closed = False
@@ -134,7 +136,14 @@ class QueueConsumer:
             if self._closed:
                 raise BrokerError(ErrorCode.CLOSED, f"queue consumer {self.client_id}")
             deadline_ns = now_ns + ns_from_s(timeout_s) if timeout_s > 0 else None
-            return broker.take(now_ns, self.queue, self.client_id, max_messages=max_messages, deadline_ns=deadline_ns)
+            return broker.take(
+                now_ns,
+                self.queue,
+                self.client_id,
+                max_messages=max_messages,
+                deadline_ns=deadline_ns,
+                weight=self._weight,
+            )
 
         reply = self._host.call(take)
         try:

@@ -70,12 +70,16 @@ class Count(Body, frozen=True):
 
 
 class Take(Body, frozen=True):
-    """At most `max_messages`, leased to `holder`; where none is there, what comes within `wait_ms`."""
+    """At most `max_messages`, leased to `holder`; where none is there, what comes within `wait_ms`.
+
+    `weight` is the holder's share where the queue goes by weights.
+    """
 
     queue: Name
     holder: Name
     max_messages: Int32
     wait_ms: Millis
+    weight: Int32 = 1
 
 
 class Leases(Body, frozen=True):

@@ -302,10 +302,17 @@ class RemoteFace:
         return RemoteQueue(self._link, name).view(max_leases, max_dead_letters)
 
     def take(
-        self, now_ns: int, queue: str, holder: str, *, max_messages: int = 1, deadline_ns: int | None = None
+        self,
+        now_ns: int,
+        queue: str,
+        holder: str,
+        *,
+        max_messages: int = 1,
+        deadline_ns: int | None = None,
+        weight: int = 1,
     ) -> Reply[list[Lease]]:
         """See `Broker.take`."""
-        return self._reading.take(queue, holder, max_messages=max_messages, deadline_ns=deadline_ns)
+        return self._reading.take(queue, holder, max_messages=max_messages, deadline_ns=deadline_ns, weight=weight)
 
     def cancel_take(self, queue: str, reply: Reply[list[Lease]]) -> None:
         """See `Broker.cancel_take`."""

@@ -50,12 +50,14 @@ class Reading:
             self._send(reply, body, deadline_ns, lambda answer: answer.stored(self._shift_ns()))
         return reply
 
-    def take(self, queue: str, holder: str, *, max_messages: int, deadline_ns: int | None) -> Reply[list[Lease]]:
+    def take(
+        self, queue: str, holder: str, *, max_messages: int, deadline_ns: int | None, weight: int
+    ) -> Reply[list[Lease]]:
         """See `Queue.take`."""
         if max_messages < 1:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"max_messages is {max_messages}; it must be at least 1")
         reply: Reply[list[Lease]] = Reply()
-        body = Take(queue, holder, max_messages, 0)
+        body = Take(queue, holder, max_messages, 0, weight)
         self._send(reply, body, deadline_ns, lambda answer: [self._shifted(lease) for lease in answer.leases])
         return reply
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -132,3 +135,56 @@ def test_redrives_that_take_their_time_and_what_can_be_undone():
         assert admin.purge_dead_letters("jobs").purged == 3 and admin.undo_purge_dead_letters("jobs") == 3
         assert len(admin.dead_letters("jobs")) == 3 and admin.describe_queue("jobs").ready == 3
         assert [slow.reader for slow in admin.slow_readers(max_lag=2)] == ["jobs"]
+
+
+def test_messages_are_looked_at_without_being_taken_and_filtered_letters_are_redriven():
+    with BrokerHost() as host:
+        admin = Admin(host)
+        admin.create_topic("commits", 2)
+        admin.create_queue("jobs", QueueConfig(max_attempts=1, priorities=2))
+        with Producer(host) as producer:
+            for number in range(5):
+                producer.publish("commits", f"{number}", partition=1)
+                producer.publish("jobs", f"{number}", priority=number % 2)
+        assert [message.value for message in admin.messages("commits", 1, limit=2)] == [b"0", b"1"]
+        assert [message.value for message in admin.messages("commits", 1, 3)] == [b"3", b"4"]
+        assert admin.messages("commits", 1, 5) == admin.messages("commits", 0) == ()
+        with pytest.raises(BrokerError):
+            admin.messages("commits", 1, 6)
+        assert [message.value for message in admin.peek_queue("jobs", 4)] == [b"0", b"2", b"4", b"1"]
+        with QueueConsumer(host, "jobs") as consumer:
+            for delivery in consumer.take_many(5):
+                delivery.nack("odd" if delivery.message.partition else "even")
+        assert len(admin.redrive("jobs", only=DeadLetterFilter(queue="jobs", cause="odd")).redriven) == 2
+        assert admin.dead_letters_by_cause("jobs") == {"even": 3}
+        assert [message.value for message in admin.peek_queue("jobs")] == [b"1", b"3"]
+
+
+def test_c6_consumers_of_a_queue_share_by_their_weights():
+    with BrokerHost() as host:
+        Admin(host).create_queue("jobs", QueueConfig(balancing="weighted"))
+        got: Counter[str] = Counter()
+        stop = threading.Event()
+        consumers = [
+            QueueConsumer(host, "jobs", client_id=name, weight=weight) for name, weight in (("a", 3), ("b", 1))
+        ]
+
+        def work(consumer: QueueConsumer) -> None:
+            while not stop.is_set():
+                delivery = consumer.take(0.1)
+                if delivery is not None:
+                    delivery.ack()
+                    got[consumer.client_id] += 1
+
+        threads = [threading.Thread(target=work, args=(consumer,)) for consumer in consumers]
+        for thread in threads:
+            thread.start()
+        with Producer(host) as producer:
+            for _ in range(40):
+                while Admin(host).describe_queue("jobs").waiting_takers < 2:
+                    time.sleep(0.001)
+                producer.publish("jobs", b"x")
+        stop.set()
+        for thread in threads:
+            thread.join()
+        assert got == {"a": 30, "b": 10}

@@ -163,6 +163,10 @@ def test_pause_seek_and_seek_to_time(host: BrokerHost):
         assert consumer.position("commits", 1) == 0
         far_ms = int(time.time() * 1_000) + 10**6
         assert consumer.seek_to_time("commits", 1, far_ms) == 3
+        consumer.seek_to_earliest()
+        assert [consumer.position("commits", number) for number in range(3)] == [0, 0, 0]
+        consumer.seek_to_latest([("commits", 1)])
+        assert consumer.position("commits", 1) == 3
 
 
 def test_assign_needs_no_group_and_two_threads_may_not_poll_at_once(host: BrokerHost):

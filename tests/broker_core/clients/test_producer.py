@@ -148,8 +148,11 @@ def test_values_keys_and_middleware_pass_through_the_producer(host: BrokerHost):
             producer.send("commits", {1, 2})
         assert refused.value.code is ErrorCode.UNSERIALIZABLE
     assert stored(host) == [b"0", b"2", b"4"]
-    with Producer(host) as plain, pytest.raises(BrokerError, match="give bytes"):
-        plain.send("commits", "text")
+    with Producer(host) as plain:
+        plain.publish("commits", "héllo", "key")
+        with pytest.raises(BrokerError, match="a dict is neither bytes nor text"):
+            plain.send("commits", {"n": 1})
+    assert stored(host)[-1] == "héllo".encode()
 
 
 def test_a_topic_is_made_on_demand_only_where_that_is_configured(host: BrokerHost):

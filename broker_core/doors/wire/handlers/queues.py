@@ -74,7 +74,14 @@ def take(caller: Caller, request: api.Take, now_ns: int) -> Waiting:
     most = min(request.max_messages, MOST_LEASES)
     wait_ms = min(request.wait_ms, caller.limits.max_wait_ms)
     deadline_ns = now_ns + wait_ms * NS_PER_MS if wait_ms else None
-    reply = broker.take(now_ns, name, holder, max_messages=min(most, _AT_A_TIME), deadline_ns=deadline_ns)
+    reply = broker.take(
+        now_ns,
+        name,
+        holder,
+        max_messages=min(most, _AT_A_TIME),
+        deadline_ns=deadline_ns,
+        weight=request.weight,
+    )
     if reply.done and reply.error is None:
         leases = reply.result()
         size_bytes = sum(lease.message.size_bytes for lease in leases)
