@@ -119,7 +119,8 @@ class BrokerViews(BrokerState):
             for number, log in enumerate(topic.log.partitions)
         )
         gate = None if topic.gate is None else topic.gate.view(now_ns)
-        return TopicView(name, partitions, topic.published, topic.published_bytes, gate)
+        subject = "" if topic.schema is None else topic.schema.subject
+        return TopicView(name, partitions, topic.published, topic.published_bytes, gate, subject)
 
     def topic_config(self, name: str) -> LogConfig:
         """How the topic's log is kept. Raises UNKNOWN_TOPIC_OR_PARTITION."""

@@ -40,13 +40,14 @@ class GateView(msgspec.Struct, frozen=True):
 
 
 class TopicView(msgspec.Struct, frozen=True):
-    """A topic and its partitions, in order."""
+    """A topic and its partitions, in order. `schema` is the subject that its values are held to, "" for none."""
 
     name: str
     partitions: tuple[PartitionView, ...]
     published: int
     published_bytes: int
     gate: GateView | None
+    schema: str = ""
 
 
 class OffsetView(msgspec.Struct, frozen=True, gc=False):

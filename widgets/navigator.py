@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from widgets.facts import plain_label
+from widgets.facts import plain_label, set_plain_tip
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import as_plain, tabular_font
 from widgets.theme import Theme, current_theme, px, qcolour, state_style, ui_font
@@ -38,7 +38,10 @@ _SECTION = int(Qt.ItemDataRole.UserRole) + 2
 
 @dataclass(frozen=True, slots=True)
 class NavRow:
-    """One thing. `id` is that of the canvas, `series` the latest values for the sparkline, oldest first."""
+    """One thing. `id` is that of the canvas, `series` the latest values for the sparkline, oldest first.
+
+    `hidden` ones do not fit the filter.
+    """
 
     id: str
     name: str
@@ -46,6 +49,7 @@ class NavRow:
     figure: str = ""
     series: tuple[float, ...] = ()
     tip: str = ""
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +203,7 @@ class Navigator(QWidget):
         self._items: dict[str, QTreeWidgetItem] = {}
         self._telling = True
         self.filter_field = QLineEdit(self)
-        self.filter_field.setPlaceholderText(tr("Filter by name or state"))
+        self.filter_field.setPlaceholderText(tr("Filter"))
         self.filter_field.setClearButtonEnabled(True)
         self.filter_field.setAccessibleName(tr("Filter the navigator"))
         self._delay = QTimer(self)
@@ -246,21 +250,21 @@ class Navigator(QWidget):
             self._telling = True
 
     def _show(self) -> None:
-        words = self.filter_field.text().casefold().split()
+        filtered = bool(self.filter_field.text().strip())
         if [section.key for section in self._sections] != list(self._heads):
             self.tree.clear()
             self._items.clear()
             self._heads = {section.key: self._head(section) for section in self._sections}
         for section in self._sections:
             head = self._heads[section.key]
-            rows = [row for row in section.rows if _fits(row, words)]
+            rows = [row for row in section.rows if not row.hidden]
             shown = rows[:ROWS_MAX]
             if len(rows) > ROWS_MAX:
                 shown.append(NavRow("", tr("and {count} more", count=f"{len(rows) - ROWS_MAX:,}")))
-            if not shown and not words:
+            if not shown and not filtered:
                 shown = [NavRow("", section.none)] if section.none else []
             head.setData(0, _SECTION, NavSection(section.key, section.title, section.icon, tuple(rows)))
-            head.setHidden(bool(words) and not rows)
+            head.setHidden(filtered and not rows)
             self._fill(head, shown)
 
     def _head(self, section: NavSection) -> QTreeWidgetItem:
@@ -334,17 +338,16 @@ class Navigator(QWidget):
             self.contextMenuRequested.emit(row.id, self.tree.viewport().mapToGlobal(where))
 
     def _filter(self) -> None:
-        self._telling = False
-        self._show()
-        self._telling = True
         self.filterChanged.emit(self.filter_field.text().strip())
+
+    def set_filter_problem(self, sentence: str) -> None:
+        """What is wrong with the filter, "" where nothing is."""
+        self.filter_field.setProperty("invalid", bool(sentence))
+        self.filter_field.style().unpolish(self.filter_field)
+        self.filter_field.style().polish(self.filter_field)
+        set_plain_tip(self.filter_field, sentence or tr("Words, or conditions such as lag > 100, kind = group."))
 
 
 def _children(head: QTreeWidgetItem) -> list[QTreeWidgetItem]:
     found = (head.child(place) for place in range(head.childCount()))
     return [child for child in found if child is not None]
-
-
-def _fits(row: NavRow, words: Sequence[str]) -> bool:
-    text = f"{row.name} {row.state} {row.tip}".casefold()
-    return all(word in text for word in words)

@@ -98,7 +98,10 @@ class CanvasModel:
             lanes,
             self._rate(f"topic {topic.name}", topic.published),
             gate_state(topic.gate),
-            detail=f"{topic.published:,} messages" + _gate_detail(topic.gate),
+            detail=f"{topic.published:,} messages"
+            + _gate_detail(topic.gate)
+            + (f"\nValues are held to the schema {topic.schema}." if topic.schema else ""),
+            schema=topic.schema,
         )
 
     def _standing(self, group_name: str, found: tuple[GroupView, OffsetView] | None) -> LaneGroup:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from app.filters import Field, Fields, FilterError, parse
 from app.view_models.formats import count, rate
 from app.view_models.gauges import gate_state
 from app.view_models.rates import Rates
 from broker_core.clock import NS_PER_S
-from broker_core.snapshots import ActorView, GroupView, QueueView, Snapshot
+from broker_core.snapshots import ActorView, GroupView, QueueView, Snapshot, TopicView
 from widgets.navigator import NavRow, NavSection
 from widgets.words import tr
 
@@ -17,6 +19,18 @@ SAMPLES = 30
 SAMPLE_NS = NS_PER_S // 2
 # Actors in these states are not as the scenario means them to be.
 BROKEN = frozenset({"crashed", "paused"})
+FIELDS = Fields(
+    (
+        Field("kind", "text", "topic, group, queue, dlq, producer, consumer or worker."),
+        Field("name", "text", "What it is called."),
+        Field("state", "text", "The word beside its icon."),
+        Field("target", "text", "The topic, group or queue of a client."),
+        Field("rate", "number", "Messages a second of a client."),
+        Field("lag", "number", "Messages that a group is behind."),
+        Field("depth", "number", "Messages that wait in a queue."),
+        Field("dead", "number", "Dead letters of a queue."),
+    )
+)
 
 
 class Sparks:
@@ -45,37 +59,72 @@ class Sparks:
 
 
 class NavigatorModel:
-    """Snapshots in, sections out. `more` gives further sections, such as bookmarks."""
+    """Snapshots in, sections out. `more` gives further sections, such as bookmarks.
+
+    `dimmed` are the ids of what does not fit the filter.
+    """
 
     def __init__(self, more: Callable[[], Sequence[NavSection]] = tuple) -> None:
         self._rates = Rates()
         self._sparks = Sparks()
         self._more = more
+        self._filter = parse("")
+        self.dimmed: frozenset[str] = frozenset()
+
+    def restart(self) -> None:
+        """Another session begins; the filter stays."""
+        self._rates, self._sparks = Rates(), Sparks()
+
+    def set_filter(self, text: str) -> str:
+        """Show only what fits; the sentence of what is wrong with `text`, where the filter before stays."""
+        try:
+            self._filter = parse(text, FIELDS)
+        except FilterError as error:
+            return str(error)
+        return ""
 
     def meet(self, snapshot: Snapshot) -> tuple[NavSection, ...]:
         """The sections at the time of a snapshot."""
         self._sparks.begin(snapshot.time_ns)
         queues = {queue.name for queue in snapshot.queues}
+        fits = self._fits
         topics = tuple(
-            self._flowing(f"topic:{topic.name}", topic.name, gate_state(topic.gate), snapshot.time_ns, topic.published)
+            fits(self._topic(topic, snapshot.time_ns), lag=None)
             for topic in snapshot.topics
             if topic.name not in queues
         )
-        producers = tuple(self._actor(actor) for actor in snapshot.actors if actor.role == "producer")
-        consumers = tuple(self._actor(actor) for actor in snapshot.actors if actor.role != "producer")
-        broken = tuple(
-            NavRow(row.id, row.name, row.state) for row in (*producers, *consumers) if row.state.lower() in BROKEN
-        )
+        groups = tuple(fits(self._group(group), lag=lag_of(group)) for group in snapshot.groups)
+        waiting = tuple(fits(self._queue(queue), depth=queue.ready + queue.delayed) for queue in snapshot.queues)
+        bins = tuple(fits(self._bin(queue), dead=queue.dead) for queue in snapshot.queues)
+        producers = tuple(self._client(actor) for actor in snapshot.actors if actor.role == "producer")
+        consumers = tuple(self._client(actor) for actor in snapshot.actors if actor.role != "producer")
+        broken = tuple(row for row in (*producers, *consumers) if row.state.lower() in BROKEN)
+        known = (topics, groups, waiting, bins, producers, consumers)
+        self.dimmed = frozenset(row.id for rows in known for row in rows if row.hidden)
         return (
             NavSection("topics", tr("Topics"), "topic", topics, tr("No topic yet.")),
-            NavSection("groups", tr("Groups"), "group", tuple(map(self._group, snapshot.groups)), tr("No group yet.")),
-            NavSection("queues", tr("Queues"), "queue", tuple(map(self._queue, snapshot.queues)), tr("No queue.")),
-            NavSection("dead", tr("Dead letters"), "dead-letter", tuple(map(self._bin, snapshot.queues)), ""),
+            NavSection("groups", tr("Groups"), "group", groups, tr("No group yet.")),
+            NavSection("queues", tr("Queues"), "queue", waiting, tr("No queue.")),
+            NavSection("dead", tr("Dead letters"), "dead-letter", bins, ""),
             NavSection("producers", tr("Producers"), "producer", producers, tr("Nobody publishes.")),
             NavSection("consumers", tr("Consumers"), "consumer", consumers, tr("Nobody reads.")),
             NavSection("faults", tr("Faults"), "crashed", broken, tr("All clients are well.")),
             *self._more(),
         )
+
+    def _fits(self, row: NavRow, **facts: object) -> NavRow:
+        """The row, hidden where it does not fit the filter."""
+        if self._filter.takes_all:
+            return row
+        kind = row.id.partition(":")[0]
+        asked = {"kind": kind, "name": row.name, "state": row.state, "target": row.tip, **facts}
+        return row if self._filter.matches(asked) else replace(row, hidden=True)
+
+    def _topic(self, topic: TopicView, now_ns: int) -> NavRow:
+        return self._flowing(f"topic:{topic.name}", topic.name, gate_state(topic.gate), now_ns, topic.published)
+
+    def _client(self, actor: ActorView) -> NavRow:
+        return self._fits(self._actor(actor), rate=actor.rate_per_s)
 
     def _flowing(self, item_id: str, name: str, state: str, now_ns: int, counter: int) -> NavRow:
         per_s = self._rates.meet(item_id, now_ns, counter)
@@ -88,8 +137,7 @@ class NavigatorModel:
         return NavRow(item_id, actor.name, actor.state, f"{rate(actor.rate_per_s)}/s", series, tip=actor.target)
 
     def _group(self, group: GroupView) -> NavRow:
-        known = [one.lag for one in group.offsets if one.lag is not None]
-        lag = sum(known) if known else None
+        lag = lag_of(group)
         item_id = f"group:{group.name}"
         series = self._sparks.meet(item_id, lag or 0)
         return NavRow(item_id, group.name, group.state, tr("lag {lag}", lag=count(lag)), series)
@@ -106,3 +154,9 @@ class NavigatorModel:
         item_id = f"dlq:{queue.name}"
         state = "Dead letter" if queue.dead else ""
         return NavRow(item_id, queue.name, state, f"{queue.dead:,}", self._sparks.meet(item_id, queue.dead))
+
+
+def lag_of(group: GroupView) -> int | None:
+    """The lag of a group over all its partitions; None where nothing is committed."""
+    known = [one.lag for one in group.offsets if one.lag is not None]
+    return sum(known) if known else None

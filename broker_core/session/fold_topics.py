@@ -159,4 +159,5 @@ class FoldedTopics:
             topic.published,
             topic.published_bytes,
             self._gates.view(name, time_ns, depth, slowest),
+            topic.view.schema,
         )

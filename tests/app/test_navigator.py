@@ -45,3 +45,19 @@ def test_it_is_hidden_where_there_is_no_room_and_comes_by_its_command(hand: Hand
     assert not navigator.isVisible()
     hand.workbench.registry.trigger("toggle_left")
     assert navigator.isVisible()
+
+
+def test_its_filter_hides_rows_and_dims_boxes_on_the_canvas(hand: Hand) -> None:
+    navigator, stage = hand.workbench.window.parts.navigator, hand.canvas._stage
+    navigator.filter_field.setText("kind = group and name contains audit")
+    hand.qtbot.waitUntil(lambda: bool(stage.dimmed))
+    assert [row.name for row in navigator.rows("groups")] == ["auditors"]
+    assert "group:auditors" not in stage.dimmed
+    assert {"group:indexers", "topic:commits", "consumer:indexer-1"} <= stage.dimmed
+    assert stage.boxes["group:indexers"].opacity() < 0.5
+    navigator.filter_field.setText("lagg > 5")
+    hand.qtbot.waitUntil(lambda: navigator.filter_field.property("invalid") is True)
+    assert "did you mean lag" in navigator.filter_field.toolTip()
+    navigator.filter_field.clear()
+    hand.qtbot.waitUntil(lambda: not stage.dimmed)
+    assert stage.boxes["group:indexers"].opacity() == 1.0

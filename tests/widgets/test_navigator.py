@@ -1,5 +1,7 @@
 """The navigator alone: sections, filter, selection that survives, and what a click, Enter and the menu key tell."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 
@@ -65,13 +67,17 @@ def test_what_is_chosen_stays_chosen_when_figures_and_rows_change(navigator):
     assert told == []
 
 
-def test_the_filter_looks_at_names_and_states_and_hides_empty_sections(navigator, qtbot):
-    navigator.filter_field.setText("stable bill")
-    qtbot.waitUntil(navigator._heads["topics"].isHidden)
+def test_the_filter_is_told_and_what_is_hidden_is_not_shown(navigator, qtbot):
+    with qtbot.waitSignal(navigator.filterChanged) as told:
+        navigator.filter_field.setText("kind = group")
+    assert told.args == ["kind = group"]
+    topics, groups = sections()
+    navigator.set_sections((replace(topics, rows=tuple(replace(row, hidden=True) for row in topics.rows)), groups))
+    assert navigator._heads["topics"].isHidden()
     assert [row.name for row in navigator.rows("groups")] == ["billing"]
-    navigator.filter_field.clear()
-    qtbot.waitUntil(lambda: not navigator._heads["topics"].isHidden())
-    assert [row.name for row in navigator.rows("topics")] == ["orders", "mails"]
+    navigator.set_filter_problem("There is no field x here.")
+    assert navigator.filter_field.property("invalid") is True
+    assert "no field x" in navigator.filter_field.toolTip()
 
 
 def test_an_empty_section_says_so_and_a_long_one_says_how_many_more(navigator):

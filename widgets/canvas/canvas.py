@@ -113,6 +113,11 @@ class Canvas(PointerView):
             self._stage.finish_motion()
         self._run_dots()
 
+    def set_dimmed(self, ids: frozenset[str]) -> None:
+        """Draw these pale, all others as they are."""
+        if ids != self._stage.dimmed:
+            self._stage.set_dimmed(ids)
+
     @property
     def arrangement(self) -> dict[str, Shift]:
         """How far boxes stand from their places, in scene units."""

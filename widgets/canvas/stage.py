@@ -23,6 +23,7 @@ from widgets.canvas.view import BENCH_ID, CanvasView, ConsumerCard, Ghost, Ghost
 LinkKey = tuple[str, str, str]
 OwnerKey = tuple[str, int, str]
 CHIPS_AT_ONCE = 32
+DIMMED = 0.22
 CARD_GLIDE_MS, CHIP_SLIDE_MS = 240, 520
 
 
@@ -40,6 +41,7 @@ class Stage(QGraphicsScene):
         self.reduced_motion = False
         self._columns = 1
         self.moved: dict[str, Shift] = {}
+        self.dimmed: frozenset[str] = frozenset()
         self._words: dict[LinkKey, LinkWordItem] = {}
         self._word_keys: tuple[tuple[LinkKey, bool], ...] = ()
         self._key: LayoutKey = layout_key(self.view)
@@ -74,6 +76,14 @@ class Stage(QGraphicsScene):
         self._place_anew()
         return True
 
+    def set_dimmed(self, dimmed: frozenset[str]) -> None:
+        """Draw these pale: they are not what somebody looks for."""
+        for item_id in self.dimmed ^ dimmed:
+            item = self.boxes.get(item_id)
+            if item is not None:
+                item.setOpacity(DIMMED if item_id in dimmed else 1.0)
+        self.dimmed = dimmed
+
     def set_moved(self, moved: dict[str, Shift]) -> None:
         """Boxes stand so far from their places, because somebody has moved them."""
         if moved != self.moved:
@@ -92,6 +102,7 @@ class Stage(QGraphicsScene):
         if item is None:
             item = self.boxes[item_id] = make()
             item.place(self.layout.rects[item_id])
+            item.setOpacity(DIMMED if item_id in self.dimmed else 1.0)
             self.addItem(item)
         return item
 

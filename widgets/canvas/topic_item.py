@@ -165,7 +165,10 @@ class TopicItem(BoxItem):
             right -= min(96.0, pill_width(style))
             draw_pill(painter, right, 8, style, self.look, 96)
             right -= 8
-        write(painter, 38, 23, topic.name, "title", theme.text, right - 38)
+        used = write(painter, 38, 23, topic.name, "title", theme.text, right - 38)
+        if topic.schema and right - used - 46 > 60:
+            draw_icon(painter, "check", theme.stable, 46 + used, 10, 14, self.look)
+            write(painter, 62 + used, 22, topic.schema, "small", theme.muted, right - used - 70)
         if self.is_heat_map:
             return
         caption = f"last {count_text(self.measures.scale)} messages"

@@ -43,13 +43,16 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class TopicBox:
-    """A topic. `gate` is a state word for its backpressure (Open, Limited, Full), "" without a limit."""
+    """A topic. `gate` is a state word for its backpressure (Open, Limited, Full), "" without a limit; `schema` the
+    subject that its values are held to, "" for none.
+    """
 
     name: str
     lanes: tuple[Lane, ...] = ()
     rate_per_s: float = 0.0
     gate: str = ""
     detail: str = ""
+    schema: str = ""
 
     @property
     def id(self) -> str:
