@@ -209,10 +209,7 @@ def test_a_reset_stops_the_members_and_its_undo_brings_the_offsets_back(session:
     session.run(2)
     session.undo(done)
     after = session.committed("billers")
-    assert all(
-        now is not None and then is not None and now >= then
-        for (*_, now), (*_, then) in zip(after, before, strict=True)
-    )
+    assert all((now or 0) >= (then or 0) for (*_, now), (*_, then) in zip(after, before, strict=True))
     session.run(5)
     assert len(session.group("billers").members) == 2
 
