@@ -11,7 +11,7 @@ from broker_core.doors.http.desk import Call
 from broker_core.doors.http.shapes.basics import Encoding
 from broker_core.doors.http.shapes.topics import BatchPublished, MessageAnswer, Placed, Record
 from broker_core.doors.http.values import bytes_of, shown_value, stored_value, text_of
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.reserved_headers import OWN_PREFIX
 from broker_core.messages import Headers, Message, StoredMessage
 from broker_core.replies import Reply
@@ -88,7 +88,7 @@ async def publish(call: Call, name: str, records: Sequence[Record], client: str,
                 reply = broker.publish_batch(now_ns, name, partition, batch, client=client, deadline_ns=deadline_ns)
             except BrokerError as error:
                 reply = Reply()
-                reply.fail(error)
+                reply.fail(_blamed(error, call, name, partition))
             replies.append((places, reply))
 
     call.host.call(offer)
@@ -137,6 +137,14 @@ def _grouped(
             )
         found.setdefault(number, []).append(place)
     return list(found.items())
+
+
+def _blamed(error: BrokerError, call: Call, name: str, partition: int | None) -> BrokerError:
+    """The topic is there: what is not is the partition, which the body names and not the path."""
+    if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and partition is not None:
+        count = call.broker.partition_count(name)
+        return BrokerError(ErrorCode.INVALID_REQUEST, f"{name} has no partition {partition}, but {count}, from 0 on")
+    return error
 
 
 def _placed(name: str, published: Published | None, index: int) -> Placed:

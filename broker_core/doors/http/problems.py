@@ -10,7 +10,7 @@ import msgspec
 from broker_core.doors.http.shapes.basics import Problem
 from broker_core.errors import BrokerError, ErrorCode
 
-# What the state of things does not allow is a conflict; what nobody could ever do is unprocessable.
+# What the state of things does not allow is a conflict; what the shapes do not allow is unprocessable.
 STATUSES: dict[ErrorCode, int] = {
     ErrorCode.OFFSET_OUT_OF_RANGE: 409,
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: 404,
@@ -26,7 +26,7 @@ STATUSES: dict[ErrorCode, int] = {
     ErrorCode.REBALANCE_IN_PROGRESS: 409,
     ErrorCode.TOPIC_ALREADY_EXISTS: 409,
     ErrorCode.INVALID_PARTITIONS: 409,
-    ErrorCode.INVALID_CONFIG: 422,
+    ErrorCode.INVALID_CONFIG: 409,
     ErrorCode.INVALID_REQUEST: 409,
     ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER: 409,
     ErrorCode.DUPLICATE_SEQUENCE_NUMBER: 409,
@@ -36,7 +36,7 @@ STATUSES: dict[ErrorCode, int] = {
     ErrorCode.GROUP_ID_NOT_FOUND: 404,
     ErrorCode.GROUP_MAX_SIZE_REACHED: 409,
     ErrorCode.FENCED_INSTANCE_ID: 409,
-    ErrorCode.INVALID_RECORD: 422,
+    ErrorCode.INVALID_RECORD: 409,
     ErrorCode.THROTTLED: 429,
     ErrorCode.UNKNOWN_QUEUE: 404,
     ErrorCode.INVALID_LEASE: 409,
@@ -53,7 +53,7 @@ STATUSES: dict[ErrorCode, int] = {
     ErrorCode.UNKNOWN_SUBJECT: 404,
     ErrorCode.UNKNOWN_SCHEMA_VERSION: 404,
     ErrorCode.UNKNOWN_SCHEMA: 404,
-    ErrorCode.INVALID_SCHEMA: 422,
+    ErrorCode.INVALID_SCHEMA: 409,
 }
 
 Headers = dict[str, str]

@@ -15,10 +15,12 @@ from starlette.requests import ClientDisconnect
 from broker_core.doors.guard.budget import Budget
 from broker_core.doors.guard.decompression import Inflater
 from broker_core.doors.guard.limits import GuardConfig, too_large
+from broker_core.doors.http.shapes.basics import MAX_INT
 from broker_core.errors import BrokerError, ErrorCode
 
 T = TypeVar("T")
 
+_ANYTHING = msgspec.json.Decoder()
 _PATTERN = re.compile(r"`str` matching regex '.*'")
 _JSON_TYPE = re.compile(r"application/([a-z0-9.+-]+\+)?json\s*(;.*)?", re.IGNORECASE)
 
@@ -70,12 +72,29 @@ def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
 def decoded(body: bytes, kind: type[T]) -> T:
     """The body as `kind`. Raises MALFORMED_REQUEST with the place of what is wrong."""
     try:
-        found: T = _decoder(cast(Any, kind)).decode(body)
+        try:
+            found: T = _decoder(cast(Any, kind)).decode(body)
+        except msgspec.ValidationError as error:
+            if "got `float`" not in str(error):
+                raise
+            # In JSON, 3.0 is a whole number.
+            found = msgspec.convert(_whole(_ANYTHING.decode(body)), kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise _unreadable("the body", error) from error
     except RecursionError as error:
         raise BrokerError(ErrorCode.MALFORMED_REQUEST, "the body is nested too deeply") from error
     return found
+
+
+def _whole(value: Any) -> Any:
+    match value:
+        case float():
+            return int(value) if value.is_integer() and abs(value) <= MAX_INT else value
+        case list():
+            return [_whole(each) for each in value]
+        case dict():
+            return {name: _whole(each) for name, each in value.items()}
+    return value
 
 
 def query_of(request: Request, kind: type[T]) -> T:

@@ -11,10 +11,11 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.routing import Match
 
 from broker_core.doors.http.desk import Call, Desk, GoneError
 from broker_core.doors.http.problems import Answer, problem_of, problem_with
-from broker_core.doors.http.shapes.basics import Name, Partition, Problem
+from broker_core.doors.http.shapes.basics import Name, Number, Partition, Problem, Version
 from broker_core.errors import BrokerError
 
 Handler = Callable[[Call], Awaitable[Any]]
@@ -22,7 +23,7 @@ Kinds = list[Any]
 
 _ENCODE = msgspec.json.Encoder().encode
 _REF = "#/components/schemas/{name}"
-_PATH_KINDS: dict[str, Any] = {"partition": Partition, "version": int, "connection": int}
+_PATH_KINDS: dict[str, Any] = {"partition": Partition, "version": Version, "connection": Number}
 _WHAT = {
     401: "No token, or one that the broker does not know",
     403: "The principal may not do this, or the Host or Origin is not allowed",
@@ -93,6 +94,7 @@ def mount(app: FastAPI, desk: Desk, operations: list[Operation]) -> None:
     for each in operations:
         kinds += [kind for kind in (*_answers(each), each.body) if kind is not None]
     refs, components = msgspec.json.schema_components(kinds, ref_template=_REF)
+    _mark_base64(components)
     schemas = {id(kind): ref for kind, ref in zip(kinds, refs, strict=True)}
     for each in operations:
         app.add_api_route(
@@ -143,13 +145,36 @@ def _response(answer: Answer) -> Response:
     return Response(answer.body, answer.status, answer.headers)
 
 
-async def http_problem(_request: Request, error: Exception) -> Response:
+async def http_problem(request: Request, error: Exception) -> Response:
     """What FastAPI itself refuses, in the words of all other errors."""
     assert isinstance(error, HTTPException)
-    return _response(problem_with(error.status_code, str(error.detail), dict(error.headers or {})))
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        # Starlette names the methods of the first route of that path alone.
+        found = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
+        headers["Allow"] = ", ".join(sorted({method for route in found for method in getattr(route, "methods", ())}))
+    return _response(problem_with(error.status_code, str(error.detail), headers))
 
 
 # -- the OpenAPI file
+
+
+def _mark_base64(components: dict[str, Any]) -> None:
+    """Say in the shapes of messages that what is marked as Base64 must be that."""
+    base64 = {
+        "anyOf": [
+            {"type": "string", "pattern": "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"},
+            {"type": "null"},
+        ]
+    }
+    for schema in components.values():
+        fields = schema.get("properties", {})
+        if {"encoding", "value", "key"} <= fields.keys() and schema.get("additionalProperties") is False:
+            marked = {"encoding": {"const": "base64"}, "value": base64, "key": base64}
+            schema["anyOf"] = [
+                {"properties": {"encoding": {"const": "text"}}},
+                {"properties": marked, "required": ["encoding"]},
+            ]
 
 
 def _first_line(handler: Handler) -> str:

@@ -13,6 +13,7 @@ from broker_core.doors.http.desk import ADMIN, READ, Call
 from broker_core.doors.http.events import Listener
 from broker_core.doors.http.routing import Operations
 from broker_core.doors.http.shapes import broker as shapes
+from broker_core.doors.http.shapes.basics import Number
 from broker_core.events import Event
 
 operation = Operations("Broker")
@@ -57,7 +58,7 @@ async def list_connections(call: Call) -> shapes.ConnectionsAnswer:
 async def cut_connection(call: Call) -> None:
     """Cut a connection."""
     call.must(ADMIN, "broker")
-    if not call.desk.connections.cut(call.path("connection", int), f"cut by {call.principal.name}"):
+    if not call.desk.connections.cut(call.path("connection", Number), f"cut by {call.principal.name}"):
         raise HTTPException(404, "there is no such connection")
 
 

@@ -8,7 +8,8 @@ from broker_core.doors.guard.access import Operation
 from broker_core.doors.http.desk import ADMIN, READ, WRITE, Call
 from broker_core.doors.http.routing import Operations
 from broker_core.doors.http.shapes import schemas as shapes
-from broker_core.doors.http.shapes.basics import Name
+from broker_core.doors.http.shapes.basics import Name, Version
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
 
 operation = Operations("Schemas")
@@ -79,14 +80,14 @@ async def register_schema(call: Call) -> shapes.VersionAnswer:
 @operation("GET", "/v1/schemas/{subject}/versions/{version}", shapes.VersionAnswer)
 async def describe_version(call: Call) -> shapes.VersionAnswer:
     """One version of a subject."""
-    name, version = _named(call, READ), call.path("version", shapes.Version)
+    name, version = _named(call, READ), call.path("version", Version)
     return shapes.VersionAnswer.of(call.host.call(lambda _now: call.desk.schemas.registry.version(name, version)))
 
 
 @operation("DELETE", "/v1/schemas/{subject}/versions/{version}", status=204)
 async def delete_version(call: Call) -> None:
     """Delete one version of a subject; its number is not given again."""
-    name, version = _named(call, ADMIN), call.path("version", shapes.Version)
+    name, version = _named(call, ADMIN), call.path("version", Version)
     await call.slow(lambda: call.desk.schemas.delete_version(name, version))
 
 
@@ -95,8 +96,14 @@ async def check_schema(call: Call) -> shapes.CheckAnswer:
     """Say whether a schema could be registered, and what speaks against it; nothing is changed."""
     name = _named(call, READ)
     body = await call.body(shapes.SchemaText)
-    problems = await call.slow(lambda: call.desk.schemas.check(name, _text(body), SchemaKind(body.kind)))
-    return shapes.CheckAnswer(compatible=not problems, problems=[str(problem) for problem in problems])
+    try:
+        found = await call.slow(lambda: call.desk.schemas.check(name, _text(body), SchemaKind(body.kind)))
+        problems = [str(problem) for problem in found]
+    except BrokerError as error:
+        if error.code is not ErrorCode.INVALID_SCHEMA:
+            raise
+        problems = [str(error)]
+    return shapes.CheckAnswer(compatible=not problems, problems=problems)
 
 
 @operation("GET", "/v1/schemas/{subject}/diff", shapes.DiffAnswer, query=shapes.DiffQuery)

@@ -14,6 +14,10 @@ _DEVICES = "[cC][oO][nN]|[pP][rR][nN]|[aA][uU][xX]|[nN][uU][lL]|[cC][oO][mM][1-9
 NAME_PATTERN = rf"^(?!({_DEVICES})(\.|$))[a-zA-Z0-9._-]{{0,248}}[a-zA-Z0-9_-]$"
 
 Name = Annotated[str, Meta(pattern=NAME_PATTERN, max_length=249, examples=["orders"])]
+# Room for the ending of a bin's name.
+NewName = Annotated[str, Meta(pattern=NAME_PATTERN.replace("248", "240"), max_length=241, examples=["orders"])]
+Version = Annotated[int, Meta(ge=1, le=1_000_000)]
+Number = Annotated[int, Meta(ge=0, le=MAX_INT)]
 Client = Annotated[str, Meta(pattern=r"^[a-zA-Z0-9._@:-]{0,100}$")]
 Offset = Annotated[int, Meta(ge=0, le=MAX_INT)]
 Count = Annotated[int, Meta(ge=0, le=MAX_INT)]

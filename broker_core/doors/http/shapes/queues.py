@@ -12,6 +12,7 @@ from broker_core.doors.http.shapes.basics import (
     Encoding,
     JsonValue,
     Name,
+    NewName,
     Offset,
     Request,
     Shape,
@@ -62,7 +63,7 @@ class QueueSettings(Request, frozen=True, kw_only=True):
 class CreateQueue(Request, frozen=True, kw_only=True):
     """A new queue."""
 
-    name: Name
+    name: NewName
     settings: QueueSettings = QueueSettings()
     flow: FlowSettings | None = None
     log: LogSettings = LogSettings()
@@ -71,7 +72,7 @@ class CreateQueue(Request, frozen=True, kw_only=True):
 class CreateSubscription(Request, frozen=True, kw_only=True):
     """A queue of its own that gets every message of `topic` from now on; at most `max_messages` wait in it."""
 
-    name: Name
+    name: NewName
     topic: Name
     settings: QueueSettings = QueueSettings()
     max_messages: Positive | None = None

@@ -13,6 +13,7 @@ from broker_core.doors.http.shapes.basics import (
     JsonValue,
     MaxMessages,
     Name,
+    NewName,
     Offset,
     Partition,
     Request,
@@ -38,7 +39,7 @@ class Health(Shape, frozen=True, kw_only=True):
 class RegisterTopic(Request, frozen=True, kw_only=True):
     """A topic that is to be there; `partitions` counts for a new one."""
 
-    topic: Name
+    topic: NewName
     partitions: Partitions = 1
 
 
@@ -52,7 +53,7 @@ class TopicRegistered(Shape, frozen=True, kw_only=True):
 class RegisterProducer(Request, frozen=True, kw_only=True):
     """A producer of a topic, which is created where it is missing."""
 
-    topic: Name
+    topic: NewName
     producer_id: Client | None = None
 
 
@@ -71,7 +72,7 @@ class RegisterConsumer(Request, frozen=True, kw_only=True):
     rest again after a restart of the broker.
     """
 
-    topic: Name
+    topic: NewName
     consumer_id: Name | None = None
     reset: bool = False
     auto_commit: bool = True

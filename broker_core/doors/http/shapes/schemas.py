@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from msgspec import Meta
-
-from broker_core.doors.http.shapes.basics import JsonValue, Request, Shape
+from broker_core.doors.http.shapes.basics import JsonValue, Request, Shape, Version
 from broker_core.schemas.registry import SchemaVersion
 
 Kind = Literal["JSON", "AVRO"]
 Mode = Literal["NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE"]
-Version = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
 class SchemaText(Request, frozen=True, kw_only=True):

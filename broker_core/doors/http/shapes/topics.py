@@ -14,6 +14,7 @@ from broker_core.doors.http.shapes.basics import (
     JsonValue,
     MaxMessages,
     Name,
+    NewName,
     Offset,
     Partition,
     Request,
@@ -92,7 +93,7 @@ class Rule(Request, frozen=True, kw_only=True):
 class CreateTopic(Request, frozen=True, kw_only=True):
     """A new topic."""
 
-    name: Name
+    name: NewName
     partitions: PartitionCount = 1
     partitioner: PartitionerKind = "crc32"
     log: LogSettings = LogSettings()

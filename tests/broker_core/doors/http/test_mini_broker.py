@@ -223,7 +223,7 @@ def test_b_wish_partitions(call):
     again = call.done("POST", "/produce", {"topic": "wide", "value": "v", "key": "a"})
     assert again["partition"] == places["a"]["partition"]
     assert call.done("POST", "/produce", {"topic": "wide", "value": "v", "partition": 2})["partition"] == 2
-    assert call.post("/produce", {"topic": "wide", "value": "v", "partition": 3}).status == 404
+    assert call.post("/produce", {"topic": "wide", "value": "v", "partition": 3}).status == 409
     found = [call.done("POST", "/consume", {"consumer_id": "c1"}) for _ in range(10)]
     assert {each["partition"] for each in found} == {0, 1, 2}
     assert call.post("/consume", {"consumer_id": "c1"}).status == 204
