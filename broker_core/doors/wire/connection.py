@@ -143,8 +143,9 @@ class WireConnection(asyncio.Protocol):
         self.close_when_done()
 
     def close_when_done(self) -> None:
-        """Close it when nothing is being served any more."""
-        if self._closing and not self.in_flight and not self._transport.is_closing():
+        """Close it when nothing is being served any more, and what was cancelled is answered."""
+        waits = self.in_flight or any(waiting.cancel is not None for waiting in self._parked.values())
+        if self._closing and not waits and not self._transport.is_closing():
             self.flush()
             self._transport.close()
 

@@ -11,7 +11,7 @@ from broker_core.wire.body import Body, ErrorBody
 _CONSTRAINED = {int: st.integers(0, 2**31 - 1)}
 
 
-def value_of(kind: msgspec.inspect.Type) -> st.SearchStrategy:  # type: ignore[type-arg]
+def value_of(kind: msgspec.inspect.Type) -> st.SearchStrategy:
     """Something that a field of this type may hold."""
     info = msgspec.inspect
     match kind:
@@ -53,7 +53,7 @@ def value_of(kind: msgspec.inspect.Type) -> st.SearchStrategy:  # type: ignore[t
             raise AssertionError(f"no strategy for {kind}")
 
 
-def struct_of(cls: type) -> st.SearchStrategy:  # type: ignore[type-arg]
+def struct_of(cls: type) -> st.SearchStrategy:
     """A struct; one with rules of its own is what its defaults say."""
     if hasattr(cls, "__post_init__"):
         return st.builds(cls)
