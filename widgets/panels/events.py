@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QToolButton, QWidget
 
 from widgets.panels.table_panel import ColumnLook, TablePanel
 from widgets.words import mark, tr
@@ -57,10 +57,12 @@ class EventsPanel(TablePanel):
         self.choices.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for choice, words in CHOICES:
             self.choices.addItem(tr(words), choice)
-        self.mine = QPushButton(tr("My actions"), self)
+        self.mine = QToolButton(self)
+        self.mine.setText(tr("My actions"))
         self.mine.setCheckable(True)
         self.mine.setToolTip(tr("Only what I changed, and when"))
-        self.follow = QPushButton(tr("Follow"), self)
+        self.follow = QToolButton(self)
+        self.follow.setText(tr("Follow"))
         self.follow.setCheckable(True)
         self.follow.setChecked(True)
         self.follow.setToolTip(tr("Keeps the newest event in sight"))
@@ -73,6 +75,8 @@ class EventsPanel(TablePanel):
         self.choices.currentIndexChanged.connect(lambda _place: self._on_choice())
         self.mine.clicked.connect(lambda on: self.choose("mine" if on else "all"))
         self.follow.clicked.connect(lambda on: self.scroll_to_end() if on else None)
+        # Who has chosen a row wants to read it.
+        self.currentChanged.connect(lambda key: self.follow.setChecked(self.follow.isChecked() and key is None))
         self.table.verticalScrollBar().sliderMoved.connect(lambda _value: self._on_scrolled())
         self.table.verticalScrollBar().actionTriggered.connect(lambda _action: self._on_scrolled())
 

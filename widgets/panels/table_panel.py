@@ -153,6 +153,8 @@ class TablePanel(Panel):
     ) -> None:
         super().__init__(title, icon_name, empty, filter_hint, parent)
         self._total: int | None = None
+        self._told_key: Hashable = None
+        self._just_told = False
         self.model = model
         self.table = RowTable(model, looks, self)
         self.table.setAccessibleName(title)
@@ -162,7 +164,9 @@ class TablePanel(Panel):
         self.table.customContextMenuRequested.connect(self._on_menu)
         self.table.activated.connect(lambda index: self.opened.emit(index.data(Role.KEY)))
         chosen = self.table.selectionModel()
-        chosen.currentRowChanged.connect(lambda index, _old: self.currentChanged.emit(self._key_at(index)))
+        chosen.currentRowChanged.connect(lambda index, _old: self._tell_current(index))
+        self.table.clicked.connect(self._on_click)
+        model.dataChanged.connect(self._on_cells)
         chosen.selectionChanged.connect(lambda _new, _old: self.selectionChanged.emit(self.selected_count()))
         self.stack.addWidget(self.body())
         for signal in (model.rowsInserted, model.rowsRemoved, model.modelReset, model.layoutChanged):
@@ -201,6 +205,23 @@ class TablePanel(Panel):
         index = self.table.indexAt(where)
         if index.isValid():
             self.contextMenuRequested.emit(self._key_at(index), self.table.viewport().mapToGlobal(where))
+
+    def _tell_current(self, index: QModelIndex) -> None:
+        self._told_key = self._key_at(index)
+        self._just_told = True
+        self.currentChanged.emit(self._told_key)
+
+    def _on_click(self, index: QModelIndex) -> None:
+        """A click on the row that is the current one already means it again."""
+        if not self._just_told:
+            self._tell_current(index)
+        self._just_told = False
+
+    def _on_cells(self, first: QModelIndex, last: QModelIndex) -> None:
+        """The current row may have come only now, where rows come when they are looked at."""
+        current = self.table.currentIndex()
+        if self._told_key is None and current.isValid() and first.row() <= current.row() <= last.row():
+            self._tell_current(current)
 
     def current_key(self) -> Hashable:
         """The key of the current row, None where there is none."""
