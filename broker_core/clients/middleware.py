@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Literal, TypeVar
@@ -14,6 +15,7 @@ from broker_core.names import check_name
 
 SENT_NS_HEADER = "sent_ns"
 Way = Literal["publish", "deliver", "both"]
+_log = logging.getLogger(__name__)
 M = TypeVar("M", Message, StoredMessage)
 
 
@@ -43,8 +45,8 @@ class Middleware:
 class Logging(Middleware):
     """Says what passes: names, sizes and places; never the payload."""
 
-    def __init__(self, write: Callable[[str], object]) -> None:
-        """`write` gets a line without its end, such as a logger's `info`."""
+    def __init__(self, write: Callable[[str], object] = _log.info) -> None:
+        """`write` gets a line without its end; where none is given, it is logged as information."""
         self._write = write
 
     def before_publish(self, message: Message, context: Context) -> Message:
@@ -103,15 +105,21 @@ class Dedupe(Middleware):
     """
 
     def __init__(
-        self, identity: Callable[[Message | StoredMessage], bytes | None], *, window: int = 10_000, on: Way = "both"
+        self,
+        identity: Callable[[Message | StoredMessage], bytes | None] | None = None,
+        *,
+        window: int = 10_000,
+        on: Way = "both",
     ) -> None:
-        """`identity` is what two copies have in common, such as a header; transforms after this one leave it alone.
+        """`identity` is what two copies have in common: the header `id`, where nothing else is given.
+
+        Transforms after this one must leave it alone.
 
         Raises INVALID_CONFIG for an empty window.
         """
         if window < 1:
             raise BrokerError(ErrorCode.INVALID_CONFIG, f"a window of {window} messages remembers nothing")
-        self._identity = identity
+        self._identity = identity or (lambda message: header(message, "id"))
         self._window = window
         self._on = on
         self._published: OrderedDict[bytes, None] = OrderedDict()

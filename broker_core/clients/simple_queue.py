@@ -130,10 +130,13 @@ class SimpleQueue:
             self._pulled[message.id] = delivery
         return message
 
-    def acknowledge(self, message_id: str) -> bool:
-        """Done with a message that was pulled: it is gone. False where its lease has ended, or nobody pulled it."""
+    def acknowledge(self, message: Consumption | str) -> bool:
+        """Done with a message that was pulled, or its id: it is gone.
+
+        False where its lease has ended, or nobody pulled it.
+        """
         with self._lock:
-            delivery = self._pulled.pop(message_id, None)
+            delivery = self._pulled.pop(message if isinstance(message, str) else message.id, None)
         if delivery is None:
             return False
         try:

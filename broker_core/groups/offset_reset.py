@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 import msgspec
 
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.protocol import TopicPartition
 
 Form = Literal["earliest", "latest", "offset", "timestamp", "shift-by", "group"]
+FORMS: tuple[str, ...] = get_args(Form)
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -23,6 +25,10 @@ class Target(msgspec.Struct, frozen=True):
     offset: int = 0
     timestamp_ms: int = 0
     group: str = ""
+
+    def __post_init__(self) -> None:
+        if self.form not in FORMS:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no {self.form!r}; there are {', '.join(FORMS)}")
 
 
 class Change(msgspec.Struct, frozen=True, gc=False):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 import zlib
 from typing import Any
@@ -204,3 +205,14 @@ def test_a_dedupe_of_a_hundred_thousand_costs_what_one_of_ten_costs():
         return time.perf_counter() - begun
 
     assert min(seconds(100_000) for _ in range(3)) < 2 * min(seconds(10) for _ in range(3))
+
+
+def test_what_is_given_nothing_does_the_usual(caplog: pytest.LogCaptureFixture):
+    """Logging goes to the log, and copies are known by their header `id`."""
+    chain = Chain([Logging(), Dedupe()], lambda: 0, "p")
+    first = Message(b"v", headers=(("id", b"7"),))
+    with caplog.at_level(logging.INFO):
+        assert chain.outgoing("t", first) is not None
+        assert chain.outgoing("t", first) is None
+        assert chain.outgoing("t", Message(b"v")) is not None and chain.outgoing("t", Message(b"v")) is not None
+    assert [record.getMessage() for record in caplog.records][0] == "0 'p' publishes 1 bytes to t"

@@ -95,7 +95,7 @@ def test_d4_replay_from_an_id_or_a_time_changes_nothing(host: BrokerHost):
     time.sleep(0.002)
     later = [queue.publish_msg(2, priority=5), queue.publish_msg(3)]
     pulled = queue.pull_msg()
-    assert pulled is not None and queue.acknowledge(pulled.id)
+    assert pulled is not None and queue.acknowledge(pulled)
     held = queue.pull_msg()
     assert held is not None
     for _ in range(2):

@@ -102,3 +102,8 @@ def test_every_form_has_words():
         "by -3",
         "to where other is",
     ]
+
+
+def test_a_form_that_there_is_none_of_is_refused_by_name():
+    with pytest.raises(BrokerError, match="there is no 'newest'; there are earliest, latest, offset"):
+        Target("newest")  # type: ignore[arg-type]
