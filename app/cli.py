@@ -85,7 +85,7 @@ def _window_command() -> Command:
     parser = argparse.ArgumentParser(
         prog="brokerscope",
         description="Open the workbench on a scenario.",
-        epilog="Other commands: run (without a window), report (of a session), shot (a picture of the window); "
+        epilog="Other commands: run (without a window), report (of a session), open (a session), shot (a picture); "
         "each has --help.",
     )
     _scenario_argument(parser, nargs="?", default=FIRST_SCENARIO)
@@ -94,21 +94,51 @@ def _window_command() -> Command:
 
     def run(options: argparse.Namespace) -> int:
         path = find_scenario(options.scenario)
-        if why := why_no_window():
-            print(f"brokerscope: {why}", file=sys.stderr)
-            return EXIT_ERROR
-        try:
-            from app.workbench import open_window  # Qt is loaded by the commands that draw, and no other
-        except ImportError as error:
-            print(
-                f"brokerscope: the window cannot open, for Qt does not load ({error}); install what it names (make run "
-                f"does on Debian), or go on without a window: brokerscope run {options.scenario}",
-                file=sys.stderr,
-            )
-            return EXIT_ERROR
-        return open_window(path, seed=options.seed, theme=options.theme)
+        return _open_window(
+            f"brokerscope run {options.scenario}",
+            lambda open_window: open_window(path, seed=options.seed, theme=options.theme),
+        )
 
     return parser, run
+
+
+def _open_command() -> Command:
+    parser = argparse.ArgumentParser(
+        prog="brokerscope open", description="Open the workbench on a recorded session, at a moment of it."
+    )
+    parser.add_argument("session", type=Path, metavar="SESSION_DIR", help="the folder of a recorded session")
+    parser.add_argument("--at", type=_not_negative, default=0.0, metavar="SECONDS", help="session time (default: 0)")
+    parser.add_argument("--theme", choices=("system", "light", "dark"), default="system")
+
+    def run(options: argparse.Namespace) -> int:
+        from broker_core.session.reader import open_session
+
+        open_session(options.session)
+        return _open_window(
+            f"brokerscope report {options.session} --out OUT",
+            lambda open_window: open_window(
+                find_scenario(FIRST_SCENARIO), theme=options.theme, session=options.session, at_s=options.at
+            ),
+        )
+
+    return parser, run
+
+
+def _open_window(instead: str, call: Callable[[Callable[..., int]], int]) -> int:
+    """`call` with the function that opens the window; where none can be opened, say so, and what to do `instead`."""
+    if why := why_no_window():
+        print(f"brokerscope: {why}", file=sys.stderr)
+        return EXIT_ERROR
+    try:
+        from app.workbench import open_window  # Qt is loaded by the commands that draw, and no other
+    except ImportError as error:
+        print(
+            f"brokerscope: the window cannot open, for Qt does not load ({error}); install what it names (make run "
+            f"does on Debian), or go on without a window: {instead}",
+            file=sys.stderr,
+        )
+        return EXIT_ERROR
+    return call(open_window)
 
 
 def _run_command() -> Command:
@@ -143,17 +173,18 @@ def _run_command() -> Command:
 
 
 def _report_command() -> Command:
+    from spark_reports.request import add_arguments, request_of
+
     parser = argparse.ArgumentParser(
-        prog="brokerscope report", description="Make the report of a recorded session with Spark."
+        prog="brokerscope report", description="Make the report of a recorded session, or of several, with Spark."
     )
-    parser.add_argument("session", type=Path, metavar="DIR", help="the folder of a recorded session")
-    parser.add_argument("--out", type=Path, required=True, metavar="OUT", help="folder for report.html and tables/")
-    parser.add_argument("--master", default="local[*]", metavar="URL", help="any Spark master (default: local[*])")
+    add_arguments(parser)
 
     def run(options: argparse.Namespace) -> int:
-        from app.report_command import make_report
+        from app.report_command import local, make_report
 
-        return make_report(options.session, options.out, options.master)
+        request = request_of(options)
+        return make_report(request._replace(sessions=tuple(map(local, request.sessions)), out=request.out.absolute()))
 
     return parser, run
 
@@ -186,4 +217,9 @@ def _shot_command() -> Command:
 
 
 _WINDOW = _window_command
-_COMMANDS: dict[str, Callable[[], Command]] = {"run": _run_command, "report": _report_command, "shot": _shot_command}
+_COMMANDS: dict[str, Callable[[], Command]] = {
+    "run": _run_command,
+    "report": _report_command,
+    "open": _open_command,
+    "shot": _shot_command,
+}

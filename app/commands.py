@@ -11,15 +11,19 @@ from app.handlers.filters import FilterHandlers
 from app.handlers.help import HelpHandlers
 from app.handlers.inspector import InspectorHandlers
 from app.handlers.messages import MessageHandlers
+from app.handlers.recordings import RecordingHandlers
 from app.handlers.reports import ReportHandlers
 from app.handlers.scenarios import ScenarioHandlers
 from app.handlers.session import SessionHandlers
 from app.handlers.travel import TravelHandlers
+from app.handlers.undo import UndoHandlers
 from app.handlers.view import ViewHandlers
 
 FAMILIES = (
     SessionHandlers,
+    UndoHandlers,
     TravelHandlers,
+    RecordingHandlers,
     ScenarioHandlers,
     ReportHandlers,
     ConsumerHandlers,

@@ -37,7 +37,10 @@ T = TypeVar("T")
 
 
 class Player(QObject):
-    """One session at a time. Signals come in the window's thread. `acted` with a `Performed` when an action was done.
+    """One session at a time. Signals come in the window's thread. 
+
+    `acted` with a `Performed` when an action was done, `refused` with a sentence when it could not be; both with what
+    `perform` was given as its source.
 
     `opened` when another session is there, `said` with a sentence for the status bar, `failed` with one to be seen.
     `travel` shows its past; what was recorded before, and is only looked at, has no present.
@@ -46,8 +49,9 @@ class Player(QObject):
     opened = Signal()
     said = Signal(str)
     failed = Signal(str)
-    acted = Signal(object)
-    _acted = Signal(object)
+    acted = Signal(object, str)
+    refused = Signal(str, str)
+    _acted = Signal(object, str)
     _stepped = Signal(object)
     _erranded = Signal(object)
 
@@ -55,7 +59,7 @@ class Player(QObject):
         """`record` holds for sessions to come; `sessions` is where they go, the user's folder where it is None."""
         super().__init__(parent)
         self.record = record
-        self._sessions = sessions
+        self.sessions = sessions
         self._live: LiveSession | None = None
         self._stored: StoredSession | None = None
         self._reading: Reading | None = None
@@ -91,7 +95,7 @@ class Player(QObject):
 
     def _begin(self, scenario: Scenario, text: str, path: Path, seed: int | None, extra: dict[str, Any]) -> LiveSession:
         """A new session, paused at 0, in place of the one before."""
-        folder = new_session_folder(path, self._sessions) if self.record else None
+        folder = new_session_folder(path, self.sessions) if self.record else None
         events = EventRing()
         live = LiveSession(
             scenario,
@@ -361,13 +365,14 @@ class Player(QObject):
 
     # -- what a person does
 
-    def perform(self, action: UserAction) -> None:
-        """Do `action` in the session; `said` tells what came of it."""
+    def perform(self, action: UserAction, source: str = "") -> None:
+        """Do `action` in the session; `acted` or `refused` tell, with `source`, what came of it, and so does `said`."""
         if self._engine is None or self._live is None or self.stopped:
             self.said.emit("The session has ended; start it again to change it.")
             return
         simulation = self._live.simulation
-        self._engine.post(lambda: simulation.perform(action)).add_done_callback(self._acted.emit)
+        done = self._engine.post(lambda: simulation.perform(action))
+        done.add_done_callback(lambda future: self._acted.emit(future, source))
 
     def ask(self, call: Callable[[Simulation], T]) -> Future[T]:
         """What `call` finds in the session, looked up in the engine's thread between two steps: keep it below 2 ms.
@@ -402,14 +407,18 @@ class Player(QObject):
         elif event is not None:
             self.said.emit(f"Stepped to {describe(event)}")
 
-    def _tell(self, done: Future[Performed]) -> None:
+    def _tell(self, done: Future[Performed], source: str) -> None:
         error = done.exception()
         if error is None:
             performed = done.result()
-            self.acted.emit(performed)
             self.said.emit(_capital(performed.sentence) + ".")
+            self.acted.emit(performed, source)
         elif isinstance(error, BrokerError):
-            self.failed.emit(str(error))
+            # Of a request that makes no sense a person wants to know why, and no more.
+            plain = error.code is ErrorCode.INVALID_REQUEST and error.about
+            sentence = _capital(error.about.rstrip(".") + ".") if plain else str(error)
+            self.refused.emit(sentence, source)
+            self.failed.emit(sentence)
         else:
             raise error
 

@@ -16,6 +16,7 @@ from app.appearance import SYSTEM, Appearance, dress_first
 from app.commands import COMMANDS, FAMILIES
 from app.desk import Desk
 from app.frames import Frames
+from app.handlers.recordings import RecordingHandlers
 from app.handlers.session import SessionHandlers
 from app.history.history import History
 from app.jobs import Jobs
@@ -26,7 +27,7 @@ from app.scenario_menu import scenario_commands
 from app.settings import Settings
 from app.view_models.inspector import scenario_facts
 from app.view_models.views import Views
-from broker_core.clock import NS_PER_S
+from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.engine.runner import Mode
 from widgets.canvas.canvas import Canvas
 from widgets.main_window import MainWindow
@@ -222,8 +223,13 @@ def badge(mode: Mode, *, stopped: bool) -> tuple[str, str]:
     return ("warning", "LIVE, PAUSED") if mode is Mode.PAUSED else ("live", "LIVE")
 
 
-def open_window(path: Path, *, seed: int | None = None, theme: str = "system") -> int:
-    """Open the workbench on a scenario, running; the exit code when it is closed. Raises ScenarioError and the like."""
+def open_window(
+    path: Path, *, seed: int | None = None, theme: str = "system", session: Path | None = None, at_s: float = 0.0
+) -> int:
+    """Open the workbench on a scenario, running; the exit code when it is closed. Raises ScenarioError and the like.
+
+    With `session`, on that recorded session at `at_s` seconds, standing still; `path` is not used then.
+    """
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     app.setApplicationName("Brokerscope")
@@ -232,7 +238,11 @@ def open_window(path: Path, *, seed: int | None = None, theme: str = "system") -
     settings = QSettings(APP_NAME, "workbench")
     install_language(app, Settings(settings).language)
     workbench = Workbench(app, theme=theme, settings=settings)
-    workbench.player.open(path, seed)
+    if session is None:
+        workbench.player.open(path, seed)
+    else:
+        # What is wrong with the folder itself is told on the command line, before any window.
+        workbench.player.open_session(session, ns_from_s(at_s))
     if not settings.contains("window/geometry"):
         # The first time: as large as the screen lets it, up to where more would only be air.
         room = app.primaryScreen().availableGeometry()
@@ -242,7 +252,9 @@ def open_window(path: Path, *, seed: int | None = None, theme: str = "system") -
         # Python hears of a signal at the next frame, and the window closes as by its button: the recording is sealed.
         signal.signal(end, lambda _number, _frame: workbench.window.close())
     workbench.frames.start()
-    workbench.player.run()
+    if session is None:
+        workbench.player.run()
+    workbench.family(RecordingHandlers).offer_left_open()
     code = app.exec()
     workbench.close()
     return int(code)

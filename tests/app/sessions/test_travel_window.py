@@ -102,7 +102,7 @@ def test_a_click_on_the_timeline_shows_that_moment_in_panels_and_canvas(hand: Ha
     assert hand.workbench.window.timeline.facts.head_ns == hand.workbench.player.snapshot.time_ns
     assert hand.workbench.window.timeline.facts.now_ns == 25 * NS_PER_S
     assert hand.workbench.canvas.view.groups
-    assert not any(group.name == "indexers" and len(group.consumers) > 3 for group in hand.workbench.canvas.view.groups)
+    assert not any(group.name == "indexers" and len(group.members) > 3 for group in hand.workbench.canvas.view.groups)
 
 
 def test_nothing_can_be_changed_in_the_past_and_the_reason_is_said(hand: Hand) -> None:

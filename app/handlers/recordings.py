@@ -1,0 +1,156 @@
+"""Sessions as files: opened, copied, found again after a crash."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QSettings
+from PySide6.QtWidgets import QFileDialog
+
+from app.actions import Command
+from app.desk import Desk
+from app.jobs import Work
+from app.sessions.library import Entry, Library
+from broker_core.errors import BrokerError
+from broker_core.session.copying import copy_session
+from broker_core.session.reader import seal
+from widgets.dialogs.choose_session import ChooseSessionDialog, SessionLine
+
+RECENT = "sessions/opened"
+MOST_RECENT = 20
+
+
+class RecordingHandlers(QObject):
+    """Sessions in the menu File."""
+
+    COMMANDS = (
+        Command("open_session", "Open session...", "File", "Ctrl+Shift+O", "folder", "A session recorded before."),
+        Command("save_copy", "Save session as...", "File", "Ctrl+S", "copy", "Copies the recording elsewhere."),
+        Command("record", "Record", "Session", "Ctrl+G", "record", "Whether new sessions are kept.", checkable=True),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk, self._player = desk, desk.player
+        self.library = Library(desk.player.sessions)
+        bind = desk.registry.bind
+        bind("open_session", self._choose)
+        bind("save_copy", self._ask_target, lambda: "" if self._player.folder else "This session is not recorded.")
+        bind("record", self._toggle_record)
+        desk.registry.set_checked("record", desk.player.record)
+        desk.player.opened.connect(lambda: desk.registry.set_checked("record", desk.player.record))
+
+    # -- open
+
+    def _choose(self) -> None:
+        lines = [line_of(entry) for entry in self.library.entries(self._recent())]
+        dialog = ChooseSessionDialog(
+            "Open session", f"Sessions in {self.library.parent}, the newest first.", lines, parent=self._desk.window
+        )
+        dialog.chosen.connect(lambda keys: self.open(Path(keys[0])))
+        dialog.browseRequested.connect(self._browse)
+        dialog.open()
+
+    def _browse(self) -> None:
+        found = QFileDialog.getExistingDirectory(self._desk.window, "Open session", str(self.library.parent))
+        if found:
+            self.open(Path(found))
+
+    def open(self, folder: Path, at_ns: int = 0) -> bool:
+        """Look at a recorded session; where it cannot be opened, the present one stays."""
+
+        def call() -> None:
+            stored = self._player.open_session(folder, at_ns)
+            self._desk.say(stored.told())
+            if stored.problems:
+                self._desk.window.hint.say(" ".join(stored.problems))
+
+        done = self._desk.attempt(call)
+        if done:
+            self._remember(folder)
+        return done
+
+    def _recent(self) -> list[Path]:
+        settings = self._settings()
+        found = settings.value(RECENT, []) if settings is not None else []
+        names = [found] if isinstance(found, str) else found if isinstance(found, list) else []
+        return [Path(str(name)) for name in names]
+
+    def _remember(self, folder: Path) -> None:
+        settings = self._settings()
+        if settings is not None:
+            others = [str(path) for path in self._recent() if path != folder]
+            settings.setValue(RECENT, [str(folder), *others][:MOST_RECENT])
+
+    def _settings(self) -> QSettings | None:
+        return self._desk.window.settings
+
+    # -- after a crash
+
+    def offer_left_open(self) -> None:
+        """Where the program died the last time: offer what it was recording."""
+        left = self.library.left_open()
+        if not left:
+            return
+        newest = left[0]
+        more = f" So were {len(left) - 1} others." if len(left) > 1 else ""
+        self._desk.window.hint.say(
+            f"{newest.title}, started {newest.started}, was left open when the program died.{more}",
+            "Open it",
+            partial(self.open, newest.folder),
+            partial(self._close_all, [entry.folder for entry in left]),
+        )
+
+    def _close_all(self, folders: list[Path]) -> None:
+        def close(work: Work) -> int:
+            for place, folder in enumerate(folders):
+                work.say(place / len(folders), folder.name)
+                try:
+                    seal(folder)
+                except BrokerError:
+                    continue  # it is told when somebody opens it
+            return len(folders)
+
+        self._desk.jobs.work("Closing what was left open", close, lambda count: f"Closed {count}; they can be opened.")
+
+    # -- keep
+
+    def _ask_target(self) -> None:
+        folder = self._player.folder
+        assert folder is not None
+        found, _ = QFileDialog.getSaveFileName(self._desk.window, "Save session as", str(Path.home() / folder.name))
+        if found:
+            self.save_copy(Path(found))
+
+    def save_copy(self, target: Path) -> None:
+        """Copy the session's folder, as a job; what is still being recorded is copied as far as it has come."""
+        folder = self._player.folder
+        assert folder is not None
+        running = self._player.running
+        recorder = None if running is None or self._player.stopped else running.recorder
+
+        def copy(work: Work) -> Path:
+            if recorder is not None:
+                recorder.flush()
+            return copy_session(folder, target, lambda part, name: work.say(part, f"Copying {name}"))
+
+        self._desk.jobs.work(f"Copy of {folder.name}", copy, lambda path: f"Copied to {path}")
+        self._desk.say(f"Copying the session to {target}.")
+
+    def _toggle_record(self) -> None:
+        player = self._player
+        player.record = self._desk.registry.action("record").isChecked()
+        recorded = player.folder is not None and not player.stopped
+        if player.record:
+            this = "" if recorded else " This one is not: branch here (Ctrl+B) to run it again up to now, recorded."
+            self._desk.say(f"New sessions are recorded.{this}")
+        else:
+            this = " This one still is, to its end." if recorded else ""
+            self._desk.say(f"New sessions are not recorded.{this}")
+
+
+def line_of(entry: Entry) -> SessionLine:
+    """As the dialogs list it."""
+    texts = (entry.title, entry.started, entry.lasted, entry.end, str(entry.folder))
+    return SessionLine(str(entry.folder), texts)

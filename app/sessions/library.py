@@ -1,0 +1,88 @@
+"""The sessions that there are: recorded lately, opened lately, and those that a crash left open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from app.places import sessions_folder
+from app.view_models.formats import duration
+from broker_core.errors import BrokerError
+from broker_core.session import metadata as meta
+from broker_core.session import schema
+from broker_core.session.lock import is_recording
+
+MOST = 200
+_ENDS = {
+    meta.RUNNING: "left open",
+    meta.FINISHED: "finished",
+    meta.STOPPED: "stopped",
+    meta.CRASHED: "the program died",
+    meta.FAILED: "the recording failed",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One session folder, from its metadata alone. `left_open`: nobody records it, and nobody closed it."""
+
+    folder: Path
+    title: str
+    started: str
+    lasted: str
+    end: str
+    left_open: bool
+    recording: bool
+
+
+class Library:
+    """The folders in `parent`, the user's own where it is None, and others that were opened by hand."""
+
+    def __init__(self, parent: Path | None = None) -> None:
+        self.parent = sessions_folder() if parent is None else parent
+
+    def entries(self, others: Iterable[Path] = ()) -> list[Entry]:
+        """The newest first, at most `MOST`; folders that are no sessions are left out."""
+        try:
+            inside = [path for path in self.parent.iterdir() if (path / schema.SESSION_FILE).is_file()]
+        except OSError:
+            inside = []
+        folders = {path.resolve(): path for path in (*inside, *others)}.values()
+        newest = sorted(folders, key=_changed, reverse=True)[:MOST]
+        return [entry for entry in map(entry_of, newest) if entry is not None]
+
+    def left_open(self) -> list[Entry]:
+        """Sessions that a crash of the program left open, the newest first."""
+        return [entry for entry in self.entries() if entry.left_open]
+
+
+def entry_of(folder: Path) -> Entry | None:
+    """What a folder's metadata says; None where it holds no session that can be read."""
+    try:
+        metadata = meta.read_metadata(folder)
+    except BrokerError:
+        return None
+    recording = is_recording(folder)
+    running = metadata.ended == meta.RUNNING
+    try:
+        started = datetime.fromisoformat(metadata.started_at).astimezone().strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        started = "at an unknown time"
+    return Entry(
+        folder,
+        metadata.scenario or folder.name,
+        started,
+        "" if metadata.duration_ns is None else duration(metadata.duration_ns),
+        "being recorded" if running and recording else _ENDS.get(metadata.ended, metadata.ended),
+        left_open=running and not recording,
+        recording=running and recording,
+    )
+
+
+def _changed(folder: Path) -> float:
+    try:
+        return (folder / schema.SESSION_FILE).stat().st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,146 @@
+"""Sessions as files: opened from a list, copied, found again after a crash, damaged."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from PySide6.QtCore import Qt
+
+from app.cli import main
+from app.handlers.recordings import RecordingHandlers
+from app.sessions.library import Library
+from broker_core.clock import NS_PER_S
+from broker_core.errors import BrokerError
+from broker_core.session import metadata as meta
+from broker_core.session import schema
+from broker_core.session.copying import copy_session
+from broker_core.session.reader import open_session
+from tests.app.conftest import Hand
+from tests.app.sessions.test_travel_window import arrive
+from widgets.dialogs.choose_session import ChooseSessionDialog
+
+
+@pytest.fixture
+def recorded(open_workbench: Callable[..., Hand]) -> Hand:
+    """First session at 00:05, recorded."""
+    hand = open_workbench(record=True)
+    hand.pass_time(5)
+    return hand
+
+
+def folder_of(hand: Hand) -> Path:
+    folder = hand.workbench.player.folder
+    assert folder is not None
+    return folder
+
+
+def leave_open(folder: Path) -> None:
+    """As a killed program leaves it: not closed, the last events in the tail."""
+    metadata = meta.read_metadata(folder)
+    meta.write_metadata(folder, msgspec.structs.replace(metadata, ended=meta.RUNNING, events=None, duration_ns=None))
+    (folder / schema.TAIL).mkdir(exist_ok=True)
+
+
+def test_a_session_is_chosen_from_the_list_and_opens_in_replay(recorded: Hand) -> None:
+    workbench = recorded.workbench
+    folder = folder_of(recorded)
+    workbench.player.stop()
+    workbench.player.restart()
+    workbench.registry.trigger("open_session")
+    dialog = workbench.window.findChild(ChooseSessionDialog)
+    assert [item.text(3) for item in dialog._items] == ["being recorded", "stopped"]
+    dialog.filter.setText(folder.name)
+    dialog.list.setCurrentItem(dialog._items[1])
+    recorded.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
+    arrive(recorded)
+    assert workbench.player.folder == folder and not workbench.player.live
+    assert workbench.window.toolbar.badge.text() == "REPLAY 00:00"
+    assert "recorded before" in workbench.registry.reason("follow_live")
+    assert workbench.registry.reason("branch") == ""
+    assert workbench.registry.reason("export_report") == ""
+
+
+def test_what_a_crash_left_open_is_offered_and_opens(recorded: Hand, open_workbench: Callable[..., Hand]) -> None:
+    folder = folder_of(recorded)
+    recorded.workbench.player.close()
+    leave_open(folder)
+    window = recorded.workbench.window
+    recorded.workbench.family(RecordingHandlers).offer_left_open()
+    assert window.hint.isVisible() and "left open when the program died" in window.hint.sentence.text()
+    recorded.qtbot.mouseClick(window.hint.offer, Qt.MouseButton.LeftButton)
+    arrive(recorded)
+    assert recorded.workbench.player.folder == folder
+    assert open_session(folder).metadata.ended == meta.CRASHED
+    assert not Library(folder.parent).left_open()
+
+
+def test_what_a_crash_left_open_can_be_sent_away_for_good(recorded: Hand) -> None:
+    folder = folder_of(recorded)
+    recorded.workbench.player.close()
+    leave_open(folder)
+    recorded.workbench.family(RecordingHandlers).offer_left_open()
+    recorded.qtbot.mouseClick(recorded.workbench.window.hint.dismiss, Qt.MouseButton.LeftButton)
+    recorded.qtbot.waitUntil(lambda: not recorded.workbench.jobs.running, timeout=10_000)
+    assert not Library(folder.parent).left_open()
+
+
+def test_a_session_is_copied_while_it_is_recorded(recorded: Hand, tmp_path: Path) -> None:
+    workbench = recorded.workbench
+    workbench.family(RecordingHandlers).save_copy(tmp_path / "copy")
+    recorded.qtbot.waitUntil(lambda: not workbench.jobs.running, timeout=10_000)
+    assert workbench.jobs.facts()[0].state == "Done", workbench.jobs.facts()[0].message
+    copied = open_session(tmp_path / "copy")
+    assert copied.sealed and copied.metadata.ended == meta.STOPPED and not copied.problems
+    assert copied.event_count >= workbench.player.snapshot.events - 1
+    recorded.pass_time(1)
+    assert workbench.player.live
+
+
+def test_a_copy_that_is_cancelled_or_refused_leaves_nothing(recorded: Hand, tmp_path: Path) -> None:
+    folder = folder_of(recorded)
+    recorded.workbench.player.stop()
+
+    def stop(_part: float, _name: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        copy_session(folder, tmp_path / "copy", stop)
+    assert not (tmp_path / "copy").exists()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").touch()
+    for target in (tmp_path / "full", folder / "inside"):
+        with pytest.raises(BrokerError):
+            copy_session(folder, target)
+    assert (tmp_path / "full" / "thesis.txt").exists() and not (folder / "inside").exists()
+
+
+def test_a_damaged_session_opens_as_far_as_it_goes_and_says_so(recorded: Hand, tmp_path: Path) -> None:
+    folder = folder_of(recorded)
+    recorded.workbench.player.stop()
+    shutil.copytree(folder, tmp_path / "damaged")
+    part = tmp_path / "damaged" / "messages" / "part-00000.parquet"
+    part.write_bytes(part.read_bytes()[:200])
+    assert recorded.workbench.family(RecordingHandlers).open(tmp_path / "damaged", 3 * NS_PER_S)
+    arrive(recorded)
+    assert "truncated or damaged" in recorded.workbench.window.hint.sentence.text()
+    assert recorded.workbench.player.snapshot.groups
+
+
+def test_recording_can_be_switched_off_for_new_sessions(recorded: Hand) -> None:
+    workbench = recorded.workbench
+    assert workbench.registry.action("record").isChecked()
+    workbench.registry.trigger("record")
+    assert "not recorded" in workbench.window.status.last_action.whole()
+    workbench.player.restart()
+    assert workbench.player.folder is None
+    workbench.registry.trigger("record")
+    assert "branch here" in workbench.window.status.last_action.whole()
+
+
+def test_the_command_open_refuses_what_is_no_session(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["open", str(tmp_path)]) == 2
+    assert "no session.json" in capsys.readouterr().err

@@ -1,0 +1,118 @@
+"""A list of recorded sessions, to open one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+
+from widgets.facts import let_wrap, plain_label
+from widgets.panels.cell_painter import as_plain
+
+COLUMNS = ("Session", "Started", "Lasted", "End", "Folder")
+_WIDTHS = (190, 140, 90, 130, 260)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLine:
+    """One session; `key` is given back when it is chosen, `texts` fill the columns."""
+
+    key: str
+    texts: tuple[str, str, str, str, str]
+    hint: str = ""
+
+
+class ChooseSessionDialog(QDialog):
+    """`chosen(keys)` with one key, or with `many` where that many are asked for; `browseRequested()` for others."""
+
+    chosen = Signal(list)
+    browseRequested = Signal()
+
+    def __init__(
+        self,
+        title: str,
+        about: str,
+        lines: Sequence[SessionLine],
+        *,
+        button: str = "Open",
+        many: int = 1,
+        browse: bool = True,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(900, 460)
+        self._many = many
+        words = plain_label(about, "muted", self)
+        let_wrap(words)
+        self.filter = QLineEdit(self)
+        self.filter.setPlaceholderText("Filter by name, time or folder")
+        self.filter.setClearButtonEnabled(True)
+        self.filter.setAccessibleName("Filter the sessions")
+        self.list = QTreeWidget(self)
+        self.list.setAccessibleName(title)
+        self.list.setHeaderLabels(COLUMNS)
+        self.list.setRootIsDecorated(False)
+        self.list.setUniformRowHeights(True)
+        if many > 1:
+            self.list.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
+        self._items: list[QTreeWidgetItem] = []
+        for line in lines:
+            item = QTreeWidgetItem(list(line.texts))
+            item.setData(0, Qt.ItemDataRole.UserRole, line.key)
+            item.setToolTip(0, as_plain(line.hint or line.texts[4]))
+            self.list.addTopLevelItem(item)
+            self._items.append(item)
+        for column, width in enumerate(_WIDTHS):
+            self.list.setColumnWidth(column, width)
+        self.empty = plain_label("No session has been recorded yet. Run a scenario; it is recorded by itself.", "muted")
+        self.empty.setVisible(not lines)
+        self.list.setVisible(bool(lines))
+        self.filter.setVisible(bool(lines))
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.accept_button = self.buttons.addButton(button, QDialogButtonBox.ButtonRole.AcceptRole)
+        if browse:
+            other = self.buttons.addButton("Another folder...", QDialogButtonBox.ButtonRole.ActionRole)
+            other.clicked.connect(self._browse)
+        self.buttons.accepted.connect(self._accept)
+        self.buttons.rejected.connect(self.reject)
+        column_layout = QVBoxLayout(self)
+        for widget in (words, self.filter, self.list, self.empty, self.buttons):
+            column_layout.addWidget(widget)
+        self.filter.textChanged.connect(self._show_only)
+        self.list.itemSelectionChanged.connect(self._judge)
+        self.list.itemDoubleClicked.connect(lambda _item, _column: self._accept())
+        if lines and many == 1:
+            self.list.setCurrentItem(self._items[0])
+        self._judge()
+        (self.list if lines else self.buttons).setFocus()
+
+    def _selected(self) -> list[str]:
+        rows = sorted(self.list.selectedItems(), key=self.list.indexOfTopLevelItem)
+        return [str(item.data(0, Qt.ItemDataRole.UserRole)) for item in rows]
+
+    def _judge(self) -> None:
+        count = len(self._selected())
+        self.accept_button.setEnabled(count == self._many)
+        self.accept_button.setToolTip("" if count == self._many else f"Select {self._many} of them; {count} are.")
+
+    def _show_only(self, text: str) -> None:
+        for item in self._items:
+            whole = " ".join(item.text(column) for column in range(len(COLUMNS))).casefold()
+            hidden = text.strip().casefold() not in whole
+            item.setHidden(hidden)
+            if hidden:
+                item.setSelected(False)
+
+    def _browse(self) -> None:
+        self.reject()
+        self.browseRequested.emit()
+
+    def _accept(self) -> None:
+        keys = self._selected()
+        if len(keys) == self._many:
+            self.chosen.emit(keys)
+            self.accept()
