@@ -215,4 +215,4 @@ def test_what_is_given_nothing_does_the_usual(caplog: pytest.LogCaptureFixture):
         assert chain.outgoing("t", first) is not None
         assert chain.outgoing("t", first) is None
         assert chain.outgoing("t", Message(b"v")) is not None and chain.outgoing("t", Message(b"v")) is not None
-    assert [record.getMessage() for record in caplog.records][0] == "0 'p' publishes 1 bytes to t"
+    assert caplog.records[0].getMessage() == "0 'p' publishes 1 bytes to t"
