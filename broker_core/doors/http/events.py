@@ -62,7 +62,8 @@ class Listener:
                 await asyncio.wait((there, closed), timeout=_BEAT_S, return_when=asyncio.FIRST_COMPLETED)
                 there.cancel()
                 if not there.done():
-                    yield b": still here\n\n"
+                    if not closing.is_set():
+                        yield b": still here\n\n"
                     continue
                 await asyncio.sleep(_PAUSE_S)
                 events, dropped = self._host.call(lambda _now: self._drain())

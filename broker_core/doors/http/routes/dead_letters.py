@@ -59,7 +59,7 @@ async def redrive(call: Call) -> shapes.Redriven:
             return _answer(rows, preview.refused, len(offsets), applied=False)
         if body.rate_per_s is not None:
             known = redrives.get(name)
-            if known is not None and known.done < known.total:
+            if known is not None and known.result is None:
                 raise BrokerError(ErrorCode.INVALID_REQUEST, f"a redrive of {name} is running; let it end, or stop it")
             redrives[name] = admin.redrive_paced(name, offsets, body.rate_per_s)
             return _running(redrives[name])

@@ -1,0 +1,180 @@
+"""/v1/queues and /v1/dead-letters."""
+
+import threading
+import time
+
+import pytest
+
+
+@pytest.fixture
+def jobs(call):
+    """A queue whose second failure is the last."""
+    call.done("POST", "/v1/queues", {"name": "jobs", "settings": {"max_attempts": 2, "lease_ms": 60_000}})
+    return call
+
+
+def send(call, *values, queue="jobs", **more):
+    return call.done("POST", f"/v1/queues/{queue}/messages", {"messages": [{"value": v, **more} for v in values]})
+
+
+def take(call, queue="jobs", **more):
+    return call.done("POST", f"/v1/queues/{queue}/take", more)["deliveries"]
+
+
+def use(call, verb, deliveries, queue="jobs", **more):
+    leases = [each["lease"] for each in deliveries]
+    return call("POST", f"/v1/queues/{queue}/{verb}", {"leases": leases, **more})
+
+
+def kill(call, *values):
+    """Let messages become dead letters."""
+    send(call, *values)
+    for _ in range(2):
+        found = take(call, max_messages=100)
+        assert use(call, "nack", found, cause="broken").status == 200
+
+
+def test_take_ack_nack_release_and_extend(jobs):
+    send(jobs, "a", "b", "c")
+    first, second = take(jobs, max_messages=2, holder="w1")
+    assert (first["value"], first["attempt"], second["value"]) == ("a", 1, "b")
+    assert 0 < first["lease_ms"] <= 60_000
+    view = jobs.done("GET", "/v1/queues/jobs")
+    assert (view["ready"], view["in_flight"]) == (1, 2)
+    assert view["leases"][0]["holder"].startswith("w1@http-")
+    assert use(jobs, "extend", [first], lease_ms=5_000).json == {"done": 1, "refused": []}
+    assert use(jobs, "ack", [first]).json["done"] == 1
+    again = use(jobs, "ack", [first])
+    assert (again.status, again.json["error"]) == (409, "INVALID_LEASE")
+    mixed = use(jobs, "release", [first, second])
+    assert mixed.status == 200
+    assert (mixed.json["done"], [each["error"] for each in mixed.json["refused"]]) == (1, ["INVALID_LEASE"])
+    retaken = take(jobs, max_messages=5)
+    assert [(each["value"], each["attempt"]) for each in retaken] == [("b", 1), ("c", 1)]
+    assert use(jobs, "nack", retaken[:1], cause="again").status == 200
+    assert [(each["value"], each["attempt"]) for each in take(jobs)] == [("b", 2)]
+
+
+@pytest.mark.parametrize(
+    "lease", ["", "1", "a.b.c.d", "0.0.1.", "9999.0.1.me", "0.99999999.1.me", "-1.0.1.me", "0.0.1.me\n"]
+)
+def test_a_lease_that_is_none_is_refused(jobs, lease):
+    send(jobs, "a")
+    assert jobs("POST", "/v1/queues/jobs/ack", {"leases": [lease]}).status in {409, 422}
+    assert jobs.done("GET", "/v1/queues/jobs")["ready"] == 1
+
+
+def test_a_take_waits_for_a_message(jobs, door, connect):
+    other = connect(door)
+    timer = threading.Timer(0.1, lambda: send(other, "late"))
+    timer.start()
+    assert [each["value"] for each in take(jobs, timeout_ms=10_000)] == ["late"]
+    timer.join()
+    assert take(jobs, timeout_ms=50) == []
+
+
+def test_what_is_taken_for_a_client_that_is_gone_is_given_back(jobs, door, connect):
+    gone = connect(door)
+    gone._connection.request(
+        "POST", "/v1/queues/jobs/take", b'{"timeout_ms":30000}', {"Content-Type": "application/json"}
+    )
+    queue = door._host.broker.queue("jobs")
+    _until(lambda: queue.waiting_takers == 1)
+    gone.close()
+    _until(lambda: queue.waiting_takers == 0)
+    send(jobs, "a")
+    assert [(each["value"], each["attempt"]) for each in take(jobs)] == [("a", 1)]
+
+
+def test_priorities_the_most_urgent_first(call):
+    call.done("POST", "/v1/queues", {"name": "jobs", "settings": {"priorities": 3}})
+    for priority in (2, 0, 1):
+        send(call, priority, priority=priority)
+    assert [each["value"] for each in take(call, max_messages=3)] == [0, 1, 2]
+
+
+def test_a_subscription_gets_every_message_of_its_topic(call):
+    call.done("POST", "/v1/topics", {"name": "news"})
+    for name in ("anna", "ben"):
+        assert call("POST", "/v1/subscriptions", {"name": name, "topic": "news"}).status == 201
+    call.done("POST", "/produce", {"topic": "news", "value": "rain"})
+    for name in ("anna", "ben"):
+        found = take(call, queue=name)
+        assert [each["value"] for each in found] == ["rain"]
+        assert use(call, "ack", found, queue=name).status == 200
+    assert call("POST", "/v1/subscriptions", {"name": "carl", "topic": "nowhere"}).status == 404
+
+
+def test_queues_are_listed_purged_and_deleted(jobs):
+    send(jobs, "a", "b")
+    assert [each["name"] for each in jobs.done("GET", "/v1/queues")["queues"]] == ["jobs"]
+    assert jobs.done("POST", "/v1/queues/jobs/purge") == {"messages": 2}
+    assert jobs.done("POST", "/v1/queues/jobs/undo-purge") == {"messages": 2}
+    assert jobs.done("GET", "/v1/queues/jobs")["ready"] == 2
+    assert jobs("DELETE", "/v1/queues/jobs").status == 204
+    assert jobs.get("/v1/queues/jobs").status == 404
+    assert jobs("POST", "/v1/queues/jobs/take", {}).status == 404
+
+
+def test_dead_letters_are_listed_and_counted_by_cause(jobs):
+    kill(jobs, "a", {"b": 1})
+    found = jobs.done("GET", "/v1/dead-letters/jobs")
+    assert found["count"] == 2
+    first = found["dead_letters"][0]
+    assert (first["value"], first["cause"], first["origin_topic"], len(first["attempts"])) == ("a", "broken", "jobs", 2)
+    assert found["dead_letters"][1]["value"] == {"b": 1}
+    assert jobs.done("GET", "/v1/dead-letters/jobs/causes") == {"causes": {"broken": 2}}
+    assert jobs.done("GET", "/v1/dead-letters/jobs?cause=other")["dead_letters"] == []
+    assert len(jobs.done("GET", "/v1/dead-letters/jobs?limit=1")["dead_letters"]) == 1
+    assert jobs.get("/v1/dead-letters/nowhere").status == 404
+
+
+def test_a_redrive_is_looked_at_done_and_undone(jobs):
+    kill(jobs, "a", "b")
+    look = jobs.done("POST", "/v1/dead-letters/jobs/redrive", {"dry_run": True})
+    assert (look["applied"], look["total"], len(look["redriven"])) == (False, 2, 2)
+    assert jobs.done("GET", "/v1/dead-letters/jobs")["count"] == 2
+    done = jobs.done("POST", "/v1/dead-letters/jobs/redrive", {"offsets": [0, 77]})
+    assert (done["applied"], done["done"], [each["offset"] for each in done["redriven"]]) == (True, 2, [0])
+    assert [(each["offset"], each["error"]) for each in done["refused"]] == [(77, "UNKNOWN_DEAD_LETTER")]
+    assert jobs.done("GET", "/v1/dead-letters/jobs")["count"] == 1
+    assert jobs.done("POST", "/v1/dead-letters/jobs/undo-redrive") == {"messages": 1}
+    assert jobs.done("GET", "/v1/dead-letters/jobs")["count"] == 2
+    assert take(jobs) == []
+
+
+def test_a_redrive_may_change_what_it_sends(jobs):
+    kill(jobs, "bad")
+    edit = {"offset": 0, "value": "good", "key": "k", "headers": {"fixed": "yes"}}
+    jobs.done("POST", "/v1/dead-letters/jobs/redrive", {"edits": [edit]})
+    found = take(jobs)[0]
+    assert (found["value"], found["key"], found["headers"]["fixed"]) == ("good", "k", "yes")
+
+
+def test_a_redrive_at_a_rate_is_watched_and_stopped(jobs):
+    kill(jobs, *range(5))
+    assert jobs.get("/v1/dead-letters/jobs/redrive").status == 404
+    begun = jobs.done("POST", "/v1/dead-letters/jobs/redrive", {"rate_per_s": 0.5})
+    assert (begun["running"], begun["total"], begun["done"]) == (True, 5, 1)
+    assert jobs("POST", "/v1/dead-letters/jobs/redrive", {"rate_per_s": 1}).status == 409
+    stopped = jobs.done("DELETE", "/v1/dead-letters/jobs/redrive")
+    assert (stopped["running"], stopped["done"]) == (False, 1)
+    jobs.done("POST", "/v1/dead-letters/jobs/redrive", {"rate_per_s": 100_000})
+    _until(lambda: not jobs.done("GET", "/v1/dead-letters/jobs/redrive")["running"])
+    assert jobs.done("GET", "/v1/dead-letters/jobs")["count"] == 0
+
+
+def test_dead_letters_are_purged_and_brought_back(jobs):
+    kill(jobs, "a", "b")
+    assert jobs.done("POST", "/v1/dead-letters/jobs/purge", {"cause": "other"})["purged"] == 0
+    assert jobs.done("POST", "/v1/dead-letters/jobs/purge", {})["purged"] == 2
+    assert jobs.done("GET", "/v1/dead-letters/jobs")["count"] == 0
+    assert jobs.done("POST", "/v1/dead-letters/jobs/undo-purge") == {"messages": 2}
+    assert jobs.done("GET", "/v1/dead-letters/jobs")["count"] == 2
+
+
+def _until(condition, timeout_s=10.0):
+    deadline_s = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline_s, "it did not happen"
+        time.sleep(0.005)
