@@ -36,6 +36,7 @@ class InspectorHandlers(QObject):
         panel.followed.connect(self.follow)
         panel.momentChosen.connect(views.momentChosen)
         panel.backWanted.connect(self.back)
+        views.momentChosen.connect(desk.player.travel.to)
         panel.forwardWanted.connect(self.forward)
         parts.rebalances.chosen.connect(lambda key: views.select(f"rebalance:{key[0]}/{key[1]}"))
         parts.assignments.currentChanged.connect(self._lane)

@@ -39,7 +39,7 @@ class MessageHandlers(QObject):
         self._message: StoredMessage | None = None
         self._place: Place | None = None
         panel = self._panel = desk.window.parts.messages
-        self.feed = MessagesFeed(panel, desk.views.messages, desk.player, self)
+        self.feed = MessagesFeed(panel, desk.views.messages, desk.player, lambda: desk.player.live, self)
         desk.views.add(self.feed)
         desk.views.ways["browse"] = self._browse
         panel.currentChanged.connect(self._read)

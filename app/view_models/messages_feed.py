@@ -31,11 +31,20 @@ TAIL_START = 50
 class MessagesFeed(PanelFeed):
     """One partition without a filter is a range with a true scroll bar; everything else is a list that grows."""
 
-    def __init__(self, panel: MessagesPanel, model: MessagesModel, asked: Asked, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        panel: MessagesPanel,
+        model: MessagesModel,
+        asked: Asked,
+        is_live: Callable[[], bool],
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__("messages", panel, parent)
         self._view, self._model = panel, model
         self._answers, self._source_answers = Answers(asked, self), Answers(asked, self)
         self._snapshot: Snapshot | None = None
+        # In the past, only what was published by then is shown.
+        self._is_live = is_live
         self._live = True
         self._test: Callable[[StoredMessage], bool] | None = None
         self._filter_text = ""
@@ -67,7 +76,11 @@ class MessagesFeed(PanelFeed):
 
     def show(self, snapshot: Snapshot) -> None:
         """The choices as they stand; what has grown is shown."""
+        moved = self._snapshot is not None and snapshot.time_ns != self._snapshot.time_ns
         self._snapshot = snapshot
+        if self._is_live() != self._live or (moved and not self._live and self._model.lists):
+            self._live = self._is_live()
+            self._begun = False
         self._ask_sources(snapshot.time_ns)
         if not self._begun:
             self.begin()
@@ -81,12 +94,6 @@ class MessagesFeed(PanelFeed):
         if self._sources_ns < 0 or abs(now_ns - self._sources_ns) >= NS_PER_S:
             self._sources_ns = now_ns
             self._source_answers.ask(pages.sources, self._view.set_sources, self._failed)
-
-    def set_live(self, live: bool) -> None:
-        """In the past, only what was published by then is shown."""
-        if live != self._live:
-            self._live = live
-            self.begin()
 
     @property
     def _where(self) -> Where:
