@@ -79,23 +79,30 @@ class Waiting(Protocol):
     def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
         """Its result. Raises its error, or REQUEST_TIMED_OUT."""
 
+    def gather(self) -> None:
+        """Put what was sent so far into batches."""
+
 
 class Receipt(msgspec.Struct, eq=False, gc=False):
     """What becomes of one message. It may be asked from any thread, but from none that the broker waits for."""
 
     _host: Waiting
-    _batch: Batch
-    _place: int
+    _home: Batch | Message  # the message itself, while it is in no batch yet
+    _place: int = 0
 
     @property
     def done(self) -> bool:
         """True when `result` would return or raise at once."""
-        return self._batch.settled.done
+        return isinstance(self._home, Batch) and self._home.settled.done
 
     def result(self, timeout_s: float | None = None) -> Sent:
         """Where the message was stored. Raises why it was not, or REQUEST_TIMED_OUT."""
-        self._batch.told = True
-        published = self._host.wait(self._batch.settled, timeout_s)
+        if not isinstance(self._home, Batch):
+            self._host.gather()
+        batch = self._home
+        assert isinstance(batch, Batch)
+        batch.told = True
+        published = self._host.wait(batch.settled, timeout_s)
         offset = published.offset + self._place if published.offset >= 0 else NO_OFFSET
         return Sent(published.topic, published.partition, offset)
 
@@ -110,6 +117,20 @@ class Receipt(msgspec.Struct, eq=False, gc=False):
         return None
 
 
+def put_all(receipts: Sequence[Receipt], batch: Batch, place: int) -> None:
+    """Their messages are in `batch` now, the first at `place`."""
+    for receipt in receipts:
+        # In this order: whoever sees the batch must see the place.
+        receipt._place = place
+        receipt._home = batch
+        place += 1
+
+
+def messages_of(receipts: Sequence[Receipt]) -> list[Message]:
+    """What they stand for, as long as it is in no batch."""
+    return [receipt._home for receipt in receipts]  # type: ignore[misc]
+
+
 def size_of(message: Message) -> int:
     """What a message counts in a batch and in the buffer: key, value, headers, and what the format adds."""
     size = len(message.key or b"") + len(message.value or b"") + FORMAT_BYTES
@@ -120,10 +141,22 @@ def size_of(message: Message) -> int:
 
 def largest_of(messages: Sequence[Message]) -> int:
     """`size_of` the largest."""
+    lengths = _value_lengths(messages)
+    return max(map(size_of, messages)) if lengths is None else max(lengths) + FORMAT_BYTES
+
+
+def sum_of(messages: Sequence[Message]) -> int:
+    """`size_of` all together."""
+    lengths = _value_lengths(messages)
+    return sum(map(size_of, messages)) if lengths is None else sum(lengths) + FORMAT_BYTES * len(lengths)
+
+
+def _value_lengths(messages: Sequence[Message]) -> list[int] | None:
+    """Where there is nothing but values."""
     with contextlib.suppress(TypeError):
         if not [True for each in messages if each.key is not None or each.headers]:
-            return max(map(len, [each.value for each in messages])) + FORMAT_BYTES  # type: ignore[arg-type]
-    return max(map(size_of, messages))
+            return list(map(len, [each.value for each in messages]))  # type: ignore[arg-type]
+    return None
 
 
 def dropped(batch: Batch) -> BrokerError:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from broker_core.broker import Published
 from broker_core.clients.batches import NO_OFFSET, Batch, Receipt
 from broker_core.clients.host import Host
+from broker_core.clients.inbox import MOST_ENTRIES, Gatherer
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.sender import Sender
 from broker_core.clients.throttle import Throttle
@@ -31,8 +32,8 @@ OnDelivery = Callable[[Receipt], object]
 class Producer:
     """Publishes to topics and queues of `host`. Close it, or use it in a `with` block: closing loses nothing.
 
-    `serializer` turns values into bytes, `key_serializer` keys; without one they must be bytes. Middleware sees each
-    message before it is sent, in the caller's thread, one message at a time.
+    `serializer` turns values into bytes, `key_serializer` keys; without one both are bytes or text. Middleware sees
+    each message before it is sent, in the caller's thread, one message at a time.
     """
 
     def __init__(
@@ -65,7 +66,9 @@ class Producer:
         self._sender = Sender(
             host.broker, host.loop, self.client_id, self.config, identity=identity, on_settled=self._settled
         )
-        self._lock, self._add = host.lock, self._sender.add
+        self._inboxes, self._broker = {} if self._chain is not None else self._sender.inboxes.by_topic, host.broker
+        self._awaited = self._sender.inboxes.awaited
+        self._gatherer = Gatherer(host, self._sender.inboxes)
         self._closed = False
         # In memory, and where nothing looks at the messages on their way, `publish` is a matter of the host's tails.
         self._tails = None if middleware or paced or self.config.name or self.config.acks == 0 else host.tails
@@ -96,13 +99,25 @@ class Producer:
             value = _serialized(self._serializer, value)
         if key is not None:
             key = _serialized(self._key_serializer, key)
+        inbox = self._inboxes.get(topic)
+        if (
+            inbox is not None
+            and inbox.revision == self._broker.revision
+            and value is not None
+            and len(value) + (0 if key is None else len(key)) <= inbox.limit_bytes
+            and linger
+            and partition is None
+            and on_delivery is None
+            and ttl_ms is None
+            and not (headers or priority)
+        ):
+            receipt = Receipt(self._gatherer, Message(value, key))
+            entries = inbox.entries
+            entries.append(receipt)
+            if not inbox.awaited or len(entries) >= MOST_ENTRIES:
+                self._host.call(lambda _now: self._sender.inboxes.tend(inbox))
+            return receipt
         message = Message(value, key, headers, ttl_ms, priority)
-        if linger and on_delivery is None and partition is None and self._chain is None:
-            with self._lock:
-                batch, place = self._add(topic, message)
-            if batch is not None and place is not None:
-                return Receipt(self._host, batch, place)
-            partition = place
         return self.send_message(topic, message, partition=partition, on_delivery=on_delivery, linger=linger)
 
     def send_message(
@@ -126,7 +141,7 @@ class Producer:
             placed = self._sender.send(topic, message, partition, linger=linger)
             if placed is None:
                 return None
-            receipt = Receipt(self._host, *placed)
+            receipt = Receipt(self._gatherer, *placed)
             if on_delivery is not None:
                 self._listen(placed[0], on_delivery, receipt)
             return receipt
@@ -153,7 +168,7 @@ class Producer:
         value, key = _serialized(self._serializer, value), _serialized(self._key_serializer, key)
         if value is not None:
             with self._host.lock:
-                placed = None if self._sender.pending else tails.put(self.client_id, topic, value, key)
+                placed = None if self._sender.pending or self._awaited else tails.put(self.client_id, topic, value, key)
             if placed is not None:
                 return placed
         sent = self.send_message(topic, Message(value, key), linger=False).result(timeout_s)
@@ -240,7 +255,7 @@ class Producer:
         """The receipt of a message that a middleware dropped: its partition and offset are -1."""
         batch = Batch(topic, NO_OFFSET)
         batch.settled.resolve(Published(topic, NO_OFFSET, NO_OFFSET))
-        receipt = Receipt(self._host, batch, 0)
+        receipt = Receipt(self._gatherer, batch, 0)
         if on_delivery is not None:
             self._host.tell(partial(on_delivery, receipt))
         return receipt
@@ -299,13 +314,14 @@ class Producer:
 
 
 def _serialized(serializer: Serializer[Any] | None, value: Any) -> bytes | None:
-    """Bytes of `value`; None stays None, for it is what deletes a key."""
+    """Bytes of `value`, text as UTF-8; None stays None, for it is what deletes a key."""
     if value is None:
         return None
     if serializer is not None:
         return serializer.serialize(value)
-    if not isinstance(value, bytes):
-        raise BrokerError(
-            ErrorCode.INVALID_REQUEST, f"a {type(value).__name__} is no message; give bytes, or a serializer"
-        )
-    return value
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, str):
+        return value.encode()
+    kind = type(value).__name__
+    raise BrokerError(ErrorCode.INVALID_REQUEST, f"a {kind} is neither bytes nor text; give the producer a serializer")

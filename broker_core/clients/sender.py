@@ -11,14 +11,22 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
 from broker_core.broker import Broker, Published
-from broker_core.clients.batches import FORMAT_BYTES, NO_OFFSET, Batch, dropped, largest_of, size_of
+from broker_core.clients.batches import (
+    NO_OFFSET,
+    Batch,
+    Receipt,
+    dropped,
+    largest_of,
+    put_all,
+    size_of,
+    sum_of,
+)
+from broker_core.clients.inbox import Inboxes
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.batch import SEQUENCES, ProducerStamp
-from broker_core.log.config import LogConfig
-from broker_core.log.partitioners import Partitioner
 from broker_core.messages import Message
 from broker_core.replies import Reply
 
@@ -38,26 +46,6 @@ class _Lane:
         self.sending: Batch | None = None
         self.sequence = 0
         self.pumping = False
-
-
-class _Route:
-    """What a sender has noted of a topic, while the broker's revision stays."""
-
-    __slots__ = ("batch_bytes", "lanes", "needs_keys", "number", "partitioner", "revision", "stay")
-
-    def __init__(self, revision: int, partitions: int, partitioner: Partitioner, config: LogConfig, most: int) -> None:
-        self.revision = revision
-        self.partitioner = partitioner
-        self.lanes: list[_Lane | None] = [None] * partitions
-        self.batch_bytes = min(most, config.max_message_bytes)
-        self.needs_keys = config.cleanup == "compact"
-        self.number = self.stay = 0  # where messages without a key go, and how many more
-
-    def turn(self) -> int:
-        """The partition for the next message without a key."""
-        self.number, stay = self.partitioner.stay(len(self.lanes))
-        self.stay = stay - 1
-        return self.number
 
 
 class Sender:
@@ -81,66 +69,13 @@ class Sender:
         self._identity = identity
         self._on_settled = on_settled
         self._lanes: dict[tuple[str, int], _Lane] = {}
-        self._routes: dict[str, _Route] = {}
+        self.inboxes = Inboxes(broker, loop, config, self)
         self.pending: dict[Batch, None] = {}  # batches whose fate is not known yet
         self._flushes: list[Callable[[Batch], object]] = []
         self._rooms: deque[Reply[None]] = deque()
         self._fenced: BrokerError | None = None
-        self._most_bytes = config.buffer_bytes
-        self._last_place = config.batch_messages - 1
         self.buffered_bytes = 0
         self.failures: list[tuple[Batch, BrokerError]] = []  # of batches that nobody had asked for by then
-
-    def add(self, topic: str, message: Message) -> tuple[Batch | None, int | None]:
-        """`send` where only a batch that is open already is to grow: the batch and its place there.
-
-        Where more is to be done, (None, partition) or (None, None): then `send` it, to that partition.
-        """
-        route = self._routes.get(topic)
-        value, key = message.value, message.key
-        if route is None or route.revision != self._broker.revision or value is None or message.headers:
-            return None, None
-        size_bytes = len(value) + FORMAT_BYTES
-        if key is not None:
-            size_bytes += len(key)
-            number = route.partitioner.choose(key, len(route.lanes))
-        elif route.needs_keys:
-            return None, None
-        elif route.stay:
-            route.stay -= 1
-            number = route.number
-        else:
-            number = route.turn()
-        lane = route.lanes[number]
-        batch = None if lane is None else lane.open
-        if batch is None:
-            return None, number
-        batch_bytes = batch.size_bytes + size_bytes
-        buffered_bytes = self.buffered_bytes + size_bytes
-        messages = batch.messages
-        place = len(messages)
-        if batch_bytes >= route.batch_bytes or buffered_bytes > self._most_bytes or place >= self._last_place:
-            return None, number
-        batch.size_bytes = batch_bytes
-        self.buffered_bytes = buffered_bytes
-        messages.append(message)
-        return batch, place
-
-    def _note_route(self, topic: str, number: int, lane: _Lane) -> None:
-        route = self._routes.get(topic)
-        if route is None or route.revision != self._broker.revision:
-            partitioner = self._broker.partitions_by_key(topic)
-            if partitioner is None or not self._broker.takes_batches(topic):
-                self._routes.pop(topic, None)
-                return
-            route = self._routes[topic] = _Route(
-                self._broker.revision,
-                self._broker.partition_count(topic),
-                partitioner,
-                self._broker.topic_config(topic),
-                self.config.batch_bytes,
-            )
-        route.lanes[number] = lane
 
     def send(
         self, topic: str, message: Message, partition: int | None = None, *, linger: bool = True
@@ -151,6 +86,10 @@ class Sender:
 
         Raises what is wrong with the message itself: UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE, INVALID_RECORD.
         """
+        self.inboxes.gather()
+        return self._placed(topic, message, partition, linger=linger)
+
+    def _placed(self, topic: str, message: Message, partition: int | None, *, linger: bool) -> tuple[Batch, int] | None:
         size_bytes = size_of(message)
         self._check(topic, (message,), size_bytes)
         if self.buffered_bytes + size_bytes > self.config.buffer_bytes:
@@ -166,8 +105,8 @@ class Sender:
             batch = None
         if batch is None:
             batch = lane.open = self._new_batch(topic, number)
-            self._note_route(topic, number, lane)
             if linger and self.config.linger_ms:
+                self.inboxes.note(topic)
                 due_ns = self._loop.now_ns + ns_from_ms(self.config.linger_ms)
                 batch.timer = self._loop.timers.at(due_ns, lambda _at: self._seal(lane))
         place = batch.add(message, size_bytes)
@@ -188,6 +127,7 @@ class Sender:
             raise self._fenced
         if not messages:
             return []
+        self.inboxes.gather()
         largest_bytes = largest_of(messages)
         self._broker.check(topic, messages, largest_bytes)
         most = self.config.batch_messages if self._broker.takes_batches(topic) else 1
@@ -209,7 +149,7 @@ class Sender:
         most_bytes = _MANY_TIMES * self.config.batch_bytes
         size_bytes = largest_bytes * len(messages)
         if size_bytes > most_bytes:
-            size_bytes = sum(map(size_of, messages))
+            size_bytes = sum_of(messages)
         if size_bytes <= most_bytes or len(messages) == 1:
             yield messages, size_bytes
         else:
@@ -225,6 +165,7 @@ class Sender:
 
     def flush(self) -> Reply[None]:
         """Send what lingers; there when the fate of everything that was sent so far is known."""
+        self.inboxes.gather()
         for lane in list(self._lanes.values()):
             self._seal(lane)
         waiting = set(self.pending)
@@ -244,13 +185,64 @@ class Sender:
     def abandon(self, error: BrokerError) -> None:
         """Everything that is not stored fails with `error`."""
         self._fenced = self._fenced or error
-        self._routes.clear()
+        self.inboxes.close()
         for batch in list(self.pending):
             self._settle(batch, error)
         for lane in self._lanes.values():
             lane.waiting.clear()
             lane.open = lane.sending = None
         self._broker.disconnect(self._loop.now_ns, self.client_id)
+
+    # -- what was sent without the lock
+
+    @property
+    def full(self) -> bool:
+        """True where no more is to be sent before something has left."""
+        return self.buffered_bytes >= self.config.buffer_bytes
+
+    @property
+    def fenced(self) -> bool:
+        """True where nothing is stored any more."""
+        return self._fenced is not None
+
+    def seal(self, topic: str, partition: int) -> None:
+        """What lingers goes now."""
+        lane = self._lanes.get((topic, partition))
+        if lane is not None:
+            self._seal(lane)
+
+    def put(self, topic: str, partition: int, receipts: list[Receipt], messages: list[Message]) -> None:
+        """Put these into one batch of `partition`, or where they are too many into several."""
+        count, most_bytes, most = len(messages), self.config.batch_bytes, self.config.batch_messages
+        size_bytes = sum_of(messages)
+        if count > 1 and (size_bytes > most_bytes or count > most):
+            half = count // 2
+            self.put(topic, partition, receipts[:half], messages[:half])
+            self.put(topic, partition, receipts[half:], messages[half:])
+            return
+        lane = self._lane(topic, partition)
+        batch = lane.open
+        if batch is not None and (batch.size_bytes + size_bytes > most_bytes or len(batch.messages) + count > most):
+            self._seal(lane)
+            batch = None
+        if batch is None:
+            batch = lane.open = self._new_batch(topic, partition)
+        put_all(receipts, batch, len(batch.messages))
+        batch.messages += messages
+        batch.size_bytes += size_bytes
+        self.buffered_bytes += size_bytes
+
+    def put_or_fail(self, topic: str, receipt: Receipt, message: Message) -> None:
+        """Put this into a batch as `send` does, or say why not."""
+        try:
+            placed = self._placed(topic, message, None, linger=True)
+            if placed is None:
+                raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{self.client_id} had no room for it")
+            put_all((receipt,), *placed)
+        except BrokerError as error:
+            batch = self._new_batch(topic, NO_OFFSET)
+            put_all((receipt,), batch, batch.add(message, 0))
+            self._settle(batch, error)
 
     # -- inside
 
