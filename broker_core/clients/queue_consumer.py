@@ -224,7 +224,12 @@ class QueueConsumer:
                 self._host.broker.queue(self.queue).release_holder(now_ns, self.client_id, "closed")
 
         if not self._host.closing:
-            self._host.call(release)
+            try:
+                self._host.call(release)
+            except BrokerError as error:
+                if error.code is not ErrorCode.CONNECTION_LOST:
+                    raise
+                _log.warning("%s: what it held comes back when its leases end (%s)", self.client_id, error)
 
     def __enter__(self) -> Self:
         return self

@@ -129,20 +129,14 @@ class RemoteBroker(HostLoop):
             if self._closed:
                 return
             self._closed = True
+            self._link.leave()
             with contextlib.ExitStack() as steps:
                 steps.callback(self._link.close)
                 steps.callback(self._stop)
                 for client in list(self._clients):
-                    steps.callback(self._close_one, client.close)
+                    steps.callback(client.close)
         finally:
             self._close_lock.release()
-
-    def _close_one(self, close: Callable[[], None]) -> None:
-        try:
-            close()
-        except BrokerError as error:
-            if error.code is not ErrorCode.CONNECTION_LOST:
-                raise
 
     def __enter__(self) -> Self:
         return self

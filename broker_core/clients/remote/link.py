@@ -38,8 +38,9 @@ SOFTWARE = "brokerscope-python"
 class RemoteConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Times in milliseconds. Names are those of Kafka's clients where they have them.
 
-    A request that is not answered after `request_timeout_ms` fails. `connections_max_idle_ms` is not ours: a `ping_ms`
-    keeps a quiet connection alive. What waits to be sent is at most `buffer_bytes`; more is refused with THROTTLED.
+    A request that is not answered after `request_timeout_ms` fails. A quiet connection is kept by a ping every
+    `ping_ms`, or more often where the broker wants it. What waits to be sent is at most `buffer_bytes`; more fails with
+    THROTTLED.
     """
 
     connect_timeout_ms: int = 5_000
@@ -120,7 +121,9 @@ class Link:
         self._first = threading.Condition(lock)
         self._tries = 0
         self._backoff = threading.Event()
+        self.leaving = False  # no connection is waited for any more
         self._closing = False
+        self._ping_s = config.ping_ms / 1_000
         self._failure: BrokerError | None = None
         self._sent_s = self._heard_s = 0.0
         self.connects = 0
@@ -166,7 +169,7 @@ class Link:
                 call.finish(None, BrokerError(ErrorCode.CLOSED, "the connection to the broker"))
             elif self._socket is not None:
                 self._send(call)
-            elif at_once:
+            elif at_once or self.leaving:
                 call.finish(None, self._lost())
             else:
                 self._queued.append(call)
@@ -204,6 +207,15 @@ class Link:
                 self._codec.forget(call.correlation)
                 if call.wait_until_s is not None:
                     self.post(Cancel(call.correlation), _ignore, repeat=False, at_once=True)
+
+    def leave(self) -> None:
+        """The end is near: what would have to wait for a connection fails with CONNECTION_LOST."""
+        with self._lock:
+            self.leaving = True
+            queued, self._queued = self._queued, deque()
+            for call in queued:
+                call.finish(None, self._lost())
+            self._settled()
 
     def flush(self) -> None:
         """Hand what was posted to the socket, as far as that takes it; the link's thread does the rest."""
@@ -353,6 +365,8 @@ class Link:
         self._socket, self._failure, self._tries = sock, None, 0
         self._sent_s = self._heard_s = time.monotonic()
         self.connects += 1
+        # Often enough for the broker not to cut a connection that is merely quiet.
+        self._ping_s = min(self._config.ping_ms, hello.idle_timeout_ms / 3) / 1_000
         self._greeted(hello)
         queued, self._queued = self._queued, deque()
         for call in queued:
@@ -368,12 +382,12 @@ class Link:
             return
         self._failure = BrokerError(ErrorCode.CONNECTION_LOST, f"{self.place} ({reason})")
         calls, self._pending = list(self._pending.values()), {}
-        again = [call for call in calls if call.repeat]
+        again = [] if self.leaving else [call for call in calls if call.repeat]
         for call in again:
             call.correlation = 0
         self._queued.extendleft(reversed(again))
         for call in calls:
-            if not call.repeat:
+            if self.leaving or not call.repeat:
                 call.finish(None, self._failure)
         self._settled()
 
@@ -388,7 +402,7 @@ class Link:
                 if wanted != events:
                     selector.modify(sock, wanted)
                     events = wanted
-                for key, ready in selector.select(_LOOK_S if self._pending else _IDLE_S):
+                for key, ready in selector.select(min(self._ping_s, _LOOK_S if self._pending else _IDLE_S)):
                     if key.fileobj is self._woken:
                         with contextlib.suppress(BlockingIOError):
                             self._woken.recv(4_096)
@@ -425,12 +439,11 @@ class Link:
     def _look(self, now_s: float) -> None:
         """Deadlines, and signs of life. Raises ConnectionError where the broker gives none."""
         self._expire()
-        ping_s = self._config.ping_ms / 1_000
-        if now_s - self._sent_s >= ping_s:
+        if now_s - self._sent_s >= self._ping_s:
             self._sent_s = now_s
             self.post(Ping(), _ignore, repeat=False)
             self.flush()
-        if now_s - self._heard_s >= ping_s + self._config.request_timeout_ms / 1_000:
+        if now_s - self._heard_s >= self._ping_s + self._config.request_timeout_ms / 1_000:
             raise ConnectionError(f"it said nothing for {now_s - self._heard_s:.0f} s")
 
 
