@@ -17,11 +17,13 @@ from app.handlers.scenarios import ScenarioHandlers
 from app.handlers.session import SessionHandlers
 from app.handlers.travel import TravelHandlers
 from app.handlers.undo import UndoHandlers
+from app.handlers.until import UntilHandlers
 from app.handlers.view import ViewHandlers
 
 FAMILIES = (
     SessionHandlers,
     UndoHandlers,
+    UntilHandlers,
     TravelHandlers,
     RecordingHandlers,
     ScenarioHandlers,

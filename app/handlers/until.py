@@ -1,0 +1,62 @@
+"""Run until something happens."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from app.actions import Command
+from app.desk import Desk
+from app.filters import FilterError, parse
+from app.sessions.until import FIELDS, RunUntil
+from app.view_models.filter_help import help_rows
+from broker_core.clock import ns_from_s
+from widgets.dialogs.run_until import HERE, NEW_SEED, RunUntilDialog
+
+
+class UntilHandlers(QObject):
+    """Run until..."""
+
+    COMMANDS = (
+        Command("run_until", "Run until...", "Session", "Ctrl+F5", "clock", "Stops where a condition is first met."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk, self._player = desk, desk.player
+        self._last = ""
+        desk.registry.bind("run_until", self._ask, lambda: "" if desk.player.scenario else "No session is open.")
+
+    def _ask(self) -> None:
+        dialog = RunUntilDialog(
+            why_no_condition,
+            help_rows(FIELDS),
+            text=self._last,
+            why_not_here=self._desk.why_ended(),
+            parent=self._desk.window,
+        )
+        dialog.chosen.connect(self.run)
+        dialog.open()
+
+    def run(self, text: str, beginning: str = HERE) -> None:
+        """Run to the first event that fits `text`, from here or from the beginning."""
+        self._last = text
+        condition = parse(text, FIELDS)
+        if beginning != HERE and not self._desk.attempt(lambda: self._player.restart(new_seed=beginning == NEW_SEED)):
+            return
+        live = self._player.running
+        if live is None:
+            return
+        errand = RunUntil(live.simulation, condition, ns_from_s(live.simulation.scenario.until_s))
+        self._player.run_errand(errand.go_on, errand.told)
+        self._desk.say(f"Running until {text}; Space stops it.")
+
+
+def why_no_condition(text: str) -> str:
+    """What is wrong with a condition, in a sentence; "" where nothing is."""
+    if not text.strip():
+        return "A condition is needed."
+    try:
+        parse(text, FIELDS)
+    except FilterError as error:
+        return str(error)
+    return ""

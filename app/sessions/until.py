@@ -1,0 +1,151 @@
+"""Run until something happens: a filter asked after every step, so that time stops exactly there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from app.filters import Field, Fields, Filter
+from app.filters.field import folded
+from broker_core.events import MESSAGE_KINDS, Event, EventKind, describe
+from broker_core.lab.simulation import Simulation
+
+
+class Moment(NamedTuple):
+    """An event, and the group or queue whose state is asked for: a publish concerns everybody who reads."""
+
+    event: Event
+    reader: str
+    simulation: Simulation
+
+
+def _lag(moment: Moment) -> int | None:
+    """Of the group, in all partitions of the event's topic; of the queue, what is not finished."""
+    broker, topic = moment.simulation.broker, moment.event.topic
+    if moment.reader in broker.queue_names():
+        return _depth(moment)
+    if not moment.reader or topic not in broker.topic_names():
+        return None
+    found = None
+    for partition in range(broker.partition_count(topic)):
+        start = broker.groups.committed(moment.reader, topic, partition)
+        if start is None:
+            start = broker.fetches.start(moment.reader, topic, partition)
+        if start is not None:
+            found = (found or 0) + max(0, broker.partition(topic, partition).end_offset - start)
+    return found
+
+
+def _queue(moment: Moment) -> Any:
+    broker = moment.simulation.broker
+    for name in (moment.reader, moment.event.group, moment.event.topic):
+        if name in broker.queue_names():
+            return broker.queue(name)
+    return None
+
+
+def _depth(moment: Moment) -> int | None:
+    queue = _queue(moment)
+    if queue is not None:
+        return int(queue.ready + queue.delayed + queue.in_flight)
+    broker, topic = moment.simulation.broker, moment.event.topic
+    if topic not in broker.topic_names():
+        return None
+    return max(
+        (_lag(Moment(moment.event, group, moment.simulation)) or 0 for group in broker.groups.readers(topic)), default=0
+    )
+
+
+def _of_queue(name: str) -> Callable[[Moment], int | None]:
+    def get(moment: Moment) -> int | None:
+        queue = _queue(moment)
+        return None if queue is None else int(getattr(queue, name))
+
+    return get
+
+
+def _dead(moment: Moment) -> int | None:
+    queue = _queue(moment)
+    return None if queue is None else int(queue.dead_letters.count(queue.name))
+
+
+_COLUMNS: tuple[tuple[Field, Callable[[Moment], Any]], ...] = (
+    (Field("kind", "text", "What happened: published, nacked, rebalance_started, fault..."), lambda at: at.event.kind),
+    (Field("topic"), lambda at: at.event.topic),
+    (Field("partition", "number"), lambda at: at.event.partition),
+    (Field("offset", "number"), lambda at: at.event.offset),
+    (Field("key"), lambda at: at.event.key),
+    (Field("group", "text", "The group or queue; of what is published, each that reads it."), lambda at: at.reader),
+    (Field("client"), lambda at: at.event.client),
+    (Field("cause"), lambda at: at.event.cause),
+    (Field("attempt", "number"), lambda at: at.event.attempt),
+    (Field("generation", "number"), lambda at: at.event.generation),
+    (Field("count", "number", "Messages in the event."), lambda at: at.event.count),
+    (Field("size", "size"), lambda at: at.event.size_bytes),
+    (Field("time", "time", "Session time."), lambda at: at.event.time_ns),
+    (Field("lag", "number", "What the group has not committed, in the topic."), _lag),
+    (Field("depth", "number", "What the queue, or the slowest reader of the topic, has not finished."), _depth),
+    (Field("ready", "number", "What can be taken from the queue now."), _of_queue("ready")),
+    (Field("in_flight", "number", "What the queue has under a lease."), _of_queue("in_flight")),
+    (Field("dead", "number", "Dead letters of the queue."), _dead),
+    (Field("dlq", "flag", "A message was dead-lettered."), lambda at: at.event.kind is EventKind.DEAD_LETTERED),
+    (Field("redriven", "flag", "A message was redriven."), lambda at: at.event.kind is EventKind.REDRIVEN),
+    (Field("mine", "flag", "Something that I did."), lambda at: at.event.kind is EventKind.USER_ACTION),
+    (Field("control", "flag", "Not about messages."), lambda at: at.event.kind not in MESSAGE_KINDS),
+)
+FIELDS = Fields(field for field, _ in _COLUMNS)
+
+
+def _moments(event: Event, simulation: Simulation) -> Iterator[Moment]:
+    yield Moment(event, event.group, simulation)
+    if event.kind is EventKind.PUBLISHED:
+        for group in simulation.broker.groups.readers(event.topic):
+            yield Moment(event, group, simulation)
+        if event.topic in simulation.broker.queue_names():
+            yield Moment(event, event.topic, simulation)
+
+
+class RunUntil:
+    """An errand for the engine: steps until an event, or the state right after it, fits `condition`.
+
+    `found` is that event afterwards, None where the session came to `until_ns` before.
+    """
+
+    def __init__(self, simulation: Simulation, condition: Filter, until_ns: int) -> None:
+        self._simulation = simulation
+        self._fits = condition.tester(
+            {folded(field.name): get for field, get in _COLUMNS}, lambda at: describe(at.event).casefold()
+        )
+        self._until_ns = until_ns
+        self._pending: list[Event] = []
+        self.found: Event | None = None
+
+    def go_on(self, enough: Callable[[], bool]) -> bool:
+        """In the engine's thread: True where it is found, or where nothing more comes."""
+        simulation, loop, pending = self._simulation, self._simulation.loop, self._pending
+        simulation.events.attach(pending.append)
+        try:
+            while not enough():
+                for _ in range(8):
+                    if not loop.run_next(self._until_ns):
+                        loop.advance_to(self._until_ns)
+                        return True
+                    if pending and self._look():
+                        return True
+            return False
+        finally:
+            simulation.events.detach(pending.append)
+
+    def _look(self) -> bool:
+        for event in self._pending:
+            if any(self._fits(moment) for moment in _moments(event, self._simulation)):
+                self.found = event
+                break
+        self._pending.clear()
+        return self.found is not None
+
+    def told(self, done: bool) -> str:
+        """The sentence for the end."""
+        if self.found is not None:
+            return f"Stopped right after {describe(self.found)}"
+        return "It never happened: the session came to its end." if done else ""

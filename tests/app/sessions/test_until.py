@@ -1,0 +1,143 @@
+"""Run until a condition is met: it stops exactly there, or says that it never was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QRadioButton
+
+from app.filters import parse
+from app.handlers.until import UntilHandlers, why_no_condition
+from app.places import DataFiles, find_scenario
+from app.sessions.until import FIELDS, RunUntil
+from broker_core.clock import NS_PER_S
+from broker_core.events import Event, EventKind
+from broker_core.lab import load_scenario
+from broker_core.lab.simulation import Simulation
+from tests.app.conftest import Hand
+from widgets.dialogs.run_until import RunUntilDialog
+
+
+def simulated() -> tuple[Simulation, list[Event]]:
+    path: Path = find_scenario("first-session")
+    simulation = Simulation(load_scenario(path)[0], find_file=DataFiles(path))
+    events: list[Event] = []
+    simulation.events.attach(events.append)
+    simulation.start()
+    return simulation, events
+
+
+def stopped_by(text: str, until_s: int = 60) -> tuple[RunUntil, Simulation, list[Event]]:
+    simulation, events = simulated()
+    errand = RunUntil(simulation, parse(text, FIELDS), until_s * NS_PER_S)
+    assert errand.go_on(lambda: False)
+    return errand, simulation, events
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        ("kind = dead_lettered", lambda event: event.kind is EventKind.DEAD_LETTERED),
+        ("~dlq", lambda event: event.kind is EventKind.DEAD_LETTERED),
+        (
+            'client = "builder-2" and attempt >= 2',
+            lambda event: event.client == "builder-2" and (event.attempt or 0) > 1,
+        ),
+        ("time >= 00:12", lambda event: event.time_ns >= 12 * NS_PER_S),
+        ("kind = fault or kind = nacked", lambda event: event.kind is EventKind.NACKED),
+    ],
+)
+def test_it_stops_at_the_first_event_that_fits(text: str, fits: Callable[[Event], bool]) -> None:
+    errand, simulation, events = stopped_by(text)
+    assert errand.found is not None and fits(errand.found)
+    assert not any(fits(event) for event in events if event.seq < errand.found.seq)
+    # Nothing after the step that brought it has happened.
+    assert {event.time_ns for event in events if event.seq >= errand.found.seq} == {simulation.loop.now_ns}
+    assert f"#{errand.found.seq} " in errand.told(True)
+
+
+def test_it_stops_when_the_state_fits() -> None:
+    errand, simulation, _ = stopped_by('lag > 80 and group = "indexers"')
+    (group,) = [view for view in simulation.snapshot().groups if view.name == "indexers"]
+    started = [simulation.broker.fetches.start("indexers", "commits", at.partition) for at in group.offsets]
+    lags = [
+        at.end_offset - (at.committed if at.committed is not None else start or 0)
+        for at, start in zip(group.offsets, started, strict=True)
+    ]
+    # Several messages may come in one step.
+    assert 80 < sum(lags) < 100 and errand.found is not None
+    errand, simulation, _ = stopped_by("dead >= 2")
+    assert simulation.snapshot().queues[0].dead == 2
+    errand, simulation, _ = stopped_by("in_flight = 4 and depth > 6")
+    queue = simulation.snapshot().queues[0]
+    assert queue.in_flight == 4 and queue.ready + queue.delayed + queue.in_flight == 7
+
+
+def test_what_never_happens_comes_to_the_end_and_says_so() -> None:
+    errand, simulation, _ = stopped_by('topic = "nowhere"', until_s=5)
+    assert errand.found is None and simulation.loop.now_ns == 5 * NS_PER_S
+    assert "never happened" in errand.told(True)
+
+
+def test_in_slots_it_stops_at_the_same_event() -> None:
+    whole, _, _ = stopped_by("dead >= 2")
+    simulation, _ = simulated()
+    errand = RunUntil(simulation, parse("dead >= 2", FIELDS), 60 * NS_PER_S)
+    turns = 0
+
+    def often() -> bool:
+        nonlocal turns
+        turns += 1
+        return turns % 3 == 0
+
+    while not errand.go_on(often):
+        pass
+    assert errand.found == whole.found
+
+
+@pytest.mark.parametrize(("text", "why"), [("", "needed"), ("lagg > 3", "lag"), ("lag >", ""), ("lag > 3", None)])
+def test_a_condition_that_cannot_be_read_says_why(text: str, why: str | None) -> None:
+    assert (why_no_condition(text) == "") if why is None else why in why_no_condition(text) != ""
+
+
+def test_the_dialog_runs_from_here_or_from_the_beginning(hand: Hand) -> None:
+    workbench, player = hand.workbench, hand.workbench.player
+
+    def finish() -> None:
+        def there() -> bool:
+            player.grant(0.05)
+            return not player.moving
+
+        hand.qtbot.waitUntil(there, timeout=20_000)
+        hand.show()
+
+    workbench.registry.trigger("run_until")
+    dialog = workbench.window.findChild(RunUntilDialog)
+    dialog.field.setText("lagg > 3")
+    assert "did you mean lag" in dialog.problem.text() and not dialog.accept_button.isEnabled()
+    dialog.field.setText("time >= 00:12 and kind = delivered")
+    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
+    finish()
+    assert 12 <= player.snapshot.time_ns / NS_PER_S < 13
+    assert "Stopped right after" in workbench.window.status.last_action.whole()
+    assert player.live and not player.moving
+    seed = player.seed
+    workbench.registry.trigger("run_until")
+    (dialog,) = [one for one in workbench.window.findChildren(RunUntilDialog) if one.isVisible()]
+    assert dialog.field.text() == "time >= 00:12 and kind = delivered"
+    dialog.field.setText("~dlq")
+    dialog.findChild(QRadioButton, "new seed").setChecked(True)
+    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
+    finish()
+    assert player.seed != seed and player.snapshot.totals.dead_lettered >= 1
+
+
+def test_space_stops_it(hand: Hand) -> None:
+    hand.workbench.family(UntilHandlers).run('topic = "nowhere"')
+    hand.workbench.player.grant(0.001)
+    hand.workbench.player.pause()
+    hand.qtbot.waitUntil(lambda: not hand.workbench.player.moving, timeout=5_000)
+    assert not hand.workbench.player.stopped

@@ -1,0 +1,101 @@
+"""Run until...: a condition in the filter language, and where to begin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QButtonGroup, QDialog, QDialogButtonBox, QRadioButton, QVBoxLayout, QWidget
+
+from widgets.facts import let_wrap, plain_label
+from widgets.filter_field import FilterField, FilterHelp, FilterPopup
+from widgets.words import mark, tr
+
+HERE, SAME_SEED, NEW_SEED = "here", "same seed", "new seed"
+_BEGINNINGS = (
+    (HERE, mark("From here")),
+    (SAME_SEED, mark("From the beginning, with the same seed")),
+    (NEW_SEED, mark("From the beginning, with a new seed")),
+)
+EXAMPLES = mark('kind = dead_lettered and cause contains timeout; lag > 100 and group = "billing"; time >= 00:31')
+
+
+class RunUntilDialog(QDialog):
+    """`chosen(condition, beginning)`; `beginning` is one of HERE, SAME_SEED, NEW_SEED."""
+
+    chosen = Signal(str, str)
+
+    def __init__(
+        self,
+        why_not: Callable[[str], str],
+        fields: Sequence[FilterHelp],
+        *,
+        text: str = "",
+        why_not_here: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        """`why_not(text)` says what is wrong with a condition; `why_not_here` why it cannot go on from here."""
+        super().__init__(parent)
+        self.setWindowTitle(tr("Run until"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(560)
+        self._why_not = why_not
+        self._fields = fields
+        about = plain_label(
+            tr(
+                "Runs as fast as it goes and stops right after the first event that fits. Conditions are those of the "
+                "filters, over events and the state around them: {examples}.",
+                examples=tr(EXAMPLES),
+            ),
+            "muted",
+            self,
+        )
+        self.field = FilterField(tr("Condition"), self)
+        self.field.setText(text)
+        self.field.setAccessibleName(tr("Condition"))
+        self.field.selectAll()
+        self.problem = plain_label("", "error", self)
+        for label in (about, self.problem):
+            let_wrap(label)
+        self._popup = FilterPopup(self)
+        self._popup.picked.connect(self._take)
+        self._popup.name.hide()
+        self._popup.keep.hide()
+        self.field.helpWanted.connect(lambda: self._popup.show_below(self.field, "", self._fields, ()))
+        column = QVBoxLayout(self)
+        for widget in (about, self.field, self.problem):
+            column.addWidget(widget)
+        self.beginnings = QButtonGroup(self)
+        for place, (name, words) in enumerate(_BEGINNINGS):
+            button = QRadioButton(tr(words), self)
+            button.setObjectName(name)
+            self.beginnings.addButton(button, place)
+            column.addWidget(button)
+        here = self.beginnings.button(0)
+        here.setEnabled(not why_not_here)
+        here.setToolTip(why_not_here)
+        self.beginnings.button(1 if why_not_here else 0).setChecked(True)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.accept_button = buttons.addButton(tr("Run"), QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self._accept)
+        buttons.rejected.connect(self.reject)
+        column.addWidget(buttons)
+        self.field.textChanged.connect(lambda _text: self._judge())
+        self._judge()
+
+    def _take(self, text: str) -> None:
+        before = self.field.text().strip()
+        self.field.setText(f"{before} and {text}" if before else text)
+        self.field.setFocus()
+
+    def _judge(self) -> None:
+        why = self._why_not(self.field.text())
+        shown = why if self.field.text().strip() else ""
+        self.problem.setText(shown)
+        self.field.set_wrong(bool(shown))
+        self.accept_button.setEnabled(not why)
+
+    def _accept(self) -> None:
+        if not self._why_not(self.field.text()):
+            self.chosen.emit(self.field.text().strip(), self.beginnings.checkedButton().objectName())
+            self.accept()
