@@ -11,6 +11,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.report_process import ReportError, ReportProcess
+from spark_reports.request import Request
 from widgets.panels.jobs import JobFacts
 
 FINAL_STATES = frozenset({"Done", "Failed", "Cancelled"})
@@ -25,7 +26,7 @@ class ReportJob(QObject):
 
     def __init__(self, job_id: str, session: Path, out: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._process = ReportProcess(session, out)
+        self._process = ReportProcess(Request((str(session),), out))
         self._cancelling = False
         self.page: Path | None = None
         self.facts = JobFacts(

@@ -9,11 +9,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from app.report_process import ReportError, ReportProcess
+from spark_reports.request import Request
 
 
-def make_report(session: Path, out: Path, master: str) -> int:
-    """Make the report of `session` in `out` and print the path of its page; the exit code."""
-    job = ReportProcess(session.resolve(), out.resolve(), master=master)
+def make_report(request: Request) -> int:
+    """Make the report that `request` describes and print the path of its page; the exit code."""
+    job = ReportProcess(request)
     try:
         with Progress(
             TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=Console(stderr=True)
@@ -29,3 +30,8 @@ def make_report(session: Path, out: Path, master: str) -> int:
         return 2
     print(page)
     return 0
+
+
+def local(location: str) -> str:
+    """A folder of this machine as an absolute path; a URL as it is."""
+    return location if "://" in location else str(Path(location).absolute())

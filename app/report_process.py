@@ -12,6 +12,8 @@ from typing import Any
 
 from broker_core.errors import BrokerError
 from broker_core.session.reader import seal
+from spark_reports.request import HISTORY, Request, arguments_of
+from spark_reports.session import is_remote
 
 Progress = Callable[[dict[str, Any]], object]
 CANCEL_TIMEOUT_S = 10.0
@@ -24,12 +26,12 @@ class ReportError(Exception):
 class ReportProcess:
     """One run of the job. `run` blocks until it ends; `cancel` may come from any thread."""
 
-    def __init__(self, session: Path, out: Path, *, master: str = "local[*]") -> None:
+    def __init__(self, request: Request) -> None:
         self._arguments = [
             *(sys.executable, "-m", "spark_reports.job"),
-            *(str(session), "--out", str(out), "--master", master, "--progress", "json"),
+            *(*arguments_of(request), "--progress", "json"),
         ]
-        self._session = session
+        self._request = request
         self._process: subprocess.Popen[str] | None = None
         self.cancelled = False
 
@@ -38,10 +40,12 @@ class ReportProcess:
 
         A session that nobody closed, because its program was killed, is made whole first.
         """
-        try:
-            seal(self._session)
-        except BrokerError as error:
-            raise ReportError(str(error)) from error
+        for session in self._request.sessions:
+            if self._request.mode != HISTORY and not is_remote(session):
+                try:
+                    seal(Path(session))
+                except BrokerError as error:
+                    raise ReportError(str(error)) from error
         # The job's standard error goes to a file: a pipe that nobody reads would stop it.
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
             self._process = process = subprocess.Popen(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 import pyarrow as pa
@@ -26,13 +27,18 @@ def inert(cell: object) -> str:
     return text
 
 
-def write_table(table: pa.Table, folder: Path, name: str) -> None:
-    """Write `table` as `name`.csv (UTF-8, a header row) and `name`.parquet (zstd) into `folder`. "
-    "Raises OSError."""
-    with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+def write_table(table: pa.Table, folder: Path, name: str, formats: Collection[str] = ("csv", "parquet")) -> None:
+    """Write `table` as `name`.csv (UTF-8, a header row) and `name`.parquet (zstd) into `folder`. Raises OSError."""
+    if "csv" in formats:
+        _write_csv(table, folder / f"{name}.csv")
+    if "parquet" in formats:
+        pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
+
+
+def _write_csv(table: pa.Table, path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(map(inert, table.column_names))
         for batch in table.to_batches(max_chunksize=10_000):
             columns = [column.to_pylist() for column in batch.columns]
             writer.writerows(map(inert, row) for row in zip(*columns, strict=True))
-    pq.write_table(table, folder / f"{name}.parquet", compression="zstd")

@@ -1,4 +1,4 @@
-"""The report of one session as a process of its own: `python -m spark_reports.job SESSION --out OUT`."""
+"""The report as a process of its own: `python -m spark_reports.job SESSION... --out OUT`."""
 
 from __future__ import annotations
 
@@ -8,32 +8,25 @@ import os
 import shutil
 import sys
 import tempfile
-import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
 from spark_reports.cancellation import Cancellation
 from spark_reports.errors import Cancelled, ReportError
-from spark_reports.java import find_java, home_for_executors
-from spark_reports.jvm import Jvm
 from spark_reports.leftovers import clear
+from spark_reports.making import Making
 from spark_reports.progress import Progress, private_stdout
-from spark_reports.session import SessionInfo, inspect, inspect_remote, is_remote
-from spark_reports.tuning import tuning
+from spark_reports.request import Request, add_arguments, request_of
 
 REPORT = "report.html"
 TABLES = "tables"
 _WORK = "brokerscope-report-"
 CANCELLED_CODE = 130  # as a shell says it of a program that was interrupted
 
-#: What each step weighs on the way to the end; every table weighs one.
-_WEIGHTS = {"start": 8.0, "rollup": 8.0, "latency_buckets": 4.0, "page": 1.0}
-
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Make one report. The exit code: 0, 1 for an error that is said in one sentence, 130 where it "
-    "was cancelled."""
+    """Make one report. The exit code: 0, 1 for an error that is said in one sentence, 130 where it was cancelled."""
     arguments = _parser().parse_args(argv)
     output = private_stdout()
     cancellation = Cancellation()
@@ -41,10 +34,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     as_json = arguments.progress == "json"
     if as_json:
         cancellation.listen_to_stdin()
-    progress = Progress(output, as_json, dict(_WEIGHTS), cancellation.request)
+    progress = Progress(output, as_json, {}, cancellation.request)
     try:
+        request = request_of(arguments)
+        request.check()
         with _work_folder() as (work, log):
-            report = _run(arguments.session, Path(arguments.out), arguments.master, work, log, progress, cancellation)
+            report = _run(request, work, log, progress, cancellation)
     except Cancelled as error:
         return _say_error(progress, output, as_json, error, CANCELLED_CODE)
     except (ReportError, OSError) as error:
@@ -58,10 +53,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m spark_reports.job", description="Make the report of a session.")
-    parser.add_argument("session", help="a session folder, on any path that Spark reads")
-    parser.add_argument("--out", required=True, help="the folder to make: report.html and tables/")
-    parser.add_argument("--master", default="local[*]", help="a Spark master (default: %(default)s)")
+    parser = argparse.ArgumentParser(
+        prog="python -m spark_reports.job", description="Make the report of a session, or of several."
+    )
+    add_arguments(parser)
     parser.add_argument("--progress", choices=("text", "json"), default="text", help="json: a line per step on stdout")
     return parser
 
@@ -101,106 +96,41 @@ def _work_folder() -> Iterator[tuple[Path, Path]]:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _run(
-    session: str, out: Path, master: str, work: Path, log: Path, progress: Progress, cancellation: Cancellation
-) -> Path:
-    """From the session to the finished folder. Raises `ReportError` and OSError; nothing "
-    "half-written stays."""
-    info = None if is_remote(session) else inspect(session)
-    _check_target(out)
-    out = out.resolve()
+def _run(request: Request, work: Path, log: Path, progress: Progress, cancellation: Cancellation) -> Path:
+    """From the sessions to the finished folder: its page, or the folder where none was asked for.
+
+    Raises `ReportError` and OSError; nothing half-written stays.
+    """
+    making = Making(request, work, log, progress, cancellation)
+    out = check_target(request.out)
     partial = out.with_name(f"{out.name}.partial-{os.getpid()}")
     partial.parent.mkdir(parents=True, exist_ok=True)
     clear(partial.parent, f"{out.name}.partial-")
     (partial / TABLES).mkdir(parents=True)
     try:
-        _fill(partial, session, info, master, work, log, progress, cancellation)
+        making.fill(partial, REPORT, TABLES)
         cancellation.check()
-        _publish(partial, out)
+        publish(partial, out)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-    return out / REPORT
+    return out / REPORT if "html" in request.formats else out
 
 
-def _fill(
-    folder: Path,
-    session: str,
-    info: SessionInfo | None,
-    master: str,
-    work: Path,
-    log: Path,
-    progress: Progress,
-    cancellation: Cancellation,
-) -> None:
-    java = find_java()
-    if not master.startswith("local["):
-        os.environ["JAVA_HOME"] = str(home_for_executors(java, work))
-    setup = tuning(info.metadata.get("events") if info else None)
-    jvm = Jvm(java, work, log, master, setup.jvm_options)
-    cancellation.kills(jvm.kill)
-    try:
-        with log.open("a", encoding="utf-8") as noise, contextlib.redirect_stderr(noise):
-            _work(folder, session, info, master, work, jvm, setup.settings, progress)
-    except Exception as error:
-        cancellation.check()
-        if isinstance(error, ReportError | OSError):
-            raise
-        with log.open("a", encoding="utf-8") as file:
-            traceback.print_exception(error, file=file)
-        raise ReportError(f"The report failed: {_first_line(error)}") from error
-    finally:
-        progress.close()
-        jvm.close()
-
-
-def _work(
-    folder: Path,
-    session: str,
-    info: SessionInfo | None,
-    master: str,
-    work: Path,
-    jvm: Jvm,
-    settings: Mapping[str, str],
-    progress: Progress,
-) -> None:
-    from spark_reports.exports import write_table
-    from spark_reports.tables import TABLES as PLAN
-
-    progress.plan({table.name: 1.0 for table in PLAN})
-    with progress.step("start", "Starting Spark"):
-        from spark_reports.collect import make_tables
-        from spark_reports.page.findings import findings_table
-        from spark_reports.page.page import render
-        from spark_reports.spark import spark_session
-
-        jvm.connect()
-        spark = spark_session(master, work, settings)
-    if info is None:
-        info = inspect_remote(spark, session)
-    progress.watch(spark.sparkContext)
-    made = make_tables(spark, info, progress)
-    progress.close()
-    with progress.step("page", "Writing the page"):
-        findings = findings_table(made.tables, made.duration_ns)
-        for name, table in {**made.tables, "findings": findings}.items():
-            write_table(table, folder / TABLES, name)
-        (folder / REPORT).write_text(render(info, made), encoding="utf-8")
-    spark.stop()
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error).strip() or type(error).__name__
-    return text.splitlines()[0][:300]
-
-
-def _check_target(out: Path) -> None:
+def check_target(out: Path) -> Path:
+    """`out` as an absolute path. Raises `ReportError` where it holds something that is not a report."""
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise ReportError(f"{out} is not a folder: choose another name for the report.")
-    if out.is_dir() and any(out.iterdir()) and not (out / REPORT).exists():
+    if out.is_dir() and any(out.iterdir()) and not ((out / REPORT).exists() or _only_tables(out)):
         raise ReportError(f"{out} holds something else than a report: choose another folder.")
+    return out.resolve()
 
 
-def _publish(partial: Path, out: Path) -> None:
+def _only_tables(out: Path) -> bool:
+    """A report without a page is a folder with the folder of its tables."""
+    return [path.name for path in out.iterdir()] == [TABLES]
+
+
+def publish(partial: Path, out: Path) -> None:
     """Put the finished folder in the place of `out`; an earlier report goes only when the new one "
     "is there."""
     if not out.exists():

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
 POLL_S = 0.2
+AHEAD = "ahead"
 
 
 class Progress:
@@ -38,10 +39,12 @@ class Progress:
         self._stop = threading.Event()
         self._poller: threading.Thread | None = None
         self._broken = False
+        self._fraction = 0.0
 
     def plan(self, weights: dict[str, float]) -> None:
-        """More steps to come."""
+        """More steps to come. A step named `AHEAD` stands for those that are not known yet, until they are."""
         with self._lock:
+            self._weights.pop(AHEAD, None)
             self._weights |= weights
 
     @contextmanager
@@ -92,11 +95,12 @@ class Progress:
             total = sum(self._weights.values())
             reached = sum(self._weights[name] for name in self._done)
             reached += sum(self._weights[name] * share * 0.95 for name, share in self._running.items())
+            self._fraction = max(self._fraction, reached / total)  # more steps than thought never take it back
             line = {
                 "stage": self._stage,
                 "done": len(self._done),
                 "total": len(self._weights),
-                "fraction": round(reached / total, 4),
+                "fraction": round(self._fraction, 4),
             }
             text = json.dumps(line) if self._json else f"{line['fraction']:4.0%}  {self._stage}"
             if text != self._last:

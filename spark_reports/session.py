@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,7 +68,7 @@ def inspect(location: str) -> SessionInfo:
         for path in schema.parts(folder, name):
             problem = schema.part_problem(path)
             if problem is None:
-                parts[name].append(path.resolve().as_uri())
+                parts[name].append(f"file://{path.resolve().as_posix()}")  # plain: Spark decodes no %20
             else:
                 problems.append(problem)
     ended = metadata.get("ended")
@@ -111,7 +113,12 @@ def read_events(spark: SparkSession, info: SessionInfo, folder: str) -> DataFram
     files = info.parts.get(folder, [])
     if not files:
         return spark.createDataFrame([], EVENTS_SCHEMA)
-    return spark.read.schema(EVENTS_SCHEMA).parquet(*files)
+    return read_files(spark, files)
+
+
+def read_files(spark: SparkSession, files: Sequence[str]) -> DataFrame:
+    """The events of `files`, whose names are taken as they are: a * in one is a *."""
+    return spark.read.schema(EVENTS_SCHEMA).parquet(*(re.sub(r"([\[\]{}*?\\])", r"\\\1", file) for file in files))
 
 
 def bucket_width_ns(duration_ns: int) -> int:

@@ -1,97 +1,51 @@
-"""Every table of the report: its name, what a reader sees while it is made, and the question that "
-"answers it."""
+"""Every table of the report: its name, what a reader sees while it is made, and the question that answers it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import NamedTuple
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
+from spark_reports.frames import Frames
 from spark_reports.questions import (
     audit,
+    audit_list,
     backpressure,
+    blockers,
+    consumers,
     dead_letters,
+    effects,
+    groups,
+    hands,
     keys,
     lag,
     latency,
+    leases,
     markers,
     ownership,
     queues,
     rebalances,
+    recording,
     redeliveries,
-    rollup,
+    refusals,
     throughput,
     totals,
+    unserved,
 )
-from spark_reports.session import SessionInfo, bucket_width_ns, read_events
-
-
-class Frames:
-    """The DataFrames of one session. Nothing is computed before it is asked for; the two rollups "
-    "are kept in memory."""
-
-    def __init__(self, spark: SparkSession, info: SessionInfo) -> None:
-        self.messages = read_events(spark, info, "messages")
-        self.control = read_events(spark, info, "control")
-        self.summary = spark.createDataFrame(_summary(info), totals.SUMMARY_SCHEMA)
-        self.duration_ns = self._duration_ns(info)
-        self.width_ns = bucket_width_ns(self.duration_ns)
-
-    def _duration_ns(self, info: SessionInfo) -> int:
-        known = info.metadata.get("duration_ns")
-        if isinstance(known, int) and known > 0:
-            return known
-        last = self.messages.select("time_ns").union(self.control.select("time_ns")).agg({"time_ns": "max"}).first()
-        return max(1, (last[0] if last is not None else 0) or 0)
-
-    @cached_property
-    def rollup(self) -> DataFrame:
-        """The counts that most questions share; see `questions.rollup`."""
-        return rollup.rollup(self.messages, self.width_ns).persist()
-
-    @cached_property
-    def latency_buckets(self) -> DataFrame:
-        """The counts by duration; see `questions.latency`."""
-        return latency.latency_buckets(self.messages, self.width_ns).persist()
-
-    @cached_property
-    def partitions(self) -> DataFrame:
-        """The load of each partition."""
-        return keys.partitions(self.rollup)
-
-    @cached_property
-    def blocks(self) -> DataFrame:
-        """Every time that a producer was blocked."""
-        return backpressure.backpressure(self.control, self.duration_ns)
-
-    @cached_property
-    def throughput(self) -> DataFrame:
-        """Throughput of every series over time."""
-        return throughput.throughput(self.rollup, self.width_ns)
-
-    @cached_property
-    def lag(self) -> DataFrame:
-        """Lag of every partition over time."""
-        return lag.lag(self.rollup, self.control, self.duration_ns, self.width_ns)
-
-
-def _summary(info: SessionInfo) -> list[tuple[str, int]]:
-    """What the broker counted itself, with the number of events that the recorder took."""
-    counted = info.metadata.get("totals")
-    found = {**counted} if isinstance(counted, dict) else {}
-    found["events"] = info.metadata.get("events")
-    return [(name, value) for name, value in found.items() if isinstance(value, int)]
 
 
 class Table(NamedTuple):
-    """One table: `schema` is DDL, `build` says how, `label` is read by people."""
+    """One table: `schema` is DDL, `build` says how, `label` is read by people.
+
+    `after` names a table without whose rows where it is not `ok` this one is empty, so that nobody need look.
+    """
 
     name: str
     label: str
     schema: str
     build: Callable[[Frames], DataFrame]
+    after: str = ""
 
 
 def _over(key: str, columns: str) -> str:
@@ -99,20 +53,28 @@ def _over(key: str, columns: str) -> str:
 
 
 TABLES = (
-    Table("totals", "Totals", totals.SCHEMA, lambda f: totals.totals(f.rollup, f.control)),
+    Table("totals", "Totals", totals.SCHEMA, lambda f: totals.totals(f.counted, f.happened)),
     Table(
         "reconciliation",
         "Reconciliation",
         totals.RECONCILIATION_SCHEMA,
-        lambda f: totals.reconciliation(totals.totals(f.rollup, f.control), f.summary),
+        lambda f: totals.reconciliation(totals.totals(f.counted, f.happened), f.summary),
     ),
-    Table("audit", "Delivery audit", audit.SCHEMA, lambda f: audit.audit(f.messages, f.control)),
+    Table("recording", "Gaps in the recording", recording.SCHEMA, lambda f: recording.recording(f.messages, f.control)),
+    Table("audit", "Delivery audit", audit.SCHEMA, lambda f: audit.audit(f.words, f.control)),
+    Table(
+        "audit_list",
+        "Audit, message by message",
+        audit_list.SCHEMA,
+        lambda f: audit_list.audit_list(f.words, f.messages, f.control),
+        after="audit",
+    ),
     Table("throughput", "Throughput over time", throughput.SCHEMA, lambda f: f.throughput),
     Table(
         "throughput_series",
         "Throughput",
         throughput.SERIES_SCHEMA,
-        lambda f: throughput.throughput_series(f.throughput, f.duration_ns),
+        lambda f: throughput.throughput_series(f.throughput, f.scale),
     ),
     Table("latency", "Latency", _over("", latency.SCHEMA_COLUMNS), lambda f: latency.latency(f.latency_buckets)),
     Table(
@@ -136,33 +98,60 @@ TABLES = (
     Table("latency_heat", "Latency heat map", latency.HEAT_SCHEMA, lambda f: latency.latency_heat(f.latency_buckets)),
     Table("lag", "Lag over time", lag.SCHEMA, lambda f: f.lag),
     Table("lag_series", "Lag", lag.SERIES_SCHEMA, lambda f: lag.lag_series(f.lag)),
-    Table("queues", "Queues", queues.SCHEMA, lambda f: queues.queues(f.rollup, f.control, f.duration_ns, f.width_ns)),
-    Table("rebalances", "Rebalances", rebalances.SCHEMA, lambda f: rebalances.rebalances(f.control, f.duration_ns)),
-    Table("ownership", "Partition owners", ownership.SCHEMA, lambda f: ownership.ownership(f.control, f.duration_ns)),
-    Table("redeliveries", "Redeliveries", redeliveries.SCHEMA, lambda f: redeliveries.redeliveries(f.rollup)),
     Table(
-        "dead_letters", "Dead letters by cause", dead_letters.SCHEMA, lambda f: dead_letters.dead_letters(f.messages)
+        "groups",
+        "Groups",
+        groups.SCHEMA,
+        lambda f: groups.groups(f.counted, f.latency_by_group, f.lag, f.queues, f.rebalances, f.unserved, f.consumers),
+    ),
+    Table("consumers", "Consumers", consumers.SCHEMA, lambda f: f.consumers),
+    Table(
+        "consumers_over_time",
+        "Consumers over time",
+        hands.TIME_SCHEMA,
+        lambda f: hands.hands_over_time(f.spans, f.scale),
+    ),
+    Table("queues", "Queues", queues.SCHEMA, lambda f: f.queues),
+    Table("leases", "Leases", leases.SCHEMA, lambda f: leases.leases(f.counted, f.control, f.spans, f.scale)),
+    Table("rebalances", "Rebalances", rebalances.SCHEMA, lambda f: f.rebalances),
+    Table("unserved", "Partitions nobody read", unserved.SCHEMA, lambda f: f.unserved),
+    Table("ownership", "Partition owners", ownership.SCHEMA, lambda f: f.ownership),
+    Table("redeliveries", "Redeliveries", redeliveries.SCHEMA, lambda f: redeliveries.redeliveries(f.counted)),
+    Table("dead_letters", "Dead letters by cause", dead_letters.SCHEMA, lambda f: dead_letters.dead_letters(f.dead)),
+    Table(
+        "dead_letter_keys",
+        "Dead letters by key",
+        dead_letters.KEYS_SCHEMA,
+        lambda f: dead_letters.dead_letter_keys(f.dead),
     ),
     Table(
         "dead_letter_list",
         "Dead letters",
         dead_letters.LIST_SCHEMA,
-        lambda f: dead_letters.dead_letter_list(f.messages),
+        lambda f: dead_letters.dead_letter_list(f.dead),
     ),
     Table("backpressure", "Blocked producers", backpressure.SCHEMA, lambda f: f.blocks),
     Table(
         "backpressure_series",
         "Backpressure",
         backpressure.SERIES_SCHEMA,
-        lambda f: backpressure.backpressure_series(f.blocks, f.rollup),
+        lambda f: backpressure.backpressure_series(f.blocks, f.counted),
     ),
     Table(
         "backpressure_over_time",
         "Backpressure over time",
         backpressure.TIME_SCHEMA,
-        lambda f: backpressure.backpressure_over_time(f.blocks, f.rollup, f.width_ns),
+        lambda f: backpressure.backpressure_over_time(f.blocks, f.counted, f.scale),
     ),
+    Table("blockers", "What blocked what", blockers.SCHEMA, lambda f: blockers.blockers(f.blocks, f.counted)),
+    Table("refusals", "Schema refusals", refusals.SCHEMA, lambda f: refusals.refusals(f.counted)),
     Table("partitions", "Partition skew", keys.PARTITIONS_SCHEMA, lambda f: f.partitions),
-    Table("hot_keys", "Hot keys", keys.SCHEMA, lambda f: keys.hot_keys(f.messages, f.partitions)),
-    Table("markers", "Faults and actions", markers.SCHEMA, lambda f: markers.markers(f.control)),
+    Table("hot_keys", "Hot keys", keys.SCHEMA, lambda f: keys.hot_keys(f.messages, f.partitions, f.scale)),
+    Table("markers", "Faults and actions", markers.SCHEMA, lambda f: f.markers),
+    Table(
+        "effects",
+        "What changed after each",
+        effects.SCHEMA,
+        lambda f: effects.effects(f.markers, f.counted, f.latency_buckets, f.lag, f.queues, f.scale),
+    ),
 )

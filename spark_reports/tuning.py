@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+SMALL_EVENTS = 300_000
 LARGE_EVENTS = 20_000_000
 
 
@@ -20,13 +21,17 @@ class Tuning(NamedTuple):
     settings: dict[str, str]
 
 
-SMALL = Tuning(
-    ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
-    {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "2"},
-)
+_QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+_FEW = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "2"}
+
+#: For a few rows, compiling a query costs more than running it as it is.
+SMALL = Tuning(_QUICK, _FEW | {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"})
+MEDIUM = Tuning(_QUICK, _FEW)
 LARGE = Tuning((), {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "16"})
 
 
 def tuning(events: object) -> Tuning:
     """The one for a session with so many events; anything but a count means that nobody knows."""
-    return SMALL if isinstance(events, int) and events < LARGE_EVENTS else LARGE
+    if not isinstance(events, int) or events >= LARGE_EVENTS:
+        return LARGE
+    return SMALL if events < SMALL_EVENTS else MEDIUM

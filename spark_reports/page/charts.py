@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from spark_reports.scale import Scale
+
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
 
@@ -16,14 +18,13 @@ NO_TIME_NS = 1_000  # shorter than this is "at once" on the heat map
 HEAT_STEPS_PER_DECADE = 8
 
 
-def chart_data(tables: Mapping[str, Rows], duration_ns: int, width_ns: int) -> dict[str, Any]:
+def chart_data(tables: Mapping[str, Rows], scale: Scale) -> dict[str, Any]:
     """Everything that the page's script draws."""
-    buckets = max(1, -(-duration_ns // width_ns))
-    scale = _Scale(width_ns, buckets)
     return {
-        "width_s": width_ns / 1e9,
-        "buckets": buckets,
-        "duration_s": duration_ns / 1e9,
+        "width_s": scale.width_ns / 1e9,
+        "buckets": scale.buckets,
+        "from_s": scale.from_ns / 1e9,
+        "to_s": scale.to_ns / 1e9,
         "rebalances": [_band(row) for row in tables["rebalances"]],
         "markers": [
             {
@@ -43,6 +44,7 @@ def chart_data(tables: Mapping[str, Rows], duration_ns: int, width_ns: int) -> d
         "latency_heat": _latency_heat(scale, tables["latency_heat"]),
         "lag": _lag(scale, tables["lag"], tables["lag_series"]),
         "ownership": _ownership(tables["ownership"]),
+        "busy": _busy(scale, tables["consumers_over_time"], tables["consumers"]),
         "queues": _queues(scale, tables["queues"]),
         "attempts": _attempts(tables["redeliveries"]),
         "dead_letters": [
@@ -59,23 +61,12 @@ def chart_data(tables: Mapping[str, Rows], duration_ns: int, width_ns: int) -> d
     }
 
 
-class _Scale:
-    """Places values in time buckets."""
-
-    def __init__(self, width_ns: int, buckets: int) -> None:
-        self.width_ns = width_ns
-        self.buckets = buckets
-
-    def index(self, start_ns: int) -> int:
-        """The bucket; what happened at the very end belongs to the last one."""
-        return min(start_ns // self.width_ns, self.buckets - 1)
-
-    def dense(self, rows: Iterable[Row], value: str, empty: float | None = 0) -> list[float | None]:
-        """One value per bucket, in order."""
-        values: list[float | None] = [empty] * self.buckets
-        for row in rows:
-            values[self.index(row["start_ns"])] = row[value]
-        return values
+def _dense(scale: Scale, rows: Iterable[Row], value: str, empty: float | None = 0) -> list[float | None]:
+    """One value per bucket, in order."""
+    values: list[float | None] = [empty] * scale.buckets
+    for row in rows:
+        values[scale.bucket(row["start_ns"])] = row[value]
+    return values
 
 
 def _band(row: Row) -> dict[str, Any]:
@@ -94,13 +85,13 @@ def _name(row: Row) -> str:
     return f"{row['topic']}/{row['name']}" if row["dimension"] == "partition" else f"{row['name']}"
 
 
-def _throughput(scale: _Scale, rows: Rows, series: Rows, dimension: str) -> list[dict[str, Any]]:
+def _throughput(scale: Scale, rows: Rows, series: Rows, dimension: str) -> list[dict[str, Any]]:
     """The busiest series, and the sum of the others. A client on several topics is one series."""
     messages: dict[str, list[float]] = {}
     sizes: dict[str, list[float]] = {}
     for row in rows:
         if row["dimension"] == dimension:
-            name, at = _name(row), scale.index(row["start_ns"])
+            name, at = _name(row), scale.bucket(row["start_ns"])
             messages.setdefault(name, [0.0] * scale.buckets)[at] += row["messages_per_s"]
             sizes.setdefault(name, [0.0] * scale.buckets)[at] += row["bytes_per_s"]
     order = sorted(messages, key=lambda name: -sum(messages[name]))
@@ -130,7 +121,10 @@ def _ms(value_ns: float) -> float:
 def _latency_over_time(rows: Rows) -> dict[str, list[list[float]]]:
     found: dict[str, list[list[float]]] = {}
     for row in rows:
-        line = [row["start_ns"] / 1e9, *(_ms(row[name]) for name in ("p50_ns", "p90_ns", "p99_ns", "max_ns"))]
+        line = [
+            row["start_ns"] / 1e9,
+            *(_ms(row[name]) for name in ("p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")),
+        ]
         found.setdefault(row["measure"], []).append(line)
     return found
 
@@ -147,7 +141,7 @@ def _latency_curve(rows: Rows) -> dict[str, list[list[float]]]:
     return found
 
 
-def _latency_heat(scale: _Scale, rows: Rows) -> dict[str, Any]:
+def _latency_heat(scale: Scale, rows: Rows) -> dict[str, Any]:
     """Per measure: [time bucket, row, messages] cells and the duration that begins each row.
 
     What took less than a microsecond, which virtual time has, shares one row at the bottom, a gap below the rest.
@@ -162,7 +156,7 @@ def _latency_heat(scale: _Scale, rows: Rows) -> dict[str, Any]:
         cells: Counter[tuple[int, int]] = Counter()
         for row in mine:
             level = row["row"] - first if row["from_ns"] >= NO_TIME_NS else 0
-            cells[scale.index(row["start_ns"]), level] += row["messages"]
+            cells[scale.bucket(row["start_ns"]), level] += row["messages"]
         found[measure] = {
             "cells": [[at, level, messages] for (at, level), messages in sorted(cells.items())],
             "labels": [_ms(10 ** (row / HEAT_STEPS_PER_DECADE)) for row in range(first, highest + 1)],
@@ -175,7 +169,7 @@ def _place_name(group: str, topic: str, partition: int, several_groups: bool) ->
     return f"{group} · {topic}/{partition}" if several_groups else f"{topic}/{partition}"
 
 
-def _lag(scale: _Scale, rows: Rows, series: Rows) -> list[dict[str, Any]]:
+def _lag(scale: Scale, rows: Rows, series: Rows) -> list[dict[str, Any]]:
     """The partitions with the most lag, worst first."""
     by_place: dict[tuple[str, str, int], list[Row]] = {}
     for row in rows:
@@ -185,7 +179,7 @@ def _lag(scale: _Scale, rows: Rows, series: Rows) -> list[dict[str, Any]]:
     for row in series[:LAG_ROWS]:
         place = (row["group"], row["topic"], row["partition"])
         name = _place_name(*place, several)
-        found.append({"name": name, "lag": scale.dense(by_place.get(place, ()), "lag", None)})
+        found.append({"name": name, "lag": _dense(scale, by_place.get(place, ()), "lag", None)})
     return found
 
 
@@ -206,13 +200,33 @@ def _ownership(rows: Rows) -> dict[str, Any]:
     }
 
 
-def _queues(scale: _Scale, rows: Rows) -> list[dict[str, Any]]:
+def _busy(scale: Scale, rows: Rows, consumers: Rows) -> list[dict[str, Any]]:
+    """The consumers by group, each with its busy share and what it had in hand, bucket by bucket."""
+    by_client: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        by_client.setdefault((row["group"], row["client"]), []).append(row)
+    several = len({row["group"] for row in consumers}) > 1
+    found = []
+    for row in sorted(consumers, key=lambda row: (row["group"], row["client"]))[:LAG_ROWS]:
+        mine = by_client.get((row["group"], row["client"]), [])
+        busy = _dense(scale, mine, "busy_ns")
+        found.append(
+            {
+                "name": f"{row['group'] or 'no group'} · {row['client']}" if several else row["client"],
+                "busy": [round(min((value or 0) / scale.width_ns, 1.0), 3) for value in busy],
+                "in_hand": [round(value or 0, 2) for value in _dense(scale, mine, "in_hand")],
+            }
+        )
+    return found
+
+
+def _queues(scale: Scale, rows: Rows) -> list[dict[str, Any]]:
     names = sorted({row["queue"] for row in rows})[:TOP_SERIES]
     found = []
     for name in names:
         mine = [row for row in rows if row["queue"] == name]
         found.append(
-            {"name": name, "waiting": scale.dense(mine, "waiting"), "in_flight": scale.dense(mine, "in_flight")}
+            {"name": name, "waiting": _dense(scale, mine, "waiting"), "in_flight": _dense(scale, mine, "in_flight")}
         )
     return found
 
@@ -228,17 +242,17 @@ def _attempts(rows: Rows) -> list[dict[str, Any]]:
     ][:40]
 
 
-def _backpressure(scale: _Scale, rows: Rows) -> list[dict[str, Any]]:
+def _backpressure(scale: Scale, rows: Rows) -> list[dict[str, Any]]:
     found = []
     for topic in sorted({row["topic"] for row in rows}):
         mine = [row for row in rows if row["topic"] == topic]
-        blocked = scale.dense(mine, "blocked_ns")
+        blocked = _dense(scale, mine, "blocked_ns")
         found.append(
             {
                 "name": topic,
                 "blocked": [round((value or 0) / scale.width_ns, 4) for value in blocked],
-                "rejected": scale.dense(mine, "rejected"),
-                "dropped": scale.dense(mine, "dropped"),
+                "rejected": _dense(scale, mine, "rejected"),
+                "dropped": _dense(scale, mine, "dropped"),
             }
         )
     return found

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from spark_reports.page import text
+from spark_reports.scale import Scale
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -24,10 +25,10 @@ def _field(row: Mapping[str, Any] | None, name: str) -> Any:
     return None if row is None else row[name]
 
 
-def key_figures(tables: Mapping[str, Rows], duration_ns: int) -> list[Figure]:
+def key_figures(tables: Mapping[str, Rows], scale: Scale) -> list[Figure]:
     """The tiles, in order."""
     total = {row["name"]: row["recorded"] for row in tables["totals"]}
-    seconds = max(duration_ns, 1) / 1e9
+    seconds = scale.duration_ns / 1e9
     topics = [row for row in tables["throughput_series"] if row["dimension"] == "topic"]
     latency = {row["measure"]: row for row in tables["latency"]}
     delivered, acknowledged = latency.get("delivered"), latency.get("acknowledged")

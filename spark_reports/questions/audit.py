@@ -8,7 +8,7 @@ ranges gave the same and cost three times the rest of the report at 10 million e
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 SCHEMA = (
@@ -23,44 +23,37 @@ CHECKS = (
     "delivered twice to one group, both times as the first",
     "finished twice by one group",
     "acknowledged or dead without ever being delivered",
+    "skipped: never delivered to a group that went on behind it",
 )
+LOST, TWICE, AGAIN, FINISHED_TWICE, NEVER, SKIPPED = range(len(CHECKS))
 _DONE = ("acknowledged", "dead_lettered")
 _REMOVED = ("expired", "evicted", "purged")
 _PLACE = ("group", "topic", "partition")
 WORD = 64
 
 
-def audit(messages: DataFrame, control: DataFrame) -> DataFrame:
+def audit(words: DataFrame, control: DataFrame) -> DataFrame:
     """One row per check of `CHECKS`: how many messages broke it, and the first place where.
 
     `near_offset` begins the 64 offsets in which the first of them is. `explained` are those of groups whose offsets
-    were reset, or of topics where a user took something back.
+    were reset, of topics where a user took something back, and skipped ones of topics that were trimmed.
     """
-    words = _words(messages)
-    own = F.col("group") == ""
-    broken = F.array(
-        _broken(1, own, F.col("published_count") - F.bit_count("published")),
-        _broken(2, ~own, F.col("first_count") - F.bit_count("first")),
-        _broken(3, ~own, F.col("finished_count") - F.bit_count("finished")),
-        _broken(4, ~own, F.bit_count(F.col("done").bitwiseAND(F.bitwise_not("delivered")))),
+    worst = (
+        broken_words(words, control)
+        .groupBy("check")
+        .agg(
+            F.sum("messages").alias("messages"),
+            F.sum(F.when(F.col("explained"), F.col("messages"))).alias("explained"),
+            F.min(F.struct(*_PLACE, (F.col("word") * WORD).alias("near_offset"))).alias("place"),
+        )
     )
-    found = words.select(*_PLACE, (F.col("word") * WORD).alias("near_offset"), F.explode(broken).alias("broken"))
-    found = found.where("broken IS NOT NULL").select(*_PLACE, "near_offset", "broken.check", "broken.messages")
-    marked = found.union(_lost(words)).join(
-        _excused(control), (F.col("group") == F.col("who")) | (F.col("topic") == F.col("who")), "left"
-    )
-    worst = marked.groupBy("check").agg(
-        F.sum("messages").alias("messages"),
-        F.sum(F.when(F.col("who").isNotNull(), F.col("messages"))).alias("explained"),
-        F.min(F.struct(*_PLACE, "near_offset")).alias("place"),
-    )
-    checks = messages.sparkSession.createDataFrame(list(enumerate(CHECKS)), "number INT, check STRING")
+    checks = words.sparkSession.createDataFrame(list(enumerate(CHECKS)), "number INT, name STRING")
     none = F.lit(0).cast("bigint")
     return (
-        checks.join(F.broadcast(worst), "check", "left")
+        checks.join(F.broadcast(worst), F.col("number") == F.col("check"), "left")
         .orderBy("number")
         .select(
-            "check",
+            F.col("name").alias("check"),
             F.coalesce("messages", none).alias("messages"),
             F.coalesce("explained", none).alias("explained"),
             (F.coalesce("messages", none) == F.coalesce("explained", none)).alias("ok"),
@@ -69,34 +62,95 @@ def audit(messages: DataFrame, control: DataFrame) -> DataFrame:
     )
 
 
-def _broken(check: int, where: Column, messages: Column) -> Column:
-    found = F.struct(F.lit(CHECKS[check]).alias("check"), messages.cast("bigint").alias("messages"))
-    return F.when(where & (messages > 0), found)
+def broken_words(words: DataFrame, control: DataFrame) -> DataFrame:
+    """The words in which a check is broken: check (a number), messages, explained, place, word, and where given the
+    offsets from `begin` up to `end` that the check is about.
 
-
-def _lost(words: DataFrame) -> DataFrame:
-    """Offsets between the first and the last one of a partition that were never published."""
+    Where whole words of offsets are lost, one row stands for all of them.
+    """
+    own = F.col("group") == ""
+    broken = F.array(
+        _broken(TWICE, own, F.col("published_count") - F.bit_count("published")),
+        _broken(AGAIN, ~own, F.col("first_count") - F.bit_count("first")),
+        _broken(FINISHED_TWICE, ~own, F.col("finished_count") - F.bit_count("finished")),
+        _broken(NEVER, ~own, F.bit_count(F.col("done").bitwiseAND(F.bitwise_not("delivered")))),
+    )
+    found = words.select(*_PLACE, "word", F.explode(broken).alias("broken"))
+    anywhere = (F.lit(None).cast("bigint").alias("begin"), F.lit(None).cast("bigint").alias("end"))
+    found = found.where("broken IS NOT NULL").select(*_PLACE, "word", "broken.check", "broken.messages", *anywhere)
+    lost = _lost(words).select(*_PLACE, "word", F.lit(LOST).alias("check"), "messages", "begin", "end")
+    skipped = _skipped(words).select(*_PLACE, "word", F.lit(SKIPPED).alias("check"), "messages", "begin", "end")
+    reset, trimmed = _excused(control)
     return (
-        words.where((F.col("group") == "") & (F.col("published") != 0))
-        .groupBy(*_PLACE)
-        .agg(
-            F.min("first_offset").alias("near_offset"),
-            F.max("end_offset").alias("end"),
-            F.sum(F.bit_count("published")).alias("there"),
-            # The first word that is not full, but for the last one, is where to look.
-            F.min(F.when(F.col("published") != -1, F.col("word") * WORD)).alias("gap"),
-        )
-        .where(F.col("end") - F.col("near_offset") > F.col("there"))
-        .select(
-            *_PLACE,
-            F.coalesce("gap", "near_offset").alias("near_offset"),
-            F.lit(CHECKS[0]).alias("check"),
-            (F.col("end") - F.col("near_offset") - F.col("there")).cast("bigint").alias("messages"),
-        )
+        found.union(lost)
+        .union(skipped)
+        .join(reset, (F.col("group") == F.col("who")) | (F.col("topic") == F.col("who")), "left")
+        .join(trimmed, (F.col("topic") == F.col("trimmed")) & (F.col("check") == SKIPPED), "left")
+        .withColumn("explained", F.col("who").isNotNull() | F.col("trimmed").isNotNull())
+        .drop("who", "trimmed")
     )
 
 
-def _words(messages: DataFrame) -> DataFrame:
+def _broken(check: int, where: Column, messages: Column) -> Column:
+    found = F.struct(F.lit(check).alias("check"), messages.cast("bigint").alias("messages"))
+    return F.when(where & (messages > 0), found)
+
+
+def _masked(bits: Column, begin: str, end: str) -> Column:
+    """`bits` of the word, those from offset `begin` up to `end` only."""
+    low = F.expr(f"shiftleft(CAST(-1 AS BIGINT), CAST(least(greatest({begin} - word * {WORD}, 0), {WORD - 1}) AS INT))")
+    high = F.expr(f"shiftrightunsigned(CAST(-1 AS BIGINT), CAST(greatest(word * {WORD} + {WORD} - {end}, 0) AS INT))")
+    return bits.bitwiseAND(low).bitwiseAND(high)
+
+
+def _lost(words: DataFrame) -> DataFrame:
+    """Offsets between the first and the last one of a partition that were never published, by word."""
+    place = Window.partitionBy(*_PLACE)
+    placed = words.where((F.col("group") == "") & (F.col("published") != 0)).select(
+        *_PLACE,
+        "word",
+        "published",
+        F.min("first_offset").over(place).alias("begin"),
+        F.max("end_offset").over(place).alias("end"),
+        F.lag("word").over(place.orderBy("word")).alias("previous"),
+    )
+    inside = placed.select(
+        *(*_PLACE, "word", "begin", "end"),
+        F.bit_count(_masked(F.bitwise_not("published"), "begin", "end")).cast("bigint").alias("messages"),
+    )
+    between = placed.where(F.col("word") - F.col("previous") > 1).select(
+        *(*_PLACE, (F.col("previous") + 1).alias("word"), "begin", "end"),
+        ((F.col("word") - F.col("previous") - 1) * WORD).alias("messages"),
+    )
+    return inside.union(between).where(F.col("messages") > 0)
+
+
+def _skipped(words: DataFrame) -> DataFrame:
+    """Published offsets that a group never got, though it got others before and behind them, by word."""
+    log = words.where((F.col("group") == "") & (F.col("published") != 0)).select(
+        "topic", "partition", "word", "published"
+    )
+    theirs = words.where(F.col("group") != "")
+    reach = (
+        theirs.where("first_delivered IS NOT NULL")
+        .groupBy(*_PLACE)
+        .agg(F.min("first_delivered").alias("begin"), F.max("end_delivered").alias("end"))
+    )
+    got = theirs.select(*_PLACE, "word", F.col("delivered").bitwiseOR(F.col("finished")).alias("got"))
+    missed = F.col("published").bitwiseAND(F.bitwise_not(F.coalesce("got", F.lit(0).cast("bigint"))))
+    return (
+        log.join(F.broadcast(reach), ["topic", "partition"])
+        .where(f"word * {WORD} + {WORD} > begin AND word * {WORD} < end")
+        .join(got, [*_PLACE, "word"], "left")
+        .select(
+            *(*_PLACE, "word", "begin", "end"),
+            F.bit_count(_masked(missed, "begin", "end")).cast("bigint").alias("messages"),
+        )
+        .where(F.col("messages") > 0)
+    )
+
+
+def words(messages: DataFrame) -> DataFrame:
     """Per place and word of 64 offsets: the bits and the counts of what happened to them. Group "" "
     "is the log itself."""
     kind, end = F.col("kind"), F.col("at") + F.col("count")
@@ -127,6 +181,8 @@ def _words(messages: DataFrame) -> DataFrame:
         *told("finished", kind.isin(*_DONE, *_REMOVED)),
         F.min("at").alias("first_offset"),
         F.max(end).alias("end_offset"),
+        F.min(F.when(delivered, F.col("at"))).alias("first_delivered"),
+        F.max(F.when(delivered, end)).alias("end_delivered"),
     )
 
 
@@ -150,8 +206,14 @@ def _ranges(messages: DataFrame) -> DataFrame:
     return here.union(there)
 
 
-def _excused(control: DataFrame) -> DataFrame:
-    """Groups whose offsets were reset, and topics where a user's action brought messages back."""
+def _excused(control: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """Groups whose offsets were reset and topics where a user's action brought messages back; topics that were
+    trimmed.
+    """
     reset = control.where(F.col("kind") == "offsets_reset").select(F.col("group").alias("who"))
     undone = control.where((F.col("kind") == "user_action") & (F.col("count") > 0)).select(F.col("topic").alias("who"))
-    return F.broadcast(reset.union(undone).where("who <> ''").distinct())
+    trimmed = control.where(F.col("kind").isin("records_deleted", "damage")).select(F.col("topic").alias("trimmed"))
+    return (
+        F.broadcast(reset.union(undone).where("who <> ''").distinct()),
+        F.broadcast(trimmed.where("trimmed <> ''").distinct()),
+    )

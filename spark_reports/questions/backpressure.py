@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
+
+from spark_reports.scale import Scale
 
 SCHEMA = "topic STRING, client STRING, cause STRING, from_ns BIGINT, to_ns BIGINT, blocked_ns BIGINT, ended BOOLEAN"
 SERIES_SCHEMA = (
@@ -13,7 +15,7 @@ SERIES_SCHEMA = (
 TIME_SCHEMA = "topic STRING, start_ns BIGINT, blocked_ns BIGINT, rejected BIGINT, dropped BIGINT"
 
 
-def backpressure(control: DataFrame, duration_ns: int) -> DataFrame:
+def backpressure(control: DataFrame, scale: Scale) -> DataFrame:
     """One row per time that a producer was blocked. A block that the session's end cut short is not "
     "`ended`."""
     per_producer = Window.partitionBy("topic", "client").orderBy("seq")
@@ -24,8 +26,8 @@ def backpressure(control: DataFrame, duration_ns: int) -> DataFrame:
         .where(F.col("kind") == "producer_blocked")
         .select(
             *("topic", "client", "cause"),
-            F.col("time_ns").alias("from_ns"),
-            F.coalesce("next_ns", F.lit(duration_ns).cast("bigint")).alias("to_ns"),
+            F.greatest("time_ns", F.lit(scale.from_ns)).cast("bigint").alias("from_ns"),
+            F.coalesce("next_ns", F.lit(scale.to_ns)).cast("bigint").alias("to_ns"),
             F.col("next_ns").isNotNull().alias("ended"),
         )
         .select(
@@ -37,6 +39,7 @@ def backpressure(control: DataFrame, duration_ns: int) -> DataFrame:
             (F.col("to_ns") - F.col("from_ns")).alias("blocked_ns"),
             "ended",
         )
+        .where(F.col("to_ns") >= scale.from_ns)
         .orderBy("from_ns", "topic", "client")
     )
 
@@ -62,17 +65,17 @@ def backpressure_series(blocks: DataFrame, rollup: DataFrame) -> DataFrame:
     )
 
 
-def backpressure_over_time(blocks: DataFrame, rollup: DataFrame, width_ns: int) -> DataFrame:
+def backpressure_over_time(blocks: DataFrame, rollup: DataFrame, scale: Scale) -> DataFrame:
     """Per topic and time bucket: producer-nanoseconds blocked, messages rejected and dropped. Quiet buckets
     are left out.
     """
-
-    def start(name: str) -> Column:
-        return (F.floor(F.col(name) / F.lit(width_ns)) * width_ns).cast("bigint")
+    width_ns = scale.width_ns
 
     shares = blocks.select(
         *("topic", "from_ns", "to_ns"),
-        F.explode(F.sequence(start("from_ns"), start("to_ns"), F.lit(width_ns).cast("bigint"))).alias("start_ns"),
+        F.explode(F.sequence(scale.start("from_ns"), scale.start("to_ns"), F.lit(width_ns).cast("bigint"))).alias(
+            "start_ns"
+        ),
     ).select(
         *("topic", "start_ns"),
         (F.least("to_ns", F.col("start_ns") + width_ns) - F.greatest("from_ns", "start_ns")).alias("blocked_ns"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from spark_reports.scale import Scale
+
 SCHEMA = (
     "topic STRING, rank INT, `key` STRING, partition INT, messages BIGINT, bytes BIGINT, "
     "share_of_partition DOUBLE, "
@@ -21,12 +23,12 @@ def key_text(name: str) -> Column:
     return F.when(text.rlike(r"^[^\x00-\x1f\x7f-\x9f]*$"), text).otherwise(F.concat(F.lit("0x"), F.hex(key)))
 
 
-def hot_keys(messages: DataFrame, partitions: DataFrame, top: int = TOP) -> DataFrame:
+def hot_keys(messages: DataFrame, partitions: DataFrame, scale: Scale, top: int = TOP) -> DataFrame:
     """The `top` keys of each topic by published messages, with their shares. Batches do not carry keys and
     count for none.
     """
     counted = (
-        messages.where((F.col("kind") == "published") & F.col("key").isNotNull())
+        messages.where((F.col("kind") == "published") & F.col("key").isNotNull() & (F.col("time_ns") >= scale.from_ns))
         .groupBy("topic", "key", "partition")
         .agg(F.sum("count").alias("messages"), F.sum("size_bytes").alias("bytes"))
     )

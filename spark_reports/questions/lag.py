@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from spark_reports.questions.rollup import grid
+from spark_reports.scale import Scale
 
 SCHEMA = "`group` STRING, topic STRING, partition INT, start_ns BIGINT, end_offset BIGINT, committed BIGINT, lag BIGINT"
 SERIES_SCHEMA = (
@@ -20,8 +21,8 @@ SERIES_SCHEMA = (
 _CHANGES = "changes ARRAY<ARRAY<STRING>>"
 
 
-def lag(rollup: DataFrame, control: DataFrame, duration_ns: int, width_ns: int) -> DataFrame:
-    """One row per group, partition and time bucket from the session's start to its end.
+def lag(rollup: DataFrame, control: DataFrame, scale: Scale) -> DataFrame:
+    """One row per group, partition and time bucket of `scale`. `rollup` and `control` also hold what came before.
 
     Redriven messages and dead letters are appends too. A reset moves the committed offset either way.
     """
@@ -48,7 +49,7 @@ def lag(rollup: DataFrame, control: DataFrame, duration_ns: int, width_ns: int) 
             "group",
             F.col("change")[0].alias("topic"),
             F.col("change")[1].cast("int").alias("partition"),
-            (F.floor(F.col("time_ns") / F.lit(width_ns)) * width_ns).cast("bigint").alias("start_ns"),
+            scale.start("time_ns").alias("start_ns"),
             F.col("change")[3].cast("bigint").alias("committed"),
             "seq",
         )
@@ -58,7 +59,7 @@ def lag(rollup: DataFrame, control: DataFrame, duration_ns: int, width_ns: int) 
         .groupBy("group", "topic", "partition", "start_ns")
         .agg(F.max_by("committed", "seq").alias("committed"))
     )
-    cells = grid(committed.select("group", "topic", "partition").distinct(), duration_ns, width_ns)
+    cells = grid(committed.select("group", "topic", "partition").distinct(), scale)
     per_partition = Window.partitionBy("group", "topic", "partition").orderBy("start_ns")
     return (
         cells.join(committed, ["group", "topic", "partition", "start_ns"], "left")
@@ -70,6 +71,7 @@ def lag(rollup: DataFrame, control: DataFrame, duration_ns: int, width_ns: int) 
         )
         .withColumn("lag", F.greatest(F.col("end_offset") - F.col("committed"), F.lit(0)).cast("bigint"))
         .withColumn("lag", F.when(F.col("committed").isNotNull(), F.col("lag")))
+        .where(F.col("start_ns") >= scale.from_ns)
         .orderBy("group", "topic", "partition", "start_ns")
     )
 

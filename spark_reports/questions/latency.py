@@ -3,6 +3,10 @@
 Durations are counted in logarithmic buckets of 1 %: exact to 0.5 %, mergeable, so that percentiles over time,
 by group and of the whole come from the same counts. Every message weighs one, whatever range its event
 carried.
+
+A group that starts after the messages, or goes back to earlier ones, reads them late through no fault of anybody:
+those are
+measures of their own and spoil no percentile.
 """
 
 from __future__ import annotations
@@ -12,6 +16,8 @@ import math
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from spark_reports.scale import Scale
+
 BUCKETS_SCHEMA = (
     "measure STRING, topic STRING, `group` STRING, start_ns BIGINT, log_bucket INT, messages BIGINT, max_ns BIGINT"
 )
@@ -20,27 +26,61 @@ SCHEMA_COLUMNS = (
 )
 QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p99_ns": 0.99, "p999_ns": 0.999}
 GROWTH = 1.01
+FIRST, DONE, REPLAYED, REPLAYED_DONE = "delivered", "acknowledged", "replayed", "replayed and acknowledged"
+GRACE_NS = 1_000_000_000  # a group that joins this long after a message still counts as having been there
 _ZERO = -1  # the bucket of durations below 1 ns, which virtual time has
 
 
-def latency_buckets(messages: DataFrame, width_ns: int) -> DataFrame:
-    """Counts per measure (delivered: the first delivery to a group; acknowledged), place, time and duration
-    bucket.
+def replays(control: DataFrame, *by: str) -> DataFrame:
+    """Per group (and `by`), since when it reads what it reads: its first member, and the last reset of its offsets."""
+    kind = F.col("kind")
+    return (
+        control.where(kind.isin("member_joined", "offsets_reset"))
+        .groupBy("group", *by)
+        .agg(
+            F.coalesce(F.min(F.when(kind == "member_joined", F.col("time_ns"))), F.lit(0)).alias("joined_ns"),
+            F.coalesce(F.max(F.when(kind == "offsets_reset", F.col("time_ns"))), F.lit(0)).alias("reset_ns"),
+        )
+        .where((F.col("joined_ns") > GRACE_NS) | (F.col("reset_ns") > 0))
+    )
 
-    The time bucket is that of the delivery or acknowledgement. Rows without `published_ns` are not counted.
+
+def durations(messages: DataFrame, control: DataFrame, *by: str) -> DataFrame:
+    """The rows of `messages` that end a wait, with its `measure`, its `duration` in ns and the `log_bucket` of that.
+
+    Rows without `published_ns` are left out. What a group reads of the time before it was there has the measures
+    `REPLAYED`
+    and `REPLAYED_DONE`. `by` are further columns that tell groups apart.
     """
     first = (F.col("kind") == "delivered") & (F.coalesce("attempt", F.lit(1)) == 1)
-    duration = F.greatest(F.col("time_ns") - F.col("published_ns"), F.lit(0))
+    born = F.col("published_ns")
+    duration = F.greatest(F.col("time_ns") - born, F.lit(0))
     bucket = F.when(duration < 1, _ZERO).otherwise(F.floor(F.log(duration) / math.log(GROWTH)).cast("int"))
+    old = (born < F.col("joined_ns") - GRACE_NS) | (
+        (born < F.col("reset_ns") - GRACE_NS) & (F.col("time_ns") >= F.col("reset_ns"))
+    )
+    measure = F.when(~F.coalesce(old, F.lit(False)), F.col("kind")).otherwise(
+        F.when(F.col("kind") == FIRST, REPLAYED).otherwise(REPLAYED_DONE)
+    )
     return (
-        messages.where((first | (F.col("kind") == "acknowledged")) & F.col("published_ns").isNotNull())
+        messages.where((first | (F.col("kind") == DONE)) & born.isNotNull())
+        .join(F.broadcast(replays(control, *by)), ["group", *by], "left")
         .select(
-            F.col("kind").alias("measure"),
-            *("topic", "group"),
-            (F.floor(F.col("time_ns") / F.lit(width_ns)) * width_ns).cast("bigint").alias("start_ns"),
-            bucket.alias("log_bucket"),
-            *("count", duration.alias("duration")),
+            measure.alias("measure"), *by, "topic", "group", "time_ns", "count",
+            bucket.alias("log_bucket"), duration.alias("duration"),
         )
+    )  # fmt: skip
+
+
+def latency_buckets(messages: DataFrame, control: DataFrame, scale: Scale) -> DataFrame:
+    """Counts per measure (delivered: the first delivery to a group; acknowledged; replayed), place, time and duration
+    bucket.
+
+    The time bucket is that of the delivery or acknowledgement.
+    """
+    return (
+        durations(messages.where(F.col("time_ns") >= scale.from_ns), control)
+        .withColumn("start_ns", scale.start("time_ns"))
         .groupBy("measure", "topic", "group", "start_ns", "log_bucket")
         .agg(F.sum("count").alias("messages"), F.max("duration").alias("max_ns"))
     )

@@ -5,13 +5,15 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from spark_reports.scale import Scale
+
 SCHEMA = (
     "`group` STRING, topic STRING, partition INT, client STRING, generation INT, from_ns BIGINT, "
     "to_ns BIGINT, held_ns BIGINT"
 )
 
 
-def ownership(control: DataFrame, duration_ns: int) -> DataFrame:
+def ownership(control: DataFrame, scale: Scale) -> DataFrame:
     """One row per interval in which a client held a partition; an interval that was not ended lasts to the
     session's end.
 
@@ -37,15 +39,16 @@ def ownership(control: DataFrame, duration_ns: int) -> DataFrame:
     turns = kept.withColumn("before", before).where(
         F.col("before").isNull() | (F.col("before") != F.coalesce("owner", F.lit("")))
     )
-    ended = F.coalesce(F.lead("time_ns").over(per_place), F.lit(duration_ns).cast("bigint"))
+    ended = F.coalesce(F.lead("time_ns").over(per_place), F.lit(scale.to_ns).cast("bigint"))
     return (
         turns.withColumn("to_ns", ended)
         .where("owner IS NOT NULL")
         .select(
             *("group", "topic", "partition", "client", "generation"),
-            F.col("time_ns").alias("from_ns"),
+            F.greatest("time_ns", F.lit(scale.from_ns)).cast("bigint").alias("from_ns"),
             "to_ns",
-            (F.col("to_ns") - F.col("time_ns")).alias("held_ns"),
         )
+        .where(F.col("to_ns") >= scale.from_ns)
+        .withColumn("held_ns", F.col("to_ns") - F.col("from_ns"))
         .orderBy("group", "topic", "partition", "from_ns")
     )

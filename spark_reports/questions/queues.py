@@ -6,11 +6,12 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from spark_reports.questions.rollup import grid
+from spark_reports.scale import Scale
 
 SCHEMA = "queue STRING, start_ns BIGINT, waiting BIGINT, in_flight BIGINT"
 
 
-def queues(rollup: DataFrame, control: DataFrame, duration_ns: int, width_ns: int) -> DataFrame:
+def queues(rollup: DataFrame, control: DataFrame, scale: Scale) -> DataFrame:
     """One row per queue and time bucket, at the bucket's end. A queue is a topic that is read with leases: group =
     topic.
 
@@ -24,9 +25,8 @@ def queues(rollup: DataFrame, control: DataFrame, duration_ns: int, width_ns: in
         .distinct()
     )
     here = F.col("topic") == F.col("queue")
-    start = (F.floor(F.col("time_ns") / F.lit(width_ns)) * width_ns).cast("bigint")
     others = control.where(F.col("kind").isin("user_action", "damage") & (F.col("count") > 0)).select(
-        start.alias("start_ns"), "kind", "topic", "to_topic", F.col("count").alias("messages")
+        scale.start("time_ns").alias("start_ns"), "kind", "topic", "to_topic", F.col("count").alias("messages")
     )
     stored = (
         F.when((kind == "redriven") & (F.col("to_topic") == F.col("queue")), messages)
@@ -50,8 +50,9 @@ def queues(rollup: DataFrame, control: DataFrame, duration_ns: int, width_ns: in
     in_flight = F.coalesce(F.sum("held").over(so_far), F.lit(0))
     depth = F.coalesce(F.sum("stored").over(so_far), F.lit(0))
     return (
-        grid(names, duration_ns, width_ns)
+        grid(names, scale)
         .join(changes, ["queue", "start_ns"], "left")
         .select("queue", "start_ns", (depth - in_flight).alias("waiting"), in_flight.alias("in_flight"))
+        .where(F.col("start_ns") >= scale.from_ns)
         .orderBy("queue", "start_ns")
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from spark_reports.scale import Scale
+
 SCHEMA = (
     "`group` STRING, started_ns BIGINT, ended_ns BIGINT, pause_ns BIGINT, finished BOOLEAN, cause STRING, "
     "generation_before INT, generation_after INT, partitions INT, moved INT, kept INT, stopped INT"
@@ -12,7 +14,7 @@ SCHEMA = (
 _DETAIL = "before ARRAY<ARRAY<STRING>>, after ARRAY<ARRAY<STRING>>, started_ns BIGINT, partitions ARRAY<ARRAY<STRING>>"
 
 
-def rebalances(control: DataFrame, duration_ns: int) -> DataFrame:
+def rebalances(control: DataFrame, scale: Scale) -> DataFrame:
     """One row per rebalance; one that never finished lasts to the session's end.
 
     `moved` changed hands, `kept` stayed with their owner, `stopped` were taken from their owner for the
@@ -45,7 +47,7 @@ def rebalances(control: DataFrame, duration_ns: int) -> DataFrame:
     cut = steps.where((F.col("kind") == "rebalance_started") & F.col("next_kind").isNull()).select(
         "group",
         F.col("time_ns").alias("started_ns"),
-        F.lit(duration_ns).cast("bigint").alias("ended_ns"),
+        F.lit(scale.to_ns).cast("bigint").alias("ended_ns"),
         F.lit(False).alias("finished"),
         "cause",
         F.col("generation").alias("generation_before"),
@@ -68,6 +70,7 @@ def rebalances(control: DataFrame, duration_ns: int) -> DataFrame:
     return (
         known.join(_stopped(events, known), ["group", "started_ns", "ended_ns"], "left")
         .select(*known.columns, F.coalesce("stopped", F.lit(0)).cast("int").alias("stopped"))
+        .where(F.col("ended_ns") >= scale.from_ns)
         .orderBy("started_ns", "group")
     )
 

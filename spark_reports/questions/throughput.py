@@ -5,6 +5,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from spark_reports.scale import Scale
+
 SCHEMA = (
     "dimension STRING, topic STRING, name STRING, start_ns BIGINT, messages BIGINT, bytes BIGINT, "
     "messages_per_s DOUBLE, bytes_per_s DOUBLE"
@@ -15,7 +17,7 @@ SERIES_SCHEMA = (
 )
 
 
-def throughput(rollup: DataFrame, width_ns: int) -> DataFrame:
+def throughput(rollup: DataFrame, scale: Scale) -> DataFrame:
     """One row per dimension (topic, partition, producer, consumer), series and time bucket that saw messages.
 
     Topics, partitions and producers count what was published, consumers what was delivered to them.
@@ -29,7 +31,7 @@ def throughput(rollup: DataFrame, width_ns: int) -> DataFrame:
     )
     counted = rollup.where(F.col("kind").isin("published", "delivered"))
     exploded = counted.select(F.explode(series).alias("series"), "topic", "start_ns", "messages", "bytes")
-    seconds = width_ns / 1e9
+    seconds = scale.width_ns / 1e9
     return (
         exploded.where("series IS NOT NULL")
         .groupBy("series.dimension", "topic", "series.name", "start_ns")
@@ -47,9 +49,9 @@ def _series(dimension: str, name: Column, where: Column) -> Column:
     return F.when(where, F.struct(F.lit(dimension).alias("dimension"), name.alias("name")))
 
 
-def throughput_series(throughput: DataFrame, duration_ns: int) -> DataFrame:
+def throughput_series(throughput: DataFrame, scale: Scale) -> DataFrame:
     """One row per series: its sums, its mean over the session and its busiest bucket."""
-    seconds = max(duration_ns, 1) / 1e9
+    seconds = scale.duration_ns / 1e9
     return (
         throughput.groupBy("dimension", "topic", "name")
         .agg(

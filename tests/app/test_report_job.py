@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.jobs import Jobs
 from app.report_process import ReportError, ReportProcess
+from spark_reports.request import Request
 from tests.app.conftest import Hand
 from widgets.dialogs.export_report import ExportReportDialog
 
@@ -62,7 +63,9 @@ def job_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str],
 def test_a_good_job_tells_its_progress_and_gives_the_page(job_does: Callable[[str], None], tmp_path: Path) -> None:
     job_does(GOOD)
     said: list[float] = []
-    page = ReportProcess(tmp_path, tmp_path / "out").run(lambda progress: said.append(progress["fraction"]))
+    page = ReportProcess(Request((str(tmp_path),), tmp_path / "out")).run(
+        lambda progress: said.append(progress["fraction"])
+    )
     assert page == tmp_path / "out" / "report.html"
     assert said == [0.0, 0.2, 0.4, 0.6, 0.8]
 
@@ -73,7 +76,7 @@ def test_a_good_job_tells_its_progress_and_gives_the_page(job_does: Callable[[st
 def test_a_job_that_fails_says_why(job_does: Callable[[str], None], tmp_path: Path, script: str, words: str) -> None:
     job_does(script)
     with pytest.raises(ReportError, match=words):
-        ReportProcess(tmp_path, tmp_path / "out").run(lambda _progress: None)
+        ReportProcess(Request((str(tmp_path),), tmp_path / "out")).run(lambda _progress: None)
 
 
 def test_a_cancelled_job_ends_soon_and_says_so(job_does: Callable[[str], None], tmp_path: Path, qtbot: QtBot) -> None:

@@ -11,11 +11,11 @@ from pyspark.sql import SparkSession
 
 from broker_core.events import EventStream
 from broker_core.session.recorder import Recorder
+from spark_reports.frames import Frames, read_frames
 from spark_reports.java import find_java
 from spark_reports.jvm import Jvm
 from spark_reports.session import EVENTS_SCHEMA, inspect
 from spark_reports.spark import spark_session
-from spark_reports.tables import Frames
 from spark_reports.tuning import SMALL
 from tests.broker_core.session.fake_stream import FakeBroker
 
@@ -57,7 +57,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def frames(spark: SparkSession, recorded: Path) -> Frames:
     """The DataFrames of `recorded`."""
-    return Frames(spark, inspect(str(recorded)))
+    return read_frames(spark, inspect(str(recorded)))
 
 
 class Events:

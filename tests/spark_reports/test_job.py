@@ -179,7 +179,7 @@ def test_what_is_wrong_is_one_sentence_before_java_starts(recorded: Path, tmp_pa
     cases = [
         ((tmp_path / "nowhere", *out), "the folder does not exist"),
         ((tmp_path / "empty", *out), "is not a session"),
-        ((tmp_path / "new", *out), "has format version 2"),
+        ((tmp_path / "new", *out), "has format version 99"),
         ((unsealed, *out), "still being recorded, or was never closed"),
         ((recorded, "--out", tmp_path / "full"), "holds something else than a report"),
     ]

@@ -8,6 +8,7 @@ import duckdb
 import pytest
 from pyspark.sql import DataFrame
 
+from spark_reports.frames import Frames
 from spark_reports.questions import (
     audit,
     backpressure,
@@ -15,13 +16,10 @@ from spark_reports.questions import (
     keys,
     lag,
     latency,
-    queues,
-    rebalances,
     redeliveries,
     throughput,
     totals,
 )
-from spark_reports.tables import Frames
 
 pytestmark = pytest.mark.spark
 
@@ -50,11 +48,11 @@ def answer(duck: duckdb.DuckDBPyConnection, query: str) -> list[tuple]:
 
 
 def test_the_buckets_are_as_the_queries_below_assume(frames: Frames) -> None:
-    assert frames.width_ns == WIDTH
+    assert frames.scale.width_ns == WIDTH
 
 
 def test_totals(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
-    found = dict(rows(totals.totals(frames.rollup, frames.control)))
+    found = dict(rows(totals.totals(frames.counted, frames.happened)))
     counted = dict(answer(duck, "SELECT kind, sum(count)::BIGINT FROM messages GROUP BY kind"))
     for kind in ("published", "delivered", "acknowledged", "dead_lettered", "redriven", "rejected"):
         assert found[kind] == counted[kind] > 0, kind
@@ -72,7 +70,7 @@ def test_throughput_of_partitions(frames: Frames, duck: duckdb.DuckDBPyConnectio
 
 
 def test_throughput_of_consumers(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
-    series = throughput.throughput_series(frames.throughput, frames.duration_ns).where("dimension = 'consumer'")
+    series = throughput.throughput_series(frames.throughput, frames.scale).where("dimension = 'consumer'")
     assert rows(series, "name", "topic", "messages") == answer(
         duck, "SELECT client, topic, sum(count)::BIGINT FROM messages WHERE kind = 'delivered' GROUP BY ALL"
     )
@@ -100,7 +98,7 @@ def test_lag_at_the_end_of_every_bucket(frames: Frames, duck: duckdb.DuckDBPyCon
         duck,
         f"""WITH grid AS (
                 SELECT DISTINCT m."group" AS who, m.topic, m.partition, b.range * {WIDTH} AS start
-                FROM messages m, range({-(-frames.duration_ns // WIDTH)}) b
+                FROM messages m, range({-(-frames.scale.duration_ns // WIDTH)}) b
                 WHERE m.kind = 'acknowledged' AND m."group" <> m.topic)
             SELECT who, g.topic, g.partition, start,
                 coalesce((SELECT max("offset" + count) FROM messages p WHERE kind = 'published' AND p.topic = g.topic
@@ -117,7 +115,7 @@ def test_lag_at_the_end_of_every_bucket(frames: Frames, duck: duckdb.DuckDBPyCon
 
 
 def test_queues_end_with_what_nobody_finished(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
-    last = queues.queues(frames.rollup, frames.control, frames.duration_ns, frames.width_ns).collect()[-1]
+    last = frames.queues.collect()[-1]
     left = answer(
         duck,
         """SELECT sum(CASE WHEN kind = 'published' AND topic = 'orders' OR kind = 'redriven' THEN count
@@ -136,7 +134,7 @@ def test_redeliveries(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_dead_letters(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
-    assert rows(dead_letters.dead_letters(frames.messages), "group", "cause", "dead_lettered", "redriven") == answer(
+    assert rows(dead_letters.dead_letters(frames.dead), "group", "cause", "dead_lettered", "redriven") == answer(
         duck,
         """SELECT d."group", d.cause, count(*), count(r.seq) FROM messages d LEFT JOIN messages r
            ON r.kind = 'redriven' AND r.topic = d.to_topic AND r."offset" = d.to_offset
@@ -145,7 +143,7 @@ def test_dead_letters(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_keys(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
-    found = keys.hot_keys(frames.messages, frames.partitions).where("topic = 'commits' AND rank <= 3")
+    found = keys.hot_keys(frames.messages, frames.partitions, frames.scale).where("topic = 'commits' AND rank <= 3")
     assert rows(found, "messages", "bytes") == answer(
         duck,
         """SELECT count(*), sum(size_bytes)::BIGINT FROM messages
@@ -158,11 +156,12 @@ def test_backpressure(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
     blocked = answer(
         duck,
         f"""SELECT topic, sum(until - time_ns)::BIGINT FROM (
-                SELECT *, lead(time_ns, 1, {frames.duration_ns}) OVER (PARTITION BY topic, client ORDER BY seq) AS until
+                SELECT *, lead(time_ns, 1, {frames.scale.duration_ns})
+                    OVER (PARTITION BY topic, client ORDER BY seq) AS until
                 FROM control WHERE kind LIKE 'producer_%') WHERE kind = 'producer_blocked' GROUP BY ALL""",
     )
     assert rows(backpressure.backpressure_series(frames.blocks, frames.rollup), "topic", "blocked_ns") == blocked
-    over_time = backpressure.backpressure_over_time(frames.blocks, frames.rollup, frames.width_ns)
+    over_time = backpressure.backpressure_over_time(frames.blocks, frames.rollup, frames.scale)
     assert sum(row.blocked_ns for row in over_time.collect()) == blocked[0][1]
 
 
@@ -172,9 +171,9 @@ def test_rebalances(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
         """SELECT "group", (detail->>'started_ns')::BIGINT, time_ns, cause, generation FROM control
            WHERE kind = 'rebalance_completed'""",
     )
-    found = rebalances.rebalances(frames.control, frames.duration_ns)
+    found = frames.rebalances
     assert rows(found, "group", "started_ns", "ended_ns", "cause", "generation_after") == expected
 
 
 def test_a_sound_session_passes_the_audit(frames: Frames) -> None:
-    assert [row.messages for row in audit.audit(frames.messages, frames.control).collect()] == [0] * len(audit.CHECKS)
+    assert [row.messages for row in audit.audit(frames.words, frames.control).collect()] == [0] * len(audit.CHECKS)

@@ -11,9 +11,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 import resources
-from spark_reports.questions import audit, queues, totals
+from spark_reports.frames import read_frames
+from spark_reports.questions import audit, recording, totals
 from spark_reports.session import inspect
-from spark_reports.tables import Frames
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -29,11 +29,11 @@ def test_the_recording_of_a_scenario_is_the_whole_truth(spark: SparkSession, tmp
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout.splitlines()[-1])
 
-    frames = Frames(spark, inspect(str(session)))
-    rows = totals.reconciliation(totals.totals(frames.rollup, frames.control), frames.summary).collect()
+    frames = read_frames(spark, inspect(str(session)))
+    rows = totals.reconciliation(totals.totals(frames.counted, frames.happened), frames.summary).collect()
     assert {row.name: row.recorded for row in rows} == {row.name: summary[row.name] for row in rows}
     assert len(rows) == 13 and all(row.equal for row in rows)
-    assert [row for row in audit.audit(frames.messages, frames.control).collect() if not row.ok] == []
-    depth = queues.queues(frames.rollup, frames.control, frames.duration_ns, frames.width_ns)
-    assert depth.where("waiting < 0 OR in_flight < 0").count() == 0
-    frames.rollup.unpersist()
+    assert [row for row in audit.audit(frames.words, frames.control).collect() if not row.ok] == []
+    assert frames.queues.where("waiting < 0 OR in_flight < 0").count() == 0
+    assert recording.recording(frames.messages, frames.control).collect() == []
+    frames.release()

@@ -13,8 +13,9 @@ from broker_core.lab.actions import MoveConsumer, Redrive
 from broker_core.lab.consumer import ConsumerActor
 from broker_core.lab.scenario import load_scenario
 from broker_core.session.live_session import LiveSession
+from spark_reports.frames import read_frames
 from spark_reports.session import inspect
-from spark_reports.tables import TABLES, Frames
+from spark_reports.tables import TABLES
 
 pytestmark = pytest.mark.spark
 
@@ -47,7 +48,7 @@ def test_the_report_counts_what_the_broker_counted(spark: SparkSession, tmp_path
     live.simulation.loop.run_until(ns_from_s(until_s))
     live.close(finished=False)
     summary = live.summary()
-    frames = Frames(spark, inspect(str(tmp_path / "session")))
+    frames = read_frames(spark, inspect(str(tmp_path / "session")))
     counted = {row["name"]: row["recorded"] for row in TOTALS.build(frames).collect()}
     assert counted == {name: summary[name] for name in counted}
     assert set(counted) == set(summary)
@@ -67,7 +68,7 @@ def test_a_message_that_the_recording_lost_is_noticed(spark: SparkSession, tmp_p
     live.simulation.events.attach(recorder)
     live.simulation.loop.run_until(ns_from_s(10))
     live.close(finished=False)
-    frames = Frames(spark, inspect(str(tmp_path / "session")))
+    frames = read_frames(spark, inspect(str(tmp_path / "session")))
     different = {row["name"]: row["difference"] for row in RECONCILIATION.build(frames).collect() if not row["equal"]}
     assert different["published"] < 0
     assert different["delivered"] < 0

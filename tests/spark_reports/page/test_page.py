@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+import shlex
 from html.parser import HTMLParser
 from typing import Any
 
@@ -13,13 +14,17 @@ import pyarrow as pa
 import pytest
 
 from spark_reports.collect import Made
+from spark_reports.page import page as pages
 from spark_reports.page.charts import chart_data
-from spark_reports.page.findings import BAD, GOOD, WARN, find
-from spark_reports.page.page import render
+from spark_reports.page.finding import BAD, GOOD, WARN
+from spark_reports.page.findings import find
+from spark_reports.page.moments import Moments
+from spark_reports.scale import Scale
 from spark_reports.session import SessionInfo
 from spark_reports.tables import TABLES
 
 S = 1_000_000_000
+SCALE = Scale(0, 60 * S, S)
 EVIL = "</script><img src=x onerror=alert(1)>\"'&{{7*7}}"
 _ARROW = {"BIGINT": pa.int64(), "INT": pa.int32(), "STRING": pa.string(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_()}
 TOTALS = (
@@ -38,7 +43,12 @@ def made(**rows: list[dict[str, Any]]) -> Made:
     rows.setdefault("totals", [{"name": name, "recorded": 0} for name in TOTALS])
     tables = {table.name: pa.Table.from_pylist(rows.get(table.name, []), _schema(table.schema)) for table in TABLES}
     assert set(rows) <= set(tables)
-    return Made(tables, 60 * S, S)
+    return Made(tables, SCALE)
+
+
+def render(about: SessionInfo, whole: Made) -> str:
+    tables = {name: table.to_pylist() for name, table in whole.tables.items()}
+    return pages.render(about, whole, tables, find(tables, whole.scale, whole=whole.whole))
 
 
 def info(**metadata: Any) -> SessionInfo:
@@ -47,7 +57,7 @@ def info(**metadata: Any) -> SessionInfo:
 
 def findings(**rows: list[dict[str, Any]]) -> list[Any]:
     tables = {name: table.to_pylist() for name, table in made(**rows).tables.items()}
-    return find(tables, 60 * S)
+    return find(tables, SCALE)
 
 
 def equal(name: str = "published", summary: int = 5, recorded: int = 5) -> dict[str, Any]:
@@ -76,23 +86,21 @@ def test_a_session_in_which_nothing_happened_still_has_a_page() -> None:
     )
 
 
+def hostile(**more: Any) -> dict[str, list[dict[str, Any]]]:
+    """Every table with a row whose words are all an attack."""
+    plain = {"STRING": EVIL, "BIGINT": S, "INT": 1, "DOUBLE": 0.5, "BOOLEAN": False}
+    rows = {}
+    for table in TABLES:
+        row = {name: plain[kind] for name, kind in (part.split() for part in table.schema.replace("`", "").split(", "))}
+        told = {"dimension": "topic", "measure": "delivered", "kind": "fault", "outcome": "refused", "attempt": 2}
+        rows[table.name] = [row | {name: value for name, value in told.items() if name in row}]
+    rows["totals"] = [{"name": name, "recorded": 0} for name in TOTALS]
+    rows["partitions"].append(rows["partitions"][0] | {"partition": 2})
+    return rows | more
+
+
 def test_nothing_of_a_session_is_markup() -> None:
-    place = {"topic": EVIL, "partition": 0, "group": EVIL, "client": EVIL, "cause": EVIL, "key": EVIL, "name": EVIL}
-    rate = {"dimension": "topic", "messages": 2, "bytes": 1, "messages_per_s": 1.0, "bytes_per_s": 1.0, "start_ns": 0}
-    span = {"from_ns": 0, "to_ns": S, "started_ns": 0, "ended_ns": S, "pause_ns": S, "finished": True, "stopped": 1}
-    dead = {"time_ns": 0, "offset": 0, "attempt": 1, "bin": EVIL, "bin_offset": 0, "dead_lettered": 1, "redriven": 0}
-    share = {"share": 0.5, "times_even": 1.0, "share_of_partition": 1.0, "share_of_topic": 1.0, "rank": 1}
-    lag = {"end_offset": 1, "committed": 0, "lag": 1, "last_lag": 1, "max_lag": 1, "max_lag_ns": 0, "mean_lag": 1.0}
-    moved = {"partitions": 1, "moved": 1, "kept": 0, "peak_messages_per_s": 1.0, "kind": "fault", "first_ns": 0}
-    row = {**place, **rate, **span, **dead, **share, **lag, **moved}
-    hostile = (
-        *("throughput", "throughput_series", "dead_letters", "dead_letter_list", "hot_keys", "rebalances", "ownership"),
-        *("markers", "lag", "lag_series"),
-    )
-    columns = {table.name: _schema(table.schema).names for table in TABLES}
-    rows = {name: [{key: row[key] for key in columns[name] if key in row}] for name in hostile}
-    rows["partitions"] = [{key: row[key] for key in columns["partitions"]} | {"partition": p} for p in (0, 1)]
-    page = render(info(scenario=EVIL, session_id=EVIL, problems=()), made(**rows))
+    page = render(info(scenario=EVIL, session_id=EVIL, started_at=EVIL, ended=EVIL, problems=()), made(**hostile()))
     elements = _Elements()
     elements.feed(page)
     tags = [tag for tag, _ in elements.found]
@@ -102,6 +110,26 @@ def test_nothing_of_a_session_is_markup() -> None:
     assert "49" not in re.findall(r"<h1>(.*?)</h1>", page, re.S)[0].replace("{{7*7}}", "")
     data = json.loads(re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[0])
     assert data["ownership"]["clients"] == [EVIL]
+
+
+def test_a_moment_is_a_command_that_a_shell_takes_as_it_is_meant() -> None:
+    place = "/tmp/it's $(here) <b>"
+    moment = Moments(place).at(42_500_000_000)
+    assert moment is not None
+    assert moment.command == "python main.py open '/tmp/it'\"'\"'s $(here) <b>' --at 42.5"
+    assert shlex.split(moment.command) == ["python", "main.py", "open", place, "--at", "42.5"]
+    assert (moment.words, moment.link) == ("00:42.5", "brokerscope:/tmp/it%27s%20%24%28here%29%20%3Cb%3E?at=42.5")
+    assert Moments(place).at(None) is None
+    assert Moments("s3a://bucket/x").at(0) == (
+        "00:00.0",
+        "python main.py open s3a://bucket/x --at 0.0",
+        "brokerscope:s3a%3A//bucket/x?at=0.0",
+    )
+    page = render(SessionInfo(place, {}), made(**hostile()))
+    elements = _Elements()
+    elements.feed(page)
+    commands = [a["data-command"] for _, a in elements.found if "data-command" in a]
+    assert len(commands) > 10 and all(shlex.split(command or "")[3] == place for command in commands)
 
 
 def test_the_page_needs_nothing_else_and_runs_only_its_own_scripts() -> None:
@@ -116,6 +144,7 @@ def test_the_page_needs_nothing_else_and_runs_only_its_own_scripts() -> None:
     elements.feed(page)
     references = [a[name] for _, a in elements.found for name in ("src", "href") if a.get(name)]
     assert references and all(reference.startswith("#") for reference in references if reference)
+    assert "http" not in re.sub(r"http://www.w3.org/[a-zA-Z0-9/]*", "", policy)
     anchors = {a["id"] for _, a in elements.found if a.get("id")}
     assert {reference[1:] for reference in references if reference} <= anchors
 
@@ -150,11 +179,22 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
     "dead letters": (
         {
             "dead_letters": [
-                {"group": "q", "cause": "poison", "dead_lettered": 3, "redriven": 1, "first_ns": S},
-                {"group": "q", "cause": "late", "dead_lettered": 1, "redriven": 0, "first_ns": S},
-            ]
+                {
+                    **{"group": "q", "cause": "poison", "dead_lettered": 3, "redriven": 2, "first_ns": S},
+                    **{"recovered": 1, "died_again": 1, "waiting": 0},
+                },
+                {
+                    **{"group": "q", "cause": "late", "dead_lettered": 1, "redriven": 0, "first_ns": S},
+                    **{"recovered": 0, "died_again": 0, "waiting": 0},
+                },
+            ],
+            "dead_letter_keys": [{"group": "q", "key": "order-7", "dead_lettered": 2}],
         },
-        ["4 messages ended in the dead letters", "Most often: poison (75 %, in q). 1 was redriven."],
+        [
+            "4 messages ended in the dead letters",
+            "Most often: poison (75 %, in q). 50 % have the key order-7.",
+            "2 were redriven: 1 acknowledged and 1 dead again.",
+        ],
     ),
     "rebalance": (
         {
@@ -167,11 +207,16 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
                     **{"group": "g", "started_ns": 0, "ended_ns": 50 * S, "pause_ns": 50 * S, "finished": True},
                     **{"cause": "start", "partitions": 6, "moved": 6, "kept": 0, "stopped": 0},
                 },
-            ]
+            ],
+            "unserved": [
+                {"group": "g", "started_ns": 31 * S, "published": 12},
+                {"group": "g", "started_ns": 0, "published": 99},
+            ],
         },
         [
             "A rebalance stopped 4 of 6 partitions of g for 3 s",
             "At 00:31.0, because worker-2 crashed. 4 moved, 2 stayed with their owner.",
+            "12 messages arrived meanwhile and waited.",
         ],
     ),
     "lag": (
@@ -208,7 +253,128 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
             ],
             "hot_keys": [{"topic": "t", "rank": 1, "key": "librdkafka/33", "partition": 0, "share_of_partition": 0.67}],
         },
-        ["Partition 0 of t carried 75 % of its messages", "The key librdkafka/33 alone is 67 % of the partition."],
+        [
+            "Partition 0 of t carried 75 % of its messages: key librdkafka/33",
+            "The key librdkafka/33 alone is 67 % of the partition.",
+        ],
+    ),
+    "a gap in the recording": (
+        {
+            "recording": [
+                {"first_seq": 64, "last_seq": 127, "missing": 1, "doubled": 0, "from_ns": 2 * S, "to_ns": 3 * S},
+                {"first_seq": 640, "last_seq": 703, "missing": 4, "doubled": 2, "from_ns": 5 * S, "to_ns": 6 * S},
+            ]
+        },
+        [
+            "5 events are missing from the recording 2 gaps; the first has 1 event, between 00:02.0 and 00:03.0.",
+            "2 events are recorded twice The first near number 640, at 00:05.0.",
+        ],
+    ),
+    "a message that broke a rule": (
+        {
+            "audit": [
+                {
+                    **{"check": "skipped: x", "messages": 3, "explained": 1, "ok": False, "group": "g", "topic": "t"},
+                    **{"partition": 0, "near_offset": 64},
+                }
+            ],
+            "audit_list": [
+                {"check": "skipped: x", "group": "g", "topic": "t", "partition": 0, "offset": 70, "explained": True},
+                {
+                    **{"check": "skipped: x", "group": "g", "topic": "t", "partition": 0, "offset": 77},
+                    **{"explained": False, "story": "published by p at 1.000 s", "happened_ns": S},
+                },
+            ],
+        },
+        ["2 messages skipped: x The first is t/0 @77 in g: published by p at 1.000 s."],
+    ),
+    "schema": (
+        {
+            "refusals": [
+                {
+                    **{"topic": "t", "subject": "order", "place": "/amount", "outcome": "refused", "messages": 3},
+                    **{"producers": 1, "first_ns": S, "last_ns": 2 * S},
+                },
+                {
+                    **{"topic": "t", "subject": "order", "place": "the value", "outcome": "refused", "messages": 1},
+                    **{"producers": 1, "first_ns": S, "last_ns": 2 * S},
+                },
+            ]
+        },
+        [
+            "The schema order refused 4 messages Most often because of /amount (75 %, on t), from 00:01.0 to 00:02.0.",
+        ],
+    ),
+    "a queue that grows": (
+        {"queues": [{"queue": "q", "start_ns": at * S, "waiting": at * 10, "in_flight": 1} for at in range(60)]},
+        [
+            "q was still growing at the end: 590 messages waited",
+            "In the last 15 s it went from 450 to 590, 9.33 more a second",
+        ],
+    ),
+    "who did nothing": (
+        {
+            "consumers": [
+                {
+                    **{"group": group, "client": client, "from_ns": 0, "to_ns": 60 * S, "delivered": 0},
+                    **{"with_partitions_ns": owned, "utilisation": 0.0, "in_hand": 0.0},
+                }
+                for group, client, owned in (("g", "spare", 0), ("", "bench", None), ("q", "packer", None))
+            ]
+        },
+        [
+            "spare, bench and packer did nothing",
+            "spare had no partition in g, bench was in no group and packer got nothing from q.",
+        ],
+    ),
+    "who was always busy": (
+        {
+            "consumers": [
+                {
+                    **{"group": "q", "client": "packer", "from_ns": 0, "to_ns": 60 * S, "delivered": 9},
+                    **{"with_partitions_ns": None, "utilisation": 0.97, "in_hand": 3.25},
+                }
+            ]
+        },
+        ["packer was busy at least 95 % of the time packer had 3.2 messages in hand on average."],
+    ),
+    "what a fault did": (
+        {
+            "effects": [
+                {
+                    **{"time_ns": 30 * S, "kind": "fault", "client": "w-1", "cause": "crash", "scope": "g"},
+                    **{
+                        "window_ns": 3 * S,
+                        "delivered_before": 40.0,
+                        "delivered_after": 10.0,
+                        "p99_before_ns": S // 100,
+                    },
+                    **{"p99_after_ns": 3 * S, "behind_before": 3, "behind_after": 240},
+                },
+                {
+                    **{"time_ns": S, "kind": "user_action", "client": "c", "cause": "moved c", "scope": "g"},
+                    **{"window_ns": 3 * S, "delivered_before": 40.0, "delivered_after": 41.0},
+                },
+            ]
+        },
+        [
+            "Fault at 00:30.0: crash (w-1)",
+            "deliveries went from 40.0 to 10.0 a second, p99 from 10 ms to 3 s and the backlog from 3 to 240.",
+        ],
+    ),
+    "a replay": (
+        {
+            "latency": [
+                {"measure": measure, "messages": 70, "p50_ns": S, "p99_ns": S, "max_ns": 60 * S}
+                for measure in ("delivered", "replayed")
+            ],
+            "latency_by_group": [
+                {"measure": measure, "group": "new", "topic": "t", "messages": 70, "p99_ns": S}
+                for measure in ("delivered", "replayed")
+            ],
+            "latency_over_time": [{"measure": "replayed", "start_ns": 7 * S}],
+        },
+        ["new read 70 messages from before its time They were up to 60 s old when they were read."],
     ),
     "repeats": (
         {
@@ -240,7 +406,7 @@ def test_the_heat_map_keeps_every_message_and_lifts_what_took_no_time() -> None:
         {"measure": "delivered", "start_ns": at * S, "row": row, "from_ns": from_ns, "messages": messages}
         for at, row, from_ns, messages in cells
     ]
-    heat = chart_data({name: table.to_pylist() for name, table in made(latency_heat=rows).tables.items()}, 60 * S, S)
+    heat = chart_data({name: table.to_pylist() for name, table in made(latency_heat=rows).tables.items()}, SCALE)
     drawn = heat["latency_heat"]["delivered"]
     assert drawn["cells"] == [[0, 0, 7], [1, 2, 7], [1, 4, 1]]
     assert drawn["has_zero"] and len(drawn["labels"]) == 5 and drawn["labels"][2] == 1.0

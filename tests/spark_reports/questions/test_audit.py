@@ -6,16 +6,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spark_reports.questions import audit
+from spark_reports.questions import audit, audit_list
 from tests.spark_reports.conftest import Events
-from tests.spark_reports.questions.rows import committed, delivered, leased, published
+from tests.spark_reports.questions.rows import S, committed, delivered, leased, published
 
 pytestmark = pytest.mark.spark
 
 
 def broken(events: Events, *rows: dict, control: tuple[dict, ...] = ()) -> dict[str, tuple]:
     """The checks that `rows` break: (messages, explained, group, topic, partition, first offset)."""
-    answer = audit.audit(events(*rows), events(*control)).collect()
+    answer = audit.audit(audit.words(events(*rows)), events(*control)).collect()
     assert [row.check for row in answer] == list(audit.CHECKS)
     return {row.check.split(" ")[0].rstrip(":"): tuple(row)[1:3] + tuple(row)[4:] for row in answer if row.messages}
 
@@ -48,12 +48,48 @@ def test_an_audit_names_what_is_lost_duplicated_or_finished_twice(events: Events
     }
 
 
+def test_an_audit_names_what_a_group_never_got_though_it_went_on(events: Events) -> None:
+    rows = (published(0, 0, 0, 200), delivered(1, 0, 10, 50), delivered(2, 0, 130, 10))
+    assert broken(events, *rows) == {"skipped": (70, 0, "g", "t", 0, 0)}
+    evicted = {**committed(2, 0, 60, 70), "kind": "evicted"}
+    assert broken(events, *rows, evicted) == {}
+    trimmed = {"kind": "records_deleted", "topic": "t", "partition": 0}
+    assert broken(events, *rows, control=(trimmed,)) == {"skipped": (70, 70, "g", "t", 0, 0)}
+
+
+def test_broken_messages_are_named_one_by_one_with_what_happened(events: Events) -> None:
+    rows = events(
+        published(0, 0, 0, 3, key=None),
+        published(0, 0, 5, 1, key=b"=hot"),
+        delivered(S, 0, 0, 2),
+        delivered(2 * S, 0, 1, 1),
+        delivered(2 * S, 0, 5, 1),
+        published(3 * S, 1, 0),
+        published(3 * S, 1, 300),
+    )
+    answer = audit_list.audit_list(audit.words(rows), rows, events()).collect()
+    found = [(row.check.split(" ")[0].rstrip(":"), row.partition, row.offset, row.messages) for row in answer]
+    # 3 and 4 were never there; 2 was, and the group went past it; 1 came twice; of partition 1 a long run is gone.
+    runs = [row for row in found if row[1] == 1]
+    assert [row for row in found if row[1] == 0] == [
+        ("lost", 0, 3, 1), ("lost", 0, 4, 1), ("delivered", 0, 1, 1), ("skipped", 0, 2, 1),
+    ]  # fmt: skip
+    assert sum(row[3] for row in runs) == 299 and {row[0] for row in runs} == {"lost"}
+    twice = next(row for row in answer if row.check.startswith("delivered"))
+    assert twice.story == "published by p at 0.000 s; delivered to c at 1.000 s; delivered to c at 2.000 s"
+    assert (twice.published_ns, twice.happened_ns, twice.group, twice.explained) == (0, 2 * S, "g", False)
+    schema = events.spark.createDataFrame([], audit_list.SCHEMA).schema
+    assert answer[0].asDict().keys() == set(schema.names)
+    few = audit_list.audit_list(audit.words(rows), rows, events(), limit=2).collect()
+    assert len(few) == 2
+
+
 def test_an_audit_counts_across_words_of_64_offsets(events: Events) -> None:
     whole = [published(0, 0, 0, 1000), delivered(1, 0, 0, 1000), committed(2, 0, 0, 64), committed(3, 0, 64, 936)]
     assert broken(events, *whole) == {}
     assert broken(events, *whole, committed(4, 0, 100, 200)) == {"finished": (200, 0, "g", "t", 0, 64)}
     assert broken(events, published(0, 0, 70, 58), published(0, 0, 128, 1), published(0, 0, 700)) == {
-        "lost": (571, 0, "", "t", 0, 64)
+        "lost": (571, 0, "", "t", 0, 128)
     }
     assert broken(events, published(0, 0, 5, 300), published(0, 0, 127, 2)) == {"published": (2, 0, "", "t", 0, 64)}
 

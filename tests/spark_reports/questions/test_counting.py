@@ -6,10 +6,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_reports.questions import rollup, throughput, totals
+from spark_reports.scale import Scale
 from tests.spark_reports.conftest import Events
 from tests.spark_reports.questions.rows import S, check, committed, leased, published
 
 pytestmark = pytest.mark.spark
+
+SCALE = Scale(0, 10 * S, S)
 
 
 def test_rollup_sums_ranges_and_keeps_the_last_offset(spark: SparkSession, events: Events) -> None:
@@ -20,16 +23,16 @@ def test_rollup_sums_ranges_and_keeps_the_last_offset(spark: SparkSession, event
         committed(S, 0, 2, 3),
         committed(S + 1, 0, 0, 2),
     )
-    answer = rollup.rollup(table, S).orderBy("start_ns", "kind")
+    answer = rollup.rollup(table, SCALE).orderBy("start_ns", "kind")
     check(
         spark,
         answer,
         rollup.SCHEMA,
         [
-            (0, "published", "t", 0, "p", "", None, "", "", None, 2, 5, 50, 5, None, 1),
+            (0, "published", "t", 0, "p", "", None, "", "", None, 2, 5, 50, 5, None, 0, S - 1, 1),
             # The last event decides, not the highest offset: a reset goes back.
-            (S, "acknowledged", "t", 0, "c", "g", None, "", "", None, 2, 5, 0, 2, None, 4),
-            (S, "published", "t", 0, "p", "", None, "", "", None, 1, 1, 10, 6, None, 2),
+            (S, "acknowledged", "t", 0, "c", "g", None, "", "", None, 2, 5, 0, 2, None, S, S + 1, 4),
+            (S, "published", "t", 0, "p", "", None, "", "", None, 1, 1, 10, 6, None, S, S, 2),
         ],
     )
 
@@ -47,7 +50,7 @@ def test_totals_count_every_message_of_every_range(spark: SparkSession, events: 
         leased("purged", 5, 0, 2, topic="q.dlq"),
     )
     control = events({"kind": "rebalance_started", "group": "g"}, {"kind": "fault"})
-    answer = totals.totals(rollup.rollup(table, S), control).orderBy("name")
+    answer = totals.totals(rollup.rollup(table, SCALE), control).orderBy("name")
     expected = {
         "published": 1000, "delivered": 7, "redelivered": 3, "acknowledged": 4, "dead_lettered": 2, "rejected": 5,
         "dropped": 6, "redriven": 0, "expired": 0, "evicted": 0, "purged": 3, "rebalances": 1, "events": 11,
@@ -56,7 +59,7 @@ def test_totals_count_every_message_of_every_range(spark: SparkSession, events: 
 
 
 def test_totals_of_an_empty_session_are_zero(events: Events) -> None:
-    answer = totals.totals(rollup.rollup(events(), S), events()).collect()
+    answer = totals.totals(rollup.rollup(events(), SCALE), events()).collect()
     assert len(answer) == 13 and all(row.recorded == 0 for row in answer)
 
 
@@ -72,11 +75,12 @@ def test_reconciliation_puts_what_differs_first(spark: SparkSession) -> None:
 
 
 def test_throughput_is_per_second_of_the_bucket(spark: SparkSession, events: Events) -> None:
+    wide = Scale(0, 7 * S, 2 * S)
     table = events(
         published(0, 0, 0, 4), published(S, 1, 0, 2), published(5 * S, 0, 4),
         leased("delivered", 2 * S, 0, 3, size_bytes=30),
     )  # fmt: skip
-    answer = throughput.throughput(rollup.rollup(table, 2 * S), 2 * S)
+    answer = throughput.throughput(rollup.rollup(table, wide), wide)
     check(
         spark,
         answer,
@@ -92,5 +96,5 @@ def test_throughput_is_per_second_of_the_bucket(spark: SparkSession, events: Eve
             ("topic", "t", "t", 4 * S, 1, 10, 0.5, 5.0),
         ],
     )
-    series = throughput.throughput_series(answer, 7 * S).where("dimension = 'topic'")
+    series = throughput.throughput_series(answer, wide).where("dimension = 'topic'")
     check(spark, series, throughput.SERIES_SCHEMA, [("topic", "t", "t", 7, 70, 1.0, 10.0, 3.0)])

@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_reports.questions import ownership, rebalances
+from spark_reports.scale import Scale
 from tests.spark_reports.conftest import Events
 from tests.spark_reports.questions.rows import S, check
 
@@ -45,7 +46,7 @@ def test_rebalances_say_cause_pause_and_what_moved(spark: SparkSession, events: 
     )
     check(
         spark,
-        rebalances.rebalances(control, 10 * S),
+        rebalances.rebalances(control, Scale(0, 10 * S, S)),
         rebalances.SCHEMA,
         [
             ("g", S, 3 * S, 2 * S, True, "b joined", 1, 2, 4, 2, 2, 1),
@@ -72,7 +73,7 @@ def test_ownership_is_one_interval_per_holder(spark: SparkSession, events: Event
     )
     check(
         spark,
-        ownership.ownership(control, 5 * S),
+        ownership.ownership(control, Scale(0, 5 * S, S)),
         ownership.SCHEMA,
         [
             ("g", "t", 0, "a", 1, S, 5 * S, 4 * S),

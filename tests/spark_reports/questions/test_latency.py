@@ -6,10 +6,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_reports.questions import latency
+from spark_reports.scale import Scale
 from tests.spark_reports.conftest import Events
 from tests.spark_reports.questions.rows import MS, S, check, leased
 
 pytestmark = pytest.mark.spark
+
+SCALE = Scale(0, 10_000 * S, S)
 
 
 def test_latency_weighs_messages_and_takes_first_deliveries_only(spark: SparkSession, events: Events) -> None:
@@ -20,7 +23,7 @@ def test_latency_weighs_messages_and_takes_first_deliveries_only(spark: SparkSes
         leased("acknowledged", 5 * MS, 0, 1, published_ns=5 * MS),
         leased("acknowledged", 5 * MS, 0, 7),
     )
-    answer = latency.latency(latency.latency_buckets(table, S)).collect()
+    answer = latency.latency(latency.latency_buckets(table, events(), SCALE)).collect()
     zero, first = answer
     assert (zero.measure, zero.messages, zero.p50_ns, zero.max_ns) == ("acknowledged", 1, 0, 0)
     assert (first.measure, first.messages, first.max_ns) == ("delivered", 100, 1000 * MS)
@@ -30,13 +33,13 @@ def test_latency_weighs_messages_and_takes_first_deliveries_only(spark: SparkSes
     assert first.mean_ns == pytest.approx((98 * 10 + 2 * 1000) / 100 * MS, rel=0.005)
 
 
-def test_latency_percentiles_are_within_half_a_percent_of_the_exact_ones(spark: SparkSession) -> None:
+def test_latency_percentiles_are_within_half_a_percent_of_the_exact_ones(spark: SparkSession, events: Events) -> None:
     rows = spark.range(20_000).selectExpr(
         "'delivered' kind", "'t' topic", "'g' group", "1 attempt", "cast(1 + mod(id, 3) as bigint) count",
         "cast(pow(10, 3 + 6 * rand(7)) as bigint) + id * 1000 time_ns", "id * 1000 published_ns",
     )  # fmt: skip
     rows = rows.persist()
-    row = latency.latency(latency.latency_buckets(rows, S)).first()
+    row = latency.latency(latency.latency_buckets(rows, events(), SCALE)).first()
     exact = sorted(
         value
         for late, count in rows.selectExpr("time_ns - published_ns", "count").collect()
@@ -49,11 +52,32 @@ def test_latency_percentiles_are_within_half_a_percent_of_the_exact_ones(spark: 
     assert row.max_ns == exact[-1]
 
 
+def test_what_a_new_group_replays_spoils_no_percentile(spark: SparkSession, events: Events) -> None:
+    table = events(
+        leased("delivered", 60 * S, 0, 5, published_ns=0),
+        leased("acknowledged", 60 * S, 0, 5, published_ns=0),
+        leased("delivered", 60 * S, 5, 2, published_ns=59 * S + 1),  # a second of grace
+        leased("delivered", 60 * S, 7, 1, published_ns=0, group="old"),
+        leased("delivered", 90 * S, 8, 3, published_ns=70 * S),  # after a reset at 80 s
+    )
+    joined = [
+        {"kind": "member_joined", "time_ns": at, "group": g} for at, g in ((60 * S, "q"), (95 * S, "q"), (0, "old"))
+    ]
+    control = events(*joined, {"kind": "offsets_reset", "time_ns": 80 * S, "group": "q"})
+    answer = latency.latency(latency.latency_buckets(table, control, SCALE)).collect()
+    counted = {row.measure: (row.messages, row.max_ns) for row in answer}
+    assert counted == {
+        "delivered": (3, 60 * S),
+        "replayed": (8, 60 * S),
+        "replayed and acknowledged": (5, 60 * S),
+    }
+
+
 def test_latency_curve_ends_at_one_and_the_heat_map_keeps_every_message(spark: SparkSession, events: Events) -> None:
     table = events(
         leased("delivered", 10 * MS, 0, 3, published_ns=0), leased("delivered", 2 * S, 3, 1, published_ns=1 * S)
     )
-    buckets = latency.latency_buckets(table, S)
+    buckets = latency.latency_buckets(table, events(), SCALE)
     curve = latency.latency_curve(buckets)
     assert curve.schema.simpleString() == spark.createDataFrame([], latency.CURVE_SCHEMA).schema.simpleString()
     assert [(row.messages, row.share) for row in curve.collect()] == [(3, 0.75), (1, 1.0)]

@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_reports.questions import lag, queues, rollup
+from spark_reports.scale import Scale
 from tests.spark_reports.conftest import Events
 from tests.spark_reports.questions.rows import S, check, committed, leased, published
 
@@ -18,7 +19,8 @@ def test_lag_carries_offsets_forward_and_is_null_before_the_first_commit(spark: 
     table = events(
         published(0, 0, 0, 10), committed(S, 0, 0, 4), published(3 * S, 0, 10, 5), committed(3 * S + 1, 0, 4, 2)
     )
-    answer = lag.lag(rollup.rollup(table, S), events(), 5 * S, S)
+    scale = Scale(0, 5 * S, S)
+    answer = lag.lag(rollup.rollup(table, scale), events(), scale)
     check(
         spark,
         answer,
@@ -46,7 +48,7 @@ def test_a_reset_moves_the_committed_offset_back_and_redriven_messages_are_appen
     reset = events({"kind": "offsets_reset", "time_ns": S, "group": "g", "count": 1, "detail": changes, "seq": 9})
     check(
         spark,
-        lag.lag(rollup.rollup(table, S), reset, 2 * S, S),
+        lag.lag(rollup.rollup(table, Scale(0, 2 * S, S)), reset, Scale(0, 2 * S, S)),
         lag.SCHEMA,
         [("g", "t", 0, 0, 10, 10, 0), ("g", "t", 0, S, 12, 2, 10)],
     )
@@ -71,7 +73,7 @@ def test_queues_have_what_waits_and_what_is_in_flight(spark: SparkSession, event
     )
     check(
         spark,
-        queues.queues(rollup.rollup(table, S), control, 3 * S, S),
+        queues.queues(rollup.rollup(table, Scale(0, 3 * S, S)), control, Scale(0, 3 * S, S)),
         queues.SCHEMA,
         [("q", 0, 2, 3), ("q", S, 3, 0), ("q", 2 * S, 3, 0)],
     )

@@ -1,0 +1,26 @@
+// The plots of a comparison: a line a session.
+  const dimmed = (index, found) => ({ lineStyle: { width: 1.8, color: series(index), type: index === 0 && found.length > 1 ? [6, 3] : "solid" } });
+  const each = (key, format, scale) => withTooltip(frame({
+    xAxis: time(), yAxis: scale ? value(format, scale.axis) : value(format),
+    series: data.sessions.map((one, index) => line(one.name, scale ? one[key].map(([x, v]) => scale.at(x, v)) : one[key], index, dimmed(index, data.sessions))),
+  }), {
+    formatter: (items) => `<b>${clock(items[0].value[0], 1)}</b>${table(items.map((item) => row(item.color, item.seriesName, format(item.value[2] ?? item.value[1]))))}`,
+  });
+  const plots = {
+    "plot-rate": () => each(chosen["plot-rate"]?.Of ?? "published", (v) => `${number(v)}/s`),
+    "plot-latency": () => {
+      const key = chosen["plot-latency"]?.Percentile ?? "p99";
+      return each(key, milliseconds, decades(data.sessions.flatMap((one) => one[key].map((p) => p[1]))));
+    },
+    "plot-lag": () => each(chosen["plot-lag"]?.Of ?? "lag", number),
+    "plot-curve": () => {
+      const scale = decades(data.sessions.flatMap((one) => one.curve.map((p) => p[1])));
+      const percent = (v) => (v <= 1 ? "0" : `p${+(100 * (1 - 1 / v)).toFixed(Math.max(0, Math.round(Math.log10(v)) - 2))}`);
+      return withTooltip(frame({
+        xAxis: value(percent, { type: "log", min: 1, splitLine: { show: false }, axisLine: { lineStyle: { color: colour("line") } } }), yAxis: value(milliseconds, scale.axis),
+        series: data.sessions.map((one, index) => line(one.name, one.curve.map(([x, ms]) => scale.at(x, ms)), index, { step: "end", ...dimmed(index, data.sessions) })),
+      }), {
+        formatter: (items) => `<b>p${+(100 * (1 - 1 / items[0].value[0])).toPrecision(5)}</b>${table(items.map((item) => row(item.color, item.seriesName, milliseconds(item.value[2]))))}`,
+      });
+    },
+  };

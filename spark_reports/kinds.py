@@ -1,0 +1,135 @@
+"""The three kinds of reports - one session, a comparison, a history - from Spark's tables to files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spark_reports.collect import Made, make_tables, steps
+from spark_reports.exports import write_table
+from spark_reports.progress import Progress
+from spark_reports.questions import comparison, runs
+from spark_reports.request import COMPARE, HISTORY, Request
+from spark_reports.sessions import Found, about, names, read_all
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that is written: the tables by name, and the page, drawn only where it is asked for."""
+
+    tables: Mapping[str, pa.Table]
+    page: Callable[[], str]
+    progress: Progress
+
+    def write(self, page: Path, tables: Path, formats: frozenset[str]) -> None:
+        """Write `page`, and into the folder `tables` a file for each table and format. Raises OSError."""
+        with self.progress.step("page", "Writing the files"):
+            for name, table in self.tables.items():
+                write_table(table, tables, name, formats)
+            if not formats & {"csv", "parquet"}:
+                tables.rmdir()
+            if "html" in formats:
+                page.write_text(self.page(), encoding="utf-8")
+
+
+def make_kind(spark: SparkSession, request: Request, found: Found, progress: Progress) -> Report:
+    """Ask everything that `request` wants to know of the sessions in `found`."""
+    if request.mode == HISTORY:
+        return _history(spark, request, found, progress)
+    if request.mode == COMPARE:
+        return _comparison(spark, request, found, progress)
+    return _session(spark, request, found, progress)
+
+
+def _session(spark: SparkSession, request: Request, found: Found, progress: Progress) -> Report:
+    from spark_reports.page.findings import find, findings_table
+    from spark_reports.page.page import render
+
+    (info,) = found.infos
+    progress.plan(steps())
+    made = make_tables(spark, info, progress, request.from_ns, request.to_ns)
+    progress.close()
+    rows = {name: table.to_pylist() for name, table in made.tables.items()}
+    findings = find(rows, made.scale, whole=made.whole)
+    return Report(
+        {**made.tables, "findings": findings_table(findings)}, lambda: render(info, made, rows, findings), progress
+    )
+
+
+def _figures(spark: SparkSession, request: Request, found: Found, progress: Progress) -> DataFrame:
+    """The figures of all sessions, kept in memory."""
+    part = (request.from_ns, request.to_ns)
+    whole = about(spark, found.infos)
+    figures = runs.runs(
+        read_all(spark, found.infos, "messages", *part), read_all(spark, found.infos, "control", *part), whole, *part
+    ).persist()
+    with progress.step("runs", "Reading all sessions"):
+        spark.sparkContext.setJobGroup("runs", "Reading all sessions")
+        figures.count()
+    return figures
+
+
+def _collect(spark: SparkSession, progress: Progress, name: str, label: str, frame: DataFrame) -> pa.Table:
+    with progress.step(name, label):
+        spark.sparkContext.setJobGroup(name, label)
+        return frame.toArrow()
+
+
+def _comparison(spark: SparkSession, request: Request, found: Found, progress: Progress) -> Report:
+    from spark_reports.page.comparison_page import comparison_findings, render_comparison
+    from spark_reports.page.findings import findings_table
+
+    labels = names(found.infos)
+    each = (steps(f"{number} ") for number in range(len(labels)))
+    progress.plan({"runs": 8.0, "comparison": 1.0} | {name: weight for some in each for name, weight in some.items()})
+    figures = _figures(spark, request, found, progress)
+    compared = comparison.comparison(runs.measures(figures))
+    tables = {
+        "runs": _collect(spark, progress, "comparison", "Comparing", figures),
+        "comparison": compared.toArrow(),
+    }
+    made = [
+        make_tables(spark, info, progress, request.from_ns, request.to_ns, f"{number} ")
+        for number, info in enumerate(found.infos)
+    ]
+    progress.close()
+    findings = comparison_findings(tables["runs"].to_pylist(), tables["comparison"].to_pylist(), made, labels)
+    whole = {**tables, **_side_by_side(made, labels), "findings": findings_table(findings)}
+    return Report(whole, lambda: render_comparison(found, labels, tables, made, findings), progress)
+
+
+def _side_by_side(made: list[Made], labels: list[str]) -> dict[str, pa.Table]:
+    """Each table of all sessions as one, with the name of its session in front."""
+    import pyarrow as pa
+
+    return {
+        name: pa.concat_tables(
+            one.tables[name].add_column(0, "session", pa.array([label] * one.tables[name].num_rows, pa.string()))
+            for one, label in zip(made, labels, strict=True)
+        )
+        for name in made[0].tables
+    }
+
+
+def _history(spark: SparkSession, request: Request, found: Found, progress: Progress) -> Report:
+    from spark_reports.page.findings import findings_table
+    from spark_reports.page.history_page import history_findings, render_history
+
+    progress.plan({"runs": 12.0, "history": 1.0, "trends": 2.0})
+    figures = _figures(spark, request, found, progress)
+    tables = {
+        "runs": _collect(spark, progress, "history", "Collecting runs", figures),
+        "trends": _collect(spark, progress, "trends", "Fitting trends", comparison.trends(runs.measures(figures))),
+    }
+    progress.close()
+    rows = {name: table.to_pylist() for name, table in tables.items()}
+    findings = history_findings(rows["runs"], rows["trends"])
+    return Report(
+        {**tables, "findings": findings_table(findings)}, lambda: render_history(found, rows, findings), progress
+    )

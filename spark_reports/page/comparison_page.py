@@ -1,0 +1,186 @@
+"""The page of a comparison: sessions side by side, with the size of every difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from spark_reports.collect import Made
+from spark_reports.page import text
+from spark_reports.page.document import document
+from spark_reports.page.finding import BAD, GOOD, INFO, ORDER, WARN, Finding, Row, Rows
+from spark_reports.page.measures import MEASURES, change, shown
+from spark_reports.page.moments import Moments
+from spark_reports.sessions import Found
+
+#: What is worth a sentence of its own, most telling first.
+_TOLD = (
+    "p99_ns", "p50_ns", "rebalancing_ns", "moved", "dead_lettered", "turned_away", "redelivered", "blocked_ns",
+    "delivered_per_s",
+)  # fmt: skip
+WORTH_TELLING = 0.1
+
+
+def comparison_findings(runs: Rows, compared: Rows, made: Sequence[Made], labels: Sequence[str]) -> list[Finding]:
+    """The sentences of the comparison, worst first."""
+    found = [*_wrong(made, labels), *_unlike(runs), *_differences(compared), *_groups(made, labels)]
+    return sorted(found, key=lambda finding: ORDER.index(finding.level))
+
+
+def _wrong(made: Sequence[Made], labels: Sequence[str]) -> Iterator[Finding]:
+    """A session that is not whole or broke a rule is no fair comparison."""
+    for one, label in zip(made, labels, strict=True):
+        broken = [row["check"] for row in one.tables["audit"].to_pylist() if not row["ok"]]
+        unequal = [row["name"] for row in one.tables["reconciliation"].to_pylist() if not row["equal"]]
+        missing = sum(one.tables["recording"].column("missing").to_pylist())
+        parts = [f"messages were {check.split(':')[0]}" for check in broken]
+        parts += [f"{text.plural(len(unequal), 'total differs', 'totals differ')} from the broker's"] if unequal else []
+        parts += [f"{text.plural(missing, 'event is', 'events are')} missing from the recording"] if missing else []
+        if parts:
+            yield Finding(BAD, f"{label} is not sound", f"{text.listed(parts, 4)}.".capitalize(), "sessions")
+
+
+def _unlike(runs: Rows) -> Iterator[Finding]:
+    scenarios = sorted({row["scenario"] for row in runs})
+    if len(scenarios) > 1:
+        yield Finding(
+            WARN, "These are different scenarios", f"{text.listed(scenarios)}: differences need not mean anything.",
+            "sessions",
+        )  # fmt: skip
+    seconds = [row["duration_ns"] for row in runs if row["duration_ns"]]
+    if seconds and max(seconds) > min(seconds) * 1.1:
+        yield Finding(
+            INFO, "They lasted differently long", f"From {text.duration(min(seconds))} to "
+            f"{text.duration(max(seconds))}: compare rates and shares, not sums.", "sessions",
+        )  # fmt: skip
+
+
+def _differences(compared: Rows) -> Iterator[Finding]:
+    names = {row["session"]: row["name"] for row in compared}
+    same = True
+    for measure in _TOLD:
+        rows = [row for row in compared if row["measure"] == measure and row["session"] > 0]
+        worth = [row for row in rows if _is_worth(row)]
+        for row in worth:
+            same = False
+            better = row["verdict"] == "better"
+            first, label = names[0], MEASURES[measure].label
+            yield Finding(
+                GOOD if better else WARN,
+                f"{label}: {shown(measure, row['value'])} in {row['name']}, {shown(measure, row['base'])} in {first}",
+                f"That is {'better' if better else 'worse'}: {change(row['change'], row['difference'])}.",
+                "figures",
+            )
+    if same and len(names) > 1:
+        yield Finding(GOOD, "No figure differs by more than a tenth", "The sessions did the same.", "figures")
+
+
+def _is_worth(row: Row) -> bool:
+    if row["verdict"] not in ("better", "worse"):
+        return False
+    return row["change"] is None or abs(row["change"]) >= WORTH_TELLING
+
+
+def _groups(made: Sequence[Made], labels: Sequence[str]) -> Iterator[Finding]:
+    """Which group did best at rebalancing, over all sessions: that is what assignors are compared for."""
+    rows = [
+        (row["unserved_ns"], row["moved"], row["group"], label)
+        for one, label in zip(made, labels, strict=True)
+        for row in one.tables["groups"].to_pylist()
+        if row["rebalances"] > 1
+    ]
+    if len(rows) < 2:
+        return
+    best, worst = min(rows), max(rows)
+    if worst[0] > best[0] * (1 + WORTH_TELLING):
+        several = len(set(labels)) > 1
+
+        def place(row: tuple[int, int, str, str]) -> str:
+            return f"{row[2]} in {row[3]}" if several else row[2]
+
+        yield Finding(
+            INFO,
+            f"{place(worst)} left partitions without a reader for {text.duration(worst[0])} in all",
+            f"{place(best)} only for {text.duration(best[0])}; {worst[1]} partitions moved there, {best[1]} here.",
+            "groups",
+        )
+
+
+def render_comparison(
+    found: Found, labels: Sequence[str], tables: Mapping[str, Any], made: Sequence[Made], findings: Sequence[Finding]
+) -> str:
+    """The page as one HTML text."""
+    compared = tables["comparison"].to_pylist()
+    by_measure: dict[str, list[Row]] = {}
+    for row in compared:
+        by_measure.setdefault(row["measure"], []).append(row)
+    groups = [
+        {"session": label, **row}
+        for one, label in zip(made, labels, strict=True)
+        for row in one.tables["groups"].to_pylist()
+    ]
+    return document(
+        "comparison.html.j2",
+        "comparison.js",
+        _data(made, labels),
+        found=found,
+        labels=labels,
+        runs=tables["runs"].to_pylist(),
+        measures=MEASURES,
+        rows=[(name, by_measure[name]) for name in MEASURES if name in by_measure],
+        groups=sorted(groups, key=lambda row: (row["group"], row["session"])),
+        places=[Moments(info.location).at for info in found.infos],
+        made=made,
+        findings=findings,
+        shown=shown,
+        change=change,
+        file_names=sorted([*tables, *made[0].tables, "findings"]),
+        part=not made[0].whole,
+        scale=made[0].scale,
+    )
+
+
+def _data(made: Sequence[Made], labels: Sequence[str]) -> dict[str, Any]:
+    """What the script draws: one line a session, in the seconds of its own session time."""
+    sessions = []
+    for one, label in zip(made, labels, strict=True):
+        tables, scale = one.tables, one.scale
+
+        def summed(name: str, value: str, where: tuple[str, str] | None = None, *, made: Made = one) -> Any:
+            totals: dict[int, float] = {}
+            for row in made.tables[name].to_pylist():
+                if where is None or row[where[0]] == where[1]:
+                    totals[row["start_ns"]] = totals.get(row["start_ns"], 0) + (row[value] or 0)
+            middle = made.scale.width_ns / 2
+            return [[round((at + middle) / 1e9, 4), round(totals[at], 3)] for at in sorted(totals)]
+
+        middle_ns = scale.width_ns / 2
+        late = [row for row in tables["latency_over_time"].to_pylist() if row["measure"] == "delivered"]
+        curve = [row for row in tables["latency_curve"].to_pylist() if row["measure"] == "delivered"]
+        total = sum(row["messages"] for row in curve) or 1
+        sessions.append(
+            {
+                "name": label,
+                "published": summed("throughput", "messages_per_s", ("dimension", "topic")),
+                "delivered": summed("throughput", "messages_per_s", ("dimension", "consumer")),
+                "lag": summed("lag", "lag"),
+                "waiting": summed("queues", "waiting"),
+                **{
+                    name: [[round((row["start_ns"] + middle_ns) / 1e9, 4), row[f"{name}_ns"] / 1e6] for row in late]
+                    for name in ("p50", "p99")
+                },
+                "curve": [
+                    [round(1 / max(1 - row["share"], 0.5 / total), 4), row["duration_ns"] / 1e6] for row in curve
+                ],
+            }
+        )
+    scales = [one.scale for one in made]
+    return {
+        "from_s": min(scale.from_ns for scale in scales) / 1e9,
+        "to_s": max(scale.to_ns for scale in scales) / 1e9,
+        "width_s": max(scale.width_ns for scale in scales) / 1e9,
+        "buckets": max(scale.buckets for scale in scales),
+        "sessions": sessions,
+        "rebalances": [],
+        "markers": [],
+    }

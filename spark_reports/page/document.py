@@ -1,0 +1,56 @@
+"""One HTML text out of a template, its style, its scripts and its data: nothing else is needed to read it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+import resources
+from spark_reports.page import text
+
+
+def document(template: str, plots: str, data: Mapping[str, Any], **values: Any) -> str:
+    """The page: `template` with `values`, and the script `plots` that draws `data`. Nothing of a session is markup."""
+    folder = resources.path("report")
+    environment = Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= text.FILTERS
+
+    def read(name: str) -> str:
+        return (folder / name).read_text(encoding="utf-8")
+
+    drawing = "".join(map(read, ("plots.js", plots, "drawing.js")))
+    scripts = [_script(read("echarts.min.js")), _script(f'"use strict";\n(() => {{\n{drawing}}})();\n')]
+    return environment.get_template(template).render(
+        style=Markup(read("report.css")),
+        scripts=[Markup(script) for script in scripts],
+        hashes=" ".join(_hash(script) for script in scripts),
+        data=Markup(_json(data)),
+        **values,
+    )
+
+
+def _script(source: str) -> str:
+    return source.replace("</script", "<\\/script")
+
+
+def _hash(script: str) -> str:
+    """What the page's content security policy allows: this script and no other."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+
+
+def _json(data: Mapping[str, Any]) -> str:
+    """JSON that ends no script element and opens no comment."""
+    plain = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

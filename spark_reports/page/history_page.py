@@ -1,0 +1,122 @@
+"""The page of a history: what became better or worse from run to run, and which run was out of line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from spark_reports.page import text
+from spark_reports.page.document import document
+from spark_reports.page.finding import GOOD, INFO, ORDER, WARN, Finding, Rows
+from spark_reports.page.measures import MEASURES, change, shown
+from spark_reports.page.moments import Moments
+from spark_reports.sessions import Found
+
+CLEAR = 0.6  # of the variation explained by a straight line: it is a trend and no accident
+WORTH_TELLING = 0.1
+FEWEST = 4  # runs that make a trend
+FEWEST_COUNTED = 10  # what is counted one by one changes by less from chance alone
+DRAWN = ("delivered_per_s", "p50_ns", "p99_ns", "dead_lettered", "turned_away", "rebalancing_ns", "blocked_ns", "moved")
+_TOLD = ("p99_ns", "p50_ns", "delivered_per_s", "dead_lettered", "turned_away", "redelivered", "rebalancing_ns")
+
+
+def history_findings(runs: Rows, trends: Rows) -> list[Finding]:
+    """The sentences of the history, worst first."""
+    found = [*_ended_badly(runs), *_trends(trends), *_odd(trends), *_same(runs, trends)]
+    return sorted(found, key=lambda finding: ORDER.index(finding.level))
+
+
+def _ended_badly(runs: Rows) -> Iterator[Finding]:
+    bad = [row for row in runs if row["ended"] in ("crashed", "failed")]
+    if bad:
+        names = text.listed([row["name"] for row in bad])
+        yield Finding(
+            WARN,
+            f"{text.plural(len(bad), 'run')} did not end well",
+            f"{names}: the program died or the recording failed.",
+            "runs",
+        )
+
+
+def _trends(trends: Rows) -> Iterator[Finding]:
+    for row in trends:
+        clear = row["runs"] >= FEWEST and row["steady"] >= CLEAR and row["verdict"] in ("better", "worse")
+        grown = row["change"] is None or abs(row["change"]) >= WORTH_TELLING
+        drift = abs(row["per_run"]) * (row["runs"] - 1)
+        if MEASURES[row["measure"]].unit == "count" and drift < FEWEST_COUNTED:
+            continue
+        if row["measure"] in _TOLD and clear and grown:
+            label = MEASURES[row["measure"]].label
+            first, last = shown(row["measure"], row["first"]), shown(row["measure"], row["last"])
+            way = "rose" if row["per_run"] > 0 else "fell"
+            yield Finding(
+                GOOD if row["verdict"] == "better" else WARN,
+                f"{row['scenario']}: {label} {way} from {first} to {last} over {row['runs']} runs",
+                f"That is {row['verdict']}, {change(row['change'], row['per_run'])} along a straight line that fits "
+                f"{text.share(row['steady'])} of the variation.",
+                "trends",
+            )
+
+
+def _odd(trends: Rows) -> Iterator[Finding]:
+    for row in trends:
+        if row["measure"] in _TOLD and row["odd_session"] is not None and row["runs"] >= FEWEST:
+            yield Finding(
+                INFO,
+                f"{row['odd_name']} is out of line: {MEASURES[row['measure']].label} was "
+                f"{shown(row['measure'], row['odd_value'])}",
+                f"The median of {text.plural(row['runs'], 'run')} of {row['scenario']} is "
+                f"{shown(row['measure'], row['median'])}.",
+                "runs",
+            )
+
+
+def _same(runs: Rows, trends: Rows) -> Iterator[Finding]:
+    told = [row for row in trends if row["measure"] in _TOLD]
+    if told and all(row["verdict"] == "same" for row in told):
+        yield Finding(GOOD, "Nothing drifts", f"{text.plural(len(runs), 'run')}, and every figure stays.", "trends")
+    elif not trends:
+        yield Finding(INFO, "There is no trend yet", "No scenario was run more than once.", "runs")
+
+
+def render_history(found: Found, tables: Mapping[str, Rows], findings: Sequence[Finding]) -> str:
+    """The page as one HTML text."""
+    runs = tables["runs"]
+    scenarios: dict[str, list[Any]] = {}
+    for row in runs:
+        scenarios.setdefault(row["scenario"], []).append(row)
+    drawn = [name for name in DRAWN if any(row[name] for row in runs)]
+    return document(
+        "history.html.j2",
+        "history.js",
+        {
+            "from_s": 0,
+            "to_s": 1,
+            "width_s": 1,
+            "buckets": 1,
+            "rebalances": [],
+            "markers": [],
+            "names": [row["name"] for row in runs],
+            "trends": {
+                name: {
+                    "unit": MEASURES[name].unit,
+                    "label": MEASURES[name].label,
+                    "lines": [
+                        {"name": scenario or "unnamed", "points": [[row["session"], row[name]] for row in mine]}
+                        for scenario, mine in list(scenarios.items())[:10]
+                    ],
+                }
+                for name in drawn
+            },
+        },
+        found=found,
+        runs=runs,
+        trends=[row for row in tables["trends"] if row["measure"] in MEASURES],
+        measures=MEASURES,
+        drawn=drawn,
+        findings=findings,
+        shown=shown,
+        change=change,
+        places=[Moments(info.location).at for info in found.infos],
+        file_names=["findings", "runs", "trends"],
+    )

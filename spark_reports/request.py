@@ -1,0 +1,129 @@
+"""What a report is asked for: which sessions, which part of them, in which forms, and where."""
+
+from __future__ import annotations
+
+import argparse
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from spark_reports.errors import ReportError
+
+SESSION, COMPARE, HISTORY = "session", "compare", "history"
+FORMATS: Final = ("html", "csv", "parquet")
+MOST_COMPARED = 8  # more than a reader can hold side by side; a history takes any number
+
+
+class Request(NamedTuple):
+    """`from_ns` and `to_ns` bound the part of each session, the end not included; None is its beginning or its end."""
+
+    sessions: tuple[str, ...]
+    out: Path
+    mode: str = SESSION
+    from_ns: int | None = None
+    to_ns: int | None = None
+    formats: frozenset[str] = frozenset(FORMATS)
+    master: str | None = "local[*]"
+
+    def check(self) -> None:
+        """Raises `ReportError` where nothing sensible can come of it."""
+        if not self.sessions:
+            raise ReportError("No session was named: say which folder to report on.")
+        if self.mode == SESSION and len(self.sessions) > 1:
+            raise ReportError(
+                f"{len(self.sessions)} sessions were named: add --compare to see them side by side, "
+                "or --history for their trends."
+            )
+        if self.mode == COMPARE and not 2 <= len(self.sessions) <= MOST_COMPARED:
+            raise ReportError(
+                f"A comparison takes 2 to {MOST_COMPARED} sessions, and {len(self.sessions)} "
+                f"{'was' if len(self.sessions) == 1 else 'were'} named: --history takes any number."
+            )
+        if len(set(self.sessions)) < len(self.sessions):
+            raise ReportError("The same session was named twice: name each once.")
+        if self.from_ns is not None and self.to_ns is not None and self.from_ns >= self.to_ns:
+            raise ReportError("The part of the session is empty: --from must be before --to.")
+        if not self.formats:
+            raise ReportError(f"No format was asked for: choose from {', '.join(FORMATS)}.")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments that describe a request, for any command line."""
+    parser.add_argument(
+        "sessions",
+        nargs="+",
+        metavar="DIR",
+        help="the folder of a recorded session; with --history also folders of sessions",
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="OUT", help="the folder to make")
+    several = parser.add_mutually_exclusive_group()
+    several.add_argument("--compare", action="store_true", help="two or more sessions side by side")
+    several.add_argument("--history", action="store_true", help="trends over many sessions")
+    parser.add_argument(
+        "--from",
+        dest="from_ns",
+        type=seconds,
+        metavar="SECONDS",
+        help="leave out what happened before this session time",
+    )
+    parser.add_argument(
+        "--to",
+        dest="to_ns",
+        type=seconds,
+        metavar="SECONDS",
+        help="leave out what happened at this session time or later",
+    )
+    parser.add_argument(
+        "--format",
+        dest="formats",
+        type=formats,
+        default=frozenset(FORMATS),
+        metavar="LIST",
+        help=f"any of {','.join(FORMATS)} (default: all)",
+    )
+    parser.add_argument("--master", default="local[*]", metavar="URL", help="any Spark master (default: %(default)s)")
+
+
+def request_of(options: argparse.Namespace) -> Request:
+    """The request that the arguments of `add_arguments` describe."""
+    mode = COMPARE if options.compare else HISTORY if options.history else SESSION
+    return Request(
+        tuple(map(str, options.sessions)),
+        options.out,
+        mode,
+        options.from_ns,
+        options.to_ns,
+        options.formats,
+        options.master,
+    )
+
+
+def arguments_of(request: Request) -> list[str]:
+    """The command line that describes `request`: `request_of` of it is the same."""
+    found = [*request.sessions, "--out", str(request.out), "--format", ",".join(sorted(request.formats))]
+    if request.mode != SESSION:
+        found.append(f"--{request.mode}")
+    for name, value_ns in (("--from", request.from_ns), ("--to", request.to_ns)):
+        if value_ns is not None:
+            found += [name, f"{value_ns // 10**9}.{value_ns % 10**9:09d}"]
+    return [*found, *(["--master", request.master] if request.master is not None else [])]
+
+
+def seconds(text: str) -> int:
+    """Seconds of session time as whole nanoseconds, exactly."""
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        value = Decimal(-1)
+    if not value.is_finite() or not 0 <= value < Decimal(10**9):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0 on")
+    return int(value * 10**9)
+
+
+def formats(text: str) -> frozenset[str]:
+    """A list such as html,csv."""
+    found = frozenset(part.strip().lower() for part in text.split(",") if part.strip())
+    unknown = sorted(found - set(FORMATS))
+    if unknown or not found:
+        raise argparse.ArgumentTypeError(f"{', '.join(unknown) or 'nothing'} is not among {', '.join(FORMATS)}")
+    return found

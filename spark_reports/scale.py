@@ -1,0 +1,59 @@
+"""The part of a session that a report is about, cut into time buckets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from spark_reports.session import bucket_width_ns
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+SLOTS_PER_BUCKET = 50  # what clients have in their hands is looked at this much finer
+
+
+class Scale(NamedTuple):
+    """From `from_ns` up to, and not with, `to_ns`, in buckets of `width_ns` that begin at `from_ns`.
+
+    The end of a whole session belongs to it; `scale_of` sees to that.
+    """
+
+    from_ns: int
+    to_ns: int
+    width_ns: int
+
+    @property
+    def duration_ns(self) -> int:
+        """How long it is; never 0."""
+        return max(self.to_ns - self.from_ns, 1)
+
+    @property
+    def buckets(self) -> int:
+        """How many there are."""
+        return max(1, -(-self.duration_ns // self.width_ns))
+
+    @property
+    def slot_ns(self) -> int:
+        """The width of a slot."""
+        return max(self.width_ns // SLOTS_PER_BUCKET, 1)
+
+    def bucket(self, start_ns: int) -> int:
+        """The number of the bucket; what happened at the very end belongs to the last one."""
+        return min((start_ns - self.from_ns) // self.width_ns, self.buckets - 1)
+
+    def start(self, time: Column | str, width_ns: int | None = None) -> Column:
+        """The beginning of the bucket of `time`. Everything before `from_ns` is in one bucket that ends there."""
+        from pyspark.sql import functions as F
+
+        width = width_ns or self.width_ns
+        column = F.col(time) if isinstance(time, str) else time
+        number = F.floor((column - F.lit(self.from_ns)) / F.lit(width))
+        return (F.greatest(number, F.lit(-1)) * width + self.from_ns).cast("bigint")
+
+
+def scale_of(duration_ns: int, from_ns: int | None = None, to_ns: int | None = None) -> Scale:
+    """The scale of a session that lasted `duration_ns`, or of the part that begins at `from_ns` and ends at `to_ns`."""
+    begin = 0 if from_ns is None else from_ns
+    end = duration_ns if to_ns is None else min(to_ns, duration_ns)
+    end = max(end, begin + 1)
+    return Scale(begin, end, bucket_width_ns(end - begin))

@@ -1,0 +1,160 @@
+"""Several sessions as one dataset: found, named, and read with the number of each."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from broker_core.session import schema
+from spark_reports.errors import ReportError
+from spark_reports.session import EVENTS_SCHEMA, SessionInfo, inspect, is_remote, parse_metadata, read_files
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ABOUT_SCHEMA = (
+    "session INT, name STRING, scenario STRING, seed BIGINT, started_at STRING, ended STRING, duration_ns BIGINT, "
+    "recorded_events BIGINT"
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Sessions in the order of their recording, and sentences about folders that had to be left out."""
+
+    infos: tuple[SessionInfo, ...]
+    problems: tuple[str, ...] = ()
+
+
+def _one_slash(part: str) -> str:
+    """file:/// and file:/ mean the same, and Spark says either."""
+    return re.sub("^file:/+", "file:/", part)
+
+
+def names(infos: Sequence[SessionInfo]) -> list[str]:
+    """A short name for each that no other has: the folder's, with the one above where that is needed."""
+    paths = [PurePosixPath(Path(info.location).as_posix()) for info in infos]
+    depth = 1
+    found = [path.name for path in paths]
+    while depth < 4 and max(Counter(found).values(), default=0) > 1:
+        depth += 1
+        found = ["/".join(path.parts[-depth:]) for path in paths]
+    twice = Counter(found)
+    return [f"{name} ({number})" if twice[name] > 1 else name for number, name in enumerate(found, 1)]
+
+
+def find_sessions(locations: Sequence[str]) -> Found:
+    """The sessions at or below `locations`, folders of this machine; one that cannot be reported on is left out and
+    said.
+
+    Raises `ReportError` where there is none.
+    """
+    infos, problems = [], []
+    for location in locations:
+        folder = Path(location)
+        if not folder.is_dir():
+            raise ReportError(f"There is no folder {location}.")
+        inside = sorted(path.parent for path in folder.glob(f"*/{schema.SESSION_FILE}"))
+        for path in [folder] if (folder / schema.SESSION_FILE).exists() else inside:
+            try:
+                infos.append(inspect(str(path)))
+            except ReportError as error:
+                problems.append(f"Left out: {error}")
+    return _in_order(infos, problems, locations)
+
+
+def find_remote_sessions(spark: SparkSession, locations: Sequence[str]) -> Found:
+    """The same on any path that Spark reads."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql import functions as F
+
+    infos, problems = [], []
+    for location in locations:
+        root = location.rstrip("/")
+        try:
+            rows = (
+                spark.read.text([f"{root}/{schema.SESSION_FILE}", f"{root}/*/{schema.SESSION_FILE}"], wholetext=True)
+                .select("value", F.col("_metadata.file_path").alias("path"))
+                .collect()
+            )
+        except PySparkException:
+            try:
+                rows = (
+                    spark.read.text(f"{root}/*/{schema.SESSION_FILE}", wholetext=True)
+                    .select("value", F.col("_metadata.file_path").alias("path"))
+                    .collect()
+                )
+            except PySparkException:
+                rows = []
+        for row in rows:
+            found = row.path.rpartition("/")[0]
+            try:
+                metadata = parse_metadata(found, row.value)
+            except ReportError as error:
+                problems.append(f"Left out: {error}")
+                continue
+            infos.append(SessionInfo(found, metadata, (), {name: [f"{found}/{name}"] for name in schema.FOLDERS}))
+    return _in_order(infos, problems, locations)
+
+
+def _in_order(infos: list[SessionInfo], problems: list[str], locations: Sequence[str]) -> Found:
+    if not infos:
+        why = f" ({problems[0]})" if problems else ""
+        raise ReportError(f"There is no session to report on in {', '.join(locations)}{why}.")
+    return Found(tuple(sorted(infos, key=lambda info: str(info.metadata.get("started_at", "")))), tuple(problems))
+
+
+def about(spark: SparkSession, infos: Sequence[SessionInfo]) -> DataFrame:
+    """One row a session: its number, from 0, its name and what `session.json` says of it."""
+    rows = []
+    for number, (info, name) in enumerate(zip(infos, names(infos), strict=True)):
+        said = info.metadata
+        rows.append(
+            (
+                number, name, str(said.get("scenario") or ""), _whole(said.get("seed")),
+                str(said.get("started_at") or ""), str(said.get("ended") or ""), _whole(said.get("duration_ns")),
+                _whole(said.get("events")),
+            )
+        )  # fmt: skip
+    return spark.createDataFrame(rows, ABOUT_SCHEMA)
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63 else None
+
+
+def read_all(
+    spark: SparkSession,
+    infos: Sequence[SessionInfo],
+    folder: str,
+    from_ns: int | None = None,
+    to_ns: int | None = None,
+) -> DataFrame:
+    """The events of `folder` of all sessions, with the number of each in `session`, in one scan of all their files."""
+    from pyspark.sql import functions as F
+
+    places, files = [], []
+    for number, info in enumerate(infos):
+        mine = info.parts.get(folder, [])
+        files += mine
+        # A part is a file, or on a remote path the folder of all of them.
+        places += [(_one_slash(part), number) for part in mine]
+    if not files:
+        return spark.createDataFrame([], f"session INT, {EVENTS_SCHEMA}")
+    numbers = spark.createDataFrame(places, "part STRING, session INT")
+    # The path is a URI, with its spaces as %20; a + in it is a +.
+    path = F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B")))
+    path = F.regexp_replace(path, "^file:/+", "file:/")
+    read = read_files(spark, files).select("*", path.alias("path"))
+    whole = F.col("path") == F.col("part")
+    below = F.regexp_replace("path", "/[^/]*$", "") == F.col("part")
+    events = read.join(F.broadcast(numbers), whole if not is_remote(infos[0].location) else below)
+    if from_ns is not None:
+        events = events.where(F.col("time_ns") >= from_ns)
+    if to_ns is not None:
+        events = events.where(F.col("time_ns") < to_ns)
+    return events.drop("path", "part")
