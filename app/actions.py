@@ -48,6 +48,7 @@ class Command:
 # Categories that no menu here names come in between, in the order of the commands; Help stays the last.
 MENUS = (
     mark("File"),
+    mark("Edit"),
     mark("Session"),
     mark("Time"),
     mark("Consumer"),

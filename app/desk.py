@@ -14,6 +14,7 @@ from app.history.history import History
 from app.jobs import Jobs
 from app.player import Player
 from app.settings import Settings
+from app.undo import UndoStack
 from app.view_models.views import Views
 from broker_core.engine.runner import Mode
 from broker_core.errors import BrokerError
@@ -44,6 +45,7 @@ class Desk:
     settings: Settings
     appearance: Appearance
     history: History
+    undo: UndoStack = field(default_factory=UndoStack)
     menu_parts: list[MenuPart] = field(default_factory=list)
 
     def say(self, sentence: str) -> None:

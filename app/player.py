@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class Player(QObject):
-    """One session at a time. Signals come in the window's thread. 
+    """One session at a time. Signals come in the window's thread.
 
     `acted` with a `Performed` when an action was done, `refused` with a sentence when it could not be; both with what
     `perform` was given as its source.

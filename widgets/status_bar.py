@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtWidgets import QSizePolicy, QStatusBar, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QStatusBar, QWidget
 
-from widgets.facts import plain_label
+from widgets.facts import plain_label, set_plain_tip
 from widgets.panels.cell_painter import tabular_font
 from widgets.toolbar import ElidedLabel
+from widgets.words import tr
 
 _FIELDS = (
     ("seed", "The same seed and scenario give the same session."),
@@ -31,7 +33,9 @@ class StatusFacts:
 
 
 class StatusBar(QStatusBar):
-    """Facts on the left, the last action on the right."""
+    """Facts on the left, the last action on the right, with a button to undo it. `undoWanted()` on a click on that."""
+
+    undoWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,6 +50,12 @@ class StatusBar(QStatusBar):
         self.last_action = ElidedLabel("", self)
         self.last_action.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.addWidget(self.last_action, 1)
+        self.undo_button = QPushButton(tr("Undo"), self)
+        self.undo_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.undo_button.setProperty("role", "link")
+        self.undo_button.clicked.connect(self.undoWanted)
+        self.undo_button.hide()
+        self.addWidget(self.undo_button)
 
     def set_facts(self, facts: StatusFacts) -> None:
         """Show facts; a label is touched only where its text changes."""
@@ -56,6 +66,12 @@ class StatusBar(QStatusBar):
                 label.setVisible(bool(text))
                 # A label only grows, so that its neighbours stand still while figures change.
                 label.setMinimumWidth(max(label.minimumWidth(), label.sizeHint().width()))
+
+    def offer_undo(self, what: str) -> None:
+        """Offer to undo the last action, `what` in words; "" where it cannot be."""
+        self.undo_button.setVisible(bool(what))
+        set_plain_tip(self.undo_button, tr("Undo: {what} (Ctrl+Z)", what=what))
+        self.undo_button.setAccessibleName(tr("Undo: {what}", what=what))
 
     def say(self, text: str) -> None:
         """The last action, or one sentence of an error."""

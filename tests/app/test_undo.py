@@ -1,0 +1,116 @@
+"""Undo and redo by key and button, one stack for all; and what says why it cannot be."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMessageBox
+
+from app.undo import UndoStack
+from broker_core.lab.actions import AddPartitions, MoveConsumer, PurgeDeadLetters, Redrive
+from tests.app.conftest import Hand
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+
+
+def do(hand: Hand, action: object) -> None:
+    hand.workbench.desk.perform(action)  # type: ignore[arg-type]
+    hand.show()
+
+
+def said(hand: Hand) -> str:
+    return hand.workbench.window.status.last_action.whole()
+
+
+def test_a_move_is_undone_by_key_and_done_again(hand: Hand) -> None:
+    do(hand, MoveConsumer("indexer-4", "auditors"))
+    hand.pass_time(5)
+    assert "indexer-4" in hand.members("auditors")
+    window = hand.workbench.window
+    assert hand.workbench.registry.action("undo").text() == "Undo: moved indexer-4 to auditors"
+    hand.qtbot.keyClick(window, Qt.Key.Key_Z, CTRL)
+    hand.show()
+    assert said(hand) == "Moved indexer-4 to the bench."
+    hand.pass_time(5)
+    assert "indexer-4" not in hand.members("auditors")
+    assert hand.workbench.registry.reason("undo") == "Nothing has been done yet."
+    hand.qtbot.keyClick(window, Qt.Key.Key_Z, CTRL | SHIFT)
+    hand.show()
+    hand.pass_time(5)
+    assert "indexer-4" in hand.members("auditors")
+
+
+def test_the_button_beside_the_last_action_undoes_it(hand: Hand) -> None:
+    hand.pass_time(50)
+    queue = hand.workbench.player.snapshot.queues[0]
+    do(hand, PurgeDeadLetters(queue.name))
+    assert hand.workbench.player.snapshot.queues[0].dead == 0
+    button = hand.workbench.window.status.undo_button
+    assert button.isVisible()
+    hand.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    hand.show()
+    assert hand.workbench.player.snapshot.queues[0].dead == queue.dead
+    assert not button.isVisible()
+
+
+def test_undo_and_redo_are_recorded_actions(hand: Hand) -> None:
+    recorded: list[str] = []
+    simulation = hand.workbench.player._live.simulation  # type: ignore[union-attr]
+    simulation.on_action(lambda _time_ns, plain: recorded.append(str(plain["action"])))
+    hand.pass_time(50)
+    letters = hand.workbench.player.snapshot.queues[0].dead_letters
+    do(hand, Redrive("builds", (letters[0].offset,)))
+    hand.workbench.registry.trigger("undo")
+    hand.show()
+    hand.workbench.registry.trigger("redo")
+    hand.show()
+    assert recorded == ["redrive", "undo_redrive", "redrive"]
+
+
+def test_what_cannot_be_undone_says_why_and_offers_no_button(hand: Hand) -> None:
+    do(hand, MoveConsumer("indexer-4", "auditors"))
+    do(hand, AddPartitions("mails", 3))
+    assert not hand.workbench.window.status.undo_button.isVisible()
+    assert hand.workbench.desk.undo.final.startswith("A topic cannot be given fewer partitions")
+    hand.workbench.registry.trigger("undo")
+    hand.show()
+    assert said(hand) == "Moved indexer-4 to the bench."
+
+
+def test_what_is_too_late_to_undo_says_so_and_leaves_the_stack(hand: Hand) -> None:
+    hand.pass_time(50)
+    do(hand, PurgeDeadLetters("builds"))
+    hand.workbench.player.run_until(hand.workbench.player.snapshot.time_ns + 240 * 10**9)
+    stack = hand.workbench.desk.undo
+    hand.workbench.registry.trigger("undo")
+    hand.show()
+    box = hand.workbench.window.findChild(QMessageBox)
+    if box is not None:
+        assert "too long ago" in box.text()
+        assert stack.next is None
+    assert stack.last is None
+
+
+def test_another_session_has_nothing_to_undo(hand: Hand) -> None:
+    do(hand, MoveConsumer("indexer-4", "auditors"))
+    hand.workbench.registry.trigger("restart")
+    hand.workbench.player.pause()
+    hand.show()
+    assert hand.workbench.desk.undo.last is None
+
+
+def test_the_stack_keeps_order_and_forgets_what_was_undone_when_something_new_is_done() -> None:
+    stack, told = UndoStack(), []
+    for name in "ab":
+        stack.push(name, lambda name=name: told.append(f"-{name}"), lambda name=name: told.append(f"+{name}"))
+    stack.undo()
+    stack.undo()
+    stack.undo()
+    stack.redo()
+    assert told == ["-b", "-a", "+a"]
+    stack.push("c", lambda: told.append("-c"), lambda: told.append("+c"))
+    stack.redo()
+    assert stack.why_no_redo() == "Nothing has been undone."
+    stack.undo()
+    stack.undo()
+    assert told == ["-b", "-a", "+a", "-c", "-a"]
