@@ -180,7 +180,7 @@ class BrokerAdmin(BrokerBygones):
         bin_name = config.dead_letter_topic_of(name)
         self._check_new(bin_name)
         topic = self._add_topic(name, config.priorities, Partitioner("crc32"), flow, log)
-        bin_log = self._add_topic(bin_name, 1, Partitioner("crc32"), None, log).log
+        bin_log = self._add_bin(bin_name, log).log
         self._queues[name] = Queue(
             name,
             topic.log,
@@ -214,7 +214,7 @@ class BrokerAdmin(BrokerBygones):
         log = self._topic(topic).log
         self._check_new(name)
         check_backlog(max_messages, policy)
-        bin_log = self._add_topic(config.dead_letter_topic_of(name), 1, Partitioner("crc32")).log
+        bin_log = self._add_bin(config.dead_letter_topic_of(name), None).log
         queue = self._queues[name] = subscribed(
             log, name, bin_log, self._events, self._timers, config, jitter=self._jitter(name), from_end=from_end
         )

@@ -10,7 +10,6 @@ from broker_core.broker_state import BrokerState, Topic, payload_bytes
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.events import EventKind
-from broker_core.log.partitioners import Partitioner
 from broker_core.log.reserved_headers import reserved_headers
 from broker_core.messages import Message, StoredMessage
 from broker_core.queues.dead_letters import DeadLetters
@@ -72,9 +71,7 @@ class BrokerSchemas(BrokerState):
             # Its bin tells of what it handed out, and its figures must add up.
             raise ConfigError(f"{name} is a queue, which can refuse what its schema refuses, but not dead-letter it")
         if buries and name not in self._bins:
-            # Dead letters have no keys of their own to be compacted by.
-            config = msgspec.structs.replace(topic.log.config, cleanup="delete")
-            bin_topic = self._add_topic(bin_of(name), 1, Partitioner("crc32"), None, config)
+            bin_topic = self._add_bin(bin_of(name), topic.log.config)
             self._bins[name] = DeadLetters(bin_topic.log, self._events)
         topic.schema = rule
         self.revision += 1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from broker_core.damage_report import DamageReport
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventStream
@@ -194,6 +196,11 @@ class BrokerState:
         check_name(name)
         if any(name.lower() == known.lower() for known in (*self._topics, *self._queues)):
             raise BrokerError(ErrorCode.TOPIC_ALREADY_EXISTS, name)
+
+    def _add_bin(self, name: str, log: LogConfig | None) -> Topic:
+        """A topic for dead letters: kept as `log` says, but neither compacted, for they have no keys, nor expired."""
+        config = msgspec.structs.replace(log or self._log_config, cleanup="delete", message_ttl_ms=None)
+        return self._add_topic(name, 1, Partitioner("crc32"), None, config)
 
     def _check_new(self, name: str) -> None:
         self.check_new(name)

@@ -31,6 +31,7 @@ class LogSpec(Strict, frozen=True, kw_only=True):
     retention_ms: int | None = None
     retention_bytes: int | None = None
     tombstone_ms: int = 86_400_000
+    message_ttl_ms: int | None = None
 
     def __post_init__(self) -> None:
         self.config("memory")
@@ -45,6 +46,7 @@ class LogSpec(Strict, frozen=True, kw_only=True):
             retention_ms=self.retention_ms,
             retention_bytes=self.retention_bytes,
             tombstone_ms=self.tombstone_ms,
+            message_ttl_ms=self.message_ttl_ms,
         )
 
 

@@ -22,7 +22,8 @@ class LogConfig(msgspec.Struct, frozen=True, kw_only=True):
     `durability`: `memory` dies with the process, `file` survives it, `fsync` survives a power cut once `sync` has
     returned. A segment is rolled at `segment_bytes` or when its first batch is `segment_ms` old. `retention_*` apply
     where `cleanup` is `delete`, and remove whole segments. `tombstone_ms` is how long compaction keeps the message
-    without a value that deletes a key.
+    without a value that deletes a key. `message_ttl_ms` is how long a message is handed out at most, whatever its own
+    time to live.
     """
 
     durability: Durability = "memory"
@@ -34,6 +35,7 @@ class LogConfig(msgspec.Struct, frozen=True, kw_only=True):
     retention_ms: int | None = None
     retention_bytes: int | None = None
     tombstone_ms: int = _DAY_MS
+    message_ttl_ms: int | None = None
 
     def __post_init__(self) -> None:
         for name, (least, most) in _RANGES.items():
@@ -55,4 +57,5 @@ _RANGES = {
     "retention_ms": (0, _FOREVER),
     "retention_bytes": (0, _FOREVER),
     "tombstone_ms": (0, _FOREVER),
+    "message_ttl_ms": (0, _FOREVER),
 }

@@ -19,7 +19,7 @@ from broker_core.log.damage import Damage
 from broker_core.log.partition_reader import PartitionReader
 from broker_core.log.producers import FORGOTTEN_AFTER_NS, RememberedBatch
 from broker_core.log.recovery import Recovery
-from broker_core.log.reserved_headers import counted_bytes
+from broker_core.log.reserved_headers import counted_bytes, with_ttl
 from broker_core.log.retention import is_too_old, retained_from
 from broker_core.log.segment import Place, Segment
 from broker_core.log.segment_list import SegmentList
@@ -94,6 +94,7 @@ class PartitionLog(PartitionReader):
     def _settle_limits(self) -> None:
         config = self.config
         self._needs_keys = config.cleanup == "compact"
+        self._ttl_ms = config.message_ttl_ms
         self._segment_ns = _NEVER_NS if config.segment_ms is None else config.segment_ms * NS_PER_MS
         self._checked_bytes = min(config.max_message_bytes, MAX_BATCH_BYTES)
 
@@ -106,6 +107,8 @@ class PartitionLog(PartitionReader):
         OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH, INVALID_RECORD (no key where the topic is compacted).
         """
         self._check_takes(messages)
+        if self._ttl_ms is not None:
+            messages = with_ttl(messages, self._ttl_ms)
         count = len(messages)
         base_offset = self.end_offset
         timestamp_ms = self._place.epoch_ms + now_ns // NS_PER_MS

@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import msgspec
+
 from broker_core.clock import NS_PER_MS
 from broker_core.limits import MAX_OWN_HEADER_BYTES
 from broker_core.messages import Headers, Message, StoredMessage
@@ -39,6 +43,16 @@ def reserved_headers(message: Message) -> Headers:
     if message.priority:
         headers += ((PRIORITY_HEADER, b"%d" % message.priority),)
     return headers
+
+
+def with_ttl(messages: Sequence[Message], ttl_ms: int) -> list[Message]:
+    """`messages`, none of which lives longer than that."""
+    return [
+        message
+        if message.ttl_ms is not None and message.ttl_ms <= ttl_ms
+        else msgspec.structs.replace(message, ttl_ms=ttl_ms)
+        for message in messages
+    ]
 
 
 def _number(headers: Headers, name: str) -> int | None:

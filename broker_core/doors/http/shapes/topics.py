@@ -37,7 +37,8 @@ WaitMs = Annotated[float, Meta(gt=0, le=86_400_000)]
 class LogSettings(Request, frozen=True, kw_only=True):
     """How a log is kept; what is left out stays as it is, null is "no limit". Times in milliseconds.
 
-    `retention_bytes`, for each partition, and `retention_ms` remove whole segments.
+    `retention_bytes`, for each partition, and `retention_ms` remove whole segments; `message_ttl_ms` is how long a
+    message is handed out at most.
     """
 
     segment_bytes: SegmentBytes | UnsetType = UNSET
@@ -47,6 +48,7 @@ class LogSettings(Request, frozen=True, kw_only=True):
     retention_ms: Limit | UnsetType | None = UNSET
     retention_bytes: Limit | UnsetType | None = UNSET
     tombstone_ms: Limit | UnsetType = UNSET
+    message_ttl_ms: Limit | UnsetType | None = UNSET
 
     def on(self, base: LogConfig) -> LogConfig:
         """`base` with these. Raises INVALID_CONFIG."""
@@ -208,6 +210,7 @@ class TopicConfigAnswer(Shape, frozen=True, kw_only=True):
     retention_ms: int | None
     retention_bytes: int | None
     tombstone_ms: int
+    message_ttl_ms: int | None
 
     @classmethod
     def of(cls, config: LogConfig) -> TopicConfigAnswer:

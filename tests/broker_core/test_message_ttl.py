@@ -1,0 +1,59 @@
+"""A24: a topic or queue may say how long its messages live at most; what is older is handed to nobody."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker_core.errors import BrokerError
+from broker_core.events import EventKind
+from broker_core.lab.scenario import parse_scenario
+from broker_core.log.config import LogConfig
+from broker_core.messages import Message
+from broker_core.queues.config import QueueConfig
+from tests.broker_core.clients.world import World
+
+SECOND = LogConfig(message_ttl_ms=1_000)
+
+
+def test_readers_of_a_topic_get_nothing_that_is_older_whatever_it_says_of_itself():
+    world = World(1, log=SECOND)
+    for value, ttl_ms in ((b"plain", None), (b"long", 60_000), (b"short", 300)):
+        world.broker.publish(0, "commits", Message(value, ttl_ms=ttl_ms), client="p")
+    reader = world.consumer()
+    world.run(0.5)
+    assert [message.value for message in world.do(reader.poll(0))] == [b"plain", b"long"]
+    world.run(0.6)
+    assert world.do(world.consumer("late", "others").poll(0)) == []
+
+
+def test_a_queue_passes_over_what_is_too_old_and_its_dead_letters_live_on():
+    world = World()
+    world.broker.create_queue(0, "jobs", QueueConfig(max_attempts=1), log=SECOND)
+    world.publish(b"dies", b"waits", topic="jobs")
+    (lease,) = world.broker.take(0, "jobs", "w").result()
+    world.broker.nack(0, lease, "no")
+    world.run(1.5)
+    assert world.broker.take(world.now_ns, "jobs", "w").result() == []
+    (expired,) = world.kinds(EventKind.EXPIRED)
+    assert expired.offset == 1
+    (letter,) = world.broker.dead_letters("jobs").list()
+    assert world.broker.redrive(world.now_ns, "jobs", [letter.offset], client="u").refused == ()
+    (again,) = world.broker.take(world.now_ns, "jobs", "w").result()
+    assert again.message.value == b"dies"
+
+
+def test_it_may_change_and_holds_for_what_comes_after():
+    world = World(1)
+    world.publish(b"before")
+    world.broker.configure_topic(0, "commits", log=SECOND)
+    world.publish(b"after")
+    world.run(2)
+    assert [message.value for message in world.do(world.consumer().poll(0))] == [b"before"]
+    with pytest.raises(BrokerError, match="message_ttl_ms"):
+        LogConfig(message_ttl_ms=-1)
+
+
+def test_a_scenario_may_say_so_too():
+    text = "{title: T, about: x, until_s: 9, topics: [{name: t, log: {message_ttl_ms: 500}}]}"
+    (topic,) = parse_scenario(text).topics
+    assert topic.log is not None and topic.log.config("memory").message_ttl_ms == 500
