@@ -20,6 +20,7 @@ from broker_core.session import schema
 from broker_core.session.copying import copy_session
 from broker_core.session.reader import open_session
 from tests.app.conftest import Hand
+from tests.app.sessions.open_dialog import open_dialog
 from tests.app.sessions.test_travel_window import arrive
 from widgets.dialogs.choose_session import ChooseSessionDialog
 
@@ -51,7 +52,7 @@ def test_a_session_is_chosen_from_the_list_and_opens_in_replay(recorded: Hand) -
     workbench.player.stop()
     workbench.player.restart()
     workbench.registry.trigger("open_session")
-    dialog = workbench.window.findChild(ChooseSessionDialog)
+    dialog = open_dialog(workbench.window, ChooseSessionDialog)
     assert [item.text(3) for item in dialog._items] == ["being recorded", "stopped"]
     dialog.filter.setText(folder.name)
     dialog.list.setCurrentItem(dialog._items[1])

@@ -14,6 +14,7 @@ from app.sessions.bookmarks import Bookmarks
 from broker_core.clock import NS_PER_S
 from broker_core.lab.actions import MoveConsumer
 from tests.app.conftest import Hand
+from tests.app.sessions.open_dialog import open_dialog
 from widgets.dialogs.ask_text import AskTextDialog
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
@@ -137,9 +138,9 @@ def test_the_past_plays_by_the_keys_that_run_the_session(hand: Hand) -> None:
 def test_a_bookmark_is_kept_drawn_and_found_by_name(hand: Hand) -> None:
     press(hand, Key.Key_Left, Mod.ShiftModifier)
     press(hand, Key.Key_K, Mod.ControlModifier)
-    dialog = hand.workbench.window.findChild(AskTextDialog)
+    dialog = open_dialog(hand.workbench.window, AskTextDialog)
     assert not dialog.accept_button.isEnabled()
-    hand.qtbot.keyClicks(dialog.findChild(QLineEdit), "<b>odd</b>")
+    hand.qtbot.keyClicks(dialog.line, "<b>odd</b>")
     hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     arrive(hand)
     assert [tick.label for tick in hand.workbench.window.timeline.facts.ticks if tick.kind == "bookmark"] == [
@@ -147,7 +148,7 @@ def test_a_bookmark_is_kept_drawn_and_found_by_name(hand: Hand) -> None:
     ]
     hand.workbench.registry.trigger("follow_live")
     hand.workbench.registry.trigger("go_to")
-    (dialog,) = [one for one in hand.workbench.window.findChildren(AskTextDialog) if one.isVisible()]
+    dialog = open_dialog(hand.workbench.window, AskTextDialog)
     hand.qtbot.keyClicks(dialog.line, "<B>Odd</b>")
     hand.qtbot.keyClick(dialog.line, Key.Key_Return)
     arrive(hand)
@@ -159,7 +160,7 @@ def test_a_bookmark_is_kept_drawn_and_found_by_name(hand: Hand) -> None:
 
 def test_go_to_refuses_what_is_no_moment(hand: Hand) -> None:
     press(hand, Key.Key_J, Mod.ControlModifier)
-    dialog = hand.workbench.window.findChild(AskTextDialog)
+    dialog = open_dialog(hand.workbench.window, AskTextDialog)
     for text, why in (("soon", "neither a time"), ("00:42", "has come to 00:20.000"), ("00:12.5", "")):
         dialog.line.setText(text)
         assert why in dialog.problem.text() and dialog.accept_button.isEnabled() == (not why)
@@ -193,8 +194,9 @@ def test_branch_here_goes_on_live_under_its_own_badge(hand: Hand) -> None:
 
 
 def test_a_rebalance_card_leads_to_its_moment(hand: Hand) -> None:
-    card = hand.workbench.window.parts.rebalances.cards()[-1]
-    hand.workbench.window.parts.rebalances.chosen.emit(card.facts.key)
+    facts = hand.workbench.window.parts.rebalances.cards()[-1].facts
+    assert facts is not None
+    hand.workbench.window.parts.rebalances.chosen.emit(facts.key)
     arrive(hand)
     assert not hand.workbench.player.live and shown_s(hand) < 3
 

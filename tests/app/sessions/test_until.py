@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QRadioButton
 
 from app.filters import parse
 from app.handlers.until import UntilHandlers, why_no_condition
@@ -18,6 +17,7 @@ from broker_core.events import Event, EventKind
 from broker_core.lab import load_scenario
 from broker_core.lab.simulation import Simulation
 from tests.app.conftest import Hand
+from tests.app.sessions.open_dialog import open_dialog
 from widgets.dialogs.run_until import RunUntilDialog
 
 
@@ -115,7 +115,7 @@ def test_the_dialog_runs_from_here_or_from_the_beginning(hand: Hand) -> None:
         hand.show()
 
     workbench.registry.trigger("run_until")
-    dialog = workbench.window.findChild(RunUntilDialog)
+    dialog = open_dialog(workbench.window, RunUntilDialog)
     dialog.field.setText("lagg > 3")
     assert "did you mean lag" in dialog.problem.text() and not dialog.accept_button.isEnabled()
     dialog.field.setText("time >= 00:12 and kind = delivered")
@@ -126,10 +126,10 @@ def test_the_dialog_runs_from_here_or_from_the_beginning(hand: Hand) -> None:
     assert player.live and not player.moving
     seed = player.seed
     workbench.registry.trigger("run_until")
-    (dialog,) = [one for one in workbench.window.findChildren(RunUntilDialog) if one.isVisible()]
+    dialog = open_dialog(workbench.window, RunUntilDialog)
     assert dialog.field.text() == "time >= 00:12 and kind = delivered"
     dialog.field.setText("~dlq")
-    dialog.findChild(QRadioButton, "new seed").setChecked(True)
+    dialog.beginnings.button(2).setChecked(True)
     hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     finish()
     assert player.seed != seed and player.snapshot.totals.dead_lettered >= 1
