@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 
 import msgspec
 
@@ -51,7 +51,7 @@ class Listener:
         self._there.clear()
         return events, dropped
 
-    async def stream(self, closing: asyncio.Event, limit: int | None = None) -> AsyncIterator[bytes]:
+    async def stream(self, closing: asyncio.Event, limit: int | None = None) -> AsyncGenerator[bytes]:
         """The text of the stream, until `closing` is set, nobody asks for more, or after `limit` events."""
         self._host.call(lambda _now: self._host.events.attach(self._take))
         closed = asyncio.ensure_future(closing.wait())

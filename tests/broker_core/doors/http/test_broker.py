@@ -214,7 +214,7 @@ ACCESS = Access(
 )
 
 # (method, path, body, status for the shop)
-RIGHTS = [
+RIGHTS: list = [
     ("GET", "/health", None, 200),
     ("GET", "/stats", None, 200),
     ("POST", "/produce", {"topic": "orders", "value": 1}, 200),
@@ -304,7 +304,8 @@ def test_twenty_clients_at_once_lose_and_repeat_nothing(door):
     setup = Client(door.port)
     setup.done("POST", "/v1/topics", {"name": "orders", "partitions": 4})
     setup.done("POST", "/consumers/register", {"topic": "orders", "consumer_id": "c"})
-    failures, got = [], []
+    failures: list = []
+    got: list = []
 
     def produce(number):
         call = Client(door.port)

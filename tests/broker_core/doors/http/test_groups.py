@@ -24,7 +24,8 @@ def poll(call, member, group="billing", timeout_ms=1_000, **more):
 
 
 def poll_until(call, member, count, **more):
-    found, deadline_s = [], time.monotonic() + 15
+    found: list = []
+    deadline_s = time.monotonic() + 15
     while len(found) < count and time.monotonic() < deadline_s:
         found += poll(call, member, **more)["messages"]
     return found

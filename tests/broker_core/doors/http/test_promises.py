@@ -94,7 +94,8 @@ def mutated(dice, data):
 
 def fuzz(count, seed, caplog):
     """How many mutations had each status; None is no answer at all, as half a request gets none."""
-    dice, answers = random.Random(seed), Counter()
+    dice = random.Random(seed)
+    answers: Counter = Counter()
     limits = GuardConfig(header_timeout_ms=2_000, body_timeout_ms=2_000, max_wait_ms=50)
     with BrokerHost() as host, HttpDoor(host, limits=limits) as door:
         Admin(host).create_topic("orders")
