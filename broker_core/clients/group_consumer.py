@@ -15,6 +15,7 @@ from broker_core.clients.consumer import Consumer
 from broker_core.clients.host import Host
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.offset_reset import Change, Target, preview
 from broker_core.groups.protocol import TopicPartition
 from broker_core.messages import StoredMessage
 from broker_core.replies import Reply
@@ -182,15 +183,31 @@ class GroupConsumer:
         self.seek(topic, partition, offset)
         return offset
 
-    def seek_to_earliest(self, partitions: Sequence[TopicPartition] = ()) -> None:
-        """The next poll reads these, or all that it owns, from their first message on."""
-        for topic, partition in partitions or self.assignment:
-            self.seek(topic, partition, self._call(partial(self._host.broker.start_offset, topic, partition)))
+    def preview_seek(self, target: Target, partitions: Sequence[TopicPartition] = ()) -> list[Change]:
+        """What `seek_to` would change of these, or of all that it owns; nothing is done."""
 
-    def seek_to_latest(self, partitions: Sequence[TopicPartition] = ()) -> None:
-        """The next poll reads of these, or of all that it owns, only what comes from now on."""
-        for topic, partition in partitions or self.assignment:
-            self.seek(topic, partition, self._call(partial(self._host.broker.end_offset, topic, partition)))
+        def found() -> list[Change]:
+            broker = self._host.broker
+            return preview(
+                self.group,
+                target,
+                partitions or self.assignment,
+                broker,
+                broker.groups.committed,
+                here=self.position,
+            )
+
+        return self._call(found)
+
+    def seek_to(self, target: Target, partitions: Sequence[TopicPartition] = ()) -> list[Change]:
+        """The next poll reads these, or all that it owns, from where `target` says; what that changes.
+
+        The forms are those of a reset: earliest, latest, offset, timestamp, shift-by from here, where a group is.
+        """
+        changes = self.preview_seek(target, partitions)
+        for change in changes:
+            self.seek(change.topic, change.partition, change.to_offset)
+        return changes
 
     def position(self, topic: str, partition: int) -> int:
         """The offset that the application gets next. Raises INVALID_REQUEST for what it does not own."""

@@ -84,12 +84,20 @@ def resolve(
 
 
 def preview(
-    group: str, target: Target, partitions: Iterable[TopicPartition], bounds: Bounds, committed: Committed
+    group: str,
+    target: Target,
+    partitions: Iterable[TopicPartition],
+    bounds: Bounds,
+    committed: Committed,
+    here: Callable[[str, int], int | None] | None = None,
 ) -> list[Change]:
-    """What the reset would change, by (topic, partition); partitions for which `target` means nothing are left out."""
+    """What the reset would change, by (topic, partition); partitions for which `target` means nothing are left out.
+
+    Of a seek, `here` tells the live positions.
+    """
     changes: list[Change] = []
     for topic, partition in sorted(partitions):
-        old = committed(group, topic, partition)
+        old = committed(group, topic, partition) if here is None else here(topic, partition)
         new = resolve(target, topic, partition, bounds, old, committed)
         if new is not None:
             changes.append(Change(topic, partition, old, new, None if old is None else new - old))

@@ -17,6 +17,7 @@ from broker_core.clients.producer import Producer
 from broker_core.clients.serializers import JsonSerializer
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.offset_reset import Change, Target
 from broker_core.messages import StoredMessage
 
 QUICK = ConsumerConfig(heartbeat_interval_ms=20, session_timeout_ms=2_000, rebalance_timeout_ms=2_000)
@@ -163,10 +164,23 @@ def test_pause_seek_and_seek_to_time(host: BrokerHost):
         assert consumer.position("commits", 1) == 0
         far_ms = int(time.time() * 1_000) + 10**6
         assert consumer.seek_to_time("commits", 1, far_ms) == 3
-        consumer.seek_to_earliest()
-        assert [consumer.position("commits", number) for number in range(3)] == [0, 0, 0]
-        consumer.seek_to_latest([("commits", 1)])
-        assert consumer.position("commits", 1) == 3
+        one = [("commits", 1)]
+        assert consumer.seek_to(Target("earliest"), one) == [Change("commits", 1, 3, 0, -3)]
+        ahead = consumer.preview_seek(Target("latest"))
+        assert [(each.partition, each.change) for each in ahead] == [(0, 0), (1, 3), (2, 0), (3, 0)]
+        consumer.commit({("commits", 1): 2})
+        for target, offset in (
+            (Target("offset", offset=1), 1),
+            (Target("shift-by", offset=1), 2),
+            (Target("shift-by", offset=-9), 0),
+            (Target("timestamp", timestamp_ms=far_ms), 3),
+            (Target("group", group="readers"), 2),
+        ):
+            consumer.seek_to(target, one)
+            assert consumer.position("commits", 1) == offset
+        assert drain(consumer, 1) == [b"c"]
+        with pytest.raises(BrokerError, match="does not own"):
+            consumer.seek_to(Target("earliest"), [("commits", 9)])
 
 
 def test_assign_needs_no_group_and_two_threads_may_not_poll_at_once(host: BrokerHost):
