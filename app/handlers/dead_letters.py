@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QMenu
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QMenu, QMessageBox
 
 from app.actions import Command
+from app.answers import Answers
 from app.desk import Desk
-from broker_core.lab.actions import Redrive
+from app.history.redrives import RedrivenMessage
+from app.view_models.filter_help import help_rows
+from app.view_models.formats import plain_text
+from app.view_models.redriven import place_of
+from broker_core.clock import NS_PER_S
+from broker_core.lab.actions import EditDeadLetter, PurgeDeadLetters, Redrive, StopRedrive
+from broker_core.lab.simulation import Simulation
+from broker_core.queues.dead_letters import RedrivePreview
+from broker_core.snapshots import DeadLetterView
+from widgets.dialogs.edit_letter import EditLetterDialog
+from widgets.dialogs.message_form import MessageText
+from widgets.dialogs.redrive import Outcome, RedriveDialog
+from widgets.words import tr
+
+REFRESH_MS = 500
+TRIED = 100
+# What is redriven in one step of the engine: more of them would hold up the window.
+AT_ONCE = 1_000
 
 
 class DeadLetterHandlers(QObject):
@@ -18,30 +36,222 @@ class DeadLetterHandlers(QObject):
     COMMANDS = (
         Command("redrive_selected", "Redrive selected", "Dead letters", "Ctrl+D", "redrive", "Back to their origin."),
         Command("redrive_all", "Redrive all", "Dead letters", "Ctrl+Shift+D", "redrive", "All that are listed."),
+        Command("try_redrive", "Redrive...", "Dead letters", "Ctrl+Alt+D", "redrive", "A dry run first, and a rate."),
+        Command("edit_letter", "Edit...", "Dead letters", "", "message", "Changes what a redrive appends."),
+        Command("purge_selected", "Purge selected...", "Dead letters", "", "close", "Takes them out of the bin."),
+        Command("purge_all", "Purge all...", "Dead letters", "", "close", "Takes all that are listed out of the bin."),
+        Command("stop_redrive", "Stop the redrive", "Dead letters", "", "stop", "The rest stays where it is."),
+        Command("show_redriven", "What was redriven", "Dead letters", "Ctrl+Shift+R", "redrive", "What became of it."),
     )
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk.window)
         self._desk = desk
-        panel, registry = desk.window.parts.dead_letters, desk.registry
+        self._answers = Answers(desk.player, self)
+        self._redriven_ns = -1
+        panel = self._panel = desk.window.parts.dead_letters
         panel.redriveRequested.connect(self.redrive)
-        registry.bind("redrive_selected", panel.redrive_selected, panel.why_not_selected)
-        registry.bind("redrive_all", panel.redrive_all, panel.why_not_all)
-        panel.selectionChanged.connect(lambda _count: registry.refresh("redrive_selected", "redrive_all"))
+        panel.tryRequested.connect(self.ask_redrive)
+        panel.editRequested.connect(self.ask_edit)
+        panel.purgeRequested.connect(self.ask_purge)
+        panel.stopRequested.connect(self.stop)
+        panel.viewChanged.connect(self._on_view)
+        panel.redrivenChosen.connect(self._look_at_redriven)
+        # A filter asks the table that is shown: the other has other fields.
+        panel.filterChanged.disconnect(desk.views.dead_letters.set_filter)
+        panel.filterChanged.connect(self._filter)
+        desk.views.redriven.filter_judged.connect(panel.set_filter_problem)
+        self._timer = QTimer(self)
+        self._timer.setInterval(REFRESH_MS)
+        self._timer.timeout.connect(self.look_redriven)
+        bind = desk.registry.bind
+        bind("redrive_selected", panel.redrive_selected, panel.why_not_selected)
+        bind("redrive_all", panel.redrive_all, panel.why_not_all)
+        bind("try_redrive", self._try, panel.why_not_all)
+        bind("edit_letter", lambda: self.ask_edit(panel.current_key()), self._why_no_letter)
+        bind("purge_selected", lambda: self.ask_purge(letters_of(panel.selected_keys())), panel.why_not_selected)
+        bind("purge_all", lambda: self.ask_purge(letters_of(panel.shown_keys())), panel.why_not_all)
+        bind("stop_redrive", self.stop, desk.why_ended)
+        bind("show_redriven", self._show_redriven)
+        panel.selectionChanged.connect(
+            lambda _count: desk.registry.refresh("redrive_selected", "redrive_all", "purge_selected")
+        )
         desk.menu_parts.append(self._add_to_menu)
+        desk.player.opened.connect(self._forget)
 
-    def redrive(self, keys: Sequence[tuple[str, int]]) -> None:
-        """Redrive dead letters, each given as (queue, offset in its bin)."""
+    def _forget(self) -> None:
+        self._answers.drop()
+        self._redriven_ns = -1
+        self._desk.views.redriven.set_rows(())
+
+    def _why_no_letter(self) -> str:
+        if why := self._panel.why_not_all():
+            return why
+        return "" if self._panel.current_key() is not None else "Choose a dead letter first."
+
+    # -- redrive
+
+    def redrive(self, keys: Sequence[tuple[str, int]], rate_per_s: float | None = None) -> None:
+        """Redrive dead letters, each given as (queue, offset in its bin); many of them in several steps."""
         if why := self._desk.why_ended():
             self._desk.say(why)
             return
-        by_queue: dict[str, list[int]] = {}
-        for queue, offset in keys:
-            by_queue.setdefault(queue, []).append(offset)
-        for queue, offsets in by_queue.items():
-            self._desk.perform(Redrive(queue, tuple(sorted(offsets))))
+        for queue, offsets in _by_queue(keys).items():
+            if rate_per_s is not None:
+                self._desk.perform(Redrive(queue, offsets, rate_per_s))
+                continue
+            for first in range(0, len(offsets), AT_ONCE):
+                self._desk.perform(Redrive(queue, offsets[first : first + AT_ONCE]))
+
+    def _try(self) -> None:
+        panel = self._panel
+        self.ask_redrive(letters_of(panel.selected_keys() or panel.shown_keys()))
+
+    def ask_redrive(self, keys: Sequence[tuple[str, int]]) -> RedriveDialog:
+        """The dialog with its dry run."""
+        dialog = RedriveDialog(len(keys), self._desk.window)
+        dialog.redriveRequested.connect(lambda rate: self.redrive(keys, rate))
+        tried = _by_queue(keys[:TRIED])
+        self._answers.ask(
+            lambda simulation: [(queue, _preview(simulation, queue, offsets)) for queue, offsets in tried.items()],
+            lambda found: dialog.set_outcome(outcome_of(found, max(0, len(keys) - TRIED))),
+            lambda why: dialog.set_outcome(Outcome(0, len(keys), [why])),
+        )
+        dialog.open()
+        return dialog
+
+    def stop(self) -> None:
+        """Stop whatever redrive takes its time."""
+        if why := self._desk.why_ended():
+            self._desk.say(why)
+            return
+        for queue in self._desk.player.snapshot.queues:
+            if queue.dead or queue.redriven:
+                self._desk.perform(StopRedrive(queue.name))
+                return
+        self._desk.say(tr("No redrive is under way."))
+
+    # -- edit
+
+    def ask_edit(self, key: Hashable) -> None:
+        """The dialog for one dead letter, filled in with all of it."""
+        if not isinstance(key, tuple):
+            return
+        queue, offset = str(key[0]), int(key[1])
+
+        def told(letter: DeadLetterView) -> None:
+            origin = f"{letter.origin_topic}/{letter.origin_partition}"
+            dialog = EditLetterDialog(letter.cause, origin, self._desk.window)
+            dialog.form.set_message(letter.value, letter.key, letter.headers)
+            dialog.editRequested.connect(lambda text, redrive: self._edit(queue, offset, text, redrive))
+            dialog.open()
+
+        self._answers.ask(lambda simulation: simulation.broker.dead_letters(queue).get(offset), told, self._desk.say)
+
+    def _edit(self, queue: str, offset: int, text: MessageText, redrive: bool) -> None:
+        encoding = "base64" if text.encoding == "base64" else "utf-8"
+        edit = EditDeadLetter(queue, offset, text.value, text.key, text.headers, encoding)  # type: ignore[arg-type]
+        self._desk.perform(edit)
+        if redrive:
+            self._desk.perform(Redrive(queue, (offset,)))
+
+    # -- purge
+
+    def ask_purge(self, keys: Sequence[tuple[str, int]]) -> QMessageBox | None:
+        """Name the count, then do it."""
+        if not keys:
+            return None
+        box = QMessageBox(self._desk.window)
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setWindowTitle(tr("Purge"))
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(tr("Take {count} dead letters out of the bin?", count=f"{len(keys):,}"))
+        box.setInformativeText(tr("Undo (Ctrl+Z) brings them back for a minute of session time."))
+        purge = box.addButton(tr("Purge {count}", count=f"{len(keys):,}"), QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        purge.clicked.connect(lambda: self.purge(keys))
+        box.open()
+        return box
+
+    def purge(self, keys: Sequence[tuple[str, int]]) -> None:
+        """Take dead letters out of their bins."""
+        for queue, offsets in _by_queue(keys).items():
+            self._desk.perform(PurgeDeadLetters(queue, offsets))
+
+    # -- what was redriven
+
+    def _show_redriven(self) -> None:
+        self._desk.window.show_tab("dead_letters")
+        self._panel.show_redriven(True)
+
+    def _on_view(self, redriven: bool) -> None:
+        self._panel.set_filter_help(
+            help_rows((self._desk.views.redriven if redriven else self._desk.views.dead_letters).fields)
+        )
+        if redriven:
+            self._timer.start()
+            self.look_redriven(force=True)
+        else:
+            self._timer.stop()
+        self._filter("")
+
+    def look_redriven(self, *, force: bool = False) -> None:
+        """Bring the view of redriven messages up to date, at most once a second of the session."""
+        now_ns = self._desk.player.snapshot.time_ns
+        if not self._panel.isVisible() or (not force and abs(now_ns - self._redriven_ns) < NS_PER_S):
+            return
+        self._redriven_ns = now_ns
+
+        def told(found: list[RedrivenMessage]) -> None:
+            until_ns = self._desk.player.snapshot.time_ns
+            live = self._desk.player.live
+            rows = found if live else [row for row in found if row.redriven.time_ns <= until_ns]
+            self._desk.views.redriven.set_rows(tuple(rows))
+
+        self._desk.history.redriven(told)
+
+    def _look_at_redriven(self, seq: object) -> None:
+        row = next((row for row in self._desk.views.redriven.rows if row.redriven.seq == seq), None)
+        if row is not None:
+            self._desk.views.select(place_of(row).id)
+
+    def _filter(self, text: str) -> None:
+        views, shown = self._desk.views, self._panel.shows_redriven
+        (views.redriven if shown else views.dead_letters).set_filter(text)
 
     def _add_to_menu(self, kind: str, _name: str, menu: QMenu) -> None:
         if kind in {"queue", "dlq"}:
-            for command in ("redrive_all", "show_dead_letters", "show_in_flight"):
+            for command in ("redrive_all", "show_dead_letters", "show_redriven", "show_in_flight"):
                 menu.addAction(self._desk.registry.action(command))
+
+
+def letters_of(keys: Sequence[Hashable]) -> list[tuple[str, int]]:
+    """Keys of rows as (queue, offset in its bin)."""
+    return [(str(key[0]), int(key[1])) for key in keys if isinstance(key, tuple)]
+
+
+def _by_queue(keys: Sequence[tuple[str, int]]) -> dict[str, tuple[int, ...]]:
+    by_queue: dict[str, list[int]] = {}
+    for queue, offset in keys:
+        by_queue.setdefault(queue, []).append(offset)
+    return {queue: tuple(sorted(offsets)) for queue, offsets in by_queue.items()}
+
+
+def _preview(simulation: Simulation, queue: str, offsets: Sequence[int]) -> RedrivePreview:
+    return simulation.broker.dead_letters(queue).preview(offsets)
+
+
+def outcome_of(found: Sequence[tuple[str, RedrivePreview]], more: int) -> Outcome:
+    """A dry run in lines."""
+    lines = []
+    going = refused = 0
+    for queue, preview in found:
+        going += len(preview.redrivable)
+        refused += len(preview.refused)
+        for one in preview.redrivable:
+            key = tr("no key") if one.message.key is None else plain_text(one.message.key, 30)
+            size = len(one.message.value or b"")
+            lines.append(f"{queue} {one.offset:,} -> {one.origin_topic}, {key}, {size:,} bytes")
+        lines += [f"{queue} {one.offset:,}: {one.error}" for one in preview.refused]
+    return Outcome(going, refused, lines, more)

@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.history.life import Life, Place, life_of, touches
 from app.history.recorded import ALL, Recorded, folders_of
+from app.history.redrives import RedrivenMessage, redriven_messages
 from app.history.ring import EventRing
 from broker_core.events import Event, EventKind
 
@@ -105,6 +106,16 @@ class History(QObject):
         """
         ring, recorded = self.ring, self._recorded
         self._ask(lambda: _search(first_seq, end_seq, kinds, test, ring, recorded), then)
+
+    def redriven(self, then: Callable[[list[RedrivenMessage]], object]) -> None:
+        """What redrives did to each message, the newest first."""
+        ring, recorded = self.ring, self._recorded
+
+        def look() -> list[RedrivenMessage]:
+            older, first = _older(ring, recorded)
+            return redriven_messages(ring, older, first)
+
+        self._ask(look, then)
 
     def _ask(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
         if self._worker is None:

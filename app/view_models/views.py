@@ -32,6 +32,7 @@ from app.view_models.offsets import OffsetsModel
 from app.view_models.owners import Owners
 from app.view_models.rate_table import RateTable
 from app.view_models.rebalances import RebalanceCards
+from app.view_models.redriven import RedrivenModel
 from app.view_models.schemas import RefusalsModel, SchemasFeed, VersionsModel
 from app.view_models.status import StatusModel
 from app.view_models.timeline import TimelineModel
@@ -72,6 +73,7 @@ class Views(QObject):
         self.offsets = OffsetsModel(self.owners, self)
         self.in_flight = InFlightModel(self.owners, self.times, self)
         self.dead_letters = DeadLettersModel(self.times, self)
+        self.redriven = RedrivenModel(self.times, self)
         self.rebalances = RebalanceCards(self.owners, self.times)
         self.rates = RateTable(self)
         self.messages = MessagesModel(self.times, self)
@@ -103,7 +105,7 @@ class Views(QObject):
             assignments=AssignmentsPanel(self.assignments),
             offsets=OffsetsPanel(self.offsets),
             in_flight=InFlightPanel(self.in_flight),
-            dead_letters=DeadLettersPanel(self.dead_letters),
+            dead_letters=DeadLettersPanel(self.dead_letters, self.redriven),
             backpressure=BackpressurePanel(),
             charts=ChartsPanel(self.rates),
             events=EventsPanel(self.events),

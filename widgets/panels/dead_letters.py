@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from PySide6.QtCore import QAbstractItemModel, QRect, Qt, Signal
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPushButton, QSplitter, QWidget
+from PySide6.QtWidgets import (
+    QListWidget,
+    QListWidgetItem,
+    QMenu,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QToolButton,
+    QWidget,
+)
 
 from widgets.facts import set_plain_tip
 from widgets.panels.cell_painter import CellDelegate, Index
 from widgets.panels.letter_details import LetterDetails, LetterFacts
-from widgets.panels.table_panel import ColumnLook, TablePanel
+from widgets.panels.table_panel import ColumnLook, RowTable, TablePanel
+from widgets.roles import Role
 from widgets.theme import Theme
+from widgets.words import mark, tr
 
 LOOKS = (
     ColumnLook("number", 106, spare=4),
@@ -21,6 +32,22 @@ LOOKS = (
     ColumnLook("number", 80, spare=1),
     ColumnLook("number", 86),
     ColumnLook("number", 80),
+)
+REDRIVEN_LOOKS = (
+    ColumnLook("number", 130),
+    ColumnLook("text", 90, 1, spare=3),
+    ColumnLook("number", 84, spare=4),
+    ColumnLook("place", 130, 2),
+    ColumnLook("mono", 90, 1, spare=2),
+    ColumnLook("text", 100, 3, spare=1),
+    ColumnLook("state", 130, 1),
+    ColumnLook("number", 84, spare=6),
+    ColumnLook("text", 90, 1, spare=5),
+    ColumnLook("number", 76, spare=7),
+)
+NONE_REDRIVEN = (
+    mark("Nothing was redriven yet."),
+    mark("Redrive dead letters: what became of each of them stands here then."),
 )
 EMPTY = (
     "No message was given up on.",
@@ -44,24 +71,39 @@ class CauseDelegate(CellDelegate):
 
 
 class DeadLettersPanel(TablePanel):
-    """Columns: died, cause, key, payload, origin, attempts, age, redrives.
+    """Columns: died, cause, key, payload, origin, attempts, age, redrives; and, on demand, what redrives have done.
 
-    `redriveRequested(keys)` with the keys of rows; `causeChosen(cause)`, None for all; `currentChanged(key)` is
-    answered with `set_details`.
+    `redriveRequested(keys)` and `tryRequested(keys)` (a dry run first), `purgeRequested(keys)`, `editRequested(key)`
+    with the keys of rows; `causeChosen(cause)`, None for all; `currentChanged(key)` is answered with `set_details`.
+    `viewChanged(redriven)` when the other view is shown; `redrivenChosen(key)` on a row of it.
     """
 
     redriveRequested = Signal(list)
+    tryRequested = Signal(list)
+    editRequested = Signal(object)
+    purgeRequested = Signal(list)
+    stopRequested = Signal()
     causeChosen = Signal(object)
+    viewChanged = Signal(bool)
+    redrivenChosen = Signal(object)
 
-    def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, model: QAbstractItemModel, redriven: QAbstractItemModel | None = None, parent: QWidget | None = None
+    ) -> None:
         self.details = LetterDetails()
         self.causes = QListWidget()
         self._split = QSplitter(Qt.Orientation.Horizontal)
+        self._views = QStackedWidget()
+        self.redriven = None if redriven is None else RowTable(redriven, REDRIVEN_LOOKS)
+        self.redriven_button = QToolButton()
+        self.more = QToolButton()
+        self._menu = QMenu()
         self._forbidden = ""
         self._why_selected = ""
         self._why_all = ""
         self.redrive_selected_button = QPushButton("Redrive selected")
         self.redrive_all_button = QPushButton("Redrive all")
+        self._fill_more()
         super().__init__(
             model,
             LOOKS,
@@ -72,7 +114,8 @@ class DeadLettersPanel(TablePanel):
             multiple=True,
             parent=parent,
         )
-        for button in (self.redrive_selected_button, self.redrive_all_button):
+        self._add_view_switch()
+        for button in (self.redrive_selected_button, self.redrive_all_button, self.more):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             self.title_row.addWidget(button)
         self.redrive_selected_button.setProperty("role", "primary")
@@ -80,6 +123,7 @@ class DeadLettersPanel(TablePanel):
         self.redrive_all_button.clicked.connect(self.redrive_all)
         self.causes.currentItemChanged.connect(self._on_cause)
         self.selectionChanged.connect(lambda _count: self._show_actions())
+        self.currentChanged.connect(lambda _key: self._show_actions())
         self.set_causes([])
         self._show_actions()
 
@@ -96,10 +140,70 @@ class DeadLettersPanel(TablePanel):
         self._split.setChildrenCollapsible(True)
         self._split.setSizes([160, 900, 300])
         self.table.setMinimumWidth(260)
-        return self._split
+        self._views.addWidget(self._split)
+        if self.redriven is not None:
+            self.redriven.setAccessibleName(tr("Redriven"))
+            self._views.addWidget(self.redriven)
+        return self._views
+
+    def _add_view_switch(self) -> None:
+        self.redriven_button.setText(tr("Redriven"))
+        self.redriven_button.setCheckable(True)
+        self.redriven_button.setToolTip(tr("What the redrive did to each message"))
+        self.redriven_button.setVisible(self.redriven is not None)
+        self.redriven_button.toggled.connect(self._on_view)
+        self.title_row.insertWidget(self.title_row.count() - 1, self.redriven_button)
+        if self.redriven is not None:
+            self.redriven.selectionModel().currentRowChanged.connect(
+                lambda index, _old: self.redrivenChosen.emit(index.data(Role.KEY) if index.isValid() else None)
+            )
+            for signal in (
+                self.redriven.model().rowsInserted,
+                self.redriven.model().rowsRemoved,
+                self.redriven.model().modelReset,
+            ):
+                signal.connect(self._on_rows)
+
+    def _fill_more(self) -> None:
+        self.more.setText(tr("More"))
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = self._menu
+        menu.setToolTipsVisible(True)
+        self.try_selected = menu.addAction(tr("Redrive selected..."))
+        self.try_all = menu.addAction(tr("Redrive all..."))
+        self.edit = menu.addAction(tr("Edit..."))
+        menu.addSeparator()
+        self.purge_selected = menu.addAction(tr("Purge selected..."))
+        self.purge_all = menu.addAction(tr("Purge all..."))
+        menu.addSeparator()
+        self.stop = menu.addAction(tr("Stop the redrive under way"))
+        self.more.setMenu(menu)
+        self.try_selected.triggered.connect(lambda: self.tryRequested.emit(self.selected_keys()))
+        self.try_all.triggered.connect(lambda: self.tryRequested.emit(self.shown_keys()))
+        self.edit.triggered.connect(lambda: self.editRequested.emit(self.current_key()))
+        self.purge_selected.triggered.connect(lambda: self.purgeRequested.emit(self.selected_keys()))
+        self.purge_all.triggered.connect(lambda: self.purgeRequested.emit(self.shown_keys()))
+        self.stop.triggered.connect(lambda: self.stopRequested.emit())
+
+    @property
+    def shows_redriven(self) -> bool:
+        """Whether the other view is shown: what redrives have done."""
+        return self.redriven_button.isChecked()
+
+    def show_redriven(self, on: bool) -> None:
+        """Show what redrives have done, or the dead letters."""
+        self.redriven_button.setChecked(on)
+
+    def _on_view(self, redriven: bool) -> None:
+        self._views.setCurrentIndex(1 if redriven else 0)
+        self.clear_filter()
+        self._on_rows()
+        self.viewChanged.emit(redriven)
 
     def set_totals(self, dead_lettered: int, redriven: int) -> None:
         """How many messages died and were redriven so far: an empty panel says what became of them."""
+        if self.shows_redriven:
+            return
         if not dead_lettered:
             self.set_empty_words(*EMPTY)
         else:
@@ -157,11 +261,18 @@ class DeadLettersPanel(TablePanel):
         return self._why_all
 
     def _on_rows(self, *_what: object) -> None:
-        super()._on_rows(*_what)
+        if self.redriven is not None and self.redriven_button.isChecked():
+            rows = self.redriven.model().rowCount()
+            self.set_count(f"{rows:,}")
+            self.set_empty_words(tr(NONE_REDRIVEN[0]), tr(NONE_REDRIVEN[1]))
+            self.show_body(rows > 0)
+        else:
+            super()._on_rows(*_what)
         self._show_actions()
 
     def _show_actions(self) -> None:
         chosen, shown = self.selected_count(), self.model.rowCount()
+        shown = 0 if self.shows_redriven else shown
         empty = "" if shown else "There are no dead letters." if not self.filter_text else "The filter matches none."
         self._why_all = self._forbidden or empty
         self._why_selected = self._why_all or (
@@ -172,6 +283,17 @@ class DeadLettersPanel(TablePanel):
         every.setText(f"Redrive all ({shown:,})")
         one.setEnabled(not self._why_selected)
         every.setEnabled(not self._why_all)
+        current = self._why_all or ("" if self.current_key() is not None else tr("Choose a dead letter first."))
+        for action, why, count in (
+            (self.try_selected, self._why_selected, chosen),
+            (self.try_all, self._why_all, shown),
+            (self.purge_selected, self._why_selected, chosen),
+            (self.purge_all, self._why_all, shown),
+            (self.edit, current, 1),
+            (self.stop, self._forbidden, 1),
+        ):
+            action.setEnabled(not why)
+            action.setToolTip(why or tr("{count} dead letters", count=f"{count:,}"))
         set_plain_tip(one, self._why_selected or "Back to their origin, then out of this list (Ctrl+D).")
         set_plain_tip(every, self._why_all or "All that are listed, back to their origin (Ctrl+Shift+D).")
 

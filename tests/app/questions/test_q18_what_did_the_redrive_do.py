@@ -1,0 +1,69 @@
+"""Question 18 of twenty: what did the redrive do to each message? The panel Dead letters, the button Redriven."""
+
+from PySide6.QtCore import Qt
+
+from broker_core.events import EventKind
+
+
+def test_two_clicks_show_what_became_of_each_redriven_message(hand):
+    hand.pass_time(20)
+    window, player = hand.workbench.window, hand.workbench.player
+    window.show_tab("dead_letters")
+    hand.show()
+    panel = window.parts.dead_letters
+    there = panel.model.rowCount()
+    assert there >= 2
+    hand.qtbot.mouseClick(panel.redrive_all_button, Qt.MouseButton.LeftButton)
+    hand.pass_time(15)
+    hand.qtbot.mouseClick(panel.redriven_button, Qt.MouseButton.LeftButton)
+    moves = [event for event in player.events.since(0) if event.kind is EventKind.REDRIVEN]
+    assert len(moves) == there
+    last = {}
+    for event in player.events.since(moves[0].seq):
+        for move in moves:
+            here = (event.topic, event.partition) == (move.to_topic, move.to_partition)
+            if not here or event.offset is None or event.kind is EventKind.PUBLISHED:
+                continue
+            if event.offset <= move.to_offset < event.offset + event.count:
+                last[move.seq] = event
+
+    model = hand.workbench.views.redriven
+
+    def told():
+        hand.show()
+        assert panel.redriven.isVisible()
+        assert model.rowCount() == there
+        for row in model.rows:
+            assert row.fate == last.get(row.redriven.seq)
+
+    hand.qtbot.waitUntil(told)
+    # A click on one shows its whole life, across both places.
+    at = panel.redriven.visualRect(model.index(0, 3)).center()
+    hand.qtbot.mouseClick(panel.redriven.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    inspector = window.parts.inspector
+
+    def lives_on():
+        hand.show()
+        states = [step.state for step in inspector.facts().steps]
+        assert "Dead-lettered" in states
+        assert "Redriven" in states
+        assert states.index("Dead-lettered") < states.index("Redriven")
+
+    hand.qtbot.waitUntil(lives_on)
+    assert any("From here on it is" in step.heading for step in inspector.facts().steps)
+
+
+def test_the_filter_asks_the_table_that_is_shown(hand):
+    window = hand.workbench.window
+    window.show_tab("dead_letters")
+    panel = window.parts.dead_letters
+    panel.show_redriven(True)
+    hand.show()
+    panel.set_filter_text("fate = acknowledged")
+    assert not panel.problem.isVisible()
+    panel.set_filter_text("attempts > 2")
+    assert panel.problem.isVisible()
+    panel.show_redriven(False)
+    assert panel.filter_text == ""
+    panel.set_filter_text("attempts > 2")
+    assert not panel.problem.isVisible()

@@ -1,0 +1,111 @@
+"""Dead letters: tried without doing it, edited, purged with their count, redriven at a rate - by hand."""
+
+import pytest
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
+
+from app.handlers.dead_letters import DeadLetterHandlers
+from widgets.dialogs.edit_letter import EditLetterDialog
+from widgets.dialogs.redrive import RedriveDialog
+
+
+@pytest.fixture
+def panel(hand):
+    hand.pass_time(40)
+    hand.workbench.window.show_tab("dead_letters")
+    hand.show()
+    made = hand.workbench.window.parts.dead_letters
+    assert made.model.rowCount() >= 3
+    return made
+
+
+def dialog(kind):
+    return next(one for one in QApplication.topLevelWidgets() if isinstance(one, kind) and one.isVisible())
+
+
+def dead(hand):
+    return sum(queue.dead for queue in hand.workbench.player.snapshot.queues)
+
+
+def wait(hand, done):
+    def look():
+        hand.show()
+        assert done()
+
+    hand.qtbot.waitUntil(look, timeout=10_000)
+
+
+def test_a_dry_run_says_what_would_happen_and_does_nothing(panel, hand):
+    count = dead(hand)
+    panel.try_all.trigger()
+    shown = dialog(RedriveDialog)
+    wait(hand, lambda: "Dry run" in shown.outcome.text())
+    assert f"{count} would be appended" in shown.outcome.text()
+    assert len(shown.lines.toPlainText().splitlines()) == count
+    shown.reject()
+    hand.pass_time(1)
+    assert dead(hand) >= count
+
+
+def test_a_redrive_at_a_rate_takes_its_time_and_can_be_stopped(panel, hand):
+    count = dead(hand)
+    panel.try_all.trigger()
+    shown = dialog(RedriveDialog)
+    wait(hand, lambda: "Dry run" in shown.outcome.text())
+    shown.limited.setChecked(True)
+    shown.rate.setValue(0.5)
+    shown.go.click()
+    hand.show()
+    assert dead(hand) == count - 1
+    hand.workbench.registry.trigger("stop_redrive")
+    hand.pass_time(8)
+    redriven = sum(queue.redriven for queue in hand.workbench.player.snapshot.queues)
+    assert redriven == 1
+
+
+def test_a_dead_letter_is_edited_and_goes_back_changed(panel, hand):
+    panel.select(0)
+    key = panel.current_key()
+    panel.edit.trigger()
+    wait(hand, lambda: any(isinstance(one, EditLetterDialog) for one in QApplication.topLevelWidgets()))
+    shown = dialog(EditLetterDialog)
+    assert shown.form.value.toPlainText()
+    shown.form.value.setPlainText("mended <b>by hand</b>")
+    shown.form.headers.setPlainText("no colon")
+    assert not shown.redrive.isEnabled()
+    shown.form.headers.setPlainText("mended-by: me")
+    shown.redrive.click()
+    hand.show()
+    assert key not in panel.shown_keys()
+    found = hand.workbench.player.ask(
+        lambda simulation: [
+            message
+            for partition in range(simulation.broker.partition_count("builds"))
+            for message in simulation.broker.partition("builds", partition).read(0, max_messages=100_000)
+            if message.value == b"mended <b>by hand</b>"
+        ]
+    )
+    wait(hand, found.done)
+    assert [dict(message.headers)["mended-by"] for message in found.result()] == [b"me"]
+
+
+def test_a_purge_names_its_count_and_is_undone(panel, hand):
+    count = dead(hand)
+    panel.table.selectAll()
+    box = hand.workbench.family(DeadLetterHandlers).ask_purge(panel.selected_keys())
+    assert isinstance(box, QMessageBox)
+    assert f"{count} dead letters" in box.text()
+    button = next(one for one in box.findChildren(QPushButton) if one.text() == f"Purge {count}")
+    button.click()
+    hand.show()
+    assert dead(hand) == 0
+    hand.workbench.registry.trigger("undo")
+    hand.show()
+    assert dead(hand) == count
+
+
+def test_nothing_is_done_in_the_past(panel, hand):
+    hand.workbench.player.stop()
+    hand.workbench.draw()
+    for action in (panel.try_all, panel.purge_all, panel.edit, panel.stop):
+        assert not action.isEnabled()
+        assert action.toolTip()

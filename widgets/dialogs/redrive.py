@@ -1,0 +1,93 @@
+"""Redrive...: what a redrive would do, how fast it goes, and then do it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QDoubleSpinBox,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from widgets.facts import plain_label, set_plain_tip
+from widgets.theme import mono_font
+from widgets.words import tr
+
+
+class Outcome(NamedTuple):
+    """What a redrive would do: how many would go, to where, and a line for each that was looked at."""
+
+    going: int
+    refused: int
+    lines: Sequence[str]
+    more: int = 0
+
+
+class RedriveDialog(QDialog):
+    """`redriveRequested(rate_per_s or None)` on Redrive. `set_outcome` fills in the dry run when it is there."""
+
+    redriveRequested = Signal(object)
+
+    def __init__(self, count: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Redrive"))
+        self.setModal(True)
+        self.head = plain_label(tr("{count} dead letters, back to their origin.", count=f"{count:,}"), "heading", self)
+        self.outcome = plain_label(tr("Trying it without doing it..."), "muted", self)
+        self.outcome.setWordWrap(True)
+        self.lines = QPlainTextEdit(self)
+        self.lines.setReadOnly(True)
+        self.lines.setFont(mono_font())
+        self.lines.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.lines.setAccessibleName(tr("Dry run"))
+        self.limited = QCheckBox(tr("No faster than"), self)
+        self.rate = QDoubleSpinBox(self)
+        self.rate.setRange(0.1, 100_000)
+        self.rate.setValue(10)
+        self.rate.setSuffix(tr(" a second"))
+        self.rate.setEnabled(False)
+        self.rate.setAccessibleName(tr("Rate"))
+        self.limited.toggled.connect(self.rate.setEnabled)
+        row = QHBoxLayout()
+        row.addWidget(self.limited)
+        row.addWidget(self.rate)
+        row.addStretch(1)
+        buttons = QDialogButtonBox(self)
+        self.go = buttons.addButton(tr("Redrive"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.go.setDefault(True)
+        buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
+        buttons.accepted.connect(self._accept)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 16, 14)
+        column.setSpacing(10)
+        for part in (self.head, self.outcome):
+            column.addWidget(part)
+        column.addWidget(self.lines, 1)
+        column.addLayout(row)
+        column.addWidget(buttons)
+        self.resize(560, 380)
+
+    def set_outcome(self, outcome: Outcome) -> None:
+        """The dry run: nothing was done."""
+        words = tr("Dry run: {going} would be appended.", going=f"{outcome.going:,}")
+        if outcome.refused:
+            words += " " + tr("{refused} would stay.", refused=f"{outcome.refused:,}")
+        if outcome.more:
+            words += " " + tr("The other {more} were not tried.", more=f"{outcome.more:,}")
+        self.outcome.setText(words)
+        self.lines.setPlainText("\n".join(outcome.lines))
+        self.go.setEnabled(outcome.going > 0 or outcome.more > 0)
+        set_plain_tip(self.go, "" if self.go.isEnabled() else words)
+
+    def _accept(self) -> None:
+        self.accept()
+        self.redriveRequested.emit(self.rate.value() if self.limited.isChecked() else None)
