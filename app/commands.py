@@ -10,6 +10,7 @@ from app.handlers.events import EventHandlers
 from app.handlers.filters import FilterHandlers
 from app.handlers.help import HelpHandlers
 from app.handlers.inspector import InspectorHandlers
+from app.handlers.leases import LeaseHandlers
 from app.handlers.messages import MessageHandlers
 from app.handlers.recordings import RecordingHandlers
 from app.handlers.reports import ReportHandlers
@@ -30,6 +31,7 @@ FAMILIES = (
     ReportHandlers,
     ConsumerHandlers,
     MessageHandlers,
+    LeaseHandlers,
     DeadLetterHandlers,
     ViewHandlers,
     AppearanceHandlers,

@@ -1,11 +1,13 @@
-"""Messages under a lease, with the time that each has left."""
+"""Messages under a lease, with the time that each has left, and what can be done in the place of their holders."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractItemModel
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QAbstractItemModel, Qt, Signal
+from PySide6.QtWidgets import QPushButton, QWidget
 
+from widgets.facts import set_plain_tip
 from widgets.panels.table_panel import ColumnLook, TablePanel
+from widgets.words import mark, tr
 
 LOOKS = (
     ColumnLook("text", 110, 2),
@@ -17,22 +19,75 @@ LOOKS = (
     ColumnLook("number", 180, spare=1),
     ColumnLook("countdown", 170, 2),
 )
+# What can be done, its word, and what it does.
+ACTS = (
+    ("ack", mark("Acknowledge"), mark("Finished, in the place of the holder.")),
+    ("nack", mark("Nack"), mark("Failed: tried again as the retry policy says.")),
+    ("dead", mark("Dead-letter"), mark("Given up on at once.")),
+    ("extend", mark("Extend"), mark("The lease ends later by a whole lease.")),
+    ("release", mark("Release"), mark("Back to the queue; the attempt does not count.")),
+)
 
 
 class InFlightPanel(TablePanel):
-    """Columns: queue, priority, offset, key, holder, attempt, acquired, time left."""
+    """Columns: queue, priority, offset, key, holder, attempt, acquired, time left.
+
+    `actWanted(act, keys)` with one of `ACTS` and the keys of the selected rows.
+    """
+
+    actWanted = Signal(str, list)
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
+        self.buttons: dict[str, QPushButton] = {}
+        self._forbidden = ""
         super().__init__(
             model,
             LOOKS,
-            "In flight",
+            tr("In flight"),
             "clock",
             (
-                "No message is under a lease.",
-                "A message appears here while a worker of a queue holds it, until it is acknowledged or the lease "
-                "expires. Run the scenario (F5) or step (F4).",
+                tr("No message is under a lease."),
+                tr(
+                    "A message appears here while a worker of a queue holds it, until it is acknowledged or the lease "
+                    "expires. Run the scenario (F5) or step (F4)."
+                ),
             ),
-            filter_hint="Filter by queue, key or holder",
+            filter_hint=tr("Filter: words, holder = builder-1, time_left < 2 s"),
+            multiple=True,
             parent=parent,
         )
+        for act, word, _about in ACTS:
+            button = QPushButton(tr(word), self)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.clicked.connect(lambda _on=False, act=act: self.do(act))
+            self.title_row.addWidget(button)
+            self.buttons[act] = button
+        self.selectionChanged.connect(lambda _count: self._show_actions())
+        self._show_actions()
+
+    def forbid(self, reason: str) -> None:
+        """Why nothing can be done now; "" where it can."""
+        if reason != self._forbidden:
+            self._forbidden = reason
+            self._show_actions()
+
+    def why_not(self) -> str:
+        """Why nothing can be done with the selected ones; "" where it can."""
+        return self._forbidden or ("" if self.selected_count() else tr("Select messages in flight first."))
+
+    def _show_actions(self) -> None:
+        why = self.why_not()
+        for act, _word, about in ACTS:
+            button = self.buttons[act]
+            button.setEnabled(not why)
+            set_plain_tip(button, why or tr(about))
+
+    def _on_rows(self, *_what: object) -> None:
+        super()._on_rows(*_what)
+        if self.buttons:
+            self._show_actions()
+
+    def do(self, act: str) -> None:
+        """Ask for it, for the selected ones."""
+        if not self.why_not():
+            self.actWanted.emit(act, self.selected_keys())
