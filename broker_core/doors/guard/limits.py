@@ -18,12 +18,10 @@ class GuardConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     max_body_bytes: int = 16 * 1_048_576  # ten of the largest messages in one batch, as Base64
     max_frame_bytes: int = 16 * 1_048_576
     max_header_bytes: int = 65_536
-    max_connections: int = (
-        2_000  # descriptors: a process has at least 1,024, the door's listener is told when it is less
-    )
+    max_connections: int = 1_000  # a descriptor each, and 1,024 are what a process has by default
     max_in_flight: int = 1_000  # requests of all connections
     max_in_flight_per_connection: int = 64  # pipelined; more wait in the socket
-    max_buffered_bytes: int = 256 * 1_048_576  # bodies and frames of all requests in flight
+    max_buffered_bytes: int = 256 * 1_048_576  # requests that are being served, and answers nobody has read yet
     header_timeout_ms: int = 10_000
     body_timeout_ms: int = 30_000
     idle_timeout_ms: int = 120_000

@@ -14,6 +14,7 @@ from broker_core.doors.http.problems import Answer, problem_of, problem_with
 from broker_core.doors.http.reading import Held
 from broker_core.errors import BrokerError
 
+_SMALL_BYTES = 65_536  # what a connection's buffer may hold of an answer anyway
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -36,14 +37,21 @@ class Gate:
             return
         desk, begun_s = self._desk, time.perf_counter()
         connection = scope["state"].get("connection")
+        drain = scope["state"].get("drain")
         held = scope["state"]["held"] = Held(desk.budget)
         status = 500
 
         async def noting(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
+                length = int(_header({"headers": message["headers"]}, b"content-length") or 0)
+                if length > _SMALL_BYTES:
+                    # What a slow client does not read lies in memory, as what a slow one sends does.
+                    held.more(length)
                 status = message["status"]
             await send(message)
+            if drain is not None and message["type"] == "http.response.body" and not message.get("more_body"):
+                await drain()
 
         if connection is not None:
             connection.requests += 1
@@ -59,7 +67,8 @@ class Gate:
         except BrokerError as error:
             if connection is not None:
                 connection.failed(str(error))
-            await answer(problem_of(error), noting)
+            status = problem_of(error).status
+            await answer(problem_of(error), send)
         except Exception as error:
             if connection is not None:
                 connection.failed(f"{type(error).__name__}: {error}")

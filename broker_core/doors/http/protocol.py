@@ -16,6 +16,7 @@ _FULL = (
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nconnection: close\r\nretry-after: 1\r\n"
     b"content-length: %d\r\n\r\n%s"
 )
+_SMALL_BYTES = 16_384
 
 
 class Phase(enum.Enum):
@@ -28,16 +29,36 @@ class Phase(enum.Enum):
 
 
 class CountingTransport:
-    """A transport that counts what is written to it."""
+    """A transport that counts what is written to it, and sends the head of an answer together with its body."""
 
-    def __init__(self, inner: asyncio.Transport, connection: Connection) -> None:
+    def __init__(self, inner: asyncio.Transport, connection: Connection, loop: asyncio.AbstractEventLoop) -> None:
         self._inner = inner
         self._connection = connection
+        self._loop = loop
+        self._pending: list[bytes] = []
 
     def write(self, data: bytes) -> None:
-        """As `asyncio.Transport.write`."""
+        """As `asyncio.Transport.write`; small pieces go out at the loop's next turn."""
+        if not data:
+            return
         self._connection.bytes_out += len(data)
-        self._inner.write(data)
+        self._pending.append(data)
+        if len(data) > _SMALL_BYTES:
+            self._flush()
+        elif len(self._pending) == 1:
+            self._loop.call_soon(self._flush)
+
+    def close(self) -> None:
+        """As `asyncio.Transport.close`."""
+        self._flush()
+        self._inner.close()
+
+    def _flush(self) -> None:
+        if self._pending:
+            data = self._pending[0] if len(self._pending) == 1 else b"".join(self._pending)
+            self._pending.clear()
+            if not self._inner.is_closing():
+                self._inner.write(data)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
@@ -72,8 +93,8 @@ class GuardedProtocol(H11Protocol):
         peer = transport.get_extra_info("peername")
         where = f"{peer[0]}:{peer[1]}" if isinstance(peer, tuple) else ""
         self._connection = self.registry.open("http", where, self._cut)
-        self.app_state = {**self.app_state, "connection": self._connection}
-        super().connection_made(cast(asyncio.Transport, CountingTransport(transport, self._connection)))
+        super().connection_made(cast(asyncio.Transport, CountingTransport(transport, self._connection, self.loop)))
+        self.app_state = {**self.app_state, "connection": self._connection, "drain": self.flow.drain}
         self._enter(Phase.HEAD)
 
     def connection_lost(self, exc: Exception | None) -> None:

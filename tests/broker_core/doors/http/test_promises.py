@@ -255,6 +255,30 @@ def test_promise_21_who_does_not_read_its_answer_is_cut(opened):
         _until(lambda: door.connections.count("http") == 0)
 
 
+def test_promise_21_answers_that_nobody_reads_are_bounded_together(opened, connect):
+    door = opened(limits=GuardConfig(max_buffered_bytes=20_000_000))
+    call = connect(door)
+    call.done("POST", "/v1/topics", {"name": "orders"})
+    call.done("POST", "/v1/topics/orders/messages", {"messages": [{"value": "x" * 900_000}] * 8})
+    ask = request("GET", "/v1/topics/orders/partitions/0/messages?max_bytes=8000000")
+    greedy = []
+    for _ in range(3):
+        found = socket.socket()
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        found.connect(("127.0.0.1", door.port))
+        found.sendall(ask)
+        greedy.append(found)
+    _until(lambda: door._budget.bytes > 14_000_000)
+    assert door._budget.bytes <= 20_000_000
+    path = "/v1/topics/orders/partitions/0/messages?max_bytes=8000000"
+    assert call.get(path).status == 429
+    assert call.get("/health").status == 200
+    for found in greedy:
+        found.close()
+    _until(lambda: door._budget.bytes == 0)
+    assert call.get(path).status == 200
+
+
 def test_promise_21_a_connection_between_requests_may_be_idle_for_as_long_as_is_allowed(opened, connect):
     door = opened(limits=GuardConfig(header_timeout_ms=100, body_timeout_ms=100, idle_timeout_ms=1_500))
     call = connect(door)
