@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer
@@ -15,6 +16,18 @@ MIN_SLOT_S = 0.006
 # ... and what is kept free of it, so that a mouse event never waits for the next frame.
 MARGIN_S = 0.004
 REMEMBERED = 300
+
+
+@dataclass(frozen=True, slots=True)
+class FrameFigures:
+    """How smooth the last ten seconds were, in ms; `dropped` counts frames that were left out since the start."""
+
+    cost_p50_ms: float
+    cost_p99_ms: float
+    delay_p50_ms: float
+    delay_p99_ms: float
+    worst_ms: float
+    dropped: int
 
 
 class Frames(QObject):
@@ -30,6 +43,7 @@ class Frames(QObject):
         self._due_s = 0.0
         self._costs_s: deque[float] = deque(maxlen=REMEMBERED)
         self._delays_s: deque[float] = deque(maxlen=REMEMBERED)
+        self.dropped = 0
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(FRAME_MS)
@@ -46,7 +60,9 @@ class Frames(QObject):
 
     def _frame(self) -> None:
         self._began_s = now_s = time.perf_counter()
-        self._delays_s.append(max(0.0, now_s - self._due_s))
+        delay_s = max(0.0, now_s - self._due_s)
+        self._delays_s.append(delay_s)
+        self.dropped += int(delay_s * 1000 / FRAME_MS)
         self._due_s = now_s + FRAME_MS / 1000
         self._draw()
         # What was marked for repainting is painted before a timer of 0 ms fires.
@@ -66,6 +82,17 @@ class Frames(QObject):
         """Measure anew from here."""
         self._costs_s.clear()
         self._delays_s.clear()
+        self.dropped = 0
+
+    def figures(self) -> FrameFigures | None:
+        """All of them at once; None before the first frame."""
+        if not self._costs_s:
+            return None
+        cost_50, cost_99 = np.percentile(self._costs_s, (50, 99)) * 1000
+        delay_50, delay_99, worst = np.percentile(self._delays_s, (50, 99, 100)) * 1000
+        return FrameFigures(
+            float(cost_50), float(cost_99), float(delay_50), float(delay_99), float(worst), self.dropped
+        )
 
     def cost_ms(self, percentile: float = 50) -> float:
         """What the last ten seconds' frames took to draw and paint."""

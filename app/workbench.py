@@ -146,7 +146,7 @@ class Workbench(QObject):
         self.views.timeline.look(player.end_ns, looking_back=not player.live)
         self.views.refresh(player.snapshot, panels=panels)
         if panels:
-            self.views.status.frame_ms = self.frames.cost_ms() if self.frames.count else None
+            self.views.status.frames = self.frames.figures()
             self._show_mode(status.mode)
             self.registry.refresh()
             player.check()

@@ -17,7 +17,7 @@ _FIELDS = (
     ("rate", "Messages published in each session second."),
     ("in_flight", "Messages under a lease."),
     ("recording", "Size of the session folder."),
-    ("frame", "Time that the window spent on its last picture."),
+    ("frame", "What a picture of this window costs."),
 )
 
 
@@ -30,6 +30,7 @@ class StatusFacts:
     in_flight: str = ""
     recording: str = ""
     frame: str = ""
+    frame_tip: str = ""
 
 
 class StatusBar(QStatusBar):
@@ -66,6 +67,8 @@ class StatusBar(QStatusBar):
                 label.setVisible(bool(text))
                 # A label only grows, so that its neighbours stand still while figures change.
                 label.setMinimumWidth(max(label.minimumWidth(), label.sizeHint().width()))
+        if facts.frame_tip:
+            set_plain_tip(self.labels["frame"], facts.frame_tip)
 
     def offer_undo(self, what: str) -> None:
         """Offer to undo the last action, `what` in words; "" where it cannot be."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from app.frames import FrameFigures
 from app.view_models.formats import byte_size, rate
 from app.view_models.rates import Rates
 from broker_core.snapshots import Snapshot
 from widgets.status_bar import StatusFacts
+from widgets.words import tr
 
 
 class StatusModel:
@@ -15,7 +17,7 @@ class StatusModel:
         self._rates = Rates()
         self.seed: int | None = None
         self.recording_bytes: int | None = None
-        self.frame_ms: float | None = None
+        self.frames: FrameFigures | None = None
 
     def meet(self, snapshot: Snapshot) -> StatusFacts:
         """The facts after one more snapshot."""
@@ -26,5 +28,30 @@ class StatusModel:
             rate=f"{rate(per_s)} messages/s",
             in_flight=f"{in_flight:,} in flight",
             recording="" if self.recording_bytes is None else f"Recording {byte_size(self.recording_bytes)}",
-            frame="" if self.frame_ms is None else f"Frame {self.frame_ms:.0f} ms",
+            frame="" if self.frames is None else frame_words(self.frames),
+            frame_tip="" if self.frames is None else frame_tip(self.frames),
         )
+
+
+def frame_words(figures: FrameFigures) -> str:
+    """The cost of a frame, how late it began, and how many were left out."""
+    return tr(
+        "Frame {cost} ms, late {late} ms, {dropped} dropped",
+        cost=f"{figures.cost_p50_ms:.0f}",
+        late=f"{figures.delay_p50_ms:.0f}",
+        dropped=f"{figures.dropped:,}",
+    )
+
+
+def frame_tip(figures: FrameFigures) -> str:
+    """The same in percentiles."""
+    return tr(
+        "The last ten seconds of this window:\n"
+        "drawing a frame took {cost} ms at the median, {cost_99} ms at the 99th percentile;\n"
+        "it began {late} ms late, {late_99} ms at the 99th percentile, {worst} ms at the worst.",
+        cost=f"{figures.cost_p50_ms:.1f}",
+        cost_99=f"{figures.cost_p99_ms:.1f}",
+        late=f"{figures.delay_p50_ms:.1f}",
+        late_99=f"{figures.delay_p99_ms:.1f}",
+        worst=f"{figures.worst_ms:.1f}",
+    )

@@ -34,6 +34,7 @@ from app.view_models.rate_table import RateTable
 from app.view_models.rebalances import RebalanceCards
 from app.view_models.redriven import RedrivenModel
 from app.view_models.schemas import RefusalsModel, SchemasFeed, VersionsModel
+from app.view_models.segments import SegmentsModel
 from app.view_models.status import StatusModel
 from app.view_models.timeline import TimelineModel
 from app.view_models.trail import Trail
@@ -48,6 +49,7 @@ from widgets.panels.events import EventsPanel
 from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.jobs import JobFacts, JobsPanel
+from widgets.panels.log_on_disk import LogOnDiskPanel
 from widgets.panels.messages import MessagesPanel
 from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.rebalances import RebalancesPanel
@@ -78,6 +80,7 @@ class Views(QObject):
         self.rates = RateTable(self)
         self.messages = MessagesModel(self.times, self)
         self.events = EventsModel(self.owners, self.times, self)
+        self.segments = SegmentsModel(self.times, self)
         self.versions = VersionsModel(self)
         self.refusals = RefusalsModel(self.times, self)
         self.schemas: SchemasFeed | None = None
@@ -110,6 +113,7 @@ class Views(QObject):
             charts=ChartsPanel(self.rates),
             events=EventsPanel(self.events),
             schemas=SchemasPanel(self.versions, self.refusals),
+            log_on_disk=LogOnDiskPanel(self.segments),
             jobs=JobsPanel(),
             rebalances=RebalancesPanel(),
             inspector=InspectorPanel(),
@@ -259,5 +263,5 @@ def _overfull(listed: int, whole: int, what: str) -> str:
 
 def _like(status: StatusModel) -> StatusModel:
     fresh = StatusModel()
-    fresh.seed, fresh.recording_bytes, fresh.frame_ms = status.seed, status.recording_bytes, status.frame_ms
+    fresh.seed, fresh.recording_bytes, fresh.frames = status.seed, status.recording_bytes, status.frames
     return fresh

@@ -17,47 +17,60 @@ from broker_core.lab.scenario import load_scenario
 from broker_core.session.live_session import LiveSession
 
 BUSY = Path(__file__).with_name("busy.yaml")
+PACED = Path(__file__).with_name("paced.yaml")  # 20,000 messages/s
 HEADLESS_S, WARM_UP_MS, MEASURED_MS = 3.0, 1_500, 6_000
 FAR_NS = 10**18
 
 
-def headless_rate(folder: Path) -> float:
+def headless_rate(path: Path, folder: Path) -> float:
     """Events a second without a window, recorded as the window's session is."""
-    scenario, text = load_scenario(BUSY)
-    live = LiveSession(scenario, text, folder=folder / "headless", find_file=DataFiles(BUSY))
+    scenario, text = load_scenario(path)
+    live = LiveSession(scenario, text, folder=folder / "headless", find_file=DataFiles(path))
     started_s = time.perf_counter()
     while time.perf_counter() - started_s < HEADLESS_S:
-        for _ in range(500):
+        for _ in range(256):
             live.simulation.loop.run_next(FAR_NS)
+        live.look()
     rate = live.simulation.events.count / (time.perf_counter() - started_s)
     live.close(finished=False)
     return rate
 
 
 def main() -> None:
-    """Measure headless, then with a window, in this one process."""
+    """Headless, then with a window, in this one process: express, or with the argument paced in real time."""
+    paced = "paced" in sys.argv[1:]
+    path = PACED if paced else BUSY
     app = QApplication(sys.argv[:1])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        before = headless_rate(folder)
+        before = headless_rate(path, folder)
         workbench = Workbench(app, theme="light", sessions=folder / "sessions")
         workbench.window.resize(1600, 1000)
-        workbench.player.open(BUSY)
+        workbench.player.open(path)
         workbench.window.show()
         workbench.frames.start()
-        workbench.player.express()
+        if paced:
+            workbench.player.run()
+        else:
+            workbench.player.express()
         began: dict[str, float] = {}
 
         def begin() -> None:
             workbench.frames.forget()
-            began.update(events=workbench.player.snapshot.events, at_s=time.perf_counter())
+            began.update(
+                events=workbench.player.snapshot.events,
+                published=workbench.player.snapshot.totals.published,
+                at_s=time.perf_counter(),
+            )
 
         QTimer.singleShot(WARM_UP_MS, begin)
         QTimer.singleShot(WARM_UP_MS + MEASURED_MS, app.quit)
         app.exec()
         elapsed_s = time.perf_counter() - began["at_s"]
         frames = workbench.frames
+        published = workbench.player.snapshot.totals.published - began["published"]
         measured = {
+            "messages_per_s": published / elapsed_s,
             "headless_events_per_s": before,
             "window_events_per_s": (workbench.player.snapshot.events - began["events"]) / elapsed_s,
             "frames_per_s": frames.count / elapsed_s,
@@ -66,6 +79,7 @@ def main() -> None:
             "delay_p50_ms": frames.delay_ms(50),
             "delay_p99_ms": frames.delay_ms(99),
             "delay_max_ms": frames.delay_ms(100),
+            "dropped": frames.dropped,
         }
         workbench.window.close()
     print(json.dumps(measured))

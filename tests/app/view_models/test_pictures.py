@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from app.frames import FrameFigures
 from app.view_models.canvas import RINGS_MAX, CanvasModel
 from app.view_models.formats import Times
 from app.view_models.gauges import gate_of, gate_state, gauge_facts, gauges
@@ -137,15 +138,17 @@ def test_a_running_rebalance_shows_what_is_revoked_and_a_growing_pause():
 
 def test_the_status_bar_says_units():
     model = StatusModel()
-    model.seed, model.recording_bytes, model.frame_ms = 7, 3_456_789, 6.4
+    model.seed, model.recording_bytes = 7, 3_456_789
+    model.frames = FrameFigures(6.4, 11.2, 1.6, 8.0, 40.0, 1_203)
     model.meet(made_up.living(12 * S))
     facts = model.meet(msgspec.structs.replace(made_up.living(12 * S), time_ns=13 * S, totals=Totals(published=3_140)))
     assert (facts.seed, facts.in_flight, facts.recording, facts.frame) == (
         "Seed 7",
         "7 in flight",
         "Recording 3.3 MiB",
-        "Frame 6 ms",
+        "Frame 6 ms, late 2 ms, 1,203 dropped",
     )
+    assert "11.2 ms at the 99th percentile" in facts.frame_tip and "40.0 ms at the worst" in facts.frame_tip
     assert facts.rate == "172 messages/s"
 
 
