@@ -9,7 +9,7 @@ from itertools import count
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from broker_core.broker import Published
+from broker_core.broker import Broker, Published
 from broker_core.clients.batches import NO_OFFSET, Batch, Receipt
 from broker_core.clients.host import Host
 from broker_core.clients.inbox import MOST_ENTRIES, Gatherer
@@ -70,8 +70,12 @@ class Producer:
         self._awaited = self._sender.inboxes.awaited
         self._gatherer = Gatherer(host, self._sender.inboxes)
         self._closed = False
-        # In memory, and where nothing looks at the messages on their way, `publish` is a matter of the host's tails.
-        self._tails = None if middleware or paced or self.config.name or self.config.acks == 0 else host.tails
+        # Where nothing looks at messages on their way, and no line can fail, `publish` needs no batches.
+        self._direct = (
+            isinstance(host.broker, Broker)
+            and not (middleware or paced or self.config.name)
+            and self.config.acks == "all"
+        )
         host.register(self)
 
     # -- sending
@@ -161,17 +165,22 @@ class Producer:
 
         Raises why it was not stored.
         """
-        tails = self._tails
-        if fields or tails is None:
+        if fields or not self._direct:
             sent = self.send(topic, value, key, linger=False, **fields).result(timeout_s)
             return sent.partition, sent.offset
         value, key = _serialized(self._serializer, value), _serialized(self._key_serializer, key)
-        if value is not None:
+        tails, sender = self._host.tails, self._sender
+        if tails is not None and value is not None:
             with self._host.lock:
-                placed = None if self._sender.pending or self._awaited else tails.put(self.client_id, topic, value, key)
+                placed = None if sender.pending or self._awaited else tails.put(self.client_id, topic, value, key)
             if placed is not None:
                 return placed
-        sent = self.send_message(topic, Message(value, key), linger=False).result(timeout_s)
+        message = Message(value, key)
+        reply = self._host.call(lambda _now: None if self._closed else sender.store(topic, message))
+        published = None if reply is None else self._host.wait(reply, timeout_s)
+        if published is not None:
+            return published.partition, published.offset
+        sent = self.send_message(topic, message, linger=False).result(timeout_s)
         return sent.partition, sent.offset
 
     def publish_many(
@@ -215,7 +224,7 @@ class Producer:
         if self._closed:
             return
         self._closed = True
-        self._tails = None
+        self._direct = False
         if self._throttle is not None:
             self._throttle.close()
         try:

@@ -157,6 +157,21 @@ class Sender:
             yield from self._bounded(messages[:half], largest_bytes)
             yield from self._bounded(messages[half:], largest_bytes)
 
+    def store(self, topic: str, message: Message) -> Reply[Published | None] | None:
+        """Straight into the log, in a batch of its own, where nothing else is under way; None where `send` must do it.
+
+        There is nothing to be repeated: it is stored, or it is not and may be sent.
+        """
+        if self.pending or self.inboxes.awaited or self._fenced is not None:
+            return None
+        try:
+            # What a flow policy or a schema refuses may have to be tried again, or given up for good.
+            if self._broker.takes_batches(topic):
+                return self._broker.publish(self._loop.now_ns, topic, message, client=self.client_id)
+        except BrokerError:
+            pass  # `send` says what to do about it
+        return None
+
     def room(self) -> Reply[None]:
         """There when something has left the buffer."""
         reply: Reply[None] = Reply()

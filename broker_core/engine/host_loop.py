@@ -163,12 +163,14 @@ class HostLoop:
         loop = self.loop
         now_ns = time.monotonic_ns() - self._start_ns
         self._before()
-        self._fire(now_ns)
+        if loop.is_due(now_ns):
+            self._fire(now_ns)
         loop.advance_to(now_ns)
         try:
             return action(now_ns)
         finally:
-            self._fire(now_ns)
+            if loop.is_due(now_ns):
+                self._fire(now_ns)
             self._after()
             next_ns = loop.timers.next_deadline_ns()
             if next_ns is not None and next_ns < self._sleeps_until_ns:

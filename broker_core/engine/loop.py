@@ -136,6 +136,13 @@ class Loop:
         """A reply that comes at `deadline_ns`, at once where that has passed."""
         return self.wait_ns(deadline_ns - self.now_ns)
 
+    def is_due(self, time_ns: int) -> bool:
+        """True where something is ready, or its time has come by `time_ns`."""
+        if self._ready:
+            return True
+        deadline_ns = self.timers.next_deadline_ns()
+        return deadline_ns is not None and deadline_ns <= time_ns
+
     def next_ns(self) -> int | None:
         """When something happens next: now where something is ready, None where nothing ever will."""
         return self.now_ns if self._ready else self.timers.next_deadline_ns()

@@ -18,6 +18,7 @@ from broker_core.clients.serializers import JsonSerializer, StringSerializer
 from broker_core.engine.host import BrokerHost, HostConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
+from broker_core.log.config import LogConfig
 from broker_core.messages import Message
 
 SLOW = ProducerConfig(linger_ms=60_000)
@@ -175,3 +176,21 @@ def test_producers_of_many_threads_share_one_broker(host: BrokerHost):
     assert sorted(chain.from_iterable(offsets)) == list(range(800))
     assert all(mine == sorted(mine) for mine in offsets)
     assert len(set(stored(host))) == 800
+
+
+@pytest.mark.parametrize("durability", ["file", "fsync"])
+def test_a_message_that_is_waited_for_goes_straight_into_the_log_behind_what_lingers(tmp_path, durability):
+    with BrokerHost(tmp_path, HostConfig(log=LogConfig(durability=durability))) as host:
+        Admin(host).create_topic("commits", partitions=1)
+        with Producer(host, ProducerConfig(linger_ms=60_000)) as producer:
+            assert [producer.publish("commits", b"%d" % number) for number in range(3)] == [(0, 0), (0, 1), (0, 2)]
+            lingering = producer.send("commits", b"3")
+            assert producer.publish("commits", b"4") == (0, 4)
+            assert lingering.result(5).offset == 3
+            with pytest.raises(BrokerError) as refused:
+                producer.publish("nowhere", b"x")
+            assert refused.value.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        with pytest.raises(BrokerError) as closed:
+            producer.publish("commits", b"late")
+        assert closed.value.code is ErrorCode.CLOSED
+        assert stored(host) == [b"0", b"1", b"2", b"3", b"4"]

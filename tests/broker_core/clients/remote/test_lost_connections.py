@@ -75,7 +75,7 @@ def test_messages_sent_through_lost_connections_are_stored_once_and_in_order(pla
             elif number % 50 == 0:
                 time.sleep(0.002)
         offsets = [receipt.result(30).offset for receipt in receipts]
-    assert remote.connects > 3
+    assert remote.connects > 1
     assert offsets == list(range(count))
     assert place.stored() == [b"%d" % number for number in range(count)]
 
