@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from broker_core.clients.producer import Producer
     from broker_core.clients.producer_config import ProducerConfig
     from broker_core.clients.queue_consumer import Delivery, QueueConsumer
+    from broker_core.clients.remote.broker import RemoteBroker
+    from broker_core.clients.remote.link import RemoteConfig
     from broker_core.clients.schema_admin import SchemaAdmin
     from broker_core.clients.serializers import (
         AvroSerializer,
@@ -83,6 +85,8 @@ __all__ = [
     "QueueConfig",
     "QueueConsumer",
     "Receipt",
+    "RemoteBroker",
+    "RemoteConfig",
     "RetryPolicy",
     "Routing",
     "SchemaAdmin",
@@ -111,6 +115,8 @@ _ROOMS = {
     "clients.middleware": ("Dedupe", "Filter", "Logging", "Middleware", "Routing", "Timestamp", "Transform"),
     "clients.producer": ("Producer",),
     "clients.queue_consumer": ("Delivery", "QueueConsumer"),
+    "clients.remote.broker": ("RemoteBroker",),
+    "clients.remote.link": ("RemoteConfig",),
     "clients.schema_admin": ("SchemaAdmin",),
     "clients.producer_config": ("ProducerConfig",),
     "clients.serializers": (
