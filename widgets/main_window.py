@@ -41,6 +41,7 @@ from widgets.panels.events import EventsPanel
 from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorPanel
 from widgets.panels.jobs import JobsPanel
+from widgets.panels.log_on_disk import LogOnDiskPanel
 from widgets.panels.messages import MessagesPanel
 from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.panel import Panel
@@ -75,6 +76,7 @@ class Parts:
     charts: ChartsPanel
     events: EventsPanel
     schemas: SchemasPanel
+    log_on_disk: LogOnDiskPanel
     jobs: JobsPanel
 
     def tabs(self) -> dict[str, Panel]:

@@ -72,6 +72,10 @@ STATE_STYLES: dict[str, StateStyle] = {
         StateStyle("failure", "warning", "Fault"),
         StateStyle("failure", "warning", "Damage"),
         StateStyle("active", "command", "My action"),
+        # segments
+        StateStyle("active", "record", "Active"),
+        StateStyle("idle", "stable", "Sealed"),
+        StateStyle("idle", "fit", "Compacted"),
         # what the window shows
         StateStyle("stable", "running", "Live"),
         StateStyle("replay", "clock", "Replay"),

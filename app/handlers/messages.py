@@ -15,6 +15,7 @@ from app.history.life import Place
 from app.view_models.formats import byte_size, plain_text, session_time
 from app.view_models.message_facts import Present, look_at, message_json
 from app.view_models.messages_feed import MessagesFeed
+from app.view_models.segments import LogOnDiskFeed
 from broker_core.errors import BrokerError
 from broker_core.lab.actions import Produce
 from broker_core.messages import StoredMessage
@@ -42,6 +43,9 @@ class MessageHandlers(QObject):
         self.feed = MessagesFeed(panel, desk.views.messages, desk.player, lambda: desk.player.live, self)
         desk.views.add(self.feed)
         desk.views.ways["browse"] = self._browse
+        logs = desk.window.parts.log_on_disk
+        desk.views.add(LogOnDiskFeed(logs, desk.views.segments, desk.player, lambda: desk.player.live, self))
+        logs.linkFollowed.connect(desk.views.select)
         panel.currentChanged.connect(self._read)
         panel.opened.connect(lambda _key: self._show_life())
         panel.produceWanted.connect(self.ask_produce)

@@ -49,6 +49,7 @@ class ViewHandlers(QObject):
         Command("show_schemas", "Schemas", "View", "Ctrl+8", "check", "Versions, changes, and what was refused."),
         Command("show_messages", "Messages", "View", "Ctrl+9", "message", "What a topic or queue holds."),
         Command("show_events", "Events", "View", "Ctrl+Shift+V", "events", "What happened, in order."),
+        Command("show_log_on_disk", "Log on disk", "View", "Ctrl+Shift+K", "layers", "Segments, sizes, damage."),
         Command("show_jobs", "Jobs", "View", "Ctrl+7", "layers", "Long work, with progress."),
         Command("toggle_left", "Navigator", "View", "Ctrl+Alt+L", "", "The tree at the left.", checkable=True),
         Command("toggle_right", "Right side", "View", "Ctrl+Alt+R", "", "Rebalances and inspector.", checkable=True),

@@ -30,13 +30,22 @@ class Place(NamedTuple):
 
 
 class SegmentView(NamedTuple):
-    """What a segment holds right now. `size_bytes` is the file's; `batches` is None where they were not counted yet."""
+    """What a segment holds right now. `size_bytes` is the file's; `batches` is None where they were not counted yet.
+
+    `indexed` where the index file covers all of it; `compacted` where compaction has removed messages, `damaged` where
+    parts cannot be read. `first_ns` and `last_ns` are when its first and its last batch were published.
+    """
 
     name: str
     base_offset: int
     end_offset: int
     size_bytes: int
     batches: int | None
+    first_ns: int | None = None
+    last_ns: int | None = None
+    indexed: bool = False
+    compacted: bool = False
+    damaged: bool = False
 
 
 def segment_path(directory: str, base_offset: int, suffix: str = LOG_SUFFIX) -> str:
@@ -227,9 +236,19 @@ class Segment:
         index.save(self._place.files, self.index_path, durable=durable)
 
     def view(self) -> SegmentView:
-        """Name, offsets and sizes."""
-        batches = None if self.cold else len(self.warm)
-        return SegmentView(self.path.rpartition("/")[2], self.base_offset, self.end_offset, self.size_bytes, batches)
+        """Name, offsets, sizes and times."""
+        return SegmentView(
+            self.path.rpartition("/")[2],
+            self.base_offset,
+            self.end_offset,
+            self.size_bytes,
+            None if self.cold else len(self.warm),
+            self.first_ns,
+            self.max_published_ns,
+            self.is_indexed,
+            self.has_gaps,
+            self.has_holes,
+        )
 
     def close(self) -> None:
         """Give the file back."""

@@ -22,6 +22,8 @@ from widgets.panels.in_flight import LOOKS as LEASE_LOOKS
 from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorPanel
 from widgets.panels.jobs import JobsPanel
+from widgets.panels.log_on_disk import LOOKS as SEGMENT_LOOKS
+from widgets.panels.log_on_disk import LogOnDiskPanel
 from widgets.panels.messages import LOOKS as MESSAGE_LOOKS
 from widgets.panels.messages import MessagesPanel
 from widgets.panels.offsets import LOOKS as OFFSET_LOOKS
@@ -45,6 +47,7 @@ TABS = (
     "charts",
     "events",
     "schemas",
+    "log_on_disk",
     "jobs",
 )
 
@@ -65,6 +68,7 @@ def parts():
         charts=ChartsPanel(model(RATE_LOOKS)),
         events=EventsPanel(model(EVENT_LOOKS)),
         schemas=SchemasPanel(model(SCHEMA_LOOKS), model(REFUSAL_LOOKS)),
+        log_on_disk=LogOnDiskPanel(model(SEGMENT_LOOKS)),
         jobs=JobsPanel(),
         rebalances=RebalancesPanel(),
         inspector=InspectorPanel(),

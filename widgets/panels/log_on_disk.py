@@ -1,0 +1,86 @@
+"""What the log holds on disk: the segments of every partition, and how the chosen one is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QAbstractItemModel, Qt, Signal
+from PySide6.QtWidgets import QFrame, QScrollArea, QSplitter, QVBoxLayout, QWidget
+
+from widgets.facts import Fact, FactsGrid, plain_label
+from widgets.panels.table_panel import ColumnLook, TablePanel
+from widgets.words import mark, tr
+
+LOOKS = (
+    ColumnLook("text", 110, 2),
+    ColumnLook("number", 78),
+    ColumnLook("mono", 190, 1, spare=4),
+    ColumnLook("state", 110),
+    ColumnLook("number", 94, spare=2),
+    ColumnLook("number", 80),
+    ColumnLook("number", 80, spare=5),
+    ColumnLook("number", 80),
+    ColumnLook("number", 110, spare=3),
+    ColumnLook("number", 110, spare=1),
+    ColumnLook("text", 110, spare=6),
+)
+EMPTY = (
+    mark("There is no log yet."),
+    mark("Each partition of a topic or queue keeps its messages in segments, listed here."),
+)
+
+
+class LogOnDiskPanel(TablePanel):
+    """`currentChanged(key)` is answered with `set_facts`; `linkFollowed(target)` from those."""
+
+    linkFollowed = Signal(str)
+
+    def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
+        self.facts = FactsGrid()
+        self._hint = plain_label(tr("Choose a segment: how its partition is kept stands here."), "hint")
+        self._hint.setWordWrap(True)
+        self._split = QSplitter(Qt.Orientation.Horizontal)
+        super().__init__(
+            model,
+            LOOKS,
+            tr("Log on disk"),
+            "layers",
+            (tr(EMPTY[0]), tr(EMPTY[1])),
+            filter_hint=tr("Filter: words, topic = orders, size > 1 MiB"),
+            parent=parent,
+        )
+        self.facts.linkFollowed.connect(self.linkFollowed)
+        self.summary = plain_label("", "muted", self)
+        self.title_row.insertWidget(2, self.summary)
+
+    def body(self) -> QWidget:
+        """Segments, and the facts of a partition beside them."""
+        inner = QWidget()
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(8, 4, 8, 8)
+        column.addWidget(self._hint)
+        column.addWidget(self.facts)
+        column.addStretch(1)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setMinimumWidth(220)
+        area.setWidget(inner)
+        self._split.addWidget(self.table)
+        self._split.addWidget(area)
+        self._split.setStretchFactor(0, 1)
+        self._split.setSizes([900, 300])
+        self.table.setMinimumWidth(260)
+        return self._split
+
+    def set_facts(self, facts: Sequence[Fact]) -> None:
+        """How the partition of the chosen segment is kept."""
+        self._hint.setVisible(not facts)
+        self.facts.set_facts(facts)
+
+    def set_summary(self, size: str, *, in_memory: bool, damaged: int) -> None:
+        """All of it in a few words."""
+        where = tr("{size} in memory, nothing on disk", size=size) if in_memory else tr("{size} on disk", size=size)
+        bad = "" if not damaged else "; " + tr("{count} partitions are damaged", count=damaged)
+        self.summary.setText(where + bad)
