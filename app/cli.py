@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from app.command_line import catalogue
 from app.display import why_no_window
 from app.places import FIRST_SCENARIO, find_scenario
 from broker_core.errors import BrokerError
@@ -25,7 +26,7 @@ MOST_PIXELS = 10_000
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code. What went wrong is one sentence on standard error."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    parser, run = (_COMMANDS[arguments.pop(0)] if arguments and arguments[0] in _COMMANDS else _WINDOW)()
+    parser, run = (COMMANDS[arguments.pop(0)] if arguments and arguments[0] in COMMANDS else _WINDOW)()
     options = parser.parse_args(arguments)
     try:
         return run(options)
@@ -85,8 +86,12 @@ def _window_command() -> Command:
     parser = argparse.ArgumentParser(
         prog="brokerscope",
         description="Open the workbench on a scenario.",
-        epilog="Other commands: run (without a window), report (of a session), open (a session), shot (a picture); "
-        "each has --help.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="other commands, each with --help:\n"
+        "  run           a scenario without a window\n"
+        "  open          a recorded session in the window\n"
+        "  report        the report of recorded sessions\n"
+        "  shot          a picture of the window\n" + catalogue.summary(),
     )
     _scenario_argument(parser, nargs="?", default=FIRST_SCENARIO)
     parser.add_argument("--seed", type=int, help="seed of the random numbers (default: the scenario's)")
@@ -184,7 +189,8 @@ def _report_command() -> Command:
         from app.report_command import local, make_report
 
         request = request_of(options)
-        return make_report(request._replace(sessions=tuple(map(local, request.sessions)), out=request.out.absolute()))
+        places = tuple(map(local, request.sessions))
+        return make_report(request._replace(sessions=places, out=local(str(request.out))))
 
     return parser, run
 
@@ -217,9 +223,10 @@ def _shot_command() -> Command:
 
 
 _WINDOW = _window_command
-_COMMANDS: dict[str, Callable[[], Command]] = {
+COMMANDS: dict[str, Callable[[], Command]] = {
     "run": _run_command,
     "report": _report_command,
     "open": _open_command,
     "shot": _shot_command,
+    **catalogue.COMMANDS,
 }

@@ -72,6 +72,7 @@ APIS: tuple[Api, ...] = (
     Api(67, queues.Settle, queues.Settled),
     Api(68, queues.Extend, queues.Extended),
     Api(69, queues.ReleaseHolder, queues.Count),
+    Api(70, queues.PeekQueue, fetch.Messages),
     Api(80, dead_letters.ListDeadLetters, dead_letters.DeadLetters),
     Api(81, dead_letters.DeadLettersByCause, dead_letters.Causes),
     Api(82, dead_letters.Redrive, dead_letters.RedriveReply, ONCE),

@@ -63,6 +63,13 @@ class PurgeQueue(Body, frozen=True):
     undo: bool = False
 
 
+class PeekQueue(Body, frozen=True):
+    """The next messages, the most urgent first; nothing is taken."""
+
+    name: Name
+    max_messages: Int32
+
+
 class Count(Body, frozen=True):
     """How many messages that was."""
 

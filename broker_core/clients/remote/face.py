@@ -17,7 +17,7 @@ from broker_core.clients.remote.known_topics import KnownTopics
 from broker_core.clients.remote.link import Link
 from broker_core.clients.remote.publishing import Publishing
 from broker_core.clients.remote.queues import Leases, RemoteDeadLetters, RemoteQueue
-from broker_core.clients.remote.reading import Reading
+from broker_core.clients.remote.reading import Reading, RemotePartition
 from broker_core.clients.remote.registry import RemoteRegistry
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
@@ -108,6 +108,7 @@ class RemoteFace:
         )
         self.publishing = Publishing(link, loop, self._known)
         self._reading = Reading(link, loop, shift_ns)
+        self._shift_ns = shift_ns
         self._leases = Leases(link, shift_ns)
         self._registry: RemoteRegistry | None = None
         self.groups = RemoteGroups(link, self._renew)
@@ -147,10 +148,11 @@ class RemoteFace:
         """See `Broker.partition_count`. Waits where the topic is not known yet."""
         return self._known.get_or_ask(topic).info.partitions
 
-    def partition(self, topic: str, partition: int) -> None:
-        """Raises UNKNOWN_TOPIC_OR_PARTITION."""
-        if not 0 <= partition < self._known.get(topic).info.partitions:
+    def partition(self, topic: str, partition: int) -> RemotePartition:
+        """Waits where the topic is not known yet. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        if not 0 <= partition < self._known.get_or_ask(topic).info.partitions:
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{topic}/{partition}")
+        return RemotePartition(self._link, topic, partition, self._shift_ns)
 
     def partitions_by_key(self, name: str) -> Partitioner | None:
         """See `Broker.partitions_by_key`."""
@@ -291,7 +293,7 @@ class RemoteFace:
         """Waits, where it was not asked for yet. Raises UNKNOWN_QUEUE."""
         if name not in self.queue_names():
             raise BrokerError(ErrorCode.UNKNOWN_QUEUE, name)
-        return RemoteQueue(self._link, name)
+        return RemoteQueue(self._link, name, self._shift_ns)
 
     def queue_names(self) -> tuple[str, ...]:
         """Waits."""
@@ -299,7 +301,7 @@ class RemoteFace:
 
     def queue_view(self, now_ns: int, name: str, max_leases: int = 100, max_dead_letters: int = 100) -> QueueView:
         """Times are those of the broker's session. Waits."""
-        return RemoteQueue(self._link, name).view(max_leases, max_dead_letters)
+        return RemoteQueue(self._link, name, self._shift_ns).view(max_leases, max_dead_letters)
 
     def take(
         self,
@@ -321,6 +323,10 @@ class RemoteFace:
     def ack(self, now_ns: int, lease: Lease) -> None:
         """See `Broker.ack`. Waits."""
         self._leases.settle(lease, "ack")
+
+    def ack_many(self, now_ns: int, leases: Sequence[Lease]) -> None:
+        """See `Broker.ack_many`. Waits."""
+        self._leases.ack_many(leases)
 
     def nack(self, now_ns: int, lease: Lease, cause: str, *, requeue: bool = True) -> None:
         """See `Broker.nack`. Waits."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from broker_core.clients.remote.link import Link
-from broker_core.messages import Message
+from broker_core.errors import BrokerError
+from broker_core.messages import Message, StoredMessage
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
 from broker_core.queues.dead_letters import PurgeResult, Redrivable, Redriven, RedrivePreview, RedriveResult, Refused
 from broker_core.queues.lease import Lease
@@ -16,22 +17,30 @@ from broker_core.snapshots import DeadLetterView, QueueView
 from broker_core.wire import dead_letters as letters_api
 from broker_core.wire import queues as api
 from broker_core.wire.errors import broker_error
+from broker_core.wire.fetch import Messages
 
 _PAGE = 1_000
 _AT_A_TIME = 10_000
+_LEASES_AT_A_TIME = 1_000
 
 
 class RemoteQueue:
     """What clients do with `Broker.queue(name)`."""
 
-    def __init__(self, link: Link, name: str) -> None:
+    def __init__(self, link: Link, name: str, shift_ns: Callable[[], int]) -> None:
         self._link = link
         self.name = name
+        self._shift_ns = shift_ns
 
     def view(self, max_leases: int = 100, max_dead_letters: int = 100) -> QueueView:
         """Times are those of the broker's session. Raises UNKNOWN_QUEUE."""
         body = api.DescribeQueue(self.name, max_leases, max_dead_letters)
         return self._link.ask(body, api.QueueDescription, repeat=True).view
+
+    def peek(self, max_messages: int = 1) -> list[StoredMessage]:
+        """See `Queue.peek`."""
+        body = api.PeekQueue(self.name, max_messages)
+        return self._link.ask(body, Messages, repeat=True).stored(self._shift_ns())
 
     def purge(self, now_ns: int, client: str = "") -> int:
         """See `Queue.purge`."""
@@ -127,6 +136,16 @@ class Leases:
         [(number, about)] = self._link.ask(body, api.Settled, repeat=True).errors
         if number:
             raise broker_error(number, about)
+
+    def ack_many(self, leases: Sequence[Lease]) -> None:
+        """See `Broker.ack_many`."""
+        late: BrokerError | None = None
+        for first in range(0, len(leases), _LEASES_AT_A_TIME):
+            part = tuple(_held(lease) for lease in leases[first : first + _LEASES_AT_A_TIME])
+            for number, about in self._link.ask(api.Settle("ack", part), api.Settled, repeat=True).errors:
+                late = late or (broker_error(number, about) if number else None)
+        if late is not None:
+            raise late
 
     def extend(self, lease: Lease, lease_ms: float | None) -> Lease:
         """See `Broker.extend`."""

@@ -16,10 +16,26 @@ from broker_core.messages import StoredMessage
 from broker_core.queues.lease import Lease
 from broker_core.replies import Reply
 from broker_core.wire.body import Body
-from broker_core.wire.fetch import Fetch
+from broker_core.wire.fetch import Fetch, Messages, ReadRecords
 from broker_core.wire.queues import Take
 
 _MARGIN_S = 10.0  # for the answer, after the wait is over
+
+
+class RemotePartition:
+    """What clients do with `Broker.partition(topic, partition)`: look at its messages, for nobody."""
+
+    start_offset = 0  # the broker begins at the first one that is still there
+
+    def __init__(self, link: Link, topic: str, partition: int, shift_ns: Callable[[], int]) -> None:
+        self._link = link
+        self._place = (topic, partition)
+        self._shift_ns = shift_ns
+
+    def read(self, offset: int, *, max_messages: int = 500) -> list[StoredMessage]:
+        """At most `max_messages` from `offset` on. Waits."""
+        body = ReadRecords(*self._place, offset, max_messages)
+        return self._link.ask(body, Messages, repeat=True).stored(self._shift_ns())
 
 
 class Reading:

@@ -11,6 +11,7 @@ from broker_core.messages import StoredMessage
 from broker_core.queues.lease import Lease
 from broker_core.wire import queues as api
 from broker_core.wire.body import Done
+from broker_core.wire.fetch import Messages
 from broker_core.wire.topics import Names
 
 MOST_LEASES = 1_000
@@ -66,6 +67,13 @@ def purge(caller: Caller, request: api.PurgeQueue, now_ns: int) -> api.Count:
     queue = caller.broker.queue(request.name)
     who = caller.principal.name
     return api.Count(queue.undo_purge(now_ns, who) if request.undo else queue.purge(now_ns, who))
+
+
+def peek(caller: Caller, request: api.PeekQueue, _now_ns: int) -> Messages:
+    """See `Queue.peek`."""
+    found = caller.broker.queue(request.name).peek(min(request.max_messages, MOST_LEASES))
+    caller.connection.messages_out += len(found)
+    return Messages.of(list(found))
 
 
 def take(caller: Caller, request: api.Take, now_ns: int) -> Waiting:
@@ -163,6 +171,7 @@ ROWS = (
     Row(api.ListQueues, How.AT_ONCE, nothing, list_queues),
     Row(api.DescribeQueue, How.AT_ONCE, of_queue(Operation.READ), describe),
     Row(api.PurgeQueue, How.AT_ONCE, of_queue(Operation.ADMIN), purge),
+    Row(api.PeekQueue, How.AT_ONCE, of_queue(Operation.READ), peek),
     Row(api.Take, How.WAITS, of_queue(Operation.READ, "queue"), take),
     Row(api.Settle, How.AT_ONCE, _held, settle),
     Row(api.Extend, How.AT_ONCE, _held, extend),

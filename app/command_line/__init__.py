@@ -1,0 +1,1 @@
+"""The commands that work on a broker without a window: on a data directory, or on one that runs."""

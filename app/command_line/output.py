@@ -1,0 +1,90 @@
+"""What commands print: tables for people, JSON lines for programs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+_ENCODER = msgspec.json.Encoder(enc_hook=str)
+
+
+def text_of(data: bytes | None) -> str | None:
+    """Bytes of a message for people: as UTF-8, with what is not shown as escapes; None for none."""
+    if data is None:
+        return None
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in data.decode(errors="backslashreplace"))
+
+
+def json_bytes(data: bytes | None) -> Any:
+    """Bytes of a message for programs: a text where they are UTF-8, else {"base64": ...}."""
+    if data is None:
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return {"base64": msgspec.to_builtins(data)}
+
+
+def print_json(value: object) -> None:
+    """One JSON value on a line of its own."""
+    sys.stdout.write(_ENCODER.encode(value).decode() + "\n")
+    sys.stdout.flush()
+
+
+def print_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], *, as_json: bool, none: str) -> None:
+    """Rows under `columns`; as JSON an object a row. `none` is the sentence for no rows."""
+    if as_json:
+        for row in rows:
+            print_json(dict(zip((column.lower().replace(" ", "_") for column in columns), row, strict=True)))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    filled = False
+    for place, column in enumerate(columns):
+        table.add_column(column, overflow="fold", justify="left" if place == 0 else "default")
+    for row in rows:
+        filled = True
+        # Names and payloads are data: rich must not read markup in them.
+        table.add_row(*(Text(_cell(value), justify="right" if _is_number(value) else "left") for value in row))
+    Console(highlight=False, soft_wrap=False).print(table if filled else Text(none))
+
+
+def print_facts(facts: Sequence[tuple[str, object]], *, as_json: bool) -> None:
+    """One thing, a line for each of its facts; as JSON one object."""
+    if as_json:
+        print_json({name.lower().replace(" ", "_"): value for name, value in facts})
+        return
+    width = max((len(name) for name, _ in facts), default=0)
+    for name, value in facts:
+        sys.stdout.write(f"{name:<{width}}  {_cell(value)}\n")
+
+
+def say(sentence: str, *, as_json: bool = False, **facts: object) -> None:
+    """What was done: a sentence for people, the facts for programs."""
+    if as_json:
+        print_json(facts)
+    else:
+        sys.stdout.write(f"{sentence}\n")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.3f}"
+    if isinstance(value, bytes):
+        return text_of(value) or ""
+    return str(value)

@@ -1,0 +1,38 @@
+"""How a command with verbs is put together: `brokerscope topics list`, `brokerscope topics create orders`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from app.command_line.target import add_target, opened
+from broker_core.clients.host import Host
+
+Run = Callable[[argparse.Namespace], int]
+Verb = Callable[[Host, argparse.Namespace], object]
+Command = tuple[argparse.ArgumentParser, Run]
+
+
+class Verbs:
+    """A parser whose verbs each get a broker and their options; what a verb returns, where it is no int, is 0."""
+
+    def __init__(self, name: str, about: str) -> None:
+        self.parser = argparse.ArgumentParser(prog=f"brokerscope {name}", description=about)
+        self._verbs = self.parser.add_subparsers(metavar="VERB", required=True)
+
+    def add(self, name: str, about: str, run: Verb) -> argparse.ArgumentParser:
+        """A verb; its own arguments are added to the parser that is returned."""
+        parser = self._verbs.add_parser(name, help=about, description=about)
+        add_target(parser)
+        parser.set_defaults(verb=run)
+        return parser
+
+    def command(self) -> Command:
+        """The parser, and what runs the verb that was chosen."""
+
+        def run(options: argparse.Namespace) -> int:
+            with opened(options) as host:
+                code = options.verb(host, options)
+            return code if isinstance(code, int) else 0
+
+        return self.parser, run

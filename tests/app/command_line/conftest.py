@@ -1,0 +1,59 @@
+"""Commands run as a person runs them, on a data directory and on a running broker."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.cli import main
+from broker_core import BrokerHost, HostConfig, LogConfig
+from broker_core.doors.wire.door import WireDoor
+
+Run = Callable[..., str]
+
+
+class Shell:
+    """Runs commands; `code` is the exit code of the last one, `error` what it wrote to standard error."""
+
+    def __init__(self, target: list[str], capsys: Any, monkeypatch: Any) -> None:
+        self._target, self._capsys, self._monkeypatch = target, capsys, monkeypatch
+        self.running = target[0] == "--broker"
+        self.code = 0
+        self.error = ""
+
+    def __call__(self, *words: object, typed: str | None = None) -> str:
+        """Standard output of one command."""
+        if typed is not None:
+            stdin = io.TextIOWrapper(io.BytesIO(typed.encode()), encoding="utf-8")
+            self._monkeypatch.setattr(sys, "stdin", stdin)
+        self._capsys.readouterr()
+        self.code = main([*map(str, words), *self._target])
+        told = self._capsys.readouterr()
+        self.error = str(told.err)
+        return str(told.out)
+
+    def rows(self, *words: object, typed: str | None = None) -> list[Any]:
+        """What a command says to a program."""
+        return [json.loads(line) for line in self(*words, "--json", typed=typed).splitlines()]
+
+
+@pytest.fixture(params=["data directory", "running broker"])
+def shell(request: Any, tmp_path: Path, capsys: Any, monkeypatch: Any) -> Iterator[Shell]:
+    """One face after the other."""
+    if request.param == "data directory":
+        (tmp_path / "data").mkdir()
+        yield Shell(["--data", str(tmp_path / "data")], capsys, monkeypatch)
+        return
+    with BrokerHost(tmp_path / "data", HostConfig(log=LogConfig(durability="file"))) as host:
+        door = WireDoor(host, port=0)
+        door.start()
+        try:
+            yield Shell(["--broker", f"127.0.0.1:{door.port}"], capsys, monkeypatch)
+        finally:
+            door.close()

@@ -1,0 +1,171 @@
+"""Checklist A25: every verb, on a data directory and on a running broker, for people and for programs."""
+
+import json
+
+import pytest
+
+from tests.app.command_line.conftest import Shell
+
+
+def test_a25_topics_are_created_configured_filled_trimmed_and_deleted(shell: Shell) -> None:
+    assert "There is no topic." in shell("topics", "list")
+    assert "Created orders" in shell("topics", "create", "orders", "--partitions", 2, "--retention-ms", 5000)
+    assert shell.rows("produce", "orders", "a", "b", "--partition", 1) == [
+        {"topic": "orders", "partition": 1, "offset": 0},
+        {"topic": "orders", "partition": 1, "offset": 1},
+    ]
+    (row,) = shell.rows("topics", "list")
+    assert (row["topic"], row["partitions"], row["messages"]) == ("orders", 2, 2)
+    assert "retention_ms" in shell("topics", "describe", "orders")
+    shell("topics", "configure", "orders", "--cleanup", "compact")
+    assert "compact" in shell("topics", "describe", "orders")
+    shell("topics", "add-partitions", "orders", "--total", 3)
+    assert len(shell.rows("topics", "describe", "orders")) == 3
+    shell("topics", "delete-records", "orders", "--partition", 1, "--before", -1)
+    assert shell.rows("topics", "describe", "orders")[1]["start_offset"] == 2
+    shell("topics", "delete", "orders")
+    assert shell.rows("topics", "list") == []
+
+
+def test_a25_messages_are_read_without_a_group(shell: Shell) -> None:
+    shell("topics", "create", "orders")
+    shell("produce", "orders", "--key-separator", ":", typed="k1:one\nk2:two\n")
+    found = shell.rows("consume", "orders", "--count", 2, "--timeout", 5)
+    assert [(one["key"], one["value"]) for one in found] == [("k1", "one"), ("k2", "two")]
+    assert [one["value"] for one in shell.rows("consume", "orders", "--offset", 1, "--count", 1)] == ["two"]
+    assert shell.rows("groups", "list") == []
+
+
+def test_a25_json_lines_carry_key_headers_and_any_value(shell: Shell) -> None:
+    shell("topics", "create", "orders")
+    lines = '{"key": "a", "value": {"n": 1}, "headers": {"trace": "7"}}\n{"value": null, "key": "gone"}\n'
+    shell("produce", "orders", "--lines-are-json", typed=lines)
+    first, second = shell.rows("consume", "orders", "--count", 2)
+    assert (first["key"], json.loads(first["value"]), first["headers"]) == ("a", {"n": 1}, {"trace": "7"})
+    assert (second["key"], second["value"]) == ("gone", None)
+    shell("produce", "orders", "--lines-are-json", typed='{"valu": 1}\n')
+    assert shell.code == 2
+    assert "line 1" in shell.error
+
+
+def test_a25_a_group_commits_what_was_printed_and_can_be_reset(shell: Shell) -> None:
+    shell("topics", "create", "orders")
+    shell("produce", "orders", "a", "b", "c")
+    assert [one["value"] for one in shell.rows("consume", "orders", "--group", "g", "--count", 2)] == ["a", "b"]
+    (at,) = shell.rows("groups", "describe", "g")
+    assert (at["committed"], at["lag"]) == (2, 1)
+    (row,) = shell.rows("groups", "list")
+    assert (row["group"], row["state"], row["lag"]) == ("g", "Empty", 1)
+    assert shell.rows("groups", "reset-offsets", "g", "--shift-by", -1)[0]["to"] == 1
+    assert shell.rows("groups", "describe", "g")[0]["committed"] == 2, "a preview changes nothing"
+    shell("groups", "reset-offsets", "g", "--to-earliest", "--apply")
+    assert [one["value"] for one in shell.rows("consume", "orders", "--group", "g", "--count", 3)] == ["a", "b", "c"]
+    assert "Nobody is in g" in shell("groups", "members", "g")
+    shell("groups", "delete", "g")
+    assert shell.rows("groups", "list") == []
+
+
+def test_a25_queues_are_filled_peeked_taken_and_purged(shell: Shell) -> None:
+    shell("queues", "create", "jobs", "--priorities", 2, "--max-attempts", 3)
+    shell("produce", "jobs", "slow", "--priority", 1)
+    shell("produce", "jobs", "urgent")
+    assert [one["value"] for one in shell.rows("queues", "peek", "jobs")] == ["urgent", "slow"]
+    assert [one["value"] for one in shell.rows("consume", "jobs", "--count", 1)] == ["urgent"]
+    (facts,) = shell.rows("queues", "describe", "jobs")
+    assert (facts["ready"], facts["acknowledged"], facts["max_attempts"]) == (1, 1, 3)
+    assert "Purged 1" in shell("queues", "purge", "jobs")
+    shell("topics", "create", "news")
+    shell("queues", "subscribe", "mail", "--topic", "news")
+    assert [row["queue"] for row in shell.rows("queues", "list")] == ["jobs", "mail"]
+    shell("queues", "delete", "mail")
+    assert [row["queue"] for row in shell.rows("queues", "list")] == ["jobs"]
+
+
+def test_a25_what_is_kept_comes_again(shell: Shell) -> None:
+    shell("queues", "create", "jobs")
+    shell("produce", "jobs", "a", "b")
+    assert len(shell.rows("consume", "jobs", "--count", 2, "--keep")) == 2
+    assert shell.rows("queues", "list")[0]["ready"] == 2
+
+
+def test_a25_schemas_are_registered_checked_compared_and_ruled(shell: Shell, tmp_path) -> None:
+    one = tmp_path / "one.json"
+    one.write_text('{"type": "object", "properties": {"id": {"type": "integer"}}, "additionalProperties": false}')
+    two = tmp_path / "two.json"
+    two.write_text('{"type": "object", "properties": {"id": {"type": "string"}}, "additionalProperties": false}')
+    assert shell.rows("schemas", "register", "order", one)[0]["version"] == 1
+    assert shell.rows("schemas", "check", "order", two) != []
+    assert shell.code == 1
+    shell("schemas", "compatibility", "NONE", "--subject", "order")
+    assert shell.rows("schemas", "register", "order", two)[0]["version"] == 2
+    assert shell.rows("schemas", "diff", "order", 1)[0]["what"] == "changed"
+    shell("topics", "create", "orders")
+    shell("schemas", "rule", "orders", "--subject", "order")
+    shell("produce", "orders", '{"id": 1}')
+    assert shell.code == 2
+    assert "/id" in shell.error
+    shell("schemas", "rule", "orders")
+    shell("produce", "orders", '{"id": 1}')
+    assert shell.code == 0
+    shell("schemas", "delete", "order", "--version", 1)
+    assert shell.rows("schemas", "list")[0]["versions"] == 1
+
+
+def test_a25_dead_letters_are_listed_explained_redriven_and_purged(shell: Shell) -> None:
+    shell("schemas", "register", "order", "-", typed='{"type": "object"}')
+    shell("topics", "create", "orders")
+    shell("schemas", "rule", "orders", "--subject", "order", "--mode", "dead_letter")
+    shell("produce", "orders", "7", "8", "{}")
+    assert len(shell.rows("dlq", "list", "orders")) == 2
+    ((cause, count),) = [tuple(row.values()) for row in shell.rows("dlq", "causes", "orders")]
+    assert ("schema order" in cause, count) == (True, 2)
+    assert shell.rows("dlq", "list", "orders", "--text", "8")[0]["value"] == "8"
+    assert shell.rows("dlq", "describe", "orders", 0)[0]["value"] == "7"
+    shell("dlq", "redrive", "orders")
+    assert (shell.code, "--all" in shell.error) == (2, True)
+    assert len(shell.rows("dlq", "redrive", "orders", "--all", "--dry-run")) == 2
+    shell("schemas", "rule", "orders")
+    assert "Redrove 1 dead letters" in shell("dlq", "redrive", "orders", 0)
+    assert "Purged 1 dead letters" in shell("dlq", "purge", "orders", "--all")
+    assert "has no such dead letters" in shell("dlq", "list", "orders")
+    # The window in which a purge can be undone ends with the process that did it.
+    told = shell("dlq", "undo-purge", "orders")
+    assert "Brought back 1" in told if shell.running else shell.code == 2 or "Brought back 0" in told
+
+
+def test_a25_metrics_count_what_was_done(shell: Shell) -> None:
+    shell("topics", "create", "orders")
+    shell("produce", "orders", "a", "b")
+    (facts,) = shell.rows("metrics", "list")
+    assert facts["topics"] == 1
+    assert "Nobody is that far behind." in shell("metrics", "slow")
+    assert "Nothing is damaged." in shell("metrics", "damage")
+
+
+def test_names_and_payloads_are_data_and_never_markup_for_the_terminal(shell: Shell) -> None:
+    shell("queues", "create", "jobs")
+    shell("produce", "jobs", "[bold red]not markup[/] \x1b[31m")
+    shown = shell("queues", "peek", "jobs")
+    assert "[bold red]not markup[/]" in shown
+    assert "\x1b[31m" not in shown
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("topics", "describe", "nothing"),
+        ("topics", "create", ".."),
+        ("queues", "peek", "nothing"),
+        ("groups", "describe", "nothing"),
+        ("dlq", "list", "nothing"),
+        ("schemas", "describe", "nothing"),
+        ("produce", "nothing", "a"),
+        ("produce", "nothing", "a", "--header", "broken"),
+        ("topics", "configure", "nothing"),
+    ],
+)
+def test_what_is_not_there_is_one_sentence_and_code_2(shell: Shell, words: tuple[str, ...]) -> None:
+    shell(*words)
+    assert shell.code == 2
+    assert shell.error.startswith("brokerscope: ")
+    assert shell.error.count("\n") == 1

@@ -1,0 +1,141 @@
+"""`brokerscope serve` as a process: opened, found by its clients, closed, everything there at the next start."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.cli import main
+from app.command_line.target import address_of
+
+TOKEN = "correct-horse-battery"
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@contextmanager
+def served(*words: str) -> Iterator[tuple[dict[str, Any], subprocess.Popen[str]]]:
+    """A broker in a process of its own: where its doors are, and the process."""
+    process = subprocess.Popen(
+        [sys.executable, "main.py", "serve", "--http", "0", "--wire", "0", "--json", *words],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line, process.stderr.read() if process.stderr else ""
+    try:
+        yield json.loads(line), process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        process.wait(timeout=20)
+
+
+def run(*words: str, capsys: Any) -> str:
+    capsys.readouterr()
+    assert main(list(words)) == 0
+    return str(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_everything_is_there_again_at_the_next_start(tmp_path: Path, capsys: Any, end: signal.Signals) -> None:
+    data = str(tmp_path / "data")
+    with served("--data", data) as (where, process):
+        broker = where["wire"]
+        run("topics", "create", "orders", "--broker", broker, capsys=capsys)
+        run("produce", "orders", "a", "b", "--broker", broker, capsys=capsys)
+        run("consume", "orders", "--group", "g", "--count", "1", "--broker", broker, capsys=capsys)
+        process.send_signal(end)
+        assert process.wait(timeout=20) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+    with served("--data", data) as (where, _process):
+        told = run(
+            "consume", "orders", "--group", "g", "--count", "1", "--json", "--broker", where["wire"], capsys=capsys
+        )
+        assert json.loads(told)["value"] == "b"
+
+
+def test_the_http_door_answers_and_the_plain_clients_use_it(capsys: Any) -> None:
+    with served() as (where, _process):
+        with urllib.request.urlopen(where["http"] + "/health") as answer:
+            assert json.loads(answer.read()) == {"status": "ok"}
+        produced = run("http-produce", "--broker", where["http"], "--topic", "t", "--count", "3", capsys=capsys)
+        assert produced.splitlines() == ["t @0", "t @1", "t @2"]
+        words = ("--topic", "t", "--consumer-id", "c", "--poll-interval", "0.1", "--count", "3")
+        consumed = run("http-consume", "--broker", where["http"], *words, capsys=capsys)
+        assert len(consumed.splitlines()) == 3
+
+
+def test_other_machines_are_let_in_only_with_a_token(capsys: Any) -> None:
+    """Promise 22."""
+    assert main(["serve", "--address", "0.0.0.0", "--http", "0", "--wire", "off"]) == 2
+    assert "token" in capsys.readouterr().err
+
+
+def test_a_token_is_asked_for(capsys: Any) -> None:
+    with served("--token", TOKEN) as (where, _process):
+        assert main(["topics", "list", "--broker", where["wire"]]) == 2
+        assert main(["topics", "list", "--broker", where["wire"], "--token", "x" * 20]) == 2
+        assert main(["topics", "list", "--broker", where["wire"], "--token", TOKEN]) == 0
+        assert main(["http-produce", "--broker", where["http"], "--topic", "t"]) == 2
+        assert main(["http-produce", "--broker", where["http"], "--topic", "t", "--token", TOKEN]) == 0
+    capsys.readouterr()
+
+
+def test_a_directory_that_is_open_is_refused_to_the_command_line(tmp_path: Path, capsys: Any) -> None:
+    data = str(tmp_path / "data")
+    with served("--data", data):
+        assert main(["topics", "list", "--data", data]) == 2
+    assert data in capsys.readouterr().err
+
+
+def test_a_broker_without_a_door_and_two_kinds_of_access_are_refused(capsys: Any) -> None:
+    assert main(["serve", "--http", "off", "--wire", "off"]) == 2
+    assert main(["serve", "--token", TOKEN, "--access", "b.toml"]) == 2
+    assert main(["topics", "list", "--data", "/no/such/folder"]) == 2
+    assert capsys.readouterr().err.count("brokerscope: ") == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("127.0.0.1:9330", ("127.0.0.1", 9330)),
+        ("localhost", ("localhost", 9330)),
+        (":7", ("127.0.0.1", 7)),
+        ("[::1]:80", ("::1", 80)),
+        ("[::1]", ("::1", 9330)),
+        ("9331", ("127.0.0.1", 9331)),
+    ],
+)
+def test_addresses(text: str, address: tuple[str, int]) -> None:
+    assert address_of(text) == address
+
+
+@pytest.mark.parametrize("text", ["host:", "host:abc", "host:0", "host:70000"])
+def test_what_is_no_address(text: str, capsys: Any) -> None:
+    with pytest.raises(SystemExit):
+        main(["topics", "list", "--broker", text])
+    assert "is not HOST:PORT" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion_knows_commands_verbs_and_options(shell: str, capsys: Any) -> None:
+    script = run("completion", shell, capsys=capsys)
+    for word in ("topics", "redrive", "--durability", "report"):
+        assert word in script
+    if shell == "bash" and os.path.exists("/bin/bash"):
+        checked = subprocess.run(["/bin/bash", "-n"], input=script, text=True, capture_output=True, check=False)
+        assert checked.returncode == 0, checked.stderr
