@@ -18,6 +18,7 @@ from app.sessions.reading import Reading
 from app.sessions.stored import SCENARIO_PATH, StoredSession
 from app.sessions.travel import Travel
 from app.view_models.chart_feed import ChartFeed
+from app.view_models.ownership import OwnershipFeed
 from app.view_models.refusal_feed import RefusalFeed
 from app.view_models.timeline import TimelineFeed
 from broker_core.clock import ns_from_s
@@ -69,6 +70,7 @@ class Player(QObject):
         self._told_failure = False
         self.scenario: Scenario | None = None
         self.feed = TimelineFeed()
+        self.ownership = OwnershipFeed()
         self.chart_feed = ChartFeed()
         self.refusals = RefusalFeed()
         self.events = EventRing()
@@ -110,7 +112,7 @@ class Player(QObject):
         self.events = events
         self._live, self._path, self._seed, self.scenario = live, path, seed, scenario
         self._renew()
-        for sink in (self.feed, self.chart_feed, self.refusals):
+        for sink in (self.feed, self.ownership, self.chart_feed, self.refusals):
             live.simulation.events.attach(sink)
         self._engine = Engine(live.simulation, until_ns=ns_from_s(scenario.until_s), between=live.look)
         self.travel.follow(live.film)
@@ -122,6 +124,7 @@ class Player(QObject):
     def _renew(self) -> None:
         """Feeds of another session."""
         self.feed = TimelineFeed()
+        self.ownership = OwnershipFeed()
         self.chart_feed = ChartFeed()
         self.refusals = RefusalFeed()
 
@@ -140,7 +143,9 @@ class Player(QObject):
         self.stopped, self._told_failure, self.fast = True, True, False
         self.branched_from = ""
         self.travel.follow(lambda: stored.film, has_present=False)
-        self._reading = Reading(folder, (self.feed, self.chart_feed, self.refusals), stored.event_count, self)
+        self._reading = Reading(
+            folder, (self.feed, self.ownership, self.chart_feed, self.refusals), stored.event_count, self
+        )
         self._reading.start()
         self.travel.to(min(at_ns, stored.end_ns))
         self.opened.emit()

@@ -118,6 +118,8 @@ class Workbench(QObject):
         self.views.about = scenario_facts(scenario)
         self.views.times.wall_start = self.player.started_at
         self.views.timeline.follow(self.player.feed)
+        self.views.assignments.follow(self.player.ownership)
+        self.views.ownership.follow(self.player.ownership)
         if self.views.charts is not None:
             self.views.charts.follow(self.player.chart_feed)
         if self.views.schemas is not None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 
 from app.view_models.formats import Times, session_time
 from app.view_models.owners import Owners
+from app.view_models.ownership import OwnershipFeed
 from app.view_models.table import Column, TableModel
 from broker_core.snapshots import GroupView, Snapshot
 from widgets.roles import Role
@@ -32,6 +33,7 @@ class AssignmentsModel(TableModel[AssignmentRow]):
 
     def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
         self._since: dict[tuple[str, str, int], tuple[str, int | None]] = {}
+        self._feed = OwnershipFeed()
         columns = (
             Column[AssignmentRow]("Topic", lambda row: row.topic),
             Column[AssignmentRow]("Partition", lambda row: str(row.partition), lambda row: row.partition, numeric=True),
@@ -60,6 +62,10 @@ class AssignmentsModel(TableModel[AssignmentRow]):
             ),
         )
         super().__init__(columns, key=lambda row: row[:3], parent=parent)
+
+    def follow(self, feed: OwnershipFeed) -> None:
+        """Another session begins, whose ownership `feed` remembers."""
+        self._feed = feed
 
     def restart(self) -> None:
         """Forget since when partitions are owned: another session begins."""
@@ -96,6 +102,9 @@ class AssignmentsModel(TableModel[AssignmentRow]):
 
     def _owned_since(self, place: tuple[str, str, int], owner: str, assigned_ns: int | None, now_ns: int) -> int | None:
         """A partition that its owner keeps through a rebalance keeps its time as well."""
+        known_ns = self._feed.since_ns(place, owner, now_ns) if owner else None
+        if known_ns is not None:
+            return known_ns
         known = self._since.get(place)
         if known is not None and known[0] == owner and (known[1] is None or known[1] <= now_ns):
             return known[1]

@@ -30,6 +30,7 @@ from app.view_models.messages import MessagesModel
 from app.view_models.navigator import NavigatorModel
 from app.view_models.offsets import OffsetsModel
 from app.view_models.owners import Owners
+from app.view_models.ownership import OwnershipModel
 from app.view_models.rate_table import RateTable
 from app.view_models.rebalances import RebalanceCards
 from app.view_models.redriven import RedrivenModel
@@ -71,6 +72,7 @@ class Views(QObject):
         super().__init__(parent)
         self.owners = Owners()
         self.times = Times()
+        self.ownership = OwnershipModel(self.owners, self)
         self.assignments = AssignmentsModel(self.owners, self.times, self)
         self.offsets = OffsetsModel(self.owners, self)
         self.in_flight = InFlightModel(self.owners, self.times, self)
@@ -105,7 +107,7 @@ class Views(QObject):
             canvas=canvas,
             navigator=Navigator(),
             messages=MessagesPanel(self.messages),
-            assignments=AssignmentsPanel(self.assignments),
+            assignments=AssignmentsPanel(self.assignments, self.ownership),
             offsets=OffsetsPanel(self.offsets),
             in_flight=InFlightPanel(self.in_flight),
             dead_letters=DeadLettersPanel(self.dead_letters, self.redriven),
@@ -123,7 +125,10 @@ class Views(QObject):
         """Connect the panels of a window made with `make_parts` to their models."""
         self._window = window
         parts = window.parts
-        self.add(TableFeed("assignments", parts.assignments, self.assignments, parent=self))
+        self.add(
+            TableFeed("assignments", parts.assignments, self.assignments, also=self._around_owners, parent=self)
+        )
+        parts.assignments.groupChosen.connect(self._choose_group)
         self.add(TableFeed("offsets", parts.offsets, self.offsets, parent=self))
         self.add(TableFeed("in_flight", parts.in_flight, self.in_flight, also=self._around_leases, parent=self))
         self.add(TableFeed("dead_letters", parts.dead_letters, self.dead_letters, also=self._around_bin, parent=self))
@@ -220,6 +225,21 @@ class Views(QObject):
         feed = self._feeds.get(window.shown_tab())
         if feed is not None:
             feed.show(snapshot)
+
+    def _choose_group(self, _name: str) -> None:
+        if self.snapshot is not None:
+            self._around_owners(self.snapshot)
+
+    def _around_owners(self, snapshot: Snapshot) -> None:
+        """The history, of the group that is chosen there."""
+        if self._window is None:
+            return
+        panel, names = self._window.parts.assignments, [group.name for group in snapshot.groups]
+        shown = panel.groups.currentText()
+        shown = shown if shown in names else (names[0] if names else "")
+        panel.set_groups(names, shown)
+        if panel.history:
+            self.ownership.meet(snapshot, shown)
 
     def _around_leases(self, _snapshot: Snapshot) -> None:
         if self._window is not None:

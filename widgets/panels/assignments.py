@@ -1,11 +1,25 @@
-"""Who owns which partition, in each group."""
+"""Who owns which partition, in each group; and the history of that, partition by member."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractItemModel
-from PySide6.QtWidgets import QWidget
+from collections.abc import Sequence
 
+from PySide6.QtCore import QAbstractItemModel, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QHeaderView,
+    QPushButton,
+    QStackedWidget,
+    QTableView,
+    QWidget,
+)
+
+from widgets.facts import set_plain_tip
+from widgets.panels.cell_painter import ROW_HEIGHT, ChipDelegate
 from widgets.panels.table_panel import ColumnLook, TablePanel
+from widgets.theme import px
+from widgets.words import tr
 
 LOOKS = (
     ColumnLook("text", 130, 3),
@@ -15,12 +29,21 @@ LOOKS = (
     ColumnLook("number", 160),
     ColumnLook("state", 190, 1),
 )
+CELL_WIDTH = 210
 
 
 class AssignmentsPanel(TablePanel):
-    """Columns: topic, partition, group, owner, since, state."""
+    """Columns: topic, partition, group, owner, since, state; or, with `history`, a matrix for one group.
 
-    def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
+    `groupChosen(name)` when the matrix should be that of another group.
+    """
+
+    groupChosen = Signal(str)
+
+    def __init__(
+        self, model: QAbstractItemModel, matrix: QAbstractItemModel | None = None, parent: QWidget | None = None
+    ) -> None:
+        """`matrix` is the history of one group; without one there is only the table."""
         super().__init__(
             model,
             LOOKS,
@@ -34,3 +57,49 @@ class AssignmentsPanel(TablePanel):
             filter_hint="Filter by topic, group or owner",
             parent=parent,
         )
+        self.groups = QComboBox(self)
+        self.groups.setAccessibleName(tr("Group of the history"))
+        self.groups.activated.connect(lambda _place: self.groupChosen.emit(self.groups.currentText()))
+        self.groups.hide()
+        self.history_button = QPushButton(tr("History"), self)
+        self.history_button.setCheckable(True)
+        set_plain_tip(self.history_button, tr("Partition by member: who has owned it since when, and before."))
+        self.history_button.toggled.connect(self._show_history)
+        self.title_row.insertWidget(2, self.history_button)
+        self.title_row.insertWidget(3, self.groups)
+        self.history_button.setVisible(matrix is not None)
+        self.matrix = QTableView(self)
+        self.matrix.setModel(matrix)
+        self.matrix.setAccessibleName(tr("Ownership history"))
+        self.matrix.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.matrix.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.matrix.setItemDelegate(ChipDelegate(self.matrix))
+        self.matrix.horizontalHeader().setDefaultSectionSize(px(CELL_WIDTH))
+        self.matrix.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.matrix.verticalHeader().setDefaultSectionSize(px(ROW_HEIGHT))
+        self._pages.addWidget(self.matrix)
+
+    def body(self) -> QWidget:
+        """The table, and the matrix in its place."""
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self.table)
+        return self._pages
+
+    def set_groups(self, names: Sequence[str], shown: str) -> None:
+        """The groups that there are, and the one whose history is shown."""
+        if [self.groups.itemText(place) for place in range(self.groups.count())] != list(names):
+            self.groups.clear()
+            self.groups.addItems(list(names))
+        self.groups.setCurrentText(shown)
+
+    @property
+    def history(self) -> bool:
+        """True while the matrix is shown."""
+        return self.history_button.isChecked()
+
+    def _show_history(self, on: bool) -> None:
+        self.groups.setVisible(on)
+        if self.filter_field is not None:
+            self.filter_field.setVisible(not on)
+        self._pages.setCurrentWidget(self.matrix if on else self.table)
+        self.groupChosen.emit(self.groups.currentText())
