@@ -16,7 +16,6 @@ from broker_core.broker import Broker
 from broker_core.clients.remote.face import RemoteFace
 from broker_core.clients.remote.link import SOFTWARE, Link, RemoteConfig
 from broker_core.engine.host_loop import HostLoop
-from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage
 from broker_core.replies import Reply
 from broker_core.wire import fetch as reading_api
@@ -131,8 +130,8 @@ class RemoteBroker(HostLoop):
             self._closed = True
             self._link.leave()
             with contextlib.ExitStack() as steps:
-                steps.callback(self._link.close)
                 steps.callback(self._stop)
+                steps.callback(self._link.close)
                 for client in list(self._clients):
                     steps.callback(client.close)
         finally:
@@ -154,8 +153,6 @@ class RemoteBroker(HostLoop):
 
     def _settled(self) -> None:
         """Answers have come: what waits for them is run by the thread of the timers."""
-        if not self._link.connected:
-            self._face.publishing.lost(BrokerError(ErrorCode.CONNECTION_LOST, self._link.place))
         self._after()
         next_ns = self.loop.next_ns()
         if next_ns is not None and next_ns < self._sleeps_until_ns:

@@ -301,7 +301,7 @@ class RemoteFace:
 
     def queue_view(self, now_ns: int, name: str, max_leases: int = 100, max_dead_letters: int = 100) -> QueueView:
         """Times are those of the broker's session. Waits."""
-        return RemoteQueue(self._link, name, self._shift_ns).view(max_leases, max_dead_letters)
+        return RemoteQueue(self._link, name, self._shift_ns).view(now_ns, max_leases, max_dead_letters)
 
     def take(
         self,

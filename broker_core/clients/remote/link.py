@@ -29,7 +29,7 @@ B = TypeVar("B", bound=Body)
 
 _log = logging.getLogger(__name__)
 _READ_BYTES = 1 << 18
-_MAX_ANSWER_BYTES = 128 * 1_048_576
+_MAX_ANSWER_BYTES = (1 << 31) - 1  # the broker bounds what it gives, but a message is as large as its topic allows
 _LOOK_S = 0.1  # how often deadlines are looked at
 _IDLE_S = 1.0  # ... where there are none
 SOFTWARE = "brokerscope-python"
@@ -77,7 +77,11 @@ class Call:
         """Tell who asked, once."""
         if not self.finished:
             self.finished = True
-            self.done(reply, error)
+            try:
+                self.done(reply, error)
+            except Exception:
+                # A fault of ours: it must not cost the others their answers.
+                _log.exception("an answer to %s could not be dealt with", type(self.body).__name__)
 
     def due_body(self) -> Body:
         """The request as it is to be sent now: it waits no longer than it has left."""
@@ -305,7 +309,7 @@ class Link:
         while not self._closing:
             try:
                 sock, hello = self._connect()
-            except (OSError, BrokerError, RemoteProtocolError) as error:
+            except Exception as error:
                 self._failed(error)
                 continue
             with self._lock:
@@ -314,6 +318,9 @@ class Link:
                 self._serve(sock)
                 reason = "the broker has closed it"
             except (OSError, RemoteProtocolError) as error:
+                reason = str(error)
+            except Exception as error:
+                _log.exception("the connection to %s is given up", self.place)
                 reason = str(error)
             with contextlib.suppress(OSError):
                 sock.close()

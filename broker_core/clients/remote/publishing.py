@@ -75,6 +75,8 @@ class Publishing:
 
     def send(self) -> None:
         """Put what waits into requests, as far as the broker takes them."""
+        if not self._link.connected:
+            self.lost(BrokerError(ErrorCode.CONNECTION_LOST, self._link.place))
         held: list[_Waiting] = []
         while self._waiting and self._under_way < self.most_requests:
             together: list[_Waiting] = []

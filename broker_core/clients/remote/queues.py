@@ -32,7 +32,7 @@ class RemoteQueue:
         self.name = name
         self._shift_ns = shift_ns
 
-    def view(self, max_leases: int = 100, max_dead_letters: int = 100) -> QueueView:
+    def view(self, now_ns: int, max_leases: int = 100, max_dead_letters: int = 100) -> QueueView:
         """Times are those of the broker's session. Raises UNKNOWN_QUEUE."""
         body = api.DescribeQueue(self.name, max_leases, max_dead_letters)
         return self._link.ask(body, api.QueueDescription, repeat=True).view

@@ -333,7 +333,7 @@ class WireConnection(asyncio.Protocol):
         if not self._out or self.lost:
             return
         data, self._out = b"".join(self._out), []
-        if self._transport.get_write_buffer_size() + len(data) > WRITE_MOST_BYTES:
+        if self._transport.get_write_buffer_size() > WRITE_MOST_BYTES:
             self._caller.connection.failed("cut: it did not read its replies")
             self.abort()
         else:

@@ -109,9 +109,10 @@ def _produced(outcome: Any) -> api.Produced:
 
 
 def leave(caller: Caller, request: api.LeaveProducer, now_ns: int) -> Done:
-    """See `Broker.disconnect`."""
-    caller.broker.disconnect(now_ns, request.client)
-    caller.producers.discard(request.client)
+    """See `Broker.disconnect`; for who has published by this connection."""
+    if request.client in caller.producers:
+        caller.producers.discard(request.client)
+        caller.broker.disconnect(now_ns, request.client)
     return Done()
 
 

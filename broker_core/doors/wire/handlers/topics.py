@@ -12,6 +12,8 @@ from broker_core.wire.body import Done
 
 def metadata(caller: Caller, request: api.Metadata) -> api.MetadataReply:
     """Creates missing ones, where the host is set to; what the caller may do nothing with is refused, not hidden."""
+    if len(request.names) > MOST_PLACES:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{len(request.names)} names; ask for {MOST_PLACES} at a time")
     for name in request.names:
         kind = kind_of(caller.broker, name)
         if not any(caller.access.allows(caller.principal, operation, kind, name) for operation in Operation):
