@@ -306,6 +306,8 @@ class BrokerAdmin(BrokerBygones):
                 log=topic.log,
                 schema=topic.schema,
             )
+            if topic.has_bin:
+                self._make_bin(topic.name)
         for queue in catalog.queues:
             self.create_queue(now_ns, queue.name, queue.config, flow=queue.flow, log=queue.log)
             self._set_rule(queue.name, queue.schema)
@@ -324,7 +326,15 @@ class BrokerAdmin(BrokerBygones):
     def _entry(self, name: str) -> TopicEntry:
         log = self._topics[name].log
         rule = self.schema_rule(name)
-        return TopicEntry(name, len(log.partitions), log.partitioner.kind, log.config, self.flow_config(name), rule)
+        return TopicEntry(
+            name,
+            len(log.partitions),
+            log.partitioner.kind,
+            log.config,
+            self.flow_config(name),
+            rule,
+            name in self._bins,
+        )
 
     def flow_config(self, name: str) -> FlowConfig | None:
         """What the topic or queue takes; None where nothing limits it. Raises UNKNOWN_TOPIC_OR_PARTITION."""

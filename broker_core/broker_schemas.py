@@ -70,11 +70,17 @@ class BrokerSchemas(BrokerState):
         if buries and name in self._queues:
             # Its bin tells of what it handed out, and its figures must add up.
             raise ConfigError(f"{name} is a queue, which can refuse what its schema refuses, but not dead-letter it")
-        if buries and name not in self._bins:
-            bin_topic = self._add_bin(bin_of(name), topic.log.config)
-            self._bins[name] = DeadLetters(bin_topic.log, self._events)
+        if buries:
+            self._make_bin(name)
         topic.schema = rule
         self.revision += 1
+
+    def _make_bin(self, name: str) -> None:
+        """The topic has dead letters from now on, where it has none yet."""
+        if name in self._bins:
+            return
+        bin_topic = self._add_bin(bin_of(name), self._topic(name).log.config)
+        self._bins[name] = DeadLetters(bin_topic.log, self._events)
 
     def _schema_problems(self, topic: Topic, message: Message) -> list[Problem]:
         """A message without a value deletes its key, and has nothing to be checked."""

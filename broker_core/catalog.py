@@ -19,7 +19,7 @@ VERSION: Literal[1] = 1
 
 
 class TopicEntry(msgspec.Struct, frozen=True):
-    """A topic; also the log of a queue and the bin of its dead letters."""
+    """A topic. `has_bin`: there are dead letters of a schema's, whether or not it still buries what it refuses."""
 
     name: str
     partitions: int
@@ -27,6 +27,7 @@ class TopicEntry(msgspec.Struct, frozen=True):
     log: LogConfig
     flow: FlowConfig | None = None
     schema: SchemaRule | None = None
+    has_bin: bool = False
 
 
 class QueueEntry(msgspec.Struct, frozen=True):

@@ -10,8 +10,10 @@ import pytest
 
 from broker_core.broker import Broker, Published
 from broker_core.catalog import Catalog
+from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
+from broker_core.clients.schema_admin import SchemaAdmin
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind, EventStream
@@ -274,3 +276,17 @@ def test_a_restart_knows_schemas_rules_and_which_letters_are_left(tmp_path):
         assert host.broker.schemas.version("orders-value").text == ORDER
         assert host.broker.schema_rule("orders") == DEAD_LETTER
         assert host.broker.partition("orders", 0).end_offset == 1
+
+
+def test_dead_letters_stay_when_the_rule_that_buried_them_is_gone_and_the_broker_restarts(tmp_path):
+    with BrokerHost(tmp_path) as host:
+        admin, schemas = Admin(host), SchemaAdmin(host)
+        schemas.register("order", '{"type": "object"}')
+        admin.create_topic("orders", schema=SchemaRule("order", "dead_letter"))
+        with Producer(host) as producer:
+            producer.publish("orders", b"7")
+        schemas.set_rule("orders", None)
+    with BrokerHost(tmp_path) as host:
+        admin = Admin(host)
+        assert [letter.value for letter in admin.dead_letters("orders")] == [b"7"]
+        assert len(admin.redrive("orders", [0]).redriven) == 1
