@@ -244,18 +244,25 @@ class Canvas(PointerView):
             if shift and ours and self.arranging.on and event.key() in DIRECTIONS:
                 event.accept()
                 return True
-            if plain and (ours or (event.key() == Qt.Key.Key_Escape and self._drag.is_carrying)):
+            if plain and (ours or (event.key() == Qt.Key.Key_Escape and self.is_dragging)):
                 event.accept()
                 return True
         if event.type() == QEvent.Type.WindowDeactivate:
             self._drag.cancel("The window lost the focus.")
+            self._topic_drag.cancel()
         return super().event(event)
+
+    @property
+    def is_dragging(self) -> bool:
+        """Whether a consumer or a topic is in the air."""
+        return self._drag.is_carrying or self._topic_drag.is_carrying
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows move the focus, Enter and M move a consumer, Shift+F10 asks for a menu, Escape lets go."""
         key = event.key()
-        if key == Qt.Key.Key_Escape and self._drag.is_pressed:
+        if key == Qt.Key.Key_Escape and (self._drag.is_pressed or self._topic_drag.is_pressed):
             self._drag.cancel("Cancelled.")
+            self._topic_drag.cancel()
         elif event.modifiers() & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier):
             event.ignore()
         elif self.arranging.on and event.modifiers() & Qt.KeyboardModifier.ShiftModifier and key in DIRECTIONS:

@@ -12,6 +12,7 @@ from widgets.canvas.card_item import WORKERS_STAY
 from widgets.canvas.drag import START_PIXELS, Drag
 from widgets.canvas.overlay_items import FrameItem
 from widgets.canvas.stage import Stage
+from widgets.canvas.topic_drag import TopicDrag
 from widgets.canvas.view import Ghost
 from widgets.canvas.zoom_view import ZoomView
 from widgets.theme import Theme
@@ -34,6 +35,8 @@ class PointerView(ZoomView):
     """consumer: it wants a new group."""
     dragCancelled = Signal(str, str)
     """consumer, why."""
+    topicDropped = Signal(str, str)
+    """topic, the group that is to read it."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         look = Look(theme)
@@ -46,6 +49,8 @@ class PointerView(ZoomView):
         self._drag.dropped.connect(self.consumerDropped)
         self._drag.dropped_on_empty.connect(self.consumerDroppedOnEmpty)
         self._drag.cancelled.connect(self.dragCancelled)
+        self._topic_drag = TopicDrag(self._stage, self.viewport(), START_PIXELS)
+        self._topic_drag.dropped.connect(self.topicDropped)
         self._selection_frame = FrameItem("selection", look, "accent", 0.0)
         self._stage.addItem(self._selection_frame)
         self._selected_id = self._press_id = ""
@@ -73,6 +78,9 @@ class PointerView(ZoomView):
         if event.button() == Qt.MouseButton.RightButton and self._drag.is_pressed:
             self._swallow_menu = self._drag.is_carrying
             self._drag.cancel("Cancelled.")
+        elif event.button() == Qt.MouseButton.RightButton and self._topic_drag.is_pressed:
+            self._swallow_menu = self._topic_drag.is_carrying
+            self._topic_drag.cancel()
         elif event.button() == Qt.MouseButton.LeftButton:
             self._drag.cancel("Cancelled.")
             scene_at = self.mapToScene(at)
@@ -83,6 +91,8 @@ class PointerView(ZoomView):
                 self.viewport().setCursor(Qt.CursorShape.SizeAllCursor)
             elif card is not None:
                 self._drag.press(card, at, scene_at)
+            elif self._topic_drag.press(self._press_id, at, self._stage.view):
+                pass
             elif not self._press_id:
                 self._panned_from = at
         event.accept()
@@ -93,6 +103,7 @@ class PointerView(ZoomView):
         if not event.buttons() & Qt.MouseButton.LeftButton:
             self._drag.cancel("The button was released outside the window.")
             self._panned_from = None
+            self._topic_drag.cancel()
             self.arranging.release()
             self._show_hand(at)
         elif self.arranging.holding:
@@ -103,6 +114,11 @@ class PointerView(ZoomView):
             self._drag.move(at, self.mapToScene(at))
             if self._drag.is_carrying:
                 self.viewport().setCursor(_cursor(self._drag.target))
+                self._scroll_at_edges(at)
+        elif self._topic_drag.is_pressed:
+            self._topic_drag.move(at, self.mapToScene(at))
+            if self._topic_drag.is_carrying:
+                self.viewport().setCursor(_cursor(self._topic_drag.group or None))
                 self._scroll_at_edges(at)
         elif self._press_id.startswith("worker:"):
             if (at - self._press_at).manhattanLength() > START_PIXELS:
@@ -120,6 +136,7 @@ class PointerView(ZoomView):
         """Drop, or click."""
         if event.button() == Qt.MouseButton.LeftButton:
             carried = self._drag.release() or self.arranging.release()
+            carried = self._topic_drag.release() or carried
             panned, self._has_panned, self._panned_from = self._has_panned, False, None
             at = event.position().toPoint()
             near = (at - self._press_at).manhattanLength() <= START_PIXELS

@@ -1,0 +1,168 @@
+"""What another assignor would do with a group: who owns what now, and who would."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QHeaderView,
+    QRadioButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from widgets.facts import let_wrap, plain_label, set_plain_tip
+from widgets.panels.cell_painter import tabular_font
+from widgets.words import tr
+
+ROWS_MAX = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class AssignorPlan:
+    """What one assignor would do: the owner of each partition, and how many would move and stay."""
+
+    name: str
+    words: str
+    owners: tuple[str, ...]
+    moved: int
+    kept: int
+    about: str
+    current: bool = False
+
+
+class AssignorsDialog(QDialog):
+    """A column for each assignor; `chosen(name)` on Switch."""
+
+    chosen = Signal(str)
+
+    def __init__(
+        self,
+        group: str,
+        places: Sequence[str],
+        now: Sequence[str],
+        plans: Sequence[AssignorPlan],
+        *,
+        why_not: str = "",
+        chosen: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        """`places` are the partitions, `now` their owners; `why_not` says why nothing can be switched now."""
+        super().__init__(parent)
+        self.setWindowTitle(tr("Assignors of {group}", group=group))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setModal(True)
+        self._plans = tuple(plans)
+        self._why_not = why_not
+        self._places, self._now = tuple(places), tuple(now)
+        self.radios: dict[str, QRadioButton] = {}
+        self.group = QButtonGroup(self)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(18)
+        for row, plan in enumerate(self._plans):
+            words = tr("{assignor} (now)", assignor=plan.words) if plan.current else plan.words
+            radio = QRadioButton(words, self)
+            told = tr("{moved} would move, {kept} would stay", moved=plan.moved, kept=plan.kept)
+            about = plain_label(plan.about, "muted", self)
+            radio.setAccessibleDescription(f"{told}. {plan.about}")
+            grid.addWidget(radio, row, 0)
+            grid.addWidget(plain_label(told, "", self), row, 1)
+            grid.addWidget(about, row, 2)
+            self.radios[plan.name] = radio
+            self.group.addButton(radio, row)
+        grid.setColumnStretch(2, 1)
+        self.table = QTableWidget(min(len(self._places), ROWS_MAX), 2 + len(self._plans), self)
+        self._fill()
+        self.note = plain_label(
+            tr("To switch, all members leave and rejoin together; sticky assignors then begin from what nobody owns."),
+            "muted",
+            self,
+        )
+        let_wrap(self.note)
+        self.problem = plain_label("", "problem", self)
+        let_wrap(self.problem)
+        buttons = QDialogButtonBox(self)
+        self.switch_button = buttons.addButton("", QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.addButton(tr("Close"), QDialogButtonBox.ButtonRole.RejectRole)
+        buttons.accepted.connect(self._accept)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 16, 14)
+        column.setSpacing(10)
+        column.addWidget(plain_label(tr("What would each assignor do with {group} now?", group=group), "heading", self))
+        column.addLayout(grid)
+        column.addWidget(self.table, 1)
+        for widget in (self.note, self.problem, buttons):
+            column.addWidget(widget)
+        self.group.idToggled.connect(lambda _id, _on: self._judge())
+        first = chosen or next((plan.name for plan in self._plans if not plan.current), "")
+        if first in self.radios:
+            self.radios[first].setChecked(True)
+            self.radios[first].setFocus()
+        self._judge()
+        self.resize(820, 520)
+
+    def _fill(self) -> None:
+        table = self.table
+        table.setHorizontalHeaderLabels([tr("Partition"), tr("Owner now"), *(plan.words for plan in self._plans)])
+        table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+        table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
+        table.setShowGrid(False)
+        table.setTabKeyNavigation(False)
+        table.verticalHeader().hide()
+        table.setAccessibleName(tr("Owners by assignor"))
+        for row in range(table.rowCount()):
+            now = self._now[row]
+            self._put(row, 0, self._places[row])
+            self._put(row, 1, now or tr("nobody"))
+            for column, plan in enumerate(self._plans, 2):
+                owner = plan.owners[row]
+                words = owner or tr("nobody")
+                self._put(row, column, words if owner == now else f"\u2192 {words}", moved=owner != now)
+        header = table.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+
+    def _put(self, row: int, column: int, text: str, *, moved: bool = False) -> None:
+        item = QTableWidgetItem(text)
+        font = tabular_font()
+        font.setBold(moved)
+        item.setFont(font)
+        self.table.setItem(row, column, item)
+
+    def column(self, name: str) -> list[str]:
+        """The owners that assignor `name` would give, as they are shown."""
+        place = 2 + [plan.name for plan in self._plans].index(name)
+        items = [self.table.item(row, place) for row in range(self.table.rowCount())]
+        return [item.text() for item in items if item is not None]
+
+    def plan(self) -> AssignorPlan | None:
+        """The one that is chosen."""
+        checked = self.group.checkedId()
+        return self._plans[checked] if 0 <= checked < len(self._plans) else None
+
+    def _judge(self) -> None:
+        plan = self.plan()
+        words = "" if plan is None else plan.words
+        why = self._why_not
+        if plan is None:
+            why = tr("Choose an assignor.")
+        elif plan.current:
+            why = why or tr("The group goes by {assignor} already.", assignor=words)
+        self.switch_button.setText(tr("Switch to {assignor}", assignor=words) if words else tr("Switch"))
+        self.switch_button.setEnabled(not why)
+        set_plain_tip(self.switch_button, why)
+        self.problem.setText(why)
+
+    def _accept(self) -> None:
+        plan = self.plan()
+        if plan is not None and self.switch_button.isEnabled():
+            self.accept()
+            self.chosen.emit(plan.name)

@@ -1,0 +1,236 @@
+"""A dialog of a few fields that says at once what is wrong with them, and what would happen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QDoubleSpinBox,
+    QFormLayout,
+    QLineEdit,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from widgets.facts import let_wrap, plain_label, set_plain_tip
+from widgets.theme import px
+from widgets.words import tr
+
+Values = dict[str, Any]
+Kind = Literal["text", "choice", "whole", "decimal", "check"]
+WIDTH = 460
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One line of a form.
+
+    `choices` are (value, words). Where `none` has words, the least number shows them and means None. `shown_for`
+    hides the field unless the choice `(field, values)` names is one of them; a hidden field has no value.
+    """
+
+    name: str
+    label: str
+    kind: Kind = "text"
+    value: Any = None
+    choices: tuple[tuple[str, str], ...] = ()
+    least: float = 0
+    most: float = 1_000_000_000
+    decimals: int = 1
+    suffix: str = ""
+    none: str = ""
+    hint: str = ""
+    shown_for: tuple[str, tuple[str, ...]] | None = None
+
+
+def _nothing(_values: Values) -> str:
+    return ""
+
+
+class FormDialog(QDialog):
+    """`chosen(values)` when the button is pressed: a value for each field that is shown, by its name."""
+
+    chosen = Signal(object)
+
+    def __init__(
+        self,
+        title: str,
+        about: str,
+        fields: Sequence[Field],
+        button: str,
+        *,
+        why_not: Callable[[Values], str] = _nothing,
+        tell: Callable[[Values], str] = _nothing,
+        parent: QWidget | None = None,
+    ) -> None:
+        """`why_not(values)` says what is wrong, "" for nothing; `tell(values)` what would happen."""
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setModal(True)
+        self.fields = tuple(fields)
+        self._why_not, self._tell = why_not, tell
+        self._touched = False
+        self.widgets: dict[str, QWidget] = {}
+        self.about = plain_label(about, "muted", self)
+        self.note = plain_label("", "muted", self)
+        self.problem = plain_label("", "problem", self)
+        for label in (self.about, self.note, self.problem):
+            let_wrap(label)
+        self.problem.setMinimumHeight(self.problem.fontMetrics().lineSpacing() + 2)
+        self.buttons = QDialogButtonBox(self)
+        self.accept_button = self.buttons.addButton(button, QDialogButtonBox.ButtonRole.AcceptRole)
+        self.accept_button.setDefault(True)
+        self.cancel_button = self.buttons.addButton(tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
+        self.buttons.accepted.connect(self._accept)
+        self.buttons.rejected.connect(self.reject)
+        self.rows = QFormLayout()
+        self.rows.setHorizontalSpacing(14)
+        self.rows.setVerticalSpacing(8)
+        self.rows.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        for field in self.fields:
+            self._add(field)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(16, 14, 16, 14)
+        self.column.setSpacing(10)
+        self._compose()
+        self.setMinimumWidth(px(WIDTH))
+        self._judge()
+        if self.fields:
+            self.widgets[self.fields[0].name].setFocus()
+
+    def _compose(self) -> None:
+        if self.about.text():
+            self.column.addWidget(self.about)
+        self.column.addLayout(self.rows)
+        for widget in (self.note, self.problem, self.buttons):
+            self.column.addWidget(widget)
+
+    def _add(self, field: Field) -> None:
+        widget = self._make(field)
+        widget.setAccessibleName(field.label)
+        widget.setAccessibleDescription(field.hint)
+        if field.hint:
+            set_plain_tip(widget, field.hint)
+        self.widgets[field.name] = widget
+        label = plain_label("" if field.kind == "check" else field.label, "", self)
+        label.setBuddy(widget)
+        self.rows.addRow(label, widget)
+
+    def _make(self, field: Field) -> QWidget:
+        match field.kind:
+            case "text":
+                line = QLineEdit("" if field.value is None else str(field.value), self)
+                line.setPlaceholderText(field.hint)
+                line.textEdited.connect(lambda _text: self._touch())
+                line.textChanged.connect(lambda _text: self._judge())
+                return line
+            case "choice":
+                choice = QComboBox(self)
+                for value, words in field.choices:
+                    choice.addItem(words, value)
+                choice.setCurrentIndex(max(0, choice.findData(field.value)))
+                choice.currentIndexChanged.connect(lambda _place: self._judge())
+                return choice
+            case "whole":
+                number = QSpinBox(self)
+                number.setGroupSeparatorShown(True)
+                number.setRange(int(field.least), int(field.most))
+                number.setSuffix(field.suffix)
+                number.setSpecialValueText(field.none)
+                number.setValue(int(field.least if field.value is None else field.value))
+                number.valueChanged.connect(lambda _value: self._judge())
+                return number
+            case "decimal":
+                decimal = QDoubleSpinBox(self)
+                decimal.setGroupSeparatorShown(True)
+                decimal.setDecimals(field.decimals)
+                decimal.setRange(field.least, field.most)
+                decimal.setSuffix(field.suffix)
+                decimal.setSpecialValueText(field.none)
+                decimal.setValue(field.least if field.value is None else field.value)
+                decimal.valueChanged.connect(lambda _value: self._judge())
+                return decimal
+            case "check":
+                check = QCheckBox(field.label, self)
+                check.setChecked(bool(field.value))
+                check.toggled.connect(lambda _on: self._judge())
+                return check
+
+    def _touch(self) -> None:
+        self._touched = True
+
+    # -- what stands in it
+
+    def values(self) -> Values:
+        """The value of each field that is shown; None where a number stands at "no limit" or the like."""
+        return {field.name: self._value(field) for field in self.fields if self._is_shown(field)}
+
+    def _value(self, field: Field) -> Any:
+        widget = self.widgets[field.name]
+        if isinstance(widget, QLineEdit):
+            return widget.text().strip()
+        if isinstance(widget, QComboBox):
+            return widget.currentData()
+        if isinstance(widget, QSpinBox | QDoubleSpinBox):
+            at_least = widget.value() <= widget.minimum()
+            return None if field.none and at_least else widget.value()
+        assert isinstance(widget, QCheckBox)
+        return widget.isChecked()
+
+    def set_values(self, values: Mapping[str, Any]) -> None:
+        """Fill in other values, as when they have come from the broker; fields that are not named stay."""
+        for field in self.fields:
+            if field.name not in values:
+                continue
+            widget, value = self.widgets[field.name], values[field.name]
+            if isinstance(widget, QLineEdit):
+                widget.setText("" if value is None else str(value))
+            elif isinstance(widget, QComboBox):
+                widget.setCurrentIndex(max(0, widget.findData(value)))
+            elif isinstance(widget, QSpinBox | QDoubleSpinBox):
+                widget.setValue(widget.minimum() if value is None else value)
+            elif isinstance(widget, QCheckBox):
+                widget.setChecked(bool(value))
+
+    def _is_shown(self, field: Field) -> bool:
+        if field.shown_for is None:
+            return True
+        chooser = self.widgets[field.shown_for[0]]
+        assert isinstance(chooser, QComboBox)
+        return chooser.currentData() in field.shown_for[1]
+
+    # -- judging
+
+    def _judge(self) -> None:
+        if len(self.widgets) < len(self.fields):
+            return  # not all fields are made yet
+        for field in self.fields:
+            if field.shown_for is not None:
+                self.rows.setRowVisible(self.widgets[field.name], self._is_shown(field))
+        values = self.values()
+        why = self._why_not(values)
+        told = "" if why else self._tell(values)
+        self.note.setText(told)
+        self.note.setVisible(bool(told))
+        # What nobody has typed yet is not wrong yet.
+        untouched = not self._touched and any(
+            field.kind == "text" and not values.get(field.name) for field in self.fields
+        )
+        self.problem.setText("" if untouched else why)
+        self.accept_button.setEnabled(not why)
+        set_plain_tip(self.accept_button, why)
+
+    def _accept(self) -> None:
+        values = self.values()
+        if not self._why_not(values):
+            self.accept()
+            self.chosen.emit(values)

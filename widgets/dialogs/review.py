@@ -1,0 +1,140 @@
+"""A form whose effect is shown, row by row, before anything is done: Review, then Apply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QDialogButtonBox,
+    QHeaderView,
+    QStackedWidget,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from widgets.dialogs.form import Field, FormDialog, Values
+from widgets.facts import let_wrap, plain_label
+from widgets.panels.cell_painter import tabular_font
+from widgets.words import tr
+
+ROWS_MAX = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What would happen: `columns` and `rows` of texts, and all of it in a sentence. `problem` forbids it."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    summary: str
+    problem: str = ""
+
+
+class ReviewDialog(FormDialog):
+    """`reviewWanted(values)` on Review, to be answered with `set_review`; then `chosen(values)` on Apply."""
+
+    reviewWanted = Signal(object)
+
+    def __init__(
+        self,
+        title: str,
+        about: str,
+        fields: Sequence[Field],
+        *,
+        why_not: Callable[[Values], str] = lambda _values: "",
+        parent: QWidget | None = None,
+    ) -> None:
+        self.review_table = QTableWidget(0, 0)
+        self.summary = plain_label("", "heading")
+        self.pages = QStackedWidget()
+        super().__init__(title, about, fields, tr("Review"), why_not=why_not, parent=parent)
+
+    def _compose(self) -> None:
+        first = QWidget(self)
+        column = QVBoxLayout(first)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.about)
+        column.addLayout(self.rows)
+        column.addStretch(1)
+        second = QWidget(self)
+        column = QVBoxLayout(second)
+        column.setContentsMargins(0, 0, 0, 0)
+        let_wrap(self.summary)
+        column.addWidget(self.summary)
+        column.addWidget(self.review_table, 1)
+        table = self.review_table
+        table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+        table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
+        table.setShowGrid(False)
+        table.setTabKeyNavigation(False)
+        table.verticalHeader().hide()
+        table.setAccessibleName(tr("What will change"))
+        for page in (first, second):
+            self.pages.addWidget(page)
+        self.back_button = self.buttons.addButton(tr("Back"), QDialogButtonBox.ButtonRole.ActionRole)
+        self.back_button.clicked.connect(self.go_back)
+        self.back_button.hide()
+        self.column.addWidget(self.pages, 1)
+        for widget in (self.problem, self.buttons):
+            self.column.addWidget(widget)
+        self.resize(620, 420)
+
+    @property
+    def reviewing(self) -> bool:
+        """Whether the review is shown."""
+        return self.pages.currentIndex() == 1
+
+    def _accept(self) -> None:
+        if self.reviewing:
+            super()._accept()
+        elif self.accept_button.isEnabled():
+            self.reviewWanted.emit(self.values())
+
+    def set_review(self, review: Review) -> None:
+        """Show what would happen."""
+        if review.problem:
+            self.problem.setText(review.problem)
+            return
+        table = self.review_table
+        table.setColumnCount(len(review.columns))
+        table.setHorizontalHeaderLabels(list(review.columns))
+        rows = review.rows[:ROWS_MAX]
+        table.setRowCount(len(rows))
+        for place, row in enumerate(rows):
+            for column, text in enumerate(row):
+                item = QTableWidgetItem(text)
+                item.setFont(tabular_font())
+                if column and text[:1].isdigit():
+                    item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                table.setItem(place, column, item)
+        header = table.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setStretchLastSection(True)
+        self.summary.setText(review.summary)
+        self.problem.setText("")
+        self.pages.setCurrentIndex(1)
+        self.accept_button.setText(tr("Apply"))
+        self.back_button.show()
+        table.setFocus()
+
+    def go_back(self) -> None:
+        """Back to the fields."""
+        self.pages.setCurrentIndex(0)
+        self.accept_button.setText(tr("Review"))
+        self.back_button.hide()
+        self.widgets[self.fields[0].name].setFocus()
+
+    def shown_rows(self) -> list[list[str]]:
+        """The texts of the review, row by row."""
+        table = self.review_table
+
+        def text(row: int, column: int) -> str:
+            item: Any = table.item(row, column)
+            return "" if item is None else str(item.text())
+
+        return [[text(row, column) for column in range(table.columnCount())] for row in range(table.rowCount())]
