@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from broker_core.clients.producer_config import ProducerConfig
     from broker_core.clients.queue_consumer import Delivery, QueueConsumer
     from broker_core.clients.remote.broker import RemoteBroker
-    from broker_core.clients.remote.link import RemoteConfig
+    from broker_core.clients.remote.config import RemoteConfig
     from broker_core.clients.schema_admin import SchemaAdmin
     from broker_core.clients.serializers import (
         AvroSerializer,
@@ -116,7 +116,7 @@ _ROOMS = {
     "clients.producer": ("Producer",),
     "clients.queue_consumer": ("Delivery", "QueueConsumer"),
     "clients.remote.broker": ("RemoteBroker",),
-    "clients.remote.link": ("RemoteConfig",),
+    "clients.remote.config": ("RemoteConfig",),
     "clients.schema_admin": ("SchemaAdmin",),
     "clients.producer_config": ("ProducerConfig",),
     "clients.serializers": (

@@ -7,6 +7,6 @@ with RemoteBroker("127.0.0.1", 9330, token="...") as broker, Producer(broker) as
 """
 
 from broker_core.clients.remote.broker import RemoteBroker
-from broker_core.clients.remote.link import RemoteConfig
+from broker_core.clients.remote.config import RemoteConfig
 
 __all__ = ["RemoteBroker", "RemoteConfig"]

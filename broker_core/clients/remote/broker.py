@@ -13,8 +13,9 @@ from types import TracebackType
 from typing import Self, TypeVar, cast
 
 from broker_core.broker import Broker
+from broker_core.clients.remote.config import RemoteConfig
 from broker_core.clients.remote.face import RemoteFace
-from broker_core.clients.remote.link import SOFTWARE, Link, RemoteConfig
+from broker_core.clients.remote.link import Link
 from broker_core.engine.host_loop import HostLoop
 from broker_core.messages import StoredMessage
 from broker_core.replies import Reply
@@ -25,6 +26,7 @@ from broker_core.wire.session import Hello, HelloReply, Ping, Pong
 T = TypeVar("T")
 
 DEFAULT_PORT = 9_330
+SOFTWARE = "brokerscope-python"
 _numbers = itertools.count(1)
 
 

@@ -5,74 +5,36 @@ Methods that say "waits" send a request and wait for its answer; the host's lock
 
 from __future__ import annotations
 
-import secrets
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from broker_core.broker import OnAppended, Published
-from broker_core.broker_views import SlowReader
+from broker_core.clients.remote.administration import RemoteAdministration
+from broker_core.clients.remote.calls import ignore
 from broker_core.clients.remote.groups import RemoteGroups
-from broker_core.clients.remote.known_topics import KnownTopics
 from broker_core.clients.remote.link import Link
+from broker_core.clients.remote.producer_ids import RemoteProducerIds
 from broker_core.clients.remote.publishing import Publishing
 from broker_core.clients.remote.queues import Leases, RemoteDeadLetters, RemoteQueue
 from broker_core.clients.remote.reading import Reading, RemotePartition
-from broker_core.clients.remote.registry import RemoteRegistry
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.flow.config import FlowConfig
 from broker_core.groups.members import JoinResult, SyncResult
 from broker_core.groups.offset_reset import Change, Target
 from broker_core.groups.protocol import TopicPartition
 from broker_core.log.batch import ProducerStamp
-from broker_core.log.config import LogConfig
-from broker_core.log.partitioners import Partitioner, PartitionerKind
+from broker_core.log.partitioners import Partitioner
 from broker_core.messages import Message, StoredMessage
-from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import RedriveResult
 from broker_core.queues.lease import Lease
-from broker_core.queues.subscription import BacklogPolicy
 from broker_core.replies import Reply
-from broker_core.schemas.compatibility import SchemaKind
-from broker_core.schemas.registry import SchemaVersion
-from broker_core.schemas.rule import SchemaRule
-from broker_core.snapshots import QueueView, TopicView
+from broker_core.snapshots import QueueView
 from broker_core.wire import fetch as reading_api
 from broker_core.wire import groups as groups_api
 from broker_core.wire import queues as queues_api
 from broker_core.wire import topics as topics_api
 from broker_core.wire import watch as watch_api
-from broker_core.wire.body import Done
-from broker_core.wire.produce import InitProducer, LeaveProducer, ProducerIdentity
-from broker_core.wire.schemas import SetSchemaRule
-
-
-class RemoteProducerIds:
-    """Ids for idempotent producers."""
-
-    def __init__(self, link: Link) -> None:
-        self._link = link
-        self._may_wait = threading.local()
-
-    def waiting(self, action: Callable[[int], Any], now_ns: int) -> Any:
-        """Run `action`, in which `register` may wait for the broker."""
-        self._may_wait.now = True
-        try:
-            return action(now_ns)
-        finally:
-            self._may_wait.now = False
-
-    def register(self, name: str = "") -> tuple[int, int]:
-        """See `ProducerIds.register`.
-
-        Where it may not wait, because a producer that is in doubt needs a new one at once, the id is a random one,
-        which no log has seen: of 2^61, far from those that brokers count up.
-        """
-        if getattr(self._may_wait, "now", False):
-            found = self._link.ask(InitProducer(name), ProducerIdentity, repeat=True)
-            return found.producer_id, found.epoch
-        return (1 << 61) | secrets.randbits(61), 0
+from broker_core.wire.produce import LeaveProducer
 
 
 class RemoteFetches:
@@ -83,7 +45,7 @@ class RemoteFetches:
 
     def begin(self, group: str, topic: str, partition: int, offset: int) -> None:
         """See `Fetches.begin`."""
-        self._link.post(reading_api.BeginReading(group, topic, partition, offset), _ignore, repeat=True)
+        self._link.post(reading_api.BeginReading(group, topic, partition, offset), ignore, repeat=True)
 
 
 class Damage:
@@ -98,19 +60,15 @@ class Damage:
         return self._link.ask(watch_api.ListDamage(), topics_api.Names, repeat=True).names
 
 
-class RemoteFace:
+class RemoteFace(RemoteAdministration):
     """Topics, publishing, reading, groups, queues, schemas."""
 
     def __init__(self, link: Link, loop: Loop, shift_ns: Callable[[], int]) -> None:
-        self._link = link
-        self._known = KnownTopics(
-            lambda names: link.ask(topics_api.Metadata(names), topics_api.MetadataReply, repeat=True)
-        )
+        super().__init__(link)
         self.publishing = Publishing(link, loop, self._known)
         self._reading = Reading(link, loop, shift_ns)
         self._shift_ns = shift_ns
         self._leases = Leases(link, shift_ns)
-        self._registry: RemoteRegistry | None = None
         self.groups = RemoteGroups(link, self._renew)
         self.fetches = RemoteFetches(link)
         self.producer_ids = RemoteProducerIds(link)
@@ -193,7 +151,7 @@ class RemoteFace:
 
     def disconnect(self, now_ns: int, client: str) -> None:
         """See `Broker.disconnect`."""
-        self._link.post(LeaveProducer(client), _ignore, repeat=False, at_once=True)
+        self._link.post(LeaveProducer(client), ignore, repeat=False, at_once=True)
 
     def starting_offset(self, group: str, topic: str, partition: int, reset: Literal["earliest", "latest"]) -> int:
         """See `Broker.starting_offset`. Waits."""
@@ -355,119 +313,3 @@ class RemoteFace:
     ) -> RedriveResult:
         """See `Broker.redrive`. Waits."""
         return RemoteDeadLetters(self._link, queue).redrive(offsets, edits)
-
-    # -- administration; all of it waits
-
-    def create_topic(
-        self,
-        now_ns: int,
-        name: str,
-        partitions: int,
-        *,
-        partitioner: PartitionerKind = "crc32",
-        flow: FlowConfig | None = None,
-        log: LogConfig | None = None,
-        schema: SchemaRule | None = None,
-    ) -> None:
-        """See `Broker.create_topic`."""
-        self._change(name, topics_api.CreateTopic(name, partitions, partitioner, flow, log, schema))
-
-    def delete_topic(self, now_ns: int, name: str) -> None:
-        """See `Broker.delete_topic`."""
-        self._change(name, topics_api.DeleteTopic(name))
-
-    def add_partitions(self, now_ns: int, name: str, total: int) -> None:
-        """See `Broker.add_partitions`."""
-        self._change(name, topics_api.AddPartitions(name, total))
-
-    def configure_topic(
-        self, now_ns: int, name: str, *, log: LogConfig | None = None, flow: FlowConfig | None = None
-    ) -> None:
-        """See `Broker.configure_topic`."""
-        self._change(name, topics_api.ConfigureTopic(name, log, flow))
-
-    def set_schema(self, now_ns: int, name: str, rule: SchemaRule | None, *, client: str = "") -> None:
-        """See `Broker.set_schema`."""
-        self._change(name, SetSchemaRule(name, rule))
-
-    def create_queue(
-        self,
-        now_ns: int,
-        name: str,
-        config: QueueConfig,
-        *,
-        flow: FlowConfig | None = None,
-        log: LogConfig | None = None,
-    ) -> None:
-        """See `Broker.create_queue`."""
-        self._change(name, queues_api.CreateQueue(name, config, flow, log))
-
-    def subscribe(
-        self,
-        now_ns: int,
-        name: str,
-        topic: str,
-        config: QueueConfig,
-        *,
-        max_messages: int | None = None,
-        policy: BacklogPolicy = "drop_newest",
-    ) -> None:
-        """See `Broker.subscribe`."""
-        self._change(name, queues_api.CreateSubscription(name, topic, config, max_messages, policy))
-
-    def delete_queue(self, now_ns: int, name: str) -> None:
-        """See `Broker.delete_queue`."""
-        self._change(name, queues_api.DeleteQueue(name))
-
-    def _change(self, name: str, body: Any) -> None:
-        try:
-            self._link.ask(body, Done, repeat=False)
-        finally:
-            self._known.forget(name)
-
-    def delete_records(self, now_ns: int, name: str, partition: int, before_offset: int) -> int:
-        """See `Broker.delete_records`."""
-        body = topics_api.DeleteRecords(name, {partition: before_offset})
-        return self._link.ask(body, topics_api.StartOffsets, repeat=True).offsets[partition]
-
-    def topic_names(self) -> tuple[str, ...]:
-        """See `Broker.topic_names`."""
-        return self._link.ask(topics_api.ListTopics(), topics_api.Names, repeat=True).names
-
-    def topic_view(self, now_ns: int, name: str) -> TopicView:
-        """See `Broker.topic_view`."""
-        return self._description(name).view
-
-    def topic_config(self, name: str) -> LogConfig:
-        """See `Broker.topic_config`; as it is noted, where it is."""
-        try:
-            return self._known.get(name).info.log
-        except BrokerError:
-            return self._description(name).log
-
-    def _description(self, name: str) -> topics_api.TopicDescription:
-        return self._link.ask(topics_api.DescribeTopic(name), topics_api.TopicDescription, repeat=True)
-
-    def slow_readers(self, now_ns: int, max_lag: int | None, max_lag_ns: int | None) -> tuple[SlowReader, ...]:
-        """See `Broker.slow_readers`."""
-        body = watch_api.SlowReaders(max_lag, max_lag_ns)
-        return self._link.ask(body, watch_api.SlowReadersReply, repeat=True).readers
-
-    # -- schemas
-
-    @property
-    def schemas(self) -> RemoteRegistry:
-        """The broker's registry as it is now. Waits."""
-        known = self._registry
-        self._registry = RemoteRegistry.of(self._link) if known is None else known.renewed()
-        return self._registry
-
-    def register_schema(
-        self, now_ns: int, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON, *, client: str = ""
-    ) -> SchemaVersion:
-        """See `Broker.register_schema`. Waits."""
-        return self.schemas.register(subject, text, kind)
-
-
-def _ignore(_reply: Any, _error: BrokerError | None) -> None:
-    """For who does not care."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from broker_core.clients.remote.calls import ignore
 from broker_core.clients.remote.link import Link
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.members import JoinResult, SyncResult
@@ -81,11 +82,11 @@ class RemoteGroups:
 
     def polled(self, now_ns: int, group: str, member_id: str) -> None:
         """See `GroupCoordinator.polled`; what is wrong, the next heartbeat tells."""
-        self._link.post(api.Polled(group, member_id), _ignore, repeat=False, at_once=True)
+        self._link.post(api.Polled(group, member_id), ignore, repeat=False, at_once=True)
 
     def leave(self, group: str, member_id: str, cause: str) -> None:
         """See `GroupCoordinator.leave`; where that gets lost, the session timeout finds it out."""
-        self._link.post(api.Leave(group, member_id, cause), _ignore, repeat=False, at_once=True)
+        self._link.post(api.Leave(group, member_id, cause), ignore, repeat=False, at_once=True)
 
     def commit(
         self, group: str, client: str, member_id: str, generation: int, offsets: Mapping[TopicPartition, int]
@@ -125,7 +126,3 @@ def _rejoin(error: BrokerError) -> BrokerError:
     if error.code in {ErrorCode.CONNECTION_LOST, ErrorCode.REQUEST_TIMED_OUT, ErrorCode.THROTTLED}:
         return BrokerError(ErrorCode.REBALANCE_IN_PROGRESS, str(error))
     return error
-
-
-def _ignore(_reply: Any, _error: BrokerError | None) -> None:
-    """For who does not care."""

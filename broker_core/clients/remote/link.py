@@ -17,11 +17,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import msgspec
-
-from broker_core.errors import BrokerError, ConfigError, ErrorCode
+from broker_core.clients.remote.calls import Call, Done, ignore
+from broker_core.clients.remote.config import RemoteConfig
+from broker_core.clients.remote.greeting import MAX_ANSWER_BYTES, Greeted, connect
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.wire.body import Body
-from broker_core.wire.codec import Answer, ClientCodec
+from broker_core.wire.codec import ClientCodec
 from broker_core.wire.errors import RemoteProtocolError
 from broker_core.wire.session import Cancel, Hello, HelloReply, Ping
 
@@ -29,67 +30,8 @@ B = TypeVar("B", bound=Body)
 
 _log = logging.getLogger(__name__)
 _READ_BYTES = 1 << 18
-_MAX_ANSWER_BYTES = (1 << 31) - 1  # the broker bounds what it gives, but a message is as large as its topic allows
 _LOOK_S = 0.1  # how often deadlines are looked at
 _IDLE_S = 1.0  # ... where there are none
-SOFTWARE = "brokerscope-python"
-
-
-class RemoteConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """Times in milliseconds. Names are those of Kafka's clients where they have them.
-
-    A request that is not answered after `request_timeout_ms` fails. A quiet connection is kept by a ping every
-    `ping_ms`, or more often where the broker wants it. What waits to be sent is at most `buffer_bytes`; more fails with
-    THROTTLED.
-    """
-
-    connect_timeout_ms: int = 5_000
-    request_timeout_ms: int = 30_000
-    reconnect_backoff_ms: int = 50
-    reconnect_backoff_max_ms: int = 2_000
-    ping_ms: int = 10_000
-    buffer_bytes: int = 64 * 1_048_576
-
-    def __post_init__(self) -> None:
-        for name in self.__struct_fields__:
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} {getattr(self, name)} must be at least 1")
-
-
-Done = Callable[[Any, BrokerError | None], object]
-
-
-class Call:
-    """A request on its way. `done(reply, error)` is called once, under the lock."""
-
-    __slots__ = ("body", "correlation", "deadline_s", "done", "finished", "repeat", "wait_until_s")
-
-    def __init__(self, body: Body, done: Done, deadline_s: float, repeat: bool, wait_until_s: float | None) -> None:
-        self.body = body
-        self.done = done
-        self.deadline_s = deadline_s
-        self.repeat = repeat  # send it again where the connection is lost meanwhile
-        self.wait_until_s = wait_until_s  # of what waits at the broker: until when it shall
-        self.correlation = 0  # 0 while it is not sent
-        self.finished = False
-
-    def finish(self, reply: Any, error: BrokerError | None) -> None:
-        """Tell who asked, once."""
-        if not self.finished:
-            self.finished = True
-            try:
-                self.done(reply, error)
-            except Exception:
-                # A fault of ours: it must not cost the others their answers.
-                _log.exception("an answer to %s could not be dealt with", type(self.body).__name__)
-
-    def due_body(self) -> Body:
-        """The request as it is to be sent now: it waits no longer than it has left."""
-        if self.wait_until_s is None:
-            return self.body
-        left_ms = max(0, round((self.wait_until_s - time.monotonic()) * 1_000))
-        changed: Body = msgspec.structs.replace(self.body, wait_ms=left_ms)
-        return changed
 
 
 class Link:
@@ -113,7 +55,7 @@ class Link:
         self._hello = hello
         self._config = config
         self._settled, self._greeted = settled, greeted
-        self._codec = ClientCodec(_MAX_ANSWER_BYTES)
+        self._codec = ClientCodec(MAX_ANSWER_BYTES)
         self._socket: socket.socket | None = None
         self._pending: dict[int, Call] = {}
         self._queued: deque[Call] = deque()  # for when there is a connection
@@ -210,7 +152,7 @@ class Link:
             if self._pending.pop(call.correlation, None) is not None:
                 self._codec.forget(call.correlation)
                 if call.wait_until_s is not None:
-                    self.post(Cancel(call.correlation), _ignore, repeat=False, at_once=True)
+                    self.post(Cancel(call.correlation), ignore, repeat=False, at_once=True)
 
     def leave(self) -> None:
         """The end is near: what would have to wait for a connection fails with CONNECTION_LOST."""
@@ -308,12 +250,14 @@ class Link:
     def _work(self) -> None:
         while not self._closing:
             try:
-                sock, hello = self._connect()
+                timeout_s = self._config.connect_timeout_ms / 1_000
+                greeted = connect(self._address, self._port, self._hello, timeout_s)
             except Exception as error:
                 self._failed(error)
                 continue
+            sock = greeted.socket
             with self._lock:
-                self._begin(sock, hello)
+                self._begin(greeted)
             try:
                 self._serve(sock)
                 reason = "the broker has closed it"
@@ -326,32 +270,6 @@ class Link:
                 sock.close()
             with self._lock:
                 self._end(reason)
-
-    def _connect(self) -> tuple[socket.socket, HelloReply]:
-        timeout_s = self._config.connect_timeout_ms / 1_000
-        sock = socket.create_connection((self._address, self._port), timeout_s)
-        try:
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            codec = ClientCodec(_MAX_ANSWER_BYTES)
-            sock.sendall(codec.request(self._hello)[1])
-            answers: list[Answer] = []
-            while not answers:
-                data = sock.recv(_READ_BYTES)
-                if not data:
-                    raise ConnectionError("the broker has closed the connection")
-                answers = codec.receive(data)
-            if answers[0].error is not None:
-                raise answers[0].error
-            hello = answers[0].body
-            assert isinstance(hello, HelloReply)
-            codec.agree({api.key: (api.min_version, api.max_version) for api in hello.apis})
-            codec.max_request_bytes = hello.max_frame_bytes
-            sock.setblocking(False)
-            self._codec = codec
-        except BaseException:
-            sock.close()
-            raise
-        return sock, hello
 
     def _failed(self, error: Exception) -> None:
         """There is no connection: say so to the first who waits, and try again a little later each time."""
@@ -368,8 +286,10 @@ class Link:
         self._tries += 1
         self._backoff.wait(backoff_ms / 1_000 * random.uniform(0.8, 1.2))
 
-    def _begin(self, sock: socket.socket, hello: HelloReply) -> None:
-        self._socket, self._failure, self._tries = sock, None, 0
+    def _begin(self, greeted: Greeted) -> None:
+        hello = greeted.hello
+        self._socket, self._codec = greeted.socket, greeted.codec
+        self._failure, self._tries = None, 0
         self._sent_s = self._heard_s = time.monotonic()
         self.connects += 1
         # Often enough for the broker not to cut a connection that is merely quiet.
@@ -448,11 +368,7 @@ class Link:
         self._expire()
         if now_s - self._sent_s >= self._ping_s:
             self._sent_s = now_s
-            self.post(Ping(), _ignore, repeat=False)
+            self.post(Ping(), ignore, repeat=False)
             self.flush()
         if now_s - self._heard_s >= self._ping_s + self._config.request_timeout_ms / 1_000:
             raise ConnectionError(f"it said nothing for {now_s - self._heard_s:.0f} s")
-
-
-def _ignore(_reply: Any, _error: BrokerError | None) -> None:
-    """For who does not care."""

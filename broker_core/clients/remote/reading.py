@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from broker_core.clients.remote.link import Call, Link
+from broker_core.clients.remote.calls import Call
+from broker_core.clients.remote.link import Link
 from broker_core.clock import NS_PER_S
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode

@@ -18,7 +18,7 @@ from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.queue_consumer import QueueConsumer
 from broker_core.clients.remote.broker import RemoteBroker
-from broker_core.clients.remote.link import RemoteConfig
+from broker_core.clients.remote.config import RemoteConfig
 from broker_core.doors.guard.access import Access
 from broker_core.doors.guard.limits import GuardConfig
 from broker_core.doors.wire.door import WireDoor
