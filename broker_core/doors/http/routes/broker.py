@@ -33,6 +33,7 @@ async def describe_broker(call: Call) -> shapes.BrokerAnswer:
         events=call.host.events.count,
         connections=call.desk.connections.count(),
         totals=msgspec.convert(totals, shapes.TotalsAnswer, from_attributes=True),
+        damage=list(call.desk.admin.damage()),
     )
 
 

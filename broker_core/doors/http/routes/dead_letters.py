@@ -6,8 +6,9 @@ from broker_core.clients.admin import RunningRedrive
 from broker_core.doors.http.desk import ADMIN, READ, Call
 from broker_core.doors.http.messages import shown_headers
 from broker_core.doors.http.routing import Operations
-from broker_core.doors.http.shapes import queues as shapes
+from broker_core.doors.http.shapes import dead_letters as shapes
 from broker_core.doors.http.shapes.basics import Encoding, Name
+from broker_core.doors.http.shapes.queues import Messages
 from broker_core.doors.http.values import bytes_of, shown_value, stored_value, text_of
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Message
@@ -96,16 +97,16 @@ async def purge_dead_letters(call: Call) -> shapes.PurgedLetters:
     return await call.slow(run)
 
 
-@operation("POST", "/v1/dead-letters/{queue}/undo-redrive", shapes.Messages)
-async def undo_redrive(call: Call) -> shapes.Messages:
+@operation("POST", "/v1/dead-letters/{queue}/undo-redrive", Messages)
+async def undo_redrive(call: Call) -> Messages:
     """Take back the last redrive, unless it is more than a minute ago: what nobody has taken yet is dead again."""
-    return shapes.Messages(messages=call.desk.admin.undo_redrive(_bin(call, administer=True)))
+    return Messages(messages=call.desk.admin.undo_redrive(_bin(call, administer=True)))
 
 
-@operation("POST", "/v1/dead-letters/{queue}/undo-purge", shapes.Messages)
-async def undo_purge_dead_letters(call: Call) -> shapes.Messages:
+@operation("POST", "/v1/dead-letters/{queue}/undo-purge", Messages)
+async def undo_purge_dead_letters(call: Call) -> Messages:
     """Bring back what the last purge took, unless that is more than a minute ago."""
-    return shapes.Messages(messages=call.desk.admin.undo_purge_dead_letters(_bin(call, administer=True)))
+    return Messages(messages=call.desk.admin.undo_purge_dead_letters(_bin(call, administer=True)))
 
 
 def letter(view: DeadLetterView, wanted: Encoding) -> shapes.Letter:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from broker_core.clock import NS_PER_MS
 from broker_core.doors.http.desk import ADMIN, READ, WRITE, Call
-from broker_core.doors.http.messages import publish, shown_headers, shown_pair
+from broker_core.doors.http.messages import publish, shown, shown_headers, shown_pair
 from broker_core.doors.http.routing import Operations
 from broker_core.doors.http.shapes import queues as shapes
 from broker_core.doors.http.shapes.basics import Encoding, Name
@@ -89,6 +89,16 @@ async def send(call: Call) -> BatchPublished:
     return await publish(call, name, body.messages, client, call.wait_ms(body.timeout_ms))
 
 
+@operation("GET", "/v1/queues/{queue}/messages", shapes.Peeked, query=shapes.PeekQuery)
+async def peek(call: Call) -> shapes.Peeked:
+    """Look at the next messages of a queue without taking them."""
+    name = call.path("queue", Name)
+    call.must(READ, "queue", name)
+    query = call.query(shapes.PeekQuery)
+    found = call.desk.admin.peek_queue(name, query.max_messages)
+    return shapes.Peeked(messages=[shown(message, query.encoding) for message in found])
+
+
 @operation("POST", "/v1/queues/{queue}/take", shapes.Taken, body=shapes.Take, errors=(409,))
 async def take(call: Call) -> shapes.Taken:
     """Take messages; each is the caller's until its lease ends."""
@@ -100,7 +110,9 @@ async def take(call: Call) -> shapes.Taken:
 
     def ask(now_ns: int) -> Reply[list[Lease]]:
         deadline_ns = now_ns + wait_ns if wait_ns else None
-        return call.broker.take(now_ns, name, holder, max_messages=body.max_messages, deadline_ns=deadline_ns)
+        return call.broker.take(
+            now_ns, name, holder, max_messages=body.max_messages, deadline_ns=deadline_ns, weight=body.weight
+        )
 
     def give_back(reply: Reply[list[Lease]]) -> None:
         if not reply.done:

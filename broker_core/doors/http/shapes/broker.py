@@ -30,7 +30,7 @@ class TotalsAnswer(Shape, frozen=True, kw_only=True):
 
 
 class BrokerAnswer(Shape, frozen=True, kw_only=True):
-    """The broker."""
+    """The broker. `damage` is what was found damaged on the disk, in sentences, the oldest first."""
 
     version: str
     uptime_ms: int
@@ -38,6 +38,7 @@ class BrokerAnswer(Shape, frozen=True, kw_only=True):
     events: int
     connections: int
     totals: TotalsAnswer
+    damage: list[str]
 
 
 class ConnectionAnswer(Shape, frozen=True, kw_only=True):

@@ -191,6 +191,7 @@ def test_the_broker_describes_itself(call):
     call.done("POST", "/produce", {"topic": "orders", "value": "v"})
     found = call.done("GET", "/v1/broker")
     assert (found["durability"], found["totals"]["published"], found["connections"]) == ("memory", 1, 1)
+    assert found["damage"] == []
 
 
 def test_slow_readers_are_named(call):

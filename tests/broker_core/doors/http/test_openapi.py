@@ -41,7 +41,7 @@ def test_it_describes_every_operation_with_its_errors(call):
     assert found["paths"]["/health"]["get"]["security"] == []
 
 
-def test_schemathesis_finds_nothing(opened):
+def test_schemathesis_finds_nothing(opened, tmp_path):
     door = opened(limits=GuardConfig(max_wait_ms=50))
     admin = Admin(door._host)
     admin.create_topic("orders", 3)
@@ -60,6 +60,7 @@ def test_schemathesis_finds_nothing(opened):
             "--seed=6",
             "--generation-database=none",
         ],
+        cwd=tmp_path,  # it leaves a folder behind
         capture_output=True,
         text=True,
         timeout=250,

@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -395,23 +396,47 @@ def test_promise_27_a_packed_body_that_is_none_is_served(call):
 # -- promise 30
 
 
-def test_promise_30_threads_and_descriptors_are_flat_while_connections_come_and_go(door):
-    def come_and_go():
-        for number in range(60):
-            found = raw(door)
-            if number % 3 == 0:
-                found.sendall(request("GET", "/health"))
-                found.recv(4_096)
-            elif number % 3 == 1:
-                found.sendall(b"POST /produce HTTP/1.1\r\n")
-            found.close()
-        _until(lambda: door.connections.count() == 0)
+def come_and_go(door, count=60):
+    """Clients that ask, that say half of something, and that say nothing, and hang up."""
+    for number in range(count):
+        found = raw(door)
+        if number % 3 == 0:
+            found.sendall(request("GET", "/health"))
+            found.recv(4_096)
+        elif number % 3 == 1:
+            found.sendall(b"POST /produce HTTP/1.1\r\n")
+        found.close()
+    _until(lambda: door.connections.count() == 0)
 
-    come_and_go()
-    before = (threading.active_count(), len(os.listdir("/proc/self/fd")))
+
+def things():
+    """Threads and descriptors of this process."""
+    return threading.active_count(), len(os.listdir("/proc/self/fd"))
+
+
+def test_promise_30_threads_and_descriptors_are_flat_while_connections_come_and_go(door):
+    come_and_go(door)
+    before = things()
     for _ in range(3):
-        come_and_go()
-    _until(lambda: (threading.active_count(), len(os.listdir("/proc/self/fd"))) <= before)
+        come_and_go(door)
+    _until(lambda: things() <= before)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+def test_promise_30_threads_and_descriptors_and_memory_are_flat_over_five_minutes(door, call):
+    call.done("POST", "/v1/topics", {"name": "orders", "log": {"retention_bytes": 1_000_000, "segment_bytes": 100_000}})
+    resident = Path("/proc/self/statm")
+    before, sizes, end_s = None, [], time.monotonic() + 300
+    while time.monotonic() < end_s:
+        come_and_go(door)
+        for _ in range(20):
+            call.done("POST", "/v1/topics/orders/messages", {"messages": [{"value": "x" * 100}] * 100})
+        before = before or things()
+        assert things() == before
+        sizes.append(int(resident.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
+    third = len(sizes) // 3
+    assert max(sizes[-third:]) < 1.1 * max(sizes[third : 2 * third])
 
 
 def test_promise_30_doors_that_were_closed_leave_nothing(connect):
@@ -425,7 +450,7 @@ def test_promise_30_doors_that_were_closed_leave_nothing(connect):
                 held = raw(door)
             call.close()
             held.close()
-            return threading.active_count(), len(os.listdir("/proc/self/fd"))
+            return things()
 
         first = once()
         assert [once() for _ in range(3)] == [first] * 3

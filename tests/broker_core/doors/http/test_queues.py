@@ -93,6 +93,14 @@ def test_priorities_the_most_urgent_first(call):
     assert [each["value"] for each in take(call, max_messages=3)] == [0, 1, 2]
 
 
+def test_a_queue_is_peeked_into_without_taking_anything(jobs):
+    send(jobs, "a", "b", "c")
+    found = jobs.done("GET", "/v1/queues/jobs/messages?max_messages=2")["messages"]
+    assert [each["value"] for each in found] == ["a", "b"]
+    assert jobs.done("GET", "/v1/queues/jobs")["ready"] == 3
+    assert jobs.get("/v1/queues/nowhere/messages").status == 404
+
+
 def test_a_subscription_gets_every_message_of_its_topic(call):
     call.done("POST", "/v1/topics", {"name": "news"})
     for name in ("anna", "ben"):
