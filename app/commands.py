@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.actions import Command
 from app.handlers.appearance import AppearanceHandlers
+from app.handlers.audit import AuditHandlers
 from app.handlers.consumers import ConsumerHandlers
 from app.handlers.dead_letters import DeadLetterHandlers
 from app.handlers.events import EventHandlers
@@ -25,6 +26,7 @@ FAMILIES = (
     SessionHandlers,
     UndoHandlers,
     UntilHandlers,
+    AuditHandlers,
     TravelHandlers,
     RecordingHandlers,
     ScenarioHandlers,

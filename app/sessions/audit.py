@@ -1,0 +1,187 @@
+"""Was anything lost? What the events tell against what the broker has counted, reader by reader."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from app.jobs import Work
+from broker_core.events import Event, EventKind
+from broker_core.lab.scenario import Scenario
+from broker_core.session.checker import Checker
+from broker_core.session.violation import Violation
+from broker_core.snapshots import Snapshot
+from widgets.dialogs.facts_table import FactsTable
+from widgets.words import tr
+
+CHECKED_EVENTS = 2_000_000  # beyond, the checker's memory would outgrow the machine's
+SAY_EVERY = 5_000
+
+_TAKEN_OUT = frozenset({EventKind.EVICTED, EventKind.EXPIRED, EventKind.PURGED, EventKind.DAMAGE})
+
+
+class Account(NamedTuple):
+    """Where the messages of one topic or queue are, for one reader; `missing` is what none of it explains."""
+
+    source: str
+    reader: str
+    published: int
+    done: int
+    waiting: int
+    in_flight: int
+    dead: int
+    taken_out: int
+
+    @property
+    def missing(self) -> int:
+        """Published, and nowhere."""
+        return self.published - self.done - self.waiting - self.in_flight - self.dead - self.taken_out
+
+
+@dataclass
+class _Read:
+    """What a group has read of one partition, by events."""
+
+    first: int
+    end: int
+    messages: int = 0
+
+
+@dataclass
+class Audit:
+    """`sums` by topic or queue and reader; `broken` the promise that the history breaks, "" where it breaks none."""
+
+    accounts: list[Account] = field(default_factory=list)
+    broken: str = ""
+    events: int = 0
+    checked: bool = True
+
+    @property
+    def missing(self) -> int:
+        """Messages that nothing explains."""
+        return sum(abs(account.missing) for account in self.accounts)
+
+
+def audit(events: Iterable[Event], snapshot: Snapshot, scenario: Scenario, work: Work) -> Audit:
+    """Count `events`, the first `snapshot.events` of the session, and compare with `snapshot`; check the history."""
+    found = Audit()
+    checker: Checker | None = Checker.of(scenario)
+    published: Counter[str] = Counter()
+    taken: Counter[str] = Counter()
+    reads: dict[tuple[str, str, int], _Read] = {}
+    for event in events:
+        found.events += 1
+        if found.events % SAY_EVERY == 0:
+            work.say(found.events / max(1, snapshot.events), f"{found.events:,} of {snapshot.events:,} events")
+        if checker is not None and not found.broken:
+            try:
+                checker(event)
+            except Violation as violation:
+                found.broken = str(violation).splitlines()[0]
+                checker = None
+        if found.events > CHECKED_EVENTS and checker is not None:
+            checker, found.checked = None, False
+        if event.kind is EventKind.PUBLISHED:
+            published[event.topic] += event.count
+        elif event.kind in _TAKEN_OUT:
+            taken[event.group] += event.count if event.offset is not None else 0
+        elif event.kind is EventKind.USER_ACTION and event.cause == "undo purge" and event.detail is None:
+            taken[event.topic] -= event.count
+        elif event.kind is EventKind.DELIVERED and event.partition is not None and event.offset is not None:
+            key, end = (event.group, event.topic, event.partition), event.offset + event.count
+            read = reads.setdefault(key, _Read(event.offset, event.offset))
+            # Only what lies beyond all that was read before is read for the first time.
+            read.messages += max(0, end - max(read.end, event.offset))
+            read.end = max(read.end, end)
+    found.accounts = [*_queues(snapshot, published, taken), *_groups(snapshot, reads, scenario)]
+    return found
+
+
+def _queues(snapshot: Snapshot, published: Counter[str], taken: Counter[str]) -> Iterator[Account]:
+    for queue in snapshot.queues:
+        own = queue.topic in {"", queue.name}
+        # What a redrive brings back to a queue is not told as published.
+        came = published[queue.topic or queue.name] + (queue.redriven if own else 0)
+        waiting = queue.ready + queue.delayed
+        taken_out = taken[queue.name]
+        yield Account(
+            queue.topic or queue.name,
+            tr("queue") if own else queue.name,
+            came,
+            queue.acknowledged,
+            waiting,
+            queue.in_flight,
+            queue.dead_lettered,
+            taken_out,
+        )
+
+
+def _groups(snapshot: Snapshot, reads: dict[tuple[str, str, int], _Read], scenario: Scenario) -> Iterator[Account]:
+    compacted = {topic.name for topic in scenario.topics if topic.log and topic.log.cleanup == "compact"}
+    for group in snapshot.groups:
+        for topic in snapshot.topics:
+            if topic.name not in {at.topic for at in group.offsets}:
+                continue
+            came = done = waiting = taken = 0
+            for part in topic.partitions:
+                read = reads.get((group.name, topic.name, part.partition))
+                committed = {at.partition: at.committed for at in group.offsets if at.topic == topic.name}
+                if read is None:
+                    begin = max(committed.get(part.partition) or 0, part.start_offset)
+                    read = _Read(begin, begin)
+                came += part.end_offset - read.first
+                done += read.messages
+                waiting += max(0, part.end_offset - max(read.end, part.start_offset))
+                taken += max(0, part.start_offset - read.end)
+            if topic.name in compacted:
+                taken += max(0, came - done - waiting - taken)
+            yield Account(topic.name, group.name, came, done, waiting, 0, 0, taken)
+
+
+def table_of(found: Audit) -> FactsTable:
+    """The answer in a sentence, and each account as a row."""
+    published = sum({account.source: account.published for account in found.accounts}.values())
+    if found.missing:
+        sentence = tr(
+            "{count} messages are missing: nothing that was recorded explains where they are.",
+            count=f"{found.missing:,}",
+        )
+    elif found.broken:
+        sentence = tr("Every message is accounted for, but a promise was broken: {promise}", promise=found.broken)
+    else:
+        sentence = tr(
+            "Nothing was lost: all {count} messages are accounted for, for everybody who reads them.",
+            count=f"{published:,}",
+        )
+    history = (
+        tr("The history checker found no broken promise in {count} events.", count=f"{found.events:,}")
+        if found.checked and not found.broken
+        else tr("The history checker stopped after {count} events; the sums are over all.", count=f"{CHECKED_EVENTS:,}")
+        if not found.checked
+        else ""
+    )
+    note = tr("A message that a consumer had acknowledged before it was done with it is done, for the broker.")
+    return FactsTable(
+        sentence,
+        (
+            tr("Topic or queue"),
+            tr("Reader"),
+            tr("Published"),
+            tr("Read or acknowledged"),
+            tr("Waiting"),
+            tr("In flight"),
+            tr("Dead-lettered"),
+            tr("Taken out or deleted"),
+            tr("Missing"),
+        ),
+        tuple(
+            (account.source, account.reader, *(f"{number:,}" for number in (*account[2:], account.missing)))
+            for account in found.accounts
+        ),
+        strong=frozenset(row for row, account in enumerate(found.accounts) if account.missing),
+        numeric=frozenset(range(2, 9)),
+        note=f"{history} {note}".strip(),
+        state="failure" if found.missing or found.broken else "stable",
+    )

@@ -1,0 +1,34 @@
+"""Question 14 of twenty: which messages were in flight when it crashed? A click on the fault, a click on In flight."""
+
+from PySide6.QtCore import QPoint, Qt
+
+from broker_core.clock import NS_PER_S
+from broker_core.lab.actions import Crash
+from tests.app.sessions.test_travel_window import arrive
+from widgets.timeline import AREA, LANE, LANES, TOP
+
+
+def test_a_click_on_the_fault_shows_what_was_in_flight(open_workbench, monkeypatch):
+    monkeypatch.setattr("broker_core.session.keyframes.MOST_SHARE", 1e9)
+    hand = open_workbench(record=True)
+    for second in range(1, 31):
+        hand.pass_time(1)
+        if second == 17:
+            held = next(queue for queue in hand.workbench.player.snapshot.queues if queue.name == "builds").leases
+            crashed = held[0].holder
+            hand.workbench.player.perform(Crash(crashed, 5))
+    window = hand.workbench.window
+    timeline = window.timeline
+    place = QPoint(round(timeline.x_of(17 * NS_PER_S)) + 2, TOP + AREA + LANE * list(LANES).index("faults") + 5)
+    assert crashed in timeline.tip_at(place.x())
+    hand.qtbot.mouseClick(timeline, Qt.MouseButton.LeftButton, pos=place)
+    arrive(hand)
+    assert hand.workbench.player.snapshot.time_ns == 17 * NS_PER_S
+    panel = window.parts.in_flight
+    bar = window.tabs.tabBar()
+    hand.qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(window.tabs.indexOf(panel)).center())
+    hand.show()
+    model = panel.model
+    headers = [model.headerData(at, Qt.Orientation.Horizontal) for at in range(model.columnCount())]
+    holders = [model.index(row, headers.index("Holder")).data() for row in range(model.rowCount())]
+    assert sorted(holders) == sorted(lease.holder for lease in held) and crashed in holders

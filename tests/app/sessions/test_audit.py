@@ -1,0 +1,55 @@
+"""The account of every message: it comes out even in every scenario, and does not when something is taken away."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from app.jobs import Cancelled, Work
+from app.sessions.audit import Audit, audit, table_of
+from broker_core.events import Event, EventKind
+from broker_core.lab import load_scenario
+from broker_core.snapshots import Snapshot
+from resources import path
+from tests.broker_core.session.test_fold import SCENARIOS, keyframes_of
+
+
+def audited(name: str, events: list[Event], snapshot: Snapshot) -> Audit:
+    scenario, _ = load_scenario(path("scenarios", f"{name}.yaml"))
+    return audit(events, snapshot, scenario, Work(lambda _part, _words: None))
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_every_message_of_every_scenario_is_accounted_for(name: str) -> None:
+    frames, events = keyframes_of(name)
+    found = audited(name, events, frames[-1])
+    assert [account for account in found.accounts if account.missing] == []
+    assert found.broken == "" and found.accounts and found.events == len(events)
+    assert "Nothing was lost" in table_of(found).sentence
+
+
+@pytest.mark.parametrize("kind", [EventKind.PUBLISHED, EventKind.DELIVERED])
+def test_what_is_taken_out_of_the_history_is_missed(kind: EventKind) -> None:
+    frames, events = keyframes_of("first-session")
+    gone = next(event for event in events if event.kind is kind and event.seq > 1_000 and event.group != "builds")
+    found = audited("first-session", [event for event in events if event is not gone], frames[-1])
+    assert found.missing or found.broken
+    assert table_of(found).state == "failure"
+
+
+def test_a_broker_that_miscounts_is_found_out() -> None:
+    frames, events = keyframes_of("first-session")
+    (queue,) = frames[-1].queues
+    lost = msgspec.structs.replace(frames[-1], queues=(msgspec.structs.replace(queue, ready=queue.ready + 3),))
+    found = audited("first-session", events, lost)
+    assert [account.missing for account in found.accounts if account.missing] == [-3]
+    assert "3 messages are missing" in table_of(found).sentence
+
+
+def test_a_cancelled_account_ends() -> None:
+    frames, events = keyframes_of("first-session")
+    scenario, _ = load_scenario(path("scenarios", "first-session.yaml"))
+    work = Work(lambda _part, _words: None)
+    work.cancelled = True
+    with pytest.raises(Cancelled):
+        audit(events * 10, frames[-1], scenario, work)
