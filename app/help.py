@@ -31,6 +31,7 @@ PARTS = (
     "google-re2",
     "fastapi",
     "uvicorn",
+    "prometheus-client",
 )
 
 
@@ -56,7 +57,7 @@ def about() -> str:
         "|---|---|---|",
         *(f"| {name} | {_version(name)} | {_licence(name)} |" for name in PARTS if _version(name)),
         "| Inter, JetBrains Mono | | SIL Open Font License 1.1 |",
-        "| Apache ECharts | | Apache-2.0 |",
+        "| Apache ECharts, Swagger UI | | Apache-2.0 |",
         "",
         f"Python {platform.python_version()}, {platform.system()} {platform.machine()}",
     ]
