@@ -8,6 +8,8 @@ from collections.abc import Container, Iterator, Sequence
 from broker_core.groups.protocol import TopicPartition
 from broker_core.messages import StoredMessage
 
+_FEW = 8  # are looked at one by one
+
 
 def partition_runs(messages: Sequence[StoredMessage]) -> Iterator[tuple[TopicPartition, int, int]]:
     """Where the messages of each partition begin and end; they stand together, as a fetch gives them."""
@@ -25,11 +27,15 @@ def partition_runs(messages: Sequence[StoredMessage]) -> Iterator[tuple[TopicPar
 
 def next_offsets(messages: Sequence[StoredMessage]) -> dict[TopicPartition, int]:
     """The offset after the last message of each partition."""
+    if len(messages) < _FEW:
+        return {(message.topic, message.partition): message.offset + 1 for message in messages}
     return {place: messages[end - 1].offset + 1 for place, _, end in partition_runs(messages)}
 
 
 def within(messages: Sequence[StoredMessage], places: Container[TopicPartition]) -> list[StoredMessage]:
     """The messages of these partitions."""
+    if len(messages) < _FEW:
+        return [message for message in messages if (message.topic, message.partition) in places]
     found: list[StoredMessage] = []
     for place, first, end in partition_runs(messages):
         if place in places:
