@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from broker_core.clients.remote.calls import Call, Done, ignore
 from broker_core.clients.remote.config import RemoteConfig
 from broker_core.clients.remote.greeting import MAX_ANSWER_BYTES, Greeted, connect
+from broker_core.clients.remote.outgoing import Outgoing
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.wire.body import Body
 from broker_core.wire.codec import ClientCodec
@@ -59,9 +60,7 @@ class Link:
         self._socket: socket.socket | None = None
         self._pending: dict[int, Call] = {}
         self._queued: deque[Call] = deque()  # for when there is a connection
-        self._out: list[bytes] = []
-        self._out_bytes = 0
-        self._rest = memoryview(b"")  # of what the socket did not take at once
+        self._out = Outgoing()
         self._waker, self._woken = socket.socketpair()
         self._woken.setblocking(False)
         self._first = threading.Condition(lock)
@@ -165,11 +164,7 @@ class Link:
 
     def flush(self) -> None:
         """Hand what was posted to the socket, as far as that takes it; the link's thread does the rest."""
-        if self._socket is None or self._rest or not self._out:
-            return
-        self._rest, self._out = memoryview(b"".join(self._out)), []
-        self._write(self._socket)
-        if self._rest:
+        if self._socket is not None and not self._out.stuck and self._write(self._socket):
             self._wake_up()
 
     def close(self) -> None:
@@ -190,8 +185,8 @@ class Link:
     # -- under the lock
 
     def _send(self, call: Call) -> None:
-        if self._out_bytes > self._config.buffer_bytes:
-            about = f"{self._out_bytes} bytes wait to be sent to {self.place}"
+        if self._out.size_bytes > self._config.buffer_bytes:
+            about = f"{self._out.size_bytes} bytes wait to be sent to {self.place}"
             call.finish(None, BrokerError(ErrorCode.THROTTLED, about))
             return
         try:
@@ -201,19 +196,13 @@ class Link:
             return
         call.correlation = correlation
         self._pending[correlation] = call
-        self._out.append(data)
-        self._out_bytes += len(data)
+        self._out.add(data)
 
-    def _write(self, sock: socket.socket) -> None:
-        try:
-            sent = sock.send(self._rest)
-        except (BlockingIOError, InterruptedError):
-            return
-        except OSError:
-            return  # reading finds out as well, and says what became of it
-        self._rest = self._rest[sent:]
-        self._out_bytes -= sent
-        self._sent_s = time.monotonic()
+    def _write(self, sock: socket.socket) -> bool:
+        """Whether the socket has to be waited for."""
+        if self._out.write(sock):
+            self._sent_s = time.monotonic()
+        return self._out.stuck
 
     def _lost(self) -> BrokerError:
         return self._failure or BrokerError(ErrorCode.CONNECTION_LOST, self.place)
@@ -304,7 +293,7 @@ class Link:
 
     def _end(self, reason: str) -> None:
         self._socket = None
-        self._out, self._out_bytes, self._rest = [], 0, memoryview(b"")
+        self._out = Outgoing()
         if self._closing:
             return
         self._failure = BrokerError(ErrorCode.CONNECTION_LOST, f"{self.place} ({reason})")
@@ -325,7 +314,7 @@ class Link:
             selector.register(sock, selectors.EVENT_READ)
             events, looked_s = selectors.EVENT_READ, time.monotonic()
             while not self._closing:
-                wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._rest else 0)
+                wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._out.stuck else 0)
                 if wanted != events:
                     selector.modify(sock, wanted)
                     events = wanted
