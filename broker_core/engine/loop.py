@@ -24,13 +24,13 @@ class TaskCancelledError(Exception):
 class Task:
     """A coroutine that the loop runs; `finished` is settled with what it returns or raises."""
 
-    __slots__ = ("_coroutine", "_due", "_held", "_loop", "_waiting_for", "finished", "name")
+    __slots__ = ("_cancelled", "_coroutine", "_due", "_held", "_loop", "_waiting_for", "finished", "name")
 
     def __init__(self, loop: Loop, coroutine: Coroutine[Reply[Any], None, Any], name: str) -> None:
         self._loop = loop
         self._coroutine = coroutine
         self._waiting_for: Reply[Any] | None = None
-        self._held = self._due = False
+        self._held = self._due = self._cancelled = False
         self.name = name
         self.finished: Reply[Any] = Reply()
 
@@ -38,6 +38,7 @@ class Task:
         """Throw `TaskCancelledError` into it at the next turn; nothing happens where it has finished."""
         if not self.finished.done:
             self._waiting_for = None
+            self._cancelled = True
             self._loop.call_soon(self._throw)
 
     def hold(self) -> None:
@@ -52,6 +53,7 @@ class Task:
             self._loop.call_soon(self.start)
 
     def _throw(self) -> None:
+        self._cancelled = False
         if not self.finished.done:
             self._run(lambda: self._coroutine.throw(TaskCancelledError()))
 
@@ -67,7 +69,9 @@ class Task:
         self.finished.resolve(None)
 
     def start(self) -> None:
-        """Run it to its next wait."""
+        """Run it to its next wait; what came for it just before a cancel comes too late."""
+        if self._cancelled:
+            return
         if self._held:
             self._due = True
         elif not self.finished.done:

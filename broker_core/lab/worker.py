@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Mapping
 from typing import Literal
@@ -89,6 +90,11 @@ class Lessee(Actor):
             drawn -= failure.rate
         return None
 
+    def _cancel(self, queue: str, take: Leases) -> None:
+        # A queue that was deleted has ended its takes; its error must not stand in the way of an actor's own end.
+        with contextlib.suppress(BrokerError):
+            self.broker.cancel_take(queue, take)
+
 
 class WorkerActor(Lessee):
     """One of those who share the messages of a queue.
@@ -134,7 +140,7 @@ class WorkerActor(Lessee):
         finally:
             asked, self._asked = self._asked, None
             if asked is not None:
-                self.broker.cancel_take(self._queue, asked)
+                self._cancel(self._queue, asked)
 
     def _ask(self) -> None:
         room = self._prefetch - len(self._ahead)
@@ -216,4 +222,4 @@ class SubscriberActor(Lessee):
     def _stand_back(self, waits: Mapping[str, Leases], served: Leases | None) -> None:
         for queue, wait in waits.items():
             if wait is not served:
-                self.broker.cancel_take(queue, wait)
+                self._cancel(queue, wait)

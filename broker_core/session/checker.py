@@ -13,30 +13,19 @@ It knows nothing of the broker's insides. What it holds a run to:
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, MutableMapping
+from typing import Any
 
 from broker_core.events import Event, EventKind
 from broker_core.lab.scenario import Scenario
-from broker_core.session.violation import MAX_HISTORY, Violation, ownership, shortest
+from broker_core.session.queue_rules import QueueRules
+from broker_core.session.violation import Violation, ownership
 
-Place = tuple[str, int]
 GroupPlace = tuple[str, str, int]
-LeasePlace = tuple[str, str, int, int]
 
 
-class _Lease:
-    """Where one message of a queue stands."""
-
-    __slots__ = ("attempts", "finished", "holder")
-
-    def __init__(self) -> None:
-        self.holder = ""
-        self.attempts = 0
-        self.finished = False
-
-
-class Checker:
+class Checker(QueueRules):
     """A sink of the event stream. Raises `Violation` at the event that breaks a promise."""
 
     def __init__(
@@ -51,16 +40,9 @@ class Checker:
 
         `at_most_once` names groups that promise it, `compacted` topics in whose partitions offsets may be empty.
         """
-        self._events: list[Event] = []
-        self._max_attempts = max_attempts or {}
-        self._max_depth = max_depth or {}
-        self._depths: dict[str, int] = defaultdict(int)
+        super().__init__(dict(max_attempts or {}), dict(max_depth or {}))
         self._at_most_once = frozenset(at_most_once)
         self._compacted = frozenset(compacted)
-        self._deleted_to: dict[Place, int] = defaultdict(int)
-        # What each queue, or fan-out subscription, reads, and the offset of each partition at which it began.
-        self._queues: dict[str, tuple[str, dict[int, int]]] = {}
-        self._ends: dict[Place, int] = defaultdict(int)
         self._starts: dict[GroupPlace, int] = {}
         self._delivered_ends: dict[GroupPlace, int] = {}
         self._committed: dict[GroupPlace, int] = {}
@@ -69,31 +51,26 @@ class Checker:
         self._generations: dict[str, int] = {}
         # Thrown out and not told yet: they go on reading, as in Kafka; what they commit is fenced.
         self._zombies: set[tuple[str, str]] = set()
-        self._leases: dict[LeasePlace, _Lease] = defaultdict(_Lease)
-        self._letters: dict[tuple[str, int | None], bool] = {}
+        # Where a user has set an offset or a position: reading goes on somewhere else, or once more.
+        self._may_jump: set[GroupPlace] = set()
+        self._rereads: set[GroupPlace] = set()
+        self._bygones: dict[str, list[tuple[MutableMapping[Any, Any], dict[Any, Any]]]] = {}
         self._rules: dict[EventKind, Callable[[Event], None]] = {
-            EventKind.QUEUE_CREATED: self._queue_created,
-            EventKind.PUBLISHED: self._published,
-            EventKind.REDRIVEN: self._redriven,
+            **self._queue_rules(),
+            EventKind.TOPIC_CREATED: self._created,
+            EventKind.QUEUE_CREATED: self._created,
+            EventKind.TOPIC_DELETED: self._deleted,
             EventKind.DELIVERED: self._delivered,
             EventKind.ACKNOWLEDGED: self._acknowledged,
-            EventKind.NACKED: self._gives_back,
-            EventKind.LEASE_EXPIRED: self._gives_back,
-            EventKind.RELEASED: self._released,
-            EventKind.LEASE_EXTENDED: self._extended,
-            EventKind.DEAD_LETTERED: self._dead_lettered,
-            EventKind.EXPIRED: self._taken_out,
-            EventKind.EVICTED: self._taken_out,
-            EventKind.DAMAGE: self._taken_out,
-            EventKind.PURGED: self._purged,
             EventKind.PARTITIONS_ASSIGNED: self._assigned,
             EventKind.PARTITIONS_REVOKED: self._revoked,
             EventKind.MEMBER_LEFT: self._member_left,
             EventKind.MEMBER_JOINED: lambda event: self._zombies.discard((event.group, event.client)),
             EventKind.REBALANCE_COMPLETED: self._completed,
+            EventKind.GROUP_STATE: self._group_state,
             EventKind.OFFSETS_RESET: self._reset,
-            EventKind.RECORDS_DELETED: self._records_deleted,
-            EventKind.USER_ACTION: self._undone,
+            EventKind.RECORDS_DELETED: self._records_gone,
+            EventKind.USER_ACTION: self._user_action,
         }
 
     @classmethod
@@ -119,46 +96,7 @@ class Checker:
         if rule is not None:
             rule(event)
 
-    def _queue_created(self, event: Event) -> None:
-        starts = {partition: end for (topic, partition), end in self._ends.items() if topic == event.topic}
-        self._queues[event.group or event.topic] = (event.topic, starts)
-
     # -- partitions
-
-    def _published(self, event: Event) -> None:
-        self._append(event, event.topic, event.partition, event.offset)
-        limit = self._max_depth.get(event.topic)
-        depth = self._depths[event.topic]
-        # What goes beside the gate, as a redrive does, may lift it above; then nothing more is let in.
-        if limit is not None and depth > limit:
-            self._fail(
-                f"{event.topic} holds {depth} messages, and takes {limit}", event, history=self._waiting(event.topic)
-            )
-
-    def _waiting(self, queue: str) -> list[Event]:
-        """How the last of what is in `queue` came there."""
-        came = [event for event in self._events if event.kind is EventKind.PUBLISHED and event.topic == queue]
-        leases = ((event, self._leases.get((queue, queue, event.partition or 0, event.offset or 0))) for event in came)
-        return [event for event, lease in leases if lease is None or not lease.finished][-MAX_HISTORY:]
-
-    def _append(self, event: Event, topic: str, partition: int | None, offset: int | None) -> None:
-        assert partition is not None
-        assert offset is not None
-        place = (topic, partition)
-        if offset != self._ends[place]:
-            self._fail(f"{topic}/{partition} goes on at {offset}, not at {self._ends[place]}", event, topic)
-        self._ends[place] = offset + max(1, event.count)
-        if topic in self._queues:
-            self._depths[topic] += max(1, event.count)
-
-    def _records_deleted(self, event: Event) -> None:
-        assert event.partition is not None
-        assert event.offset is not None
-        self._deleted_to[event.topic, event.partition] = event.offset + event.count
-        for queue, (topic, starts) in self._queues.items():
-            if topic == event.topic:
-                for offset in range(max(event.offset, starts.get(event.partition, 0)), event.offset + event.count):
-                    self._finish(queue, self._leases[queue, topic, event.partition, offset])
 
     def _nothing_before(self, event: Event) -> bool:
         """True where a reader may come to this offset from any before it: what lay between is gone."""
@@ -179,44 +117,100 @@ class Checker:
         key = (event.group, event.topic, event.partition)
         known = self._delivered_ends.setdefault(key, event.offset)
         self._starts.setdefault(key, event.offset)
-        if event.offset > known and not self._nothing_before(event):
+        zombie = (event.group, event.client) in self._zombies
+        if event.offset > known and key not in self._may_jump and not self._nothing_before(event):
             self._fail(f"{event.group} skipped {known} to {event.offset - 1} of {event.topic}/{event.partition}", event)
-        if event.offset < self._committed.get(key, 0):
+        if event.offset < self._committed.get(key, 0) and key not in self._rereads and not zombie:
             self._fail(f"{event.group} gets {event.offset} again, which it has acknowledged", event)
         if event.offset < known and event.group in self._at_most_once:
             self._fail(f"{event.group} gets {event.offset} twice, and promises at most once", event)
         if (event.offset < known) != (event.attempt != 1):
             self._fail(f"delivery of {event.offset} to {event.group} is counted as attempt {event.attempt}", event)
         owner = self._owners.get(key)
-        if owner is not None and owner[0] != event.client and (event.group, event.client) not in self._zombies:
+        if owner is not None and owner[0] != event.client and not zombie:
             self._fail(f"{event.client} reads {event.topic}/{event.partition}, which {owner[0]} owns", event)
         self._delivered_ends[key] = max(known, end)
+        self._may_jump.discard(key)
+        if end > self._committed.get(key, 0):
+            self._rereads.discard(key)
 
     def _acknowledged(self, event: Event) -> None:
         assert event.partition is not None
         assert event.offset is not None
         if event.group in self._queues:
-            for offset in range(event.offset, event.offset + event.count):
-                lease = self._held(event, offset)
-                self._finish(event.group, lease)
+            self._ended(event)
             return
         key = (event.group, event.topic, event.partition)
         committed = self._committed.get(key)
         forward = committed is not None and event.offset > committed and self._nothing_before(event)
         if committed is not None and event.offset != committed and not forward:
             self._fail(f"{event.group} goes on acknowledging at {event.offset}, not at {committed}", event)
-        if event.offset + event.count > self._delivered_ends.get(key, 0):
+        if event.offset + event.count > self._delivered_ends.get(key, 0) and key not in self._may_jump:
             self._fail(f"{event.group} acknowledges {event.offset}, which it never got", event)
         allowed = {self._last_owners.get(key), self._owners.get(key, ("", 0))[0]}
         if event.client and event.client not in allowed:
             self._fail(f"{event.client} acknowledges for {event.topic}/{event.partition}, which it does not own", event)
         self._committed[key] = event.offset + event.count
 
+    # -- what a user does
+
     def _reset(self, event: Event) -> None:
-        """Offsets were set by hand: whatever follows for the group starts anew."""
-        for known in (self._starts, self._delivered_ends, self._committed):
-            for key in [key for key in known if key[0] == event.group]:
-                del known[key]
+        """Offsets were set by hand: reading and acknowledging go on from there."""
+        for topic, partition, _from, to in (event.detail or {}).get("changes", ()):
+            key = (event.group, topic, partition)
+            self._starts.pop(key, None)
+            self._committed[key] = to
+            self._may_jump.add(key)
+
+    def _group_state(self, event: Event) -> None:
+        if event.cause == "Dead":
+            for key in [key for key in self._delivered_ends if key[0] == event.group]:
+                self._starts.pop(key, None)
+                self._committed.pop(key, None)
+                self._may_jump.add(key)
+
+    def _user_action(self, event: Event) -> None:
+        detail = event.detail or {}
+        if event.cause in {"undo purge", "undo redrive"}:
+            self._undone(event)
+        elif detail.get("action") == "seek":
+            for key, (client, _generation) in self._owners.items():
+                if (client, *key[1:]) == (detail["consumer"], detail["topic"], detail["partition"]):
+                    self._may_jump.add(key)
+                    self._rereads.add(key)
+        elif detail.get("flow") and event.topic in self._queues:
+            self._max_depth[event.topic] = detail["flow"]["max_messages"] or sys.maxsize
+
+    def _deleted(self, event: Event) -> None:
+        """What was known of a topic, queue or subscription waits for its being brought back."""
+        name = event.group or event.topic
+        gone = {name, self._bins.get(name, name)}
+        kept: list[tuple[MutableMapping[Any, Any], dict[Any, Any]]] = []
+        # By the name in front, and by the topic behind the group.
+        known: list[tuple[MutableMapping[Any, Any], int]] = [(self._leases, 0), (self._letters, 0)]
+        if not event.group:
+            known += [(self._ends, 0), (self._deleted_to, 0), (self._committed, 1)]
+            for key in [key for key in self._delivered_ends if key[1] == name]:
+                for forgotten in (self._starts, self._delivered_ends):
+                    forgotten.pop(key, None)
+        for where, place in known:
+            moved = {key: where[key] for key in list(where) if key[place] in gone}
+            kept.append((where, moved))
+        for named in (self._queues, self._depths, self._max_attempts, self._max_depth):
+            kept.append((named, {name: named[name]} if name in named else {}))
+        for where, moved in kept:
+            for key in moved:
+                del where[key]
+        self._bygones[name] = kept
+
+    def _created(self, event: Event) -> None:
+        name = event.group or event.topic
+        kept = self._bygones.pop(name, [])
+        if event.cause == "restored":
+            for where, moved in kept:
+                where.update(moved)
+        elif event.kind is EventKind.QUEUE_CREATED:
+            self._queue_created(event)
 
     # -- ownership
 
@@ -255,101 +249,6 @@ class Checker:
         for key in [key for key in self._last_owners if key[0] == event.group]:
             del self._last_owners[key]
 
-    # -- leases
-
-    def _leased(self, event: Event, offset: int) -> None:
-        lease = self._leases[self._message(event, offset)]
-        if lease.finished:
-            self._fail(f"{event.topic} hands out {offset}, which is finished", event, event.topic, offset)
-        if lease.holder:
-            self._fail(
-                f"{event.topic} hands {offset} to {event.client} while {lease.holder} holds it",
-                event,
-                event.topic,
-                offset,
-            )
-        lease.attempts += 1
-        if event.attempt != lease.attempts:
-            self._fail(
-                f"{event.topic} counts delivery {lease.attempts} of {offset} as attempt {event.attempt}",
-                event,
-                event.topic,
-                offset,
-            )
-        lease.holder = event.client
-
-    def _held(self, event: Event, offset: int) -> _Lease:
-        lease = self._leases[self._message(event, offset)]
-        if lease.holder != event.client:
-            holder = lease.holder or "nobody"
-            self._fail(f"{event.client} ends the lease of {offset}, which {holder} holds", event, event.topic, offset)
-        return lease
-
-    def _finish(self, queue: str, lease: _Lease) -> None:
-        self._depths[queue] -= not lease.finished
-        lease.holder, lease.finished = "", True
-
-    def _gives_back(self, event: Event) -> None:
-        for offset in self._offsets(event):
-            self._held(event, offset).holder = ""
-
-    def _extended(self, event: Event) -> None:
-        for offset in self._offsets(event):
-            self._held(event, offset)
-
-    def _released(self, event: Event) -> None:
-        for offset in self._offsets(event):
-            lease = self._held(event, offset)
-            lease.holder = ""
-            lease.attempts -= 1
-
-    def _dead_lettered(self, event: Event) -> None:
-        limit = self._max_attempts.get(event.group)
-        # One that a schema kept out of its topic was never stored there.
-        for offset in self._offsets(event) if event.offset is not None else ():
-            lease = self._leases[self._message(event, offset)]
-            if lease.finished:
-                self._fail(f"{offset} is dead-lettered after it was finished", event, event.topic, offset)
-            if limit is not None and lease.attempts > limit:
-                self._fail(
-                    f"{offset} was tried {lease.attempts} times, {limit} are allowed", event, event.topic, offset
-                )
-            self._finish(event.group, lease)
-        if self._letters.get((event.to_topic, event.to_offset)):
-            self._fail(f"two dead letters lie at {event.to_offset} of {event.to_topic}", event, event.to_topic)
-        self._letters[event.to_topic, event.to_offset] = True
-
-    def _redriven(self, event: Event) -> None:
-        if not self._letters.get((event.topic, event.offset)):
-            self._fail(f"a dead letter that is not in {event.topic} is redriven", event, event.topic, event.offset)
-        self._letters[event.topic, event.offset] = False
-        self._append(event, event.to_topic, event.to_partition, event.to_offset)
-
-    def _taken_out(self, event: Event) -> None:
-        if event.partition is None or event.offset is None or event.group not in self._queues:
-            return
-        for offset in self._offsets(event):
-            self._finish(event.group, self._leases[self._message(event, offset)])
-
-    def _purged(self, event: Event) -> None:
-        letters = [offset for offset in self._offsets(event) if self._letters.get((event.topic, offset))]
-        for offset in letters:
-            self._letters[event.topic, offset] = False
-        if not letters:
-            self._taken_out(event)
-
-    def _undone(self, event: Event) -> None:
-        """A user has taken a purge or a redrive back: what it took is there again."""
-        detail = event.detail or {}
-        if event.cause not in {"undo purge", "undo redrive"}:
-            return
-        for offset in detail.get("offsets", ()):
-            self._letters[event.topic, offset] = True
-        for partition, first, end in detail.get("runs", ()):
-            for offset in range(first, end):
-                self._leases[event.group, event.topic, partition, offset].finished = False
-            self._depths[event.group] += end - first
-
     # -- the end
 
     def finish(self, *, drained: bool = True) -> None:
@@ -362,30 +261,7 @@ class Checker:
                 self._fail(f"{group} never acknowledged {committed} to {end - 1} of {topic}/{partition}", None, topic)
         for queue, (topic, starts) in self._queues.items():
             for partition in [partition for name, partition in self._ends if name == topic]:
-                for offset in range(starts.get(partition, 0), self._ends[topic, partition]):
+                first = max(starts.get(partition, 0), self._deleted_to[topic, partition])
+                for offset in range(first, self._ends[topic, partition]):
                     if not self._leases[queue, topic, partition, offset].finished:
                         self._fail(f"{queue} lost {offset} of {topic}/{partition}", None, topic, offset)
-
-    # -- telling
-
-    @staticmethod
-    def _offsets(event: Event) -> range:
-        assert event.offset is not None
-        return range(event.offset, event.offset + event.count)
-
-    @staticmethod
-    def _message(event: Event, offset: int) -> LeasePlace:
-        assert event.partition is not None
-        return event.group, event.topic, event.partition, offset
-
-    def _fail(
-        self,
-        promise: str,
-        event: Event | None,
-        topic: str = "",
-        offset: int | None = None,
-        history: Iterable[Event] | None = None,
-    ) -> None:
-        if history is None:
-            history = shortest(self._events, event, topic or (event.topic if event else ""), offset)
-        raise Violation(promise, history)

@@ -140,3 +140,19 @@ def test_a_task_that_waits_for_something_else_after_a_cancel_is_not_woken_by_the
     old.resolve(42)
     loop.run_until(2 * NS_PER_S)
     assert woken_ns == [NS_PER_S]
+
+
+def test_what_came_for_a_task_just_before_its_cancel_comes_too_late():
+    loop, told = Loop(), []
+    reply: Reply[None] = Reply()
+
+    async def wait() -> None:
+        await reply
+        told.append("went on")
+
+    task = loop.spawn(wait(), "wait")
+    loop.run_until(0)
+    reply.resolve(None)
+    task.cancel()
+    loop.run_until(1)
+    assert task.finished.done and told == []

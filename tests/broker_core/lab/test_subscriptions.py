@@ -201,3 +201,14 @@ def test_promise_15_a_slow_consumer_slows_nobody_else_and_holds_no_more_than_its
     for before, after in waits.values():
         assert len(before) > 1_000
         assert after[len(after) * 99 // 100] == before[len(before) * 99 // 100]
+
+
+def test_a_subscriber_that_crashes_the_moment_its_subscription_is_deleted_stays_crashed() -> None:
+    text = TWO.replace("SPACING", "constant").replace("ACK", "after").replace("MEAN", "10")
+    simulation = Simulation(parse_scenario(text))
+    simulation.run(0.1)
+    for name in ("s.a", "s.b"):
+        simulation.broker.delete_queue(simulation.loop.now_ns, name)
+    simulation.actors["s"].crash()
+    simulation.run(20)
+    assert simulation.actors["s"].state == "crashed"
