@@ -74,12 +74,15 @@ class EventIndex:
         """Events from number `first_seq` on, in order, up to and including a time or a number."""
 
         def wanted(folder: str) -> Iterator[Event]:
-            for batch in self._batches(folder, first_seq, to_ns, to_seq):
+            for batch in self.batches(folder, first_seq, to_ns=to_ns, to_seq=to_seq):
                 yield from events_of(batch)
 
         return heapq.merge(*(wanted(folder) for folder in schema.FOLDERS), key=lambda event: event.seq)
 
-    def _batches(self, folder: str, first_seq: int, to_ns: int | None, to_seq: int | None) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, folder: str, first_seq: int = 0, *, to_ns: int | None = None, to_seq: int | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """The same as columns, of one folder: messages or control."""
         # Asked first: what is sealed meanwhile is found twice, and taken once.
         unsealed = () if self._unsealed is None else self._unsealed(folder)
         done_seq = -1
@@ -94,7 +97,7 @@ class EventIndex:
                     batch = written.load()
                 except FileNotFoundError:
                     # Sealed a moment ago: the rest is there now.
-                    yield from self._batches(folder, max(first_seq, done_seq + 1), to_ns, to_seq)
+                    yield from self.batches(folder, max(first_seq, done_seq + 1), to_ns=to_ns, to_seq=to_seq)
                     return
                 yield from _between(batch, first_seq, to_ns, to_seq)
                 done_seq = written.last_seq

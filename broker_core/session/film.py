@@ -67,6 +67,11 @@ class FolderFilm:
         self._catch_up()
         return self._index.events(first_seq, to_seq=to_seq)
 
+    def moments(self, most: int) -> Iterator[Snapshot]:
+        """At most `most` keyframes from the beginning to the end; none in a session of version 1."""
+        self._catch_up()
+        return self._keyframes.spread(most)
+
     def _catch_up(self) -> None:
         if self._recorder is not None:
             self._recorder.flush()

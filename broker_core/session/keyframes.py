@@ -142,6 +142,12 @@ class Keyframes:
         """The time of the last one; 0 where there is none."""
         return self._index[-1].time_ns if self._index else 0
 
+    def spread(self, most: int) -> Iterator[Snapshot]:
+        """At most `most` keyframes, evenly from the first to the last."""
+        step = max(1, -(-len(self._index) // most))
+        for place in range(0, len(self._index), step):
+            yield self._read(place)
+
     def before(self, time_ns: int) -> Snapshot:
         """The last keyframe at or before `time_ns`; the empty state before the first."""
         return self._read(bisect_right(self._index, time_ns, key=lambda frame: frame.time_ns) - 1)

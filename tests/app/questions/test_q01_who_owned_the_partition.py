@@ -35,6 +35,7 @@ def test_a_click_on_the_timeline_says_who_owned_it_and_since_when(open_workbench
     assert now[0] in {"indexer-1", "indexer-3"} and now[1] > "00:15"
     # The history of the group, partition by member, in the present again.
     hand.workbench.player.travel.to_present()
+    hand.show()
     panel = hand.workbench.window.parts.assignments
     hand.qtbot.mouseClick(panel.history_button, Qt.MouseButton.LeftButton)
     panel.groups.setCurrentText("indexers")

@@ -11,19 +11,20 @@ from widgets.timeline import AREA, LANE, LANES, TOP
 def test_a_click_on_the_fault_shows_what_was_in_flight(open_workbench, monkeypatch):
     monkeypatch.setattr("broker_core.session.keyframes.MOST_SHARE", 1e9)
     hand = open_workbench(record=True)
-    for second in range(1, 31):
+    held, crashed, crashed_s = (), "", 0
+    for second in range(1, 41):
         hand.pass_time(1)
-        if second == 17:
-            held = next(queue for queue in hand.workbench.player.snapshot.queues if queue.name == "builds").leases
-            crashed = held[0].holder
+        leases = next(queue for queue in hand.workbench.player.snapshot.queues if queue.name == "builds").leases
+        if second >= 17 and leases and not held:
+            held, crashed, crashed_s = leases, leases[0].holder, second
             hand.workbench.player.perform(Crash(crashed, 5))
     window = hand.workbench.window
     timeline = window.timeline
-    place = QPoint(round(timeline.x_of(17 * NS_PER_S)) + 2, TOP + AREA + LANE * list(LANES).index("faults") + 5)
+    place = QPoint(round(timeline.x_of(crashed_s * NS_PER_S)) + 2, TOP + AREA + LANE * list(LANES).index("faults") + 5)
     assert crashed in timeline.tip_at(place.x())
     hand.qtbot.mouseClick(timeline, Qt.MouseButton.LeftButton, pos=place)
     arrive(hand)
-    assert hand.workbench.player.snapshot.time_ns == 17 * NS_PER_S
+    assert hand.workbench.player.snapshot.time_ns == crashed_s * NS_PER_S
     panel = window.parts.in_flight
     bar = window.tabs.tabBar()
     hand.qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(window.tabs.indexOf(panel)).center())

@@ -1,0 +1,26 @@
+"""Question 19 of twenty: how does this run differ from the last? Two clicks: the menu, and the command in it."""
+
+from broker_core.lab.actions import MoveConsumer
+from tests.app.sessions.open_dialog import open_dialog
+from widgets.dialogs.facts_table import FactsTableDialog
+
+
+def test_the_command_in_the_menu_shows_a_table_of_differences(open_workbench):
+    hand = open_workbench(record=True)
+    hand.pass_time(12)
+    hand.workbench.registry.trigger("compare_last")
+    assert "no other recorded run" in hand.workbench.window.status.last_action.whole()
+    hand.workbench.player.restart()
+    hand.pass_time(6)
+    hand.workbench.player.perform(MoveConsumer("indexer-4", "indexers"))
+    hand.pass_time(6)
+    bar = hand.workbench.window.menuBar()
+    menu = next(action.menu() for action in bar.actions() if action.text().replace("&", "") == "Session")
+    (question,) = [action for action in menu.actions() if action.text() == "Compare with the last run"]
+    question.trigger()
+    dialog = open_dialog(hand.workbench.window, FactsTableDialog)
+    hand.qtbot.waitUntil(lambda: "figures differ" in dialog.sentence.text(), timeout=20_000)
+    rows = {texts[:2]: texts[2:] for texts in dialog.texts()}
+    assert rows["Rebalances", "indexers"] == ("2", "1", "+1 (+100%)")
+    assert rows["Published", "commits"][0] == rows["Published", "commits"][1]
+    assert rows["Partitions moved", "indexers"][2].startswith("+")

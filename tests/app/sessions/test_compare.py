@@ -1,0 +1,94 @@
+"""Two runs side by side: the same run differs in nothing, another assignor in what it moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import resources
+from app.compare import comparison, figures_of
+from app.jobs import Work
+from broker_core.clock import NS_PER_S
+from broker_core.lab import parse_scenario
+from broker_core.session.live_session import LiveSession
+from tests.app.conftest import Hand
+from tests.app.sessions.open_dialog import open_dialog
+from widgets.dialogs.choose_session import ChooseSessionDialog
+
+SCENARIO = """
+title: Assignors
+about: Three members and a fourth that comes.
+until_s: 20
+durability: memory
+topics: [{name: orders, partitions: 7}]
+groups: [{name: readers, topics: [orders], assignor: ASSIGNOR}]
+producers: [{name: shop, to: orders, arrivals: {kind: rate, per_s: 40, keys: 20}}]
+consumers:
+  - {name: reader, count: 3, group: readers, processing: {mean_ms: 5}}
+schedule:
+  - {at_s: 8, do: {action: crash, client: reader-1, for_s: 100}}
+"""
+
+
+def recorded(folder: Path, assignor: str, *, keep_open: bool = False) -> LiveSession:
+    text = SCENARIO.replace("ASSIGNOR", assignor)
+    live = LiveSession(
+        parse_scenario(text), text, folder=folder, find_file=lambda name: resources.path("sample_data", name)
+    )
+    while live.simulation.loop.run_next(20 * NS_PER_S):
+        live.look()
+    if not keep_open:
+        live.close(finished=True)
+    return live
+
+
+def work() -> Work:
+    return Work(lambda _part, _words: None)
+
+
+def test_the_same_run_differs_in_nothing(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        recorded(tmp_path / name, "range")
+    one, other = (figures_of(tmp_path / name, work(), (0, 1)) for name in ("a", "b"))
+    one.values.pop(("Greatest lag", "readers")), other.values.pop(("Greatest lag", "readers"))
+    assert one.values == other.values
+    assert comparison(one, other).sentence == "The two runs are the same in every figure."
+
+
+def test_range_moves_more_than_sticky(tmp_path: Path) -> None:
+    recorded(tmp_path / "range", "range")
+    recorded(tmp_path / "sticky", "sticky")
+    one, other = (figures_of(tmp_path / name, work(), (0, 1)) for name in ("range", "sticky"))
+    assert one.values["Partitions moved", "readers"] > other.values["Partitions moved", "readers"] > 0
+    assert one.values["Rebalances", "readers"] == other.values["Rebalances", "readers"] == 2
+    assert one.values["Published", "orders"] == other.values["Published", "orders"] > 700
+    assert 0 <= one.values["Latency p50", "readers"] <= one.values["Latency p99", "readers"]
+    assert one.values["Latency p99", "readers"] <= one.values["Latency p99.9", "readers"] > NS_PER_S
+    table = comparison(one, other)
+    (row,) = [place for place, texts in enumerate(table.rows) if texts[:2] == ("Partitions moved", "readers")]
+    assert row in table.strong and table.rows[row][4].startswith("+")
+
+
+def test_a_session_that_goes_on_is_compared_as_far_as_it_is(tmp_path: Path) -> None:
+    live = recorded(tmp_path / "on", "range", keep_open=True)
+    found = figures_of(tmp_path / "on", work(), (0, 1), live.recorder)
+    assert found.values["Published", ""] == live.simulation.totals().published
+    live.close(finished=False)
+
+
+def test_two_sessions_are_chosen_from_the_list(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench(record=True)
+    hand.pass_time(3)
+    hand.workbench.player.restart()
+    hand.pass_time(3)
+    hand.workbench.registry.trigger("compare")
+    dialog = open_dialog(hand.workbench.window, ChooseSessionDialog)
+    assert not dialog.accept_button.isEnabled()
+    for item in dialog._items:
+        item.setSelected(True)
+    asked: list[list[str]] = []
+    dialog.chosen.connect(asked.append)
+    dialog.accept_button.click()
+    assert len(asked[0]) == 2
+    hand.qtbot.waitUntil(lambda: not hand.workbench.jobs.running, timeout=20_000)
+    assert hand.workbench.jobs.facts()[0].state == "Done", hand.workbench.jobs.facts()[0].message
