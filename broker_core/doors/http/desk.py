@@ -26,6 +26,7 @@ from broker_core.replies import Reply
 
 T = TypeVar("T")
 
+SPARE_S = 0.5  # what a reply may come later than its deadline, on a busy machine
 READ, WRITE, ADMIN = Operation.READ, Operation.WRITE, Operation.ADMIN
 
 

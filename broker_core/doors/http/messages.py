@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from broker_core.broker import Published
 from broker_core.clock import NS_PER_MS
-from broker_core.doors.http.desk import Call
+from broker_core.doors.http.desk import SPARE_S, Call
 from broker_core.doors.http.shapes.basics import Encoding
 from broker_core.doors.http.shapes.topics import BatchPublished, MessageAnswer, Placed, Record
 from broker_core.doors.http.values import bytes_of, shown_value, stored_value, text_of
@@ -94,7 +94,7 @@ async def publish(call: Call, name: str, records: Sequence[Record], client: str,
     call.host.call(offer)
     for places, reply in replies:
         try:
-            published = await call.wait(reply)
+            published = await _published(call, name, reply, timeout_ms)
         except BrokerError as error:
             errors.append(error)
             for place in places:
@@ -137,6 +137,16 @@ def _grouped(
             )
         found.setdefault(number, []).append(place)
     return list(found.items())
+
+
+async def _published(call: Call, name: str, reply: Reply[Published | None], timeout_ms: int) -> Published | None:
+    try:
+        return await call.wait(reply, timeout_s=timeout_ms / 1_000 + SPARE_S)
+    except TimeoutError:
+        # The broker's time stands still, or its disk does.
+        error = BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{name}, after {timeout_ms} ms")
+        call.host.call(lambda _now: reply.fail(error))
+        return reply.result()
 
 
 def _blamed(error: BrokerError, call: Call, name: str, partition: int | None) -> BrokerError:

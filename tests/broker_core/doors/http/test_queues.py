@@ -73,6 +73,18 @@ def test_a_take_waits_for_a_message(jobs, door, connect):
     assert take(jobs, timeout_ms=50) == []
 
 
+def test_a_take_ends_in_the_clients_time_where_the_session_stands_still(jobs, door, monkeypatch):
+    broker = door._host.broker
+    take_at = broker.take
+
+    def never(now_ns, *arguments, deadline_ns=None, **named):
+        return take_at(now_ns, *arguments, deadline_ns=now_ns + 3_600 * 10**9, **named)
+
+    monkeypatch.setattr(broker, "take", never)
+    assert take(jobs, timeout_ms=100) == []
+    assert broker.queue("jobs").waiting_takers == 0
+
+
 def test_what_is_taken_for_a_client_that_is_gone_is_given_back(jobs, door, connect):
     gone = connect(door)
     gone._connection.request(

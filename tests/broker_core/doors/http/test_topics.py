@@ -85,6 +85,21 @@ def test_under_backpressure_a_batch_says_what_was_stored(call):
     assert answer.status == 429 and answer.headers["Retry-After"]
 
 
+def test_a_publish_that_waits_for_room_ends_in_the_clients_time_where_the_session_stands_still(door, call, monkeypatch):
+    call.done("POST", "/v1/topics", {"name": "full", "flow": {"max_messages": 1, "policy": "block"}})
+    call.done("POST", "/consumers/register", {"topic": "full", "consumer_id": "c"})
+    call.done("POST", "/produce", {"topic": "full", "value": "first"})
+    broker = door._host.broker
+    publish = broker.publish_batch
+
+    def never(now_ns, *arguments, deadline_ns=None, **named):
+        return publish(now_ns, *arguments, deadline_ns=now_ns + 3_600 * 10**9, **named)
+
+    monkeypatch.setattr(broker, "publish_batch", never)
+    answer = call("POST", "/v1/topics/full/messages", {"messages": [{"value": "v"}], "timeout_ms": 100})
+    assert (answer.status, answer.json["error"]) == (503, "REQUEST_TIMED_OUT")
+
+
 def test_headers_bytes_and_tombstones_survive(call):
     call.done("POST", "/v1/topics", {"name": "orders"})
     raw = base64.b64encode(bytes(range(256))).decode()
