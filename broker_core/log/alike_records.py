@@ -13,11 +13,11 @@ from broker_core.messages import Message
 
 LEAST_RECORDS = 8  # fewer are not worth it
 _MOST_RECORDS = 1_000  # of a batch
-_KEPT_SIZES = 16  # tables of so many sizes are kept, 60 kB each
+_KEPT_SIZES = 16  # tables of so many sizes are kept, 60 kB each at most
 
 _NO_HEADERS = b"\0"
 _NO_KEY = b"\x01"
-_Lengths = tuple[int | None, int]
+_tables: dict[tuple[int | None, int], list[bytes]] = {}  # by the bytes of a key and of a value
 
 
 def records_alike(messages: Sequence[Message]) -> tuple[list[bytes], int] | None:
@@ -34,7 +34,7 @@ def records_alike(messages: Sequence[Message]) -> tuple[list[bytes], int] | None
     value_bytes, key_bytes = _length_of_each(values), _length_of_each(keys) if keys else None
     if value_bytes is None or (keys and key_bytes is None):
         return None
-    between = _between(key_bytes, value_bytes)
+    between = _between(key_bytes, value_bytes, count)
     width = 2 if key_bytes is None else 4
     pieces: list[bytes | None] = [None] * (width * count)
     pieces[::width] = between[:count]
@@ -57,15 +57,25 @@ def _length_of_each(parts: list[bytes | None]) -> int | None:
     return lengths.pop() if len(lengths) == 1 else None
 
 
-@lru_cache(maxsize=_KEPT_SIZES)
-def _between(key_bytes: int | None, value_bytes: int) -> list[bytes]:
-    """What stands before the key, or where there is none before the value, of the record at each place of a batch."""
+def _between(key_bytes: int | None, value_bytes: int, count: int) -> list[bytes]:
+    """What stands before the key, or where there is none before the value, of the records at the first places."""
+    table = _tables.get((key_bytes, value_bytes))
+    if table is None or len(table) < count:
+        # Anew, never longer: another thread may be reading it.
+        table = _made(key_bytes, value_bytes, min(2 * count, _MOST_RECORDS))
+        if len(_tables) >= _KEPT_SIZES:
+            _tables.clear()
+        _tables[key_bytes, value_bytes] = table
+    return table
+
+
+def _made(key_bytes: int | None, value_bytes: int, count: int) -> list[bytes]:
     if key_bytes is None:
         lengths, more = _NO_KEY + _varint(value_bytes), value_bytes
     else:
         lengths, more = _varint(key_bytes), key_bytes + len(_varint(value_bytes)) + value_bytes
     found = []
-    for delta in range(_MOST_RECORDS):
+    for delta in range(count):
         body = b"\0\0" + _varint(delta) + lengths  # no attributes, the batch's own time, the place in the batch
         found.append(_NO_HEADERS + _varint(len(body) + more + len(_NO_HEADERS)) + body)
     return found
