@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.view_models.formats import count, duration, rate
 from broker_core.snapshots import GateView, Snapshot
 from widgets.panels.backpressure import GaugeFacts
+from widgets.panels.gauge_controls import Limits
 
 NEARLY_FULL = 0.8
 _POLICIES = {
@@ -12,6 +13,7 @@ _POLICIES = {
     "reject": "rejects when full",
     "drop_newest": "drops the newest",
     "drop_oldest": "drops the oldest",
+    "priority_evict": "evicts by priority",
 }
 _ORDER = {"Full": 0, "Limited": 1, "Open": 2}
 
@@ -60,8 +62,8 @@ def _tokens(gate: GateView) -> str:
     return f"{number} token" if number == "1" else f"{number} tokens"
 
 
-def gauge_facts(gate: GateView, kind: str, now_ns: int) -> GaugeFacts:
-    """One gate as texts."""
+def gauge_facts(gate: GateView, kind: str, now_ns: int, *, changeable: bool = True) -> GaugeFacts:
+    """One gate as texts. That of a subscription is made with it, and not `changeable`."""
     depth = f"{gate.depth:,} of {gate.limit:,}" if gate.limit else f"{gate.depth:,}, no limit"
     rates = "No rate limit"
     if gate.rate_limit_per_s is not None:
@@ -82,10 +84,15 @@ def gauge_facts(gate: GateView, kind: str, now_ns: int) -> GaugeFacts:
         rejected=count(gate.rejected),
         dropped=count(gate.dropped),
         blocked_total=duration(gate.blocked_ns_total),
+        limits=Limits(gate.limit, gate.rate_limit_per_s, gate.policy) if changeable else None,
     )
 
 
 def gauges(snapshot: Snapshot) -> tuple[GaugeFacts, ...]:
     """Every gate of a snapshot, those that hold somebody back first."""
-    facts = [gauge_facts(gate, kind, snapshot.time_ns) for gate, kind in gates(snapshot)]
+    subscriptions = {actor.target for actor in snapshot.actors if actor.target not in actor.topics}
+    facts = [
+        gauge_facts(gate, kind, snapshot.time_ns, changeable=gate.target not in subscriptions)
+        for gate, kind in gates(snapshot)
+    ]
     return tuple(sorted(facts, key=lambda one: (_ORDER[one.state], one.kind, one.target)))

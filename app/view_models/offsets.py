@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
-from app.view_models.formats import NOT_APPLICABLE, count
+from app.view_models.formats import NOT_APPLICABLE, count, duration
 from app.view_models.owners import Owners
 from app.view_models.table import Column, TableModel
 from broker_core.snapshots import Snapshot
 from widgets.roles import Role
+from widgets.words import tr
 
 TREND_WINDOW_NS = 2_000_000_000
 _SAMPLE_NS = 200_000_000
@@ -33,6 +34,7 @@ class OffsetRow(NamedTuple):
     lag: int | None
     lag_ms: int | None
     trend: str
+    drains_s: int | None = None
 
 
 class LagTrend:
@@ -62,12 +64,33 @@ class LagTrend:
             self._word = RISING if lag > before else FALLING
         return self._word
 
+    def drains_s(self, lag: int | None) -> int | None:
+        """In how many seconds nothing is left at the pace of the last two; None where it does not fall."""
+        if not lag:
+            return None if lag is None else 0
+        (first_ns, before), (last_ns, now) = self._samples[0], self._samples[-1]
+        if self._word != FALLING or now >= before or last_ns <= first_ns:
+            return None
+        return max(1, round(lag * (last_ns - first_ns) / (before - now) / 1e9))
+
+
+def _drained(row: OffsetRow) -> str:
+    if row.lag is None:
+        return NOT_APPLICABLE
+    if row.lag == 0:
+        return tr("caught up")
+    if row.drains_s is None:
+        return tr("never so") if row.trend == RISING else tr("not falling")
+    return duration(row.drains_s * 1_000_000_000)
+
 
 class OffsetsModel(TableModel[OffsetRow]):
     """Group by partition: start, end, position, committed, lag in messages and seconds, trend."""
 
     def __init__(self, owners: Owners, parent: QObject | None = None) -> None:
         self._trends: dict[tuple[str, str, int], LagTrend] = {}
+        self._groups: dict[str, LagTrend] = {}
+        self._summaries: list[str] = []
 
         def number(title: str, field: str, about: str) -> Column[OffsetRow]:
             def value(row: OffsetRow) -> int | None:
@@ -122,12 +145,44 @@ class OffsetsModel(TableModel[OffsetRow]):
                 },
                 about="The lag of now against that of two seconds ago.",
             ),
+            Column[OffsetRow](
+                "Drained in",
+                _drained,
+                lambda row: {None: 1 << 40}.get(row.drains_s, row.drains_s or 0),
+                numeric=True,
+                about="When nothing is left, at the pace of the last two seconds; n/a where nothing is committed.",
+            ),
         )
         super().__init__(columns, key=lambda row: row[:3], parent=parent)
 
     def restart(self) -> None:
         """Forget trends: another session begins."""
         self._trends.clear()
+        self._groups.clear()
+
+    def summary(self) -> str:
+        """Each group that is behind, whether it catches up, and when it will have."""
+        return "  ".join(self._summaries)
+
+    def _sum_up(self, snapshot: Snapshot) -> None:
+        self._summaries = []
+        for group in snapshot.groups:
+            known = [at.lag for at in group.offsets if at.lag is not None]
+            lag = sum(known) if known else None
+            lags = self._groups.setdefault(group.name, LagTrend())
+            trend = lags.meet(snapshot.time_ns, lag)
+            if not lag:
+                continue
+            words = {"group": group.name, "lag": count(lag)}
+            seconds = lags.drains_s(lag)
+            if seconds is not None:
+                in_time = duration(seconds * 1_000_000_000)
+                told = tr("{group} is {lag} behind and catching up: drained in {time}.", time=in_time, **words)
+            elif trend == RISING:
+                told = tr("{group} is {lag} behind and falling further behind.", **words)
+            else:
+                told = tr("{group} is {lag} behind and stays so.", **words)
+            self._summaries.append(told)
 
     def set_snapshot(self, snapshot: Snapshot) -> None:
         """Show the offsets of a snapshot."""
@@ -138,7 +193,8 @@ class OffsetsModel(TableModel[OffsetRow]):
         for group in snapshot.groups:
             for at in group.offsets:
                 place = (group.name, at.topic, at.partition)
-                trend = self._trends.setdefault(place, LagTrend()).meet(snapshot.time_ns, at.lag)
+                lags = self._trends.setdefault(place, LagTrend())
+                trend = lags.meet(snapshot.time_ns, at.lag)
                 rows.append(
                     OffsetRow(
                         *place,
@@ -151,6 +207,8 @@ class OffsetsModel(TableModel[OffsetRow]):
                         # Tenths of a second are shown: finer steps would only redraw the cell.
                         lag_ms=None if at.lag_ns is None else at.lag_ns // 100_000_000 * 100,
                         trend=trend,
+                        drains_s=lags.drains_s(at.lag),
                     )
                 )
+        self._sum_up(snapshot)
         self.set_rows(tuple(sorted(rows)))

@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.view_models.assignments import AssignmentsModel
+from app.view_models.block_chains import block_chains
 from app.view_models.canvas import CanvasModel
 from app.view_models.charts import ChartsFeed
 from app.view_models.dead_letters import DeadLettersModel
@@ -129,7 +130,7 @@ class Views(QObject):
             TableFeed("assignments", parts.assignments, self.assignments, also=self._around_owners, parent=self)
         )
         parts.assignments.groupChosen.connect(self._choose_group)
-        self.add(TableFeed("offsets", parts.offsets, self.offsets, parent=self))
+        self.add(TableFeed("offsets", parts.offsets, self.offsets, also=self._around_offsets, parent=self))
         self.add(TableFeed("in_flight", parts.in_flight, self.in_flight, also=self._around_leases, parent=self))
         self.add(TableFeed("dead_letters", parts.dead_letters, self.dead_letters, also=self._around_bin, parent=self))
         self.add(BackpressureFeed("backpressure", parts.backpressure, self))
@@ -241,6 +242,10 @@ class Views(QObject):
         if panel.history:
             self.ownership.meet(snapshot, shown)
 
+    def _around_offsets(self, _snapshot: Snapshot) -> None:
+        if self._window is not None:
+            self._window.parts.offsets.set_note(self.offsets.summary())
+
     def _around_leases(self, _snapshot: Snapshot) -> None:
         if self._window is not None:
             note = _overfull(self.in_flight.total, self.in_flight.whole, "leases")
@@ -272,6 +277,7 @@ class BackpressureFeed(PanelFeed):
 
     def show(self, snapshot: Snapshot) -> None:
         """The gauges as they stand."""
+        self._gauges.chains.set_chains(block_chains(snapshot))
         self._gauges.set_gauges(gauges(snapshot))
 
 

@@ -100,6 +100,7 @@ class Simulation:
             effects_of=self._effects_of,
             find_file=find_file,
             begin_cleaning=self._begin_cleaning,
+            epoch_ms=epoch_ms,
         )
         self.performers = Performers(self.world)
         self._cleaning = False

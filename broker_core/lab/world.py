@@ -6,11 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
+
 from broker_core.broker import Broker
 from broker_core.clients.effects import SqliteEffects
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
+from broker_core.groups.offset_reset import Target
 from broker_core.lab.actor import Actor
 from broker_core.lab.consumer import ConsumerActor
 from broker_core.lab.failure_rules import FailureRules
@@ -40,8 +43,11 @@ class World:
         effects_of: Callable[[str], SqliteEffects],
         find_file: Callable[[str], Path],
         begin_cleaning: Callable[[], object],
+        epoch_ms: int,
     ) -> None:
-        """`begin_cleaning()` lets retention and compaction work from now on, where they do not yet."""
+        """`begin_cleaning()` lets retention and compaction work from now on, where they do not yet. `epoch_ms` is the Unix
+        time of session time 0.
+        """
         self.broker = broker
         self.loop = loop
         self.events = events
@@ -53,11 +59,16 @@ class World:
         self.effects_of = effects_of
         self.find_file = find_file
         self.begin_cleaning = begin_cleaning
+        self._epoch_ms = epoch_ms
 
     @property
     def now_ns(self) -> int:
         """Session time."""
         return self.loop.now_ns
+
+    def in_unix_time(self, target: Target) -> Target:
+        """`target` of an action, whose timestamp is session time, as the broker takes it."""
+        return msgspec.structs.replace(target, timestamp_ms=target.timestamp_ms + self._epoch_ms)
 
     # -- who is there
 

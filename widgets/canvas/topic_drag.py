@@ -1,4 +1,4 @@
-"""A topic that is dragged onto a group subscribes it: plain mouse events, as for consumers. The topic stays in place."""
+"""A topic that is dragged onto a group subscribes it: plain mouse events, as for consumers. The topic stays there."""
 
 from __future__ import annotations
 

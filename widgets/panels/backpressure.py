@@ -7,22 +7,29 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from widgets.facts import set_plain_tip
 from widgets.icons import icon_pixmap
+from widgets.panels.block_chains import BlockChains
 from widgets.panels.cell_painter import draw_bar, tabular_font
+from widgets.panels.gauge_controls import GaugeControls, Limits
 from widgets.panels.panel import Panel
 from widgets.theme import Theme, current_theme, qcolour, state_style, ui_font
+from widgets.words import tr
 
 GAUGE_WIDTH = 300
-GAUGE_HEIGHT = 152
+GAUGE_HEIGHT = 186
+CONTROLS_TOP = 152
 GAUGES_MAX = 60
 
 
 @dataclass(frozen=True, slots=True)
 class GaugeFacts:
-    """A gate as texts. `share` is depth over limit (0..1), None without a limit; `blocked` are sentences."""
+    """A gate as texts. `share` is depth over limit (0..1), None without a limit; `blocked` are sentences.
+
+    `limits` are what can be changed in place; None where nothing can.
+    """
 
     target: str
     kind: str
@@ -36,16 +43,20 @@ class GaugeFacts:
     rejected: str
     dropped: str
     blocked_total: str
+    limits: Limits | None = None
 
 
 class Gauge(QWidget):
     """One gauge, drawn: name and state, depth against limit, who waits and for what, what was refused."""
 
     chosen = Signal(str)
+    limitsChosen = Signal(str, object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._facts: GaugeFacts | None = None
+        self.controls = GaugeControls(self)
+        self.controls.changed.connect(self._tell_limits)
         self.setMinimumSize(GAUGE_WIDTH - 30, GAUGE_HEIGHT)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -58,8 +69,20 @@ class Gauge(QWidget):
         """Its least size."""
         return QSize(GAUGE_WIDTH, GAUGE_HEIGHT)
 
-    def set_facts(self, facts: GaugeFacts) -> None:
-        """Show a gate; nothing is drawn where nothing changed."""
+    def _tell_limits(self, limits: Limits) -> None:
+        if self._facts is not None:
+            self.limitsChosen.emit(self._facts.target, limits)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The controls stand below the figures."""
+        super().resizeEvent(event)
+        self.controls.setGeometry(10, CONTROLS_TOP, self.width() - 20, GAUGE_HEIGHT - CONTROLS_TOP - 8)
+
+    def set_facts(self, facts: GaugeFacts, why_not: str = "") -> None:
+        """Show a gate; nothing is drawn where nothing changed. `why_not` says why nothing can be changed now."""
+        self.controls.setVisible(facts.limits is not None)
+        if facts.limits is not None:
+            self.controls.set_limits(facts.limits, why_not)
         if facts != self._facts:
             self._facts = facts
             waiting = "\n".join(facts.blocked) or "No producer waits."
@@ -153,9 +176,16 @@ class Gauge(QWidget):
 
 
 class BackpressurePanel(Panel):
-    """Gauges, as many in a row as fit. `chosen(target)` on a click on one."""
+    """Who is blocked by what, then gauges, as many in a row as fit.
+
+    `chosen(target)` on a click on a gauge, `limitsChosen(target, Limits)` when they are changed there, `limitsWanted()`
+    on the button, `followed(id)` on a link of a chain.
+    """
 
     chosen = Signal(str)
+    limitsChosen = Signal(str, object)
+    limitsWanted = Signal()
+    followed = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -163,7 +193,7 @@ class BackpressurePanel(Panel):
             "backpressure",
             (
                 "Nothing limits the producers.",
-                "A topic or queue with a depth or rate limit appears here as a gauge: give it one in the scenario.",
+                "A topic or queue with a depth or rate limit appears here as a gauge. Give it one with Limits... (Ctrl+Alt+M).",
             ),
             filter_hint="Filter by topic or queue",
             parent=parent,
@@ -171,7 +201,15 @@ class BackpressurePanel(Panel):
         self._all: tuple[GaugeFacts, ...] = ()
         self._gauges: list[Gauge] = []
         self._across = 0
-        area = QScrollArea(self)
+        self._forbidden = ""
+        self.limits_button = QPushButton(tr("Limits..."), self)
+        self.limits_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.limits_button.clicked.connect(self.limitsWanted)
+        self.title_row.addWidget(self.limits_button)
+        self.chains = BlockChains(self)
+        self.chains.followed.connect(self.followed)
+        body = QWidget(self)
+        area = QScrollArea(body)
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -181,9 +219,22 @@ class BackpressurePanel(Panel):
         self._grid.setSpacing(8)
         self._grid.setAlignment(Qt.AlignmentFlag.AlignTop)
         area.setWidget(self._inner)
-        self.stack.addWidget(area)
+        column = QVBoxLayout(body)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.chains)
+        column.addWidget(area, 1)
+        self.stack.addWidget(body)
         self.filterChanged.connect(lambda _text: self._show())
         self.set_count("0")
+
+    def forbid(self, reason: str) -> None:
+        """Why nothing can be changed now; "" where it can."""
+        if reason != self._forbidden:
+            self._forbidden = reason
+            self.limits_button.setEnabled(not reason)
+            set_plain_tip(self.limits_button, reason)
+            self._show()
 
     def set_gauges(self, gauges: Sequence[GaugeFacts]) -> None:
         """Show gates, those that hold somebody back first."""
@@ -200,11 +251,12 @@ class BackpressurePanel(Panel):
         while len(self._gauges) < len(shown):
             gauge = Gauge(self._inner)
             gauge.chosen.connect(self.chosen)
+            gauge.limitsChosen.connect(self.limitsChosen)
             self._gauges.append(gauge)
         while len(self._gauges) > len(shown):
             self._gauges.pop().deleteLater()
         for gauge, facts in zip(self._gauges, shown, strict=True):
-            gauge.set_facts(facts)
+            gauge.set_facts(facts, self._forbidden)
         if changed:
             self._across = 0
             self._lay_out()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractItemModel
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QAbstractItemModel, Qt, Signal
+from PySide6.QtWidgets import QPushButton, QWidget
 
+from widgets.facts import set_plain_tip
 from widgets.panels.table_panel import ColumnLook, TablePanel
+from widgets.words import tr
 
 LOOKS = (
     ColumnLook("text", 96, 2),
@@ -19,23 +21,44 @@ LOOKS = (
     ColumnLook("number", 118),
     ColumnLook("number", 70),
     ColumnLook("state", 104),
+    ColumnLook("number", 92),
 )
 
 
 class OffsetsPanel(TablePanel):
-    """Columns: group, topic, partition, owner, start, end, position, committed, lag (messages), lag (s), trend."""
+    """Columns: group, topic, partition, owner, start, end, position, committed, lags, trend, when it is drained.
+
+    `resetWanted()` and `seekWanted()` on the buttons.
+    """
+
+    resetWanted = Signal()
+    seekWanted = Signal()
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
         super().__init__(
             model,
             LOOKS,
-            "Offsets",
+            tr("Offsets"),
             "offsets",
             (
-                "No group reads anything yet.",
-                "Offsets and lag appear here once a group has partitions. Drag a consumer into a group, or use "
-                "Move to group... (Ctrl+M).",
+                tr("No group reads anything yet."),
+                tr(
+                    "Offsets and lag appear here once a group has partitions. Drag a consumer into a group, or use "
+                    "Move to group... (Ctrl+M)."
+                ),
             ),
-            filter_hint="Filter by group, topic or owner",
+            filter_hint=tr("Filter by group, topic or owner"),
             parent=parent,
         )
+        self.reset_button = QPushButton(tr("Reset offsets..."), self)
+        self.seek_button = QPushButton(tr("Seek..."), self)
+        for button, wanted in ((self.reset_button, self.resetWanted), (self.seek_button, self.seekWanted)):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.clicked.connect(wanted)
+            self.title_row.addWidget(button)
+
+    def forbid(self, no_reset: str, no_seek: str) -> None:
+        """Why neither can be done now; "" where it can."""
+        for button, why in ((self.reset_button, no_reset), (self.seek_button, no_seek)):
+            button.setEnabled(not why)
+            set_plain_tip(button, why)

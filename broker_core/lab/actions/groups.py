@@ -5,8 +5,16 @@ from __future__ import annotations
 from typing import Literal
 
 from broker_core.groups.offset_reset import Target
-from broker_core.groups.offset_reset import sentence as where_to
+from broker_core.groups.offset_reset import sentence as _where_to
 from broker_core.lab.actions.action import Action, counted
+
+
+def where_to(target: Target) -> str:
+    """`target` in words; its timestamp is session time, so that a rerun at another hour means the same."""
+    if target.form == "timestamp":
+        return f"to session time {target.timestamp_ms / 1000:g} s"
+    return _where_to(target)
+
 
 AssignorName = Literal["range", "roundrobin", "sticky", "cooperative-sticky"]
 
@@ -97,7 +105,7 @@ class SetAssignor(Action, frozen=True, tag="set_assignor"):
 class ResetOffsets(Action, frozen=True, tag="reset_offsets"):
     """Set what `group` has committed to `target`, in all it reads, in one `topic`, or in some `partitions` of it.
 
-    A group with members is refused, as by Kafka; with `restart_members` they stop for it and start again behind it.
+    A timestamp is session time in ms. A group with members is refused, as by Kafka; with `restart_members` they stop for it and start again behind it.
     """
 
     group: str
@@ -128,7 +136,10 @@ class SetOffsets(Action, frozen=True, tag="set_offsets"):
 
 
 class Seek(Action, frozen=True, tag="seek"):
-    """`consumer`, which owns the partition, reads on from `target`; what its group has committed stays."""
+    """`consumer`, which owns the partition, reads on from `target`; what its group has committed stays.
+
+    A timestamp is session time in ms.
+    """
 
     consumer: str
     topic: str

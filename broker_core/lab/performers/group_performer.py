@@ -27,6 +27,7 @@ from broker_core.lab.actions import (
     UnsubscribeGroup,
 )
 from broker_core.lab.actions.action import counted
+from broker_core.lab.actions.groups import where_to
 from broker_core.lab.consumer import ConsumerActor
 from broker_core.lab.performers.prepared import Prepared, refuse
 from broker_core.lab.specs import GroupSpec
@@ -218,19 +219,19 @@ class GroupPerformer:
             if topic in broker.topic_names() or action.topic
             for partition in action.partitions or range(broker.partition_count(topic))
         ]
-        return broker.preview_reset(action.group, action.target, places)
+        return broker.preview_reset(action.group, self._world.in_unix_time(action.target), places)
 
     def _reset(self, action: ResetOffsets) -> Prepared:
         changes = self.preview(action)
         if not changes:
-            raise refuse(f"there is nothing to reset: {offset_reset.sentence(action.target)} means nothing here")
+            raise refuse(f"there is nothing to reset: {where_to(action.target)} means nothing here")
         members = self._members_to_stop(action.group, action.restart_members)
         places = [(change.topic, change.partition) for change in changes]
         old = tuple((each.topic, each.partition, each.from_offset) for each in changes if each.from_offset is not None)
         broker = self._world.broker
 
         def reset() -> None:
-            broker.reset_offsets(self._world.now_ns, action.group, action.target, places)
+            broker.reset_offsets(self._world.now_ns, action.group, self._world.in_unix_time(action.target), places)
 
         return Prepared(
             action,
@@ -274,11 +275,10 @@ class GroupPerformer:
         if here is None:
             raise refuse(f"{actor.name} does not own {action.topic}/{action.partition}")
         broker = self._world.broker
-        wanted = offset_reset.resolve(
-            action.target, action.topic, action.partition, broker, here, broker.groups.committed
-        )
+        target = self._world.in_unix_time(action.target)
+        wanted = offset_reset.resolve(target, action.topic, action.partition, broker, here, broker.groups.committed)
         if wanted is None:
-            raise refuse(f"{offset_reset.sentence(action.target)} means nothing for {action.topic}/{action.partition}")
+            raise refuse(f"{where_to(action.target)} means nothing for {action.topic}/{action.partition}")
 
         def do() -> None:
             actor.seek(action.topic, action.partition, wanted)

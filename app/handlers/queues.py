@@ -1,0 +1,135 @@
+"""Queues: created, purged, deleted."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMenu
+
+from app.actions import Command
+from app.desk import Desk
+from app.forms import name_error, open_form
+from broker_core.lab.actions import CreateQueue, DeleteQueue, PurgeQueue
+from broker_core.queues.config import QueueConfig
+from broker_core.queues.retry import RetryPolicy
+from broker_core.snapshots import QueueView
+from widgets.dialogs.form import Field
+from widgets.words import tr
+
+
+class QueueHandlers(QObject):
+    """The menu Queues."""
+
+    COMMANDS = (
+        Command("create_queue", "Create queue...", "Queues", "Ctrl+Alt+Q", "add", "A work queue with leases."),
+        Command("purge_queue", "Purge queue...", "Queues", "", "", "Empties it; it can be undone."),
+        Command("delete_queue", "Delete queue...", "Queues", "", "close", "With its messages; it can be undone."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        desk.registry.bind("create_queue", self.ask_queue, desk.why_ended)
+        desk.registry.bind("purge_queue", self.ask_purge, self._why_no_purge)
+        desk.registry.bind("delete_queue", self.ask_delete, self._why_no_queue)
+        desk.menu_parts.append(self._add_to_menu)
+
+    def _queue(self) -> QueueView | None:
+        """The selected queue; where there is one only, that one."""
+        desk = self._desk
+        name = desk.selected("queue") or desk.selected("dlq") or desk.selected("workers")
+        queues = desk.player.snapshot.queues
+        if not name and len(queues) == 1:
+            return queues[0]
+        return next((queue for queue in queues if queue.name == name), None)
+
+    def _why_no_queue(self) -> str:
+        if why := self._desk.why_ended():
+            return why
+        return "" if self._queue() is not None else tr("Select a queue on the canvas first.")
+
+    def _why_no_purge(self) -> str:
+        if why := self._why_no_queue():
+            return why
+        queue = self._queue()
+        waits = queue is not None and queue.ready + queue.delayed
+        return "" if waits else tr("Nothing waits in the queue.")
+
+    def ask_queue(self) -> None:
+        """The dialog for a new queue."""
+        snapshot = self._desk.player.snapshot
+        taken = [topic.name for topic in snapshot.topics] + [queue.name for queue in snapshot.queues]
+        open_form(
+            self._desk,
+            tr("Create queue"),
+            tr("A message is leased to one worker at a time; what fails too often goes to its dead letters."),
+            (
+                Field("queue", tr("Name"), hint=tr("as invoices")),
+                Field("lease_s", tr("Lease"), "decimal", 30, least=0.1, most=86_400, suffix=tr(" s")),
+                Field("attempts", tr("Attempts at most"), "whole", 5, least=1, most=1_000),
+                Field("retry_ms", tr("Retry after"), "whole", 500, most=3_600_000, suffix=" ms"),
+                Field("priorities", tr("Priorities"), "whole", 1, least=1, most=10),
+            ),
+            tr("Create"),
+            lambda v: CreateQueue(
+                v["queue"],
+                QueueConfig(
+                    lease_ms=v["lease_s"] * 1_000,
+                    max_attempts=v["attempts"],
+                    priorities=v["priorities"],
+                    retry=RetryPolicy(kind="fixed", base_ms=v["retry_ms"]) if v["retry_ms"] else RetryPolicy(),
+                ),
+            ),
+            why_not=lambda v: name_error(v["queue"], "queue", taken),
+        )
+
+    def ask_purge(self) -> None:
+        """Names how many go, and can be undone."""
+        queue = self._queue()
+        if queue is None:
+            return
+        stays = tr(" {count} are in flight and stay.", count=f"{queue.in_flight:,}") if queue.in_flight else ""
+        count = queue.ready + queue.delayed
+        open_form(
+            self._desk,
+            tr("Purge queue"),
+            tr(
+                "{count} messages wait in {queue} and will be taken out.{stays} They can be brought back for five "
+                "minutes of session time (Ctrl+Z).",
+                count=f"{count:,}",
+                queue=queue.name,
+                stays=stays,
+            ),
+            (),
+            tr("Purge {count}", count=f"{count:,}"),
+            lambda _v: PurgeQueue(queue.name),
+            danger=True,
+        )
+
+    def ask_delete(self) -> None:
+        """Names what is lost, and can be undone."""
+        queue = self._queue()
+        if queue is None:
+            return
+        open_form(
+            self._desk,
+            tr("Delete queue"),
+            tr(
+                "{queue} holds {count} messages and {dead} dead letters; its workers will have nothing to do. It "
+                "can be brought back for five minutes of session time (Ctrl+Z).",
+                queue=queue.name,
+                count=f"{queue.ready + queue.delayed + queue.in_flight:,}",
+                dead=f"{queue.dead:,}",
+            ),
+            (),
+            tr("Delete {queue}", queue=queue.name),
+            lambda _v: DeleteQueue(queue.name),
+            danger=True,
+        )
+
+    def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
+        if kind in {"queue", "workers"}:
+            menu.addSeparator()
+            for command in ("purge_queue", "delete_queue"):
+                menu.addAction(self._desk.registry.action(command))
+        elif not name:
+            menu.addAction(self._desk.registry.action("create_queue"))
