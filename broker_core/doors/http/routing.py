@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
+from broker_core.doors.guard.access import Access
 from broker_core.doors.http.desk import Call, Desk, GoneError
 from broker_core.doors.http.problems import Answer, problem_of, problem_with
 from broker_core.doors.http.shapes.basics import Name, Number, Partition, Problem, Version
@@ -109,7 +110,7 @@ def mount(app: FastAPI, desk: Desk, operations: list[Operation]) -> None:
             description=_rest(each.handler),
             openapi_extra=_described(each, schemas),
         )
-    app.openapi = lambda: _openapi(app, operations, components)  # type: ignore[method-assign]
+    app.openapi = lambda: _openapi(app, operations, components, desk.access)  # type: ignore[method-assign]
 
 
 def serve(app: FastAPI, desk: Desk, operations: list[Operation]) -> None:
@@ -251,7 +252,7 @@ def _query_parameters(kind: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _openapi(app: FastAPI, operations: list[Operation], components: dict[str, Any]) -> dict[str, Any]:
+def _openapi(app: FastAPI, operations: list[Operation], components: dict[str, Any], access: Access) -> dict[str, Any]:
     if app.openapi_schema is None:
         from fastapi.openapi.utils import get_openapi
 
@@ -271,6 +272,6 @@ def _openapi(app: FastAPI, operations: list[Operation], components: dict[str, An
         parts = found.setdefault("components", {})
         parts.setdefault("schemas", {}).update(components)
         parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        found["security"] = [{"token": []}, {}]
+        found["security"] = [{"token": []}, {}] if access.open else [{"token": []}]
         app.openapi_schema = found
     return app.openapi_schema

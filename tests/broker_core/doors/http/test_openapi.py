@@ -6,6 +6,7 @@ import sys
 
 from broker_core.clients.admin import Admin
 from broker_core.clients.schema_admin import SchemaAdmin
+from broker_core.doors.guard.access import Access
 from broker_core.doors.guard.limits import GuardConfig
 
 B_ROWS = {
@@ -39,6 +40,12 @@ def test_it_describes_every_operation_with_its_errors(call):
     assert len(identifiers) == len(operations)
     assert set(found["paths"]["/consume"]["post"]["responses"]) >= {"200", "204", "404", "422"}
     assert found["paths"]["/health"]["get"]["security"] == []
+    assert found["security"] == [{"token": []}, {}]
+
+
+def test_it_says_where_a_token_is_needed(opened, connect):
+    door = opened(access=Access.of_token("a token of some length"))
+    assert connect(door).done("GET", "/openapi.json")["security"] == [{"token": []}]
 
 
 def test_schemathesis_finds_nothing(opened, tmp_path):
