@@ -11,8 +11,10 @@ from app.actions import Command
 from app.answers import Answers
 from app.desk import Desk
 from app.history.redrives import RedrivenMessage
+from app.view_models.dead_letters import letter_facts
 from app.view_models.filter_help import help_rows
 from app.view_models.formats import plain_text
+from app.view_models.letter_sync import LetterSync
 from app.view_models.redriven import place_of
 from broker_core.clock import NS_PER_S
 from broker_core.lab.actions import EditDeadLetter, PurgeDeadLetters, Redrive, StopRedrive
@@ -49,7 +51,12 @@ class DeadLetterHandlers(QObject):
         self._desk = desk
         self._answers = Answers(desk.player, self)
         self._redriven_ns = -1
+        self.sync = LetterSync(desk.player, self)
+        desk.views.dead_letters.source = self.sync.rows
+        desk.views.dead_letters.size_of = self.sync.size_of
+        self.sync.changed.connect(self._show_more)
         panel = self._panel = desk.window.parts.dead_letters
+        panel.currentChanged.connect(self._read)
         panel.redriveRequested.connect(self.redrive)
         panel.tryRequested.connect(self.ask_redrive)
         panel.editRequested.connect(self.ask_edit)
@@ -61,6 +68,10 @@ class DeadLetterHandlers(QObject):
         panel.filterChanged.disconnect(desk.views.dead_letters.set_filter)
         panel.filterChanged.connect(self._filter)
         desk.views.redriven.filter_judged.connect(panel.set_filter_problem)
+        meeting = QTimer(self)
+        meeting.setInterval(REFRESH_MS)
+        meeting.timeout.connect(self.meet)
+        meeting.start()
         self._timer = QTimer(self)
         self._timer.setInterval(REFRESH_MS)
         self._timer.timeout.connect(self.look_redriven)
@@ -81,8 +92,33 @@ class DeadLetterHandlers(QObject):
 
     def _forget(self) -> None:
         self._answers.drop()
+        self.sync.restart()
         self._redriven_ns = -1
         self._desk.views.redriven.set_rows(())
+
+    def _show_more(self) -> None:
+        """More letters of a full bin are here."""
+        snapshot = self._desk.views.snapshot
+        if snapshot is not None and self._panel.isVisible():
+            self._desk.views.dead_letters.set_snapshot(snapshot)
+
+    def _read(self, key: Hashable) -> None:
+        """All of the chosen letter: of a full bin, the table has only the beginning of its value."""
+        if not isinstance(key, tuple):
+            return
+        queue, offset = str(key[0]), int(key[1])
+
+        def told(letter: DeadLetterView) -> None:
+            if self._panel.current_key() == key:
+                self._panel.set_details(letter_facts(letter, self._desk.views.times))
+
+        self._answers.ask(lambda simulation: simulation.broker.dead_letters(queue).get(offset), told)
+
+    def meet(self) -> None:
+        """Ask for what a full bin holds beyond the snapshot, while the panel is seen and the present is shown."""
+        snapshot = self._desk.views.snapshot
+        if snapshot is not None and self._desk.player.live and self._panel.isVisible():
+            self.sync.meet(snapshot)
 
     def _why_no_letter(self) -> str:
         if why := self._panel.why_not_all():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from itertools import chain
 from operator import attrgetter
 
@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from app.filters import Field
 from app.view_models.formats import Times, duration, plain_text, session_time
 from app.view_models.table import Column, TableModel
-from broker_core.snapshots import DeadLetterView, Snapshot
+from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
 from widgets.panels.letter_details import AttemptFacts, LetterFacts
 
 PREVIEW_CHARS = 80
@@ -33,23 +33,27 @@ _MORE = (
     (Field("redriven", "flag", "Sent back to its origin at least once."), lambda row: row.redrives > 0),
     (Field("queue"), attrgetter("queue")),
     (Field("header", "text", "Any header, as name: value."), _header_texts),
-    (Field("size", "size", "Bytes of the value."), lambda row: len(row.value or b"")),
     (Field("published", "time"), attrgetter("published_ns")),
     (Field("holder", "text", "Whoever held it on any attempt."), lambda row: tuple(one.holder for one in row.attempts)),
 )
 
 
 class DeadLettersModel(TableModel[DeadLetterView]):
-    """Dead letters, the latest first. `causes_changed` comes with (cause, count) pairs, the most frequent first."""
+    """Dead letters, the latest first. `source` gives those of a queue: a snapshot holds the newest ones only.
+
+    `causes_changed` comes with (cause, count) pairs, the most frequent first."""
 
     causes_changed = Signal(list)
 
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
         self._now_ns = 0
         self._times = times
-        self._bins: tuple[tuple[DeadLetterView, ...], ...] = ()
+        self._bins: tuple[Sequence[DeadLetterView], ...] = ()
+        self.source: Callable[[QueueView], Sequence[DeadLetterView]] = attrgetter("dead_letters")
         self.causes: list[tuple[str, int]] = []
         self.whole = 0
+        self.size_of: Callable[[DeadLetterView], int] = lambda letter: len(letter.value or b"")
+        size = (Field("size", "size", "Bytes of the value."), self._size)
         columns = (
             Column[DeadLetterView](
                 "Died (session)",
@@ -94,7 +98,10 @@ class DeadLettersModel(TableModel[DeadLetterView]):
                 about="How often it was sent back to its origin already; a high count is a loop.",
             ),
         )
-        super().__init__(columns, key=letter_key, haystack=_haystack, parent=parent, more=_MORE)
+        super().__init__(columns, key=letter_key, haystack=_haystack, parent=parent, more=(*_MORE, size))
+
+    def _size(self, row: DeadLetterView) -> int:
+        return self.size_of(row)
 
     def _age(self, row: DeadLetterView) -> str:
         # Whole seconds: the column is drawn again only when they change.
@@ -106,8 +113,9 @@ class DeadLettersModel(TableModel[DeadLetterView]):
         tick = snapshot.time_ns // 1_000_000_000 != self._now_ns // 1_000_000_000
         self._now_ns = snapshot.time_ns
         self.whole = sum(queue.dead for queue in snapshot.queues)
-        bins = tuple(queue.dead_letters for queue in snapshot.queues)
-        if bins != self._bins:
+        bins = tuple(self.source(queue) for queue in snapshot.queues)
+        same = len(bins) == len(self._bins) and all(a is b for a, b in zip(bins, self._bins, strict=True))
+        if not same and bins != self._bins:
             self._bins = bins
             letters = sorted(chain.from_iterable(bins), key=attrgetter("dead_ns"), reverse=True)
             causes = Counter(map(attrgetter("cause"), letters)).most_common()

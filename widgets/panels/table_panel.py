@@ -165,6 +165,7 @@ class TablePanel(Panel):
         self.table.activated.connect(lambda index: self.opened.emit(index.data(Role.KEY)))
         chosen = self.table.selectionModel()
         chosen.currentRowChanged.connect(lambda index, _old: self._tell_current(index))
+        chosen.selectionChanged.connect(lambda _new, _old: self._on_selection())
         self.table.clicked.connect(self._on_click)
         model.dataChanged.connect(self._on_cells)
         chosen.selectionChanged.connect(lambda _new, _old: self.selectionChanged.emit(self.selected_count()))
@@ -207,9 +208,18 @@ class TablePanel(Panel):
             self.contextMenuRequested.emit(self._key_at(index), self.table.viewport().mapToGlobal(where))
 
     def _tell_current(self, index: QModelIndex) -> None:
+        # A table that gets the focus makes its first row the current one, which nobody has chosen.
+        if index.isValid() and not self.table.selectionModel().isSelected(index):
+            return
         self._told_key = self._key_at(index)
         self._just_told = True
         self.currentChanged.emit(self._told_key)
+
+    def _on_selection(self) -> None:
+        """The current row may have been chosen without changing."""
+        current = self.table.currentIndex()
+        if current.isValid() and self._key_at(current) != self._told_key:
+            self._tell_current(current)
 
     def _on_click(self, index: QModelIndex) -> None:
         """A click on the row that is the current one already means it again."""

@@ -1,0 +1,62 @@
+"""More dead letters and leases than a snapshot holds: all of them are listed, found, and acted on."""
+
+import pytest
+
+from app.view_models.letter_sync import PREVIEW_BYTES
+from broker_core.messages import Message
+from broker_core.snapshots import AttemptView
+
+MANY = 3_000
+
+
+def bury(simulation, count=MANY, size=20):
+    """Messages of builds that died, straight into the bin."""
+    broker, now_ns = simulation.broker, simulation.loop.now_ns
+    letters = broker.dead_letters("builds")
+    broker.publish(now_ns, "builds", Message(b"x" * size, b"key"), client="test")
+    log = broker.partition("builds", 0)
+    stored = log.message(log.end_offset - 1)
+    for number in range(count):
+        cause = "odd" if number % 2 else "even"
+        letters.bury(now_ns, stored, "builds", cause, (AttemptView("builder-1", 0, now_ns, "nacked"),))
+
+
+def wait(hand, done):
+    def look():
+        hand.show()
+        assert done()
+
+    hand.qtbot.waitUntil(look, timeout=20_000)
+
+
+@pytest.fixture
+def panel(hand):
+    hand.workbench.player.ask(bury).result()
+    hand.workbench.window.show_tab("dead_letters")
+    made = hand.workbench.window.parts.dead_letters
+    wait(hand, lambda: made.model.rowCount() >= MANY)
+    return made
+
+
+def test_a_full_bin_is_listed_whole_filtered_and_redriven(panel, hand):
+    total = panel.model.rowCount()
+    panel.set_filter_text("cause = odd")
+    assert panel.model.rowCount() == MANY // 2
+    panel.table.selectAll()
+    assert panel.selected_count() == MANY // 2
+    panel.redrive_selected()
+    panel.clear_filter()
+    wait(hand, lambda: panel.model.rowCount() == total - MANY // 2)
+    panel.set_filter_text("cause = odd")
+    assert panel.model.rowCount() == 0
+
+
+def test_a_large_letter_of_a_full_bin_is_read_whole_and_has_its_true_size(panel, hand):
+    hand.workbench.player.ask(lambda simulation: bury(simulation, 1, 5_000)).result()
+    hand.workbench.player.ask(lambda simulation: bury(simulation, 1_200)).result()
+    wait(hand, lambda: panel.model.rowCount() >= MANY + 1_201)
+    panel.set_filter_text("size = 5000")
+    assert panel.model.rowCount() == 1
+    assert PREVIEW_BYTES < 5_000
+    panel.select(0)
+    wait(hand, lambda: panel.details.payload.toPlainText() == "x" * 5_000)
