@@ -19,9 +19,9 @@ class ProducerConfig(msgspec.Struct, frozen=True, kw_only=True):
     `acks`: 0 is settled at once, whatever becomes of it; 1 when it is in the log; "all" when it is as durable as the
     topic promises. `idempotent` numbers batches so that a retry is stored once. A `name` that another producer takes
     later fences this one. `buffer_bytes` bounds what waits, to within 2 MB of small messages; where it is full, `send`
-    waits for `max_block_ms`, and not at all where that is 0. With a `rate_per_s` (fractions too) the producer holds itself to so many messages, and
-    `burst` at once: `send` and `publish` wait for their turn, as long as for the buffer. A batch that is not stored
-    after `delivery_timeout_ms`, or `retries`, fails.
+    waits for `max_block_ms`, and not at all where that is 0. With a `rate_per_s` (fractions too) the producer holds
+    itself to so many messages, and `burst` at once: `send` and `publish` wait for their turn, as long as for the
+    buffer. A batch that is not stored after `delivery_timeout_ms`, or `retries`, fails.
     """
 
     acks: Acks = "all"
