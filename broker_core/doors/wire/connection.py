@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, cast
 
-from broker_core.doors.guard.access import ANYBODY, Kind, Operation, Principal
+from broker_core.doors.guard.access import ANYBODY
+from broker_core.doors.wire.answers import Answers
+from broker_core.doors.wire.deadlines import Deadlines
+from broker_core.doors.wire.permissions import Permissions
 from broker_core.doors.wire.rows import Caller, How, Row, Waiting
 from broker_core.doors.wire.table import TABLE
 from broker_core.errors import BrokerError, ErrorCode
@@ -25,12 +27,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 SOFTWARE = "brokerscope"
 OFFERED = tuple(ApiVersions(api.key, api.min_version, api.max_version) for api in APIS)
-THROTTLE_MS = 100
-# A client that does not read what it has asked for: from here on it is not read from, and then it is cut.
-WRITE_HIGH_BYTES = 1_048_576
-WRITE_MOST_BYTES = 64 * 1_048_576
 MOST_PARKED = 1_000  # waits of one connection: fetches, takes, joins
-_MOST_DECISIONS = 1_000
 
 
 class WireConnection(asyncio.Protocol):
@@ -43,14 +40,12 @@ class WireConnection(asyncio.Protocol):
         self._backlog: deque[Request | BadRequest] = deque()
         self._held_bytes: dict[int, int] = {}
         self._parked: dict[int, Waiting] = {}
-        self._decided: dict[tuple[Operation, Kind, str], bool] = {}
-        self._out: list[bytes] = []
+        self._permissions = Permissions(door.access)
+        self._deadlines = Deadlines(door.limits)
+        self._answers = cast(Answers, None)
         self._greeted = self._closing = self.lost = False
         self._reading = self._may_write = True
         self.in_flight = 0
-        self._opened_s = self._heard_s = time.monotonic()
-        self._partial_s: float | None = None  # since when a frame is on its way
-        self._stuck_s: float | None = None  # since when it does not read
         self._caller = cast(Caller, None)
 
     # -- what asyncio calls
@@ -58,25 +53,25 @@ class WireConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Somebody has come."""
         self._transport = cast(asyncio.Transport, transport)
-        self._transport.set_write_buffer_limits(high=WRITE_HIGH_BYTES)
         door = self._door
         peer = self._transport.get_extra_info("peername") or ("", 0)
         seen = door.connections.open("wire", f"{peer[0]}:{peer[1]}", lambda: door.in_loop(self.abort))
+        self._answers = Answers(self._transport, seen)
         self._caller = Caller(door.host, door.access, door.limits, door.connections, door.tail, seen, ANYBODY, set())
         if not door.let_in(self):
             self._refuse_all(BrokerError(ErrorCode.THROTTLED, "there are as many connections as are allowed"))
 
     def data_received(self, data: bytes) -> None:
         """Bytes have come."""
-        self._heard_s = time.monotonic()
         seen = self._caller.connection
         seen.bytes_in += len(data)
         seen.heard_ns = self._door.host.now_ns
         if self._closing:
+            self._deadlines.heard(partial=False)
             return
         held_bytes = self._codec.frames.held_bytes
         self._backlog.extend(self._codec.receive(data))
-        self._partial_s = (self._partial_s or self._heard_s) if self._codec.frames.partial else None
+        self._deadlines.heard(self._codec.frames.partial)
         self._door.budget.bytes += self._codec.frames.held_bytes - held_bytes
         if self._door.budget.bytes > self._door.limits.max_buffered_bytes:
             self._refuse_all(BrokerError(ErrorCode.THROTTLED, "requests of all connections hold too many bytes"))
@@ -86,17 +81,17 @@ class WireConnection(asyncio.Protocol):
     def pause_writing(self) -> None:
         """It does not read what is written."""
         self._may_write = False
-        self._stuck_s = time.monotonic()
+        self._deadlines.stuck(True)
 
     def resume_writing(self) -> None:
         """It reads again."""
         self._may_write = True
-        self._stuck_s = None
+        self._deadlines.stuck(False)
         self._go_on()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It is gone; what it waited for is waited for no longer."""
-        self.lost = self._closing = True
+        self.lost = self._answers.lost = self._closing = True
         door, caller = self._door, self._caller
         door.let_out(self)
         door.budget.bytes -= self._codec.frames.held_bytes
@@ -117,17 +112,10 @@ class WireConnection(asyncio.Protocol):
 
     def check(self, now_s: float) -> None:
         """Cut it where it has been silent or slow for too long."""
-        limits = self._door.limits
-        for since_s, limit_ms, what in (
-            (None if self._greeted else self._opened_s, limits.header_timeout_ms, "it did not say hello"),
-            (self._partial_s, limits.body_timeout_ms, "it did not end a frame"),
-            (self._heard_s, limits.idle_timeout_ms, "it said nothing"),
-            (self._stuck_s, limits.write_timeout_ms, "it did not read its replies"),
-        ):
-            if since_s is not None and (now_s - since_s) * 1_000 > limit_ms:
-                self._caller.connection.failed(f"cut: {what} for {limit_ms / 1_000:g} s")
-                self.abort()
-                return
+        missed = self._deadlines.missed(now_s)
+        if missed:
+            self._caller.connection.failed(f"cut: {missed}")
+            self.abort()
 
     def abort(self) -> None:
         """End it at once."""
@@ -146,7 +134,7 @@ class WireConnection(asyncio.Protocol):
         """Close it when nothing is being served any more, and what was cancelled is answered."""
         waits = self.in_flight or any(waiting.cancel is not None for waiting in self._parked.values())
         if self._closing and not waits and not self._transport.is_closing():
-            self.flush()
+            self._answers.flush()
             self._transport.close()
 
     # -- serving
@@ -157,12 +145,12 @@ class WireConnection(asyncio.Protocol):
         while self._backlog and self.in_flight < most and self._may_write and not self._closing:
             request = self._backlog.popleft()
             if isinstance(request, BadRequest):
-                self._fail(request.correlation, request.error)
+                self._answers.refuse(request.correlation, request.error)
                 if request.fatal:
                     self.hang_up()
             else:
                 self._serve(request)
-        self.flush()
+        self._answers.flush()
         reading = not self._backlog and self._may_write and not self._closing
         if reading != self._reading and not self._transport.is_closing():
             self._reading = reading
@@ -174,14 +162,14 @@ class WireConnection(asyncio.Protocol):
             if not self._greeted or isinstance(request.body, Hello):
                 self._greet(request)
             elif isinstance(request.body, Ping):
-                self._reply(request, Pong(self._door.host.now_ns))
+                self._answers.reply(request, Pong(self._door.host.now_ns))
             elif isinstance(request.body, Cancel):
                 self._cancel(request.body.correlation)
-                self._reply(request, Done())
+                self._answers.reply(request, Done())
             else:
                 self._have_served(request, TABLE[type(request.body)])
         except Exception as error:
-            self._fail(request.correlation, self._known(error, request))
+            self._answers.failed(request, error)
 
     def _greet(self, request: Request) -> None:
         hello = request.body
@@ -197,8 +185,9 @@ class WireConnection(asyncio.Protocol):
             self._refuse_all(error, request.correlation)
             return
         self._greeted = True
+        self._deadlines.greeted()
         seen.principal = self._caller.principal.name
-        self._reply(
+        self._answers.reply(
             request,
             HelloReply(
                 SOFTWARE,
@@ -215,9 +204,9 @@ class WireConnection(asyncio.Protocol):
     def _have_served(self, request: Request, row: Row) -> None:
         host, caller = self._door.host, self._caller
         for need in row.needs(host.broker, request.body):
-            self._check_allowed(caller.principal, *need)
+            self._permissions.check(caller.principal, *need)
         if row.how is How.AT_ONCE:
-            self._reply(request, host.call(lambda now_ns: row.serve(caller, request.body, now_ns)))
+            self._answers.reply(request, host.call(lambda now_ns: row.serve(caller, request.body, now_ns)))
         elif row.how is How.SLOW:
             self._begin(request)
             try:
@@ -274,9 +263,9 @@ class WireConnection(asyncio.Protocol):
         self._end(request)
         error = done.exception()
         if error is None:
-            self._reply(request, done.result())
+            self._answers.reply(request, done.result())
         else:
-            self._fail(request.correlation, self._known(error, request))
+            self._answers.failed(request, error)
         self.after_serving()
 
     def finish(self, request: Request, waiting: Waiting) -> None:
@@ -302,11 +291,11 @@ class WireConnection(asyncio.Protocol):
                 self._tried(lambda: self._door.host.call(lambda _now: told(waiting.reply.result())))
         elif error is None:
             try:
-                self._reply(request, waiting.answer(waiting.reply.result()))
+                self._answers.reply(request, waiting.answer(waiting.reply.result()))
             except Exception as fault:
-                self._fail(request.correlation, self._known(fault, request))
+                self._answers.failed(request, fault)
         else:
-            self._fail(request.correlation, self._known(error, request))
+            self._answers.failed(request, error)
 
     def _cancel(self, correlation: int) -> None:
         waiting = self._parked.get(correlation)
@@ -314,52 +303,11 @@ class WireConnection(asyncio.Protocol):
             cancel = waiting.cancel
             self._door.host.call(lambda _now: cancel())
 
-    # -- saying
-
-    def _reply(self, request: Request, body: Body) -> None:
-        self._say(ServerCodec.reply(request, body))
-
-    def _fail(self, correlation: int, error: BrokerError) -> None:
-        self._caller.connection.failed(str(error))
-        self._say(ServerCodec.error(correlation, error, THROTTLE_MS if error.code is ErrorCode.THROTTLED else 0))
-
-    def _say(self, data: bytes) -> None:
-        if not self.lost:
-            self._out.append(data)
-            self._caller.connection.bytes_out += len(data)
-
-    def flush(self) -> None:
-        """Write what was said."""
-        if not self._out or self.lost:
-            return
-        data, self._out = b"".join(self._out), []
-        if self._transport.get_write_buffer_size() > WRITE_MOST_BYTES:
-            self._caller.connection.failed("cut: it did not read its replies")
-            self.abort()
-        else:
-            self._transport.write(data)
-
     def _refuse_all(self, error: BrokerError, correlation: int = 0) -> None:
         """Say why, and hang up."""
-        self._fail(correlation, error)
+        self._answers.refuse(correlation, error)
         self._backlog.clear()
         self.hang_up()
-
-    def _check_allowed(self, principal: Principal, operation: Operation, kind: Kind, name: str) -> None:
-        key = (operation, kind, name)
-        if key not in self._decided:
-            if len(self._decided) >= _MOST_DECISIONS:
-                self._decided.clear()
-            self._decided[key] = self._door.access.allows(principal, operation, kind, name)
-        if not self._decided[key]:
-            self._door.access.check(principal, operation, kind, name)
-
-    @staticmethod
-    def _known(error: BaseException, request: Request) -> BrokerError:
-        if isinstance(error, BrokerError):
-            return error
-        _log.error("%s failed", request.api.name, exc_info=error)
-        return BrokerError(ErrorCode.INTERNAL_ERROR, f"{request.api.name} ended with {type(error).__name__}")
 
     @staticmethod
     def _tried(action: Callable[[], object]) -> None:
