@@ -193,7 +193,7 @@ class BackpressurePanel(Panel):
             "backpressure",
             (
                 "Nothing limits the producers.",
-                "A topic or queue with a depth or rate limit appears here as a gauge. Give it one with Limits... (Ctrl+Alt+M).",
+                "A topic or queue with a limit of depth or rate appears here as a gauge. Give it one: Limits... (Ctrl+Alt+M).",
             ),
             filter_hint="Filter by topic or queue",
             parent=parent,
