@@ -36,7 +36,6 @@ FAMILIES = (
     UntilHandlers,
     AuditHandlers,
     CompareHandlers,
-    CompareHandlers,
     TravelHandlers,
     RecordingHandlers,
     ScenarioHandlers,
