@@ -7,13 +7,13 @@ import contextlib
 from collections.abc import Callable
 from typing import TypeVar
 
-from broker_core.engine.host import BrokerHost
+from broker_core.doors.served import ServedHost
 from broker_core.replies import Reply
 
 T = TypeVar("T")
 
 
-async def awaited(host: BrokerHost, reply: Reply[T], cancel: Callable[[Reply[T]], object] | None = None) -> T:
+async def awaited(host: ServedHost, reply: Reply[T], cancel: Callable[[Reply[T]], object] | None = None) -> T:
     """The result of `reply`, which any thread may settle. Raises its error.
 
     Where the task that waits is cancelled, `cancel(reply)` is called under the host's lock, so that the broker does

@@ -139,6 +139,12 @@ class Engine:
             self._wake.notify()
         return future
 
+    def ask(self, command: Callable[[], T]) -> T:
+        """`post`, and wait for what comes of it; in the engine's own thread it is run at once."""
+        if threading.current_thread() is self._thread:
+            return command()
+        return self.post(command).result()
+
     def run(self, speed: float = 1.0) -> None:
         """Let session time pass at `speed` seconds for each second of wall time."""
         if speed <= 0:
@@ -217,13 +223,16 @@ class Engine:
         slept_from = time.perf_counter()
         while True:
             with self._wake:
-                if not self._ready_locked():
-                    self._wake.wait(GRANT_TIMEOUT_S if self._shared else self._idle_s())
+                woken = self._ready_locked() or self._wake.wait(GRANT_TIMEOUT_S if self._shared else self._idle_s())
                 if self._closing and not self._inbox:
                     return
                 granted = self._budget_s > 0
                 budget_s, self._budget_s = self._budget_s or UNGRANTED_SLOT_S, 0.0
             started = time.perf_counter()
+            if self._shared and woken and not granted:
+                # Somebody asks between two slots: an answer takes little, time goes on in slots only.
+                self._answer()
+                continue
             self._slot(started + budget_s)
             ended = time.perf_counter()
             if granted or not self._shared:
@@ -243,10 +252,13 @@ class Engine:
         wall_s, session_ns = self._anchor
         return max(0.0, wall_s + s_from_ns(next_ns - session_ns) / self._speed - time.perf_counter())
 
+    def _answer(self) -> None:
+        while self._inbox:
+            self._inbox.popleft()()
+
     def _slot(self, end_s: float) -> None:
         try:
-            while self._inbox:
-                self._inbox.popleft()()
+            self._answer()
             if self._mode in {Mode.RUNNING, Mode.EXPRESS}:
                 self._advance(end_s)
             elif self._mode is Mode.ERRAND:

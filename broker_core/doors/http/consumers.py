@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from broker_core.clients.consumer import Consumer, ConsumerConfig
 from broker_core.doors.http.polling import Polled, Waits
-from broker_core.engine.host import BrokerHost
+from broker_core.doors.served import ServedHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.messages import StoredMessage
@@ -20,7 +20,7 @@ MANUAL_MARK = "http-consumer, commits by itself"
 class Registered:
     """One of them. Without `auto_commit` it commits when it says so, and gets the rest again after a restart."""
 
-    def __init__(self, host: BrokerHost, name: str, topic: str, auto_commit: bool) -> None:
+    def __init__(self, host: ServedHost, name: str, topic: str, auto_commit: bool) -> None:
         """Call it under the host's lock. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         self._host = host
         self.name = name
@@ -85,7 +85,7 @@ class Registered:
 class Consumers:
     """The registered ones, by id."""
 
-    def __init__(self, host: BrokerHost, most: int) -> None:
+    def __init__(self, host: ServedHost, most: int) -> None:
         self._host = host
         self._most = most
         self._found: dict[str, Registered] = {}

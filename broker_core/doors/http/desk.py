@@ -20,7 +20,7 @@ from broker_core.doors.http.consumers import Consumers
 from broker_core.doors.http.members import Members
 from broker_core.doors.http.metrics import Metrics
 from broker_core.doors.http.reading import Held, converted, decoded, query_of, read_body
-from broker_core.engine.host import BrokerHost
+from broker_core.doors.served import ServedHost
 from broker_core.errors import BrokerError
 from broker_core.replies import Reply
 
@@ -35,7 +35,7 @@ class Desk:
 
     def __init__(
         self,
-        host: BrokerHost,
+        host: ServedHost,
         access: Access,
         limits: GuardConfig,
         connections: Connections,

@@ -22,7 +22,7 @@ from broker_core.doors.http.application import application
 from broker_core.doors.http.desk import Desk
 from broker_core.doors.http.protocol import GuardedProtocol
 from broker_core.doors.http.server import DoorServer
-from broker_core.engine.host import BrokerHost
+from broker_core.doors.served import ServedHost
 from broker_core.errors import BrokerError, ErrorCode
 
 _log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class HttpDoor:
 
     def __init__(
         self,
-        host: BrokerHost,
+        host: ServedHost,
         *,
         address: str = LOOPBACK,
         port: int = 0,

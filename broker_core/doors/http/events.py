@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Callable
 import msgspec
 
 from broker_core.doors.http.values import text_of
-from broker_core.engine.host import BrokerHost
+from broker_core.doors.served import ServedHost
 from broker_core.events import Event
 
 BUFFER_EVENTS = 10_000
@@ -21,7 +21,7 @@ _BEAT_S = 15.0  # a comment, so that proxies and clients see the connection aliv
 class Listener:
     """Events that `wanted` accepts, from the moment it is opened; the newest are dropped where nobody takes them."""
 
-    def __init__(self, host: BrokerHost, wanted: Callable[[Event], bool], most: int = BUFFER_EVENTS) -> None:
+    def __init__(self, host: ServedHost, wanted: Callable[[Event], bool], most: int = BUFFER_EVENTS) -> None:
         self._host = host
         self._wanted = wanted
         self._most = most

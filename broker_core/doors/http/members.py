@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from broker_core.clients.consumer import Consumer, ConsumerConfig
 from broker_core.doors.http.polling import Polled, Waits
-from broker_core.engine.host import BrokerHost
+from broker_core.doors.served import ServedHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.protocol import TopicPartition
 from broker_core.messages import StoredMessage
@@ -18,7 +18,7 @@ from broker_core.messages import StoredMessage
 class GroupMember:
     """One member. Every request of it is a sign of life; after `expires_s` without one it leaves its group."""
 
-    def __init__(self, host: BrokerHost, name: str, core: Consumer, expires_s: float) -> None:
+    def __init__(self, host: ServedHost, name: str, core: Consumer, expires_s: float) -> None:
         self._host = host
         self.name = name
         self.core = core
@@ -68,7 +68,7 @@ class GroupMember:
 class Members:
     """All of them, by the name that each was given; it cannot be guessed."""
 
-    def __init__(self, host: BrokerHost, most: int) -> None:
+    def __init__(self, host: ServedHost, most: int) -> None:
         self._host = host
         self._most = most
         self._found: dict[tuple[str, str], GroupMember] = {}

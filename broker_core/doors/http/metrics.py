@@ -16,7 +16,7 @@ from starlette.requests import Request
 
 from broker_core.clock import NS_PER_S
 from broker_core.doors.connections import Connections
-from broker_core.engine.host import BrokerHost
+from broker_core.doors.served import ServedHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
 from broker_core.snapshots import GateView, GroupView, QueueView, TopicView
@@ -42,7 +42,7 @@ _Views = tuple[tuple[TopicView, ...], tuple[GroupView, ...], tuple[QueueView, ..
 class Metrics(Collector):
     """Counts events as they come, under the host's lock; looks at lag and depth when somebody asks."""
 
-    def __init__(self, host: BrokerHost, connections: Connections) -> None:
+    def __init__(self, host: ServedHost, connections: Connections) -> None:
         self._host = host
         self._connections = connections
         self._counts: dict[EventKind, Counter[tuple[str, str]]] = {kind: Counter() for kind in _COUNTED}

@@ -7,7 +7,7 @@ from collections import deque
 from typing import Protocol, TypeVar
 
 from broker_core.clients.consumer import Consumer
-from broker_core.engine.host import BrokerHost
+from broker_core.doors.served import ServedHost
 from broker_core.groups.protocol import TopicPartition
 from broker_core.messages import StoredMessage
 from broker_core.replies import Reply
@@ -25,7 +25,7 @@ class Waits(Protocol):
 class Polled:
     """What a poll has fetched and its request did not take, because it went away, is for the next one."""
 
-    def __init__(self, host: BrokerHost, core: Consumer) -> None:
+    def __init__(self, host: ServedHost, core: Consumer) -> None:
         self._host = host
         self.core = core
         self.busy = asyncio.Lock()

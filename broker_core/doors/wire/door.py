@@ -18,10 +18,10 @@ from broker_core.doors.connections import Connections
 from broker_core.doors.guard.access import Access
 from broker_core.doors.guard.budget import Budget
 from broker_core.doors.guard.limits import GuardConfig
+from broker_core.doors.served import ServedHost
 from broker_core.doors.wire.connection import WireConnection
 from broker_core.doors.wire.event_tail import EventTail
 from broker_core.doors.wire.rows import Waiting
-from broker_core.engine.host import BrokerHost
 from broker_core.errors import ConfigError
 from broker_core.wire.body import Body
 from broker_core.wire.codec import Request
@@ -41,7 +41,7 @@ class WireDoor:
 
     def __init__(
         self,
-        host: BrokerHost,
+        host: ServedHost,
         *,
         address: str = "127.0.0.1",
         port: int = DEFAULT_PORT,

@@ -12,8 +12,8 @@ from broker_core.broker import Broker
 from broker_core.doors.connections import Connection, Connections
 from broker_core.doors.guard.access import Access, Kind, Operation, Principal
 from broker_core.doors.guard.limits import GuardConfig
+from broker_core.doors.served import ServedHost
 from broker_core.doors.wire.event_tail import EventTail
-from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError
 from broker_core.replies import Reply
 from broker_core.wire.body import Body
@@ -60,7 +60,7 @@ class Row(msgspec.Struct, frozen=True):
 class Caller(msgspec.Struct):
     """Who asks, and of whom."""
 
-    host: BrokerHost
+    host: ServedHost
     access: Access
     limits: GuardConfig
     connections: Connections

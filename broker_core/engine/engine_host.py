@@ -1,0 +1,96 @@
+"""A session that an engine runs, as a host: clients and doors use its broker between two steps of session time.
+
+Time is the session's: it stands still while the session is paused, and so does every deadline. Nothing is more durable
+than the session is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol, TypeVar
+
+from broker_core.broker import Broker
+from broker_core.engine.host import HostConfig
+from broker_core.engine.host_loop import HostLoop
+from broker_core.engine.loop import Loop
+from broker_core.engine.runner import Engine
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventStream
+from broker_core.log.config import LogConfig
+from broker_core.replies import Reply
+
+T = TypeVar("T")
+
+
+class Served(Protocol):
+    """What an engine drives, with a broker in it."""
+
+    broker: Broker
+    loop: Loop
+    events: EventStream
+
+
+class EngineHost(HostLoop):
+    """Close it before the engine."""
+
+    tails = None
+
+    def __init__(self, engine: Engine, served: Served, *, auto_create_partitions: int = 0) -> None:
+        super().__init__(threading.RLock(), "session")
+        self.loop = served.loop
+        self.broker = served.broker
+        self.events = served.events
+        self.config = HostConfig(log=LogConfig(durability="memory"), auto_create_partitions=auto_create_partitions)
+        self._engine = engine
+
+    def call(self, action: Callable[[int], T]) -> T:
+        """`action(now_ns)` in the engine's thread, between two steps. Raises what it raises, and CLOSED."""
+        if self._closing:
+            raise BrokerError(ErrorCode.CLOSED, "the session")
+        return self._engine.ask(lambda: action(self.loop.now_ns))
+
+    def admin(self, action: Callable[[int], T]) -> T:
+        """`call`: nothing here outlives the session."""
+        return self.call(action)
+
+    def kept(self) -> Reply[None]:
+        """At once: commits are as durable as the session is."""
+        return Reply.of(None)
+
+    def ensure_topic(self, name: str) -> None:
+        """Create the topic where it is missing and that is configured; else nothing."""
+        count = self.config.auto_create_partitions
+
+        def create(now_ns: int) -> None:
+            if name not in (*self.broker.topic_names(), *self.broker.queue_names()):
+                self.broker.create_topic(now_ns, name, count)
+
+        if count > 0:
+            self.call(create)
+
+    @contextlib.contextmanager
+    def waking(self, reply: Reply[Any], event: threading.Event) -> Iterator[None]:
+        """While inside, `event` is set when `reply` comes or when the host closes."""
+        self._waiters.add(event)
+        try:
+            # A reply is settled in the engine's thread, so it is listened to from there.
+            self.call(lambda _now: reply.then(lambda _reply: event.set()))
+            yield
+        finally:
+            self._waiters.discard(event)
+
+    @property
+    def now_ns(self) -> int:
+        """The session's time."""
+        return self.loop.now_ns
+
+    def close(self) -> None:
+        """Close clients and doors; who waits hears CLOSED. The session goes on without them."""
+        if self._closing:
+            return
+        with contextlib.ExitStack() as steps:
+            steps.callback(self._stop)
+            for client in list(self._clients):
+                steps.callback(client.close)
