@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from app.actions import Command
 from app.desk import Desk
+from app.view_models.lease_sweep import LeaseSweep
 from broker_core.lab.actions import AckLease, ExtendLease, NackLease, ReleaseLease, UserAction
 from broker_core.snapshots import LeaseView
 from widgets.words import tr
 
+REFRESH_MS = 500
 Make = Callable[[str, int, int, str, int], UserAction]
 
 _MAKES: dict[str, Make] = {
@@ -39,10 +41,29 @@ class LeaseHandlers(QObject):
         super().__init__(desk.window)
         self._desk = desk
         panel = self._panel = desk.window.parts.in_flight
+        self.sweep = LeaseSweep(desk.player, self)
+        desk.views.in_flight.source = self.sweep.rows
+        self.sweep.changed.connect(self._show_more)
+        desk.player.opened.connect(self.sweep.restart)
+        meeting = QTimer(self)
+        meeting.setInterval(REFRESH_MS)
+        meeting.timeout.connect(self.meet)
+        meeting.start()
         panel.actWanted.connect(self.act)
         for act in _MAKES:
             desk.registry.bind(f"{act}_lease", partial(panel.do, act), self._why_not)
         panel.selectionChanged.connect(lambda _count: desk.registry.refresh(*(f"{act}_lease" for act in _MAKES)))
+
+    def meet(self) -> None:
+        """Ask for what a busy queue holds beyond the snapshot, while the panel is seen and the present is shown."""
+        snapshot = self._desk.views.snapshot
+        if snapshot is not None and self._desk.player.live and self._panel.isVisible():
+            self.sweep.meet(snapshot)
+
+    def _show_more(self) -> None:
+        snapshot = self._desk.views.snapshot
+        if snapshot is not None and self._panel.isVisible():
+            self._desk.views.in_flight.set_snapshot(snapshot)
 
     def _why_not(self) -> str:
         # Asked many times a second: the buttons follow.

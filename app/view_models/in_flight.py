@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import chain
 from operator import attrgetter
 
 from PySide6.QtCore import QObject
@@ -10,10 +12,16 @@ from app.filters import Field
 from app.view_models.formats import Times, plain_text, session_time
 from app.view_models.owners import Owners
 from app.view_models.table import Column, TableModel
-from broker_core.snapshots import LeaseView, Snapshot
+from broker_core.snapshots import LeaseView, QueueView, Snapshot
 from widgets.roles import Role
 
-KEY_CHARS = 40
+KEY_CHARS = 40  # As many leases as a snapshot may hold of all queues together without being called many.
+SNAPSHOT_ROWS = 5_000
+
+
+def _largest(sources: tuple[Sequence[LeaseView], ...]) -> Sequence[LeaseView]:
+    return max(sources, key=len, default=())
+
 
 _MORE = (
     (Field("inflight", "flag", "Held by somebody, as all here."), lambda _row: True),
@@ -26,11 +34,15 @@ _MORE = (
 
 
 class InFlightModel(TableModel[LeaseView]):
-    """Leases, the one that ends first on top. Time left comes from the clock: a lease that stays costs nothing."""
+    """Leases, the one that ends first on top; `source` gives those of a queue: a snapshot holds the first ones only.
+
+    Time left comes from the clock: a lease that stays costs nothing."""
 
     def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
         self._now_ns = 0
         self.whole = 0
+        self._sources: tuple[Sequence[LeaseView], ...] = ()
+        self.source: Callable[[QueueView], Sequence[LeaseView]] = attrgetter("leases")
 
         def key_text(row: LeaseView) -> str:
             return "" if row.key is None else plain_text(row.key, KEY_CHARS)
@@ -100,8 +112,15 @@ class InFlightModel(TableModel[LeaseView]):
         moved = snapshot.time_ns != self._now_ns
         self._now_ns = snapshot.time_ns
         self.whole = sum(queue.in_flight for queue in snapshot.queues)
-        leases = [lease for queue in snapshot.queues for lease in queue.leases]
-        leases.sort(key=attrgetter("deadline_ns", "queue", "partition", "offset"))
-        self.set_rows(tuple(leases))
+        sources = tuple(self.source(queue) for queue in snapshot.queues)
+        same = len(sources) == len(self._sources) and all(
+            a is b or (len(a) <= SNAPSHOT_ROWS and a == b) for a, b in zip(sources, self._sources, strict=True)
+        )
+        # To sort what a sweep has found takes a while: its rows change only with the next one.
+        if not same and (len(self.rows) <= SNAPSHOT_ROWS or _largest(sources) is not _largest(self._sources)):
+            self._sources = sources
+            leases = list(chain.from_iterable(sources))
+            leases.sort(key=attrgetter("deadline_ns", "queue", "partition", "offset"))
+            self.set_rows(tuple(leases))
         if moved:
             self.touch_live()

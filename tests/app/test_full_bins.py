@@ -3,6 +3,7 @@
 import pytest
 
 from app.view_models.letter_sync import PREVIEW_BYTES
+from broker_core.events import EventKind
 from broker_core.messages import Message
 from broker_core.snapshots import AttemptView
 
@@ -60,3 +61,23 @@ def test_a_large_letter_of_a_full_bin_is_read_whole_and_has_its_true_size(panel,
     assert PREVIEW_BYTES < 5_000
     panel.select(0)
     wait(hand, lambda: panel.details.payload.toPlainText() == "x" * 5_000)
+
+
+def test_a_busy_queue_lists_every_lease(hand):
+    def take(simulation):
+        broker, now_ns = simulation.broker, simulation.loop.now_ns
+        for number in range(MANY):
+            broker.publish(now_ns, "builds", Message(b"x", f"key-{number}".encode()), client="test")
+        broker.queue("builds").take(now_ns, "greedy", max_messages=MANY)
+
+    hand.workbench.player.ask(take).result()
+    hand.workbench.window.show_tab("in_flight")
+    panel = hand.workbench.window.parts.in_flight
+    wait(hand, lambda: panel.model.rowCount() >= MANY)
+    panel.set_filter_text("holder = greedy and key = key-2900")
+    assert panel.model.rowCount() == 1
+    panel.select(0)
+    panel.do("ack")
+    events = hand.workbench.player.events
+    wait(hand, lambda: any(one.kind is EventKind.ACKNOWLEDGED and one.client == "greedy" for one in events.since(0)))
+    wait(hand, lambda: panel.model.rowCount() == 0)
