@@ -170,7 +170,7 @@ def _mark_base64(components: dict[str, Any]) -> None:
     }
     for schema in components.values():
         fields = schema.get("properties", {})
-        if {"encoding", "value", "key"} <= fields.keys() and schema.get("additionalProperties") is False:
+        if {"encoding", "value", "key"} <= fields.keys():
             marked = {"encoding": {"const": "base64"}, "value": base64, "key": base64}
             schema["anyOf"] = [
                 {"properties": {"encoding": {"const": "text"}}},

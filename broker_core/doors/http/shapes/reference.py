@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from broker_core.doors.http.shapes.basics import (
@@ -16,12 +17,15 @@ from broker_core.doors.http.shapes.basics import (
     NewName,
     Offset,
     Partition,
-    Request,
     Shape,
 )
 
 TimeoutMs = Annotated[int, Meta(ge=0, le=60_000, description="How long to wait where nothing is there")]
 Partitions = Annotated[int, Meta(ge=1, le=1_000)]
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """A body. What is not known in it is passed over, as the mini broker does."""
 
 
 class Welcome(Shape, frozen=True, kw_only=True):
@@ -36,7 +40,7 @@ class Health(Shape, frozen=True, kw_only=True):
     status: Literal["ok"] = "ok"
 
 
-class RegisterTopic(Request, frozen=True, kw_only=True):
+class RegisterTopic(Asked, frozen=True, kw_only=True):
     """A topic that is to be there; `partitions` counts for a new one."""
 
     topic: NewName
@@ -50,7 +54,7 @@ class TopicRegistered(Shape, frozen=True, kw_only=True):
     topic: str
 
 
-class RegisterProducer(Request, frozen=True, kw_only=True):
+class RegisterProducer(Asked, frozen=True, kw_only=True):
     """A producer of a topic, which is created where it is missing."""
 
     topic: NewName
@@ -65,7 +69,7 @@ class ProducerRegistered(Shape, frozen=True, kw_only=True):
     producer_id: str
 
 
-class RegisterConsumer(Request, frozen=True, kw_only=True):
+class RegisterConsumer(Asked, frozen=True, kw_only=True):
     """A consumer of a topic, which is created where it is missing.
 
     With `reset` it begins again at the start. Without `auto_commit` it says by /commit what it has done, and gets the
@@ -86,7 +90,7 @@ class ConsumerRegistered(Shape, frozen=True, kw_only=True):
     consumer_id: str
 
 
-class Produce(Request, frozen=True, kw_only=True):
+class Produce(Asked, frozen=True, kw_only=True):
     """One message. A `value` that is no string is stored as JSON; with `encoding` base64, value and key are bytes."""
 
     topic: Name
@@ -105,7 +109,7 @@ class Produced(Shape, frozen=True, kw_only=True):
     partition: int | None
 
 
-class Consume(Request, frozen=True, kw_only=True):
+class Consume(Asked, frozen=True, kw_only=True):
     """The next message, or, with `max_messages`, a list of them; it waits `timeout_ms` for one to come."""
 
     consumer_id: Name
@@ -131,7 +135,7 @@ class ConsumedMany(Shape, frozen=True, kw_only=True):
     messages: list[Consumed]
 
 
-class Commit(Request, frozen=True, kw_only=True):
+class Commit(Asked, frozen=True, kw_only=True):
     """Everything that the consumer was given is done; or, with `offset`, everything below it in `partition`."""
 
     consumer_id: Name

@@ -49,6 +49,15 @@ def status_of(answer):
     return int(answer.split(b" ", 2)[1]) if answer.startswith(b"HTTP/1.1 ") else None
 
 
+def _has_ipv6():
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
 # -- promise 19
 
 JSON = ["Content-Type: application/json"]
@@ -346,6 +355,15 @@ def test_promise_22_another_address_needs_a_token(opened, connect):
             assert connect(door).get("/health").status == 200
             answer = connect(door).post("/produce", {"topic": "a", "value": 1})
             assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
+
+
+@pytest.mark.skipif(not _has_ipv6(), reason="this machine has no IPv6 loopback")
+def test_promise_22_the_loopback_of_ipv6_is_one_too(opened):
+    door = opened(address="::1")
+    assert door.url == f"http://[::1]:{door.port}"
+    with socket.create_connection(("::1", door.port), timeout=10) as found:
+        found.sendall(f"GET /stats HTTP/1.1\r\nHost: [::1]:{door.port}\r\nConnection: close\r\n\r\n".encode())
+        assert status_of(read_all(found)) == 200
 
 
 @pytest.mark.parametrize(
