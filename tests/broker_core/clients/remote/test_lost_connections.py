@@ -297,6 +297,29 @@ def test_the_heartbeats_of_a_member_go_on_while_its_application_works(place: Pla
         assert (view.generation, len(view.members)) == (generation, 1)
 
 
+def test_session_time_is_the_brokers_also_after_its_restart(tmp_path: Path):
+    with WobblyNetwork(0) as network:
+        host = BrokerHost(tmp_path)
+        Admin(host).create_topic("t", 1)
+        Admin(host).create_queue("jobs")
+        time.sleep(0.5)
+        network.target = WireDoor(host, port=0).start().port
+        with RemoteBroker(port=network.port, config=RemoteConfig(reconnect_backoff_ms=10)) as remote:
+            assert abs(remote.now_ns - host.now_ns) < 400_000_000
+            host.close()
+            host = BrokerHost(tmp_path)
+            network.target = WireDoor(host, port=0).start().port
+            with Producer(remote) as producer, QueueConsumer(remote, "jobs") as worker:
+                producer.publish("jobs", b"x")
+                delivery = worker.take(10)
+                assert delivery is not None
+                # The broker's time began anew, the client's did not: what it gets is told in its own.
+                assert abs(delivery.message.published_ns - remote.now_ns) < 400_000_000
+                assert abs(delivery.lease.deadline_ns - remote.now_ns - 30_000_000_000) < 400_000_000
+                delivery.ack()
+        host.close()
+
+
 def test_names_of_clients_in_two_processes_differ(place: Place):
     with place.remote() as one, place.remote() as other:
         assert one.client != other.client

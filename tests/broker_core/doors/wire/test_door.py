@@ -14,9 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from broker_core.clients.admin import Admin
-from broker_core.doors.guard.access import Access, Operation, PrincipalEntry, Rule
+from broker_core.doors.guard.access import ANYBODY, Access, Operation, PrincipalEntry, Rule
 from broker_core.doors.guard.limits import GuardConfig
 from broker_core.doors.wire.door import WireDoor
+from broker_core.doors.wire.rows import Caller
 from broker_core.doors.wire.table import TABLE
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
@@ -115,7 +116,7 @@ def test_damaged_and_foreign_batches_are_refused(door: WireDoor):
     Admin(door.host).create_topic("t", 1)
     good = bytes(encode_messages([Message(b"x"), Message(b"y")], None))
     flipped = bytearray(good)
-    flipped[-1] ^= 1
+    flipped[flipped.rindex(b"x")] ^= 1
     with Talk(door.port) as talk:
         for data, code in (
             (bytes(flipped), ErrorCode.CORRUPT_MESSAGE),
@@ -211,6 +212,22 @@ def test_who_hangs_up_is_waited_for_no_longer_and_what_it_took_comes_back(door: 
         talk.get(producing(batch(b"x", topic="jobs")))
         [lease] = talk.get(queues.Take("jobs", "here", 1, 0)).leases
         assert (lease.attempt, lease.message.value) == (1, b"x")
+
+
+def test_leases_that_come_to_who_is_gone_are_given_back_at_once(door: WireDoor):
+    """The connection is lost between the handing out and the answer."""
+    host = door.host
+    Admin(host).create_queue("jobs", QueueConfig(lease_ms=60_000))
+    seen = door.connections.open("wire", "", lambda: None)
+    caller = Caller(host, door.access, door.limits, door.connections, door.tail, seen, ANYBODY, set())
+    with Talk(door.port) as talk:
+        talk.get(producing(batch(b"x", topic="jobs")))
+        take = queues.Take("jobs", "gone", 1, 0)
+        waiting = host.call(lambda now_ns: TABLE[queues.Take].serve(caller, take, now_ns))
+        assert host.broker.queue("jobs").in_flight == 1
+        host.call(lambda _now: waiting.lost(waiting.reply.result()))
+        [lease] = talk.get(queues.Take("jobs", "here", 1, 0)).leases
+        assert (lease.attempt, lease.holder) == (1, "here")
 
 
 def test_a_newcomer_that_is_gone_before_it_hears_its_name_leaves_the_group(door: WireDoor):
