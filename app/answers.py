@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
 from broker_core.errors import BrokerError
 from broker_core.lab.simulation import Simulation
@@ -17,8 +17,8 @@ T = TypeVar("T")
 class Asked(Protocol):
     """What answers: the player."""
 
-    def ask(self, call: Callable[[Simulation], T]) -> Future[T]:
-        """The answer of `call`, found in the engine's thread."""
+    def look(self, call: Callable[[Simulation], T]) -> Future[T]:
+        """The answer of `call`, found in the engine's thread; or at once, where the session has ended."""
 
 
 class Answers(QObject):
@@ -30,7 +30,8 @@ class Answers(QObject):
         super().__init__(parent)
         self._asked = asked
         self._round = 0
-        self._came.connect(self._answer)
+        # Queued: an answer that is there at once must not ask the next question from inside the first.
+        self._came.connect(self._answer, Qt.ConnectionType.QueuedConnection)
 
     def drop(self) -> None:
         """What was asked so far is not wanted any more."""
@@ -44,7 +45,7 @@ class Answers(QObject):
     ) -> None:
         """Keep `call` below 2 ms. A `BrokerError` is told to `failed` as its sentence; any other error is raised."""
         now = self._round
-        self._asked.ask(call).add_done_callback(lambda done: self._came.emit((now, done, then, failed)))
+        self._asked.look(call).add_done_callback(lambda done: self._came.emit((now, done, then, failed)))
 
     def _answer(self, came: tuple[int, Future[Any], Callable[[Any], object], Callable[[str], object]]) -> None:
         asked_in, done, then, failed = came

@@ -22,6 +22,7 @@ from app.view_models.ownership import OwnershipFeed
 from app.view_models.refusal_feed import RefusalFeed
 from app.view_models.timeline import TimelineFeed
 from broker_core.clock import ns_from_s
+from broker_core.engine.engine_host import EngineHost
 from broker_core.engine.runner import Engine, EngineStatus, Errand, Mode
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import describe
@@ -48,6 +49,7 @@ class Player(QObject):
     """
 
     opened = Signal()
+    ending = Signal()
     said = Signal(str)
     failed = Signal(str)
     acted = Signal(object, str)
@@ -193,6 +195,7 @@ class Player(QObject):
     def _end(self, *, finished: bool) -> None:
         assert self._engine is not None
         assert self._live is not None
+        self.ending.emit()
         self._engine.close()
         self.stopped = True
         try:
@@ -391,6 +394,18 @@ class Player(QObject):
         simulation = self._live.simulation
         return self._engine.post(lambda: call(simulation))
 
+    def look(self, call: Callable[[Simulation], T]) -> Future[T]:
+        """As `ask`; but a session that has ended answers too, as it was at its end, at once."""
+        if not self.stopped or self._live is None:
+            return self.ask(call)
+        # Its engine is gone: nobody else is in there any more.
+        answer: Future[T] = Future()
+        try:
+            answer.set_result(call(self._live.simulation))
+        except Exception as error:
+            answer.set_exception(error)
+        return answer
+
     def _tell_errand(self, answer: tuple[Future[bool], Callable[[bool], str]]) -> None:
         done, then = answer
         self.errands -= 1
@@ -403,6 +418,16 @@ class Player(QObject):
                 self.failed.emit(str(error))
         else:
             raise error
+
+    def host(self, new_topic_partitions: int) -> EngineHost | None:
+        """The running session as a host for clients from outside; unknown topics get so many partitions.
+
+        From here on the session can be replayed, but not branched. Close it when `ending` comes. None where none runs.
+        """
+        if self._engine is None or self._live is None or self.stopped:
+            return None
+        self._live.let_outside_clients_in()
+        return EngineHost(self._engine, self._live.simulation, auto_create_partitions=new_topic_partitions)
 
     def _tell_step(self, done: Future[None]) -> None:
         error, event = done.exception(), self.feed.last

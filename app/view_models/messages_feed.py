@@ -37,6 +37,7 @@ class MessagesFeed(PanelFeed):
         model: MessagesModel,
         asked: Asked,
         is_live: Callable[[], bool],
+        why_none: Callable[[], str],
         parent: QObject | None = None,
     ) -> None:
         super().__init__("messages", panel, parent)
@@ -44,16 +45,17 @@ class MessagesFeed(PanelFeed):
         self._answers, self._source_answers = Answers(asked, self), Answers(asked, self)
         self._snapshot: Snapshot | None = None
         # In the past, only what was published by then is shown.
-        self._is_live = is_live
+        self._is_live, self._why_none = is_live, why_none
         self._live = True
         self._test: Callable[[StoredMessage], bool] | None = None
         self._filter_text = ""
         self._sources_ns = -1
+        self._went = False
         self._forget()
         panel.set_filter_help(help_rows(model.fields))
         panel.filterChanged.connect(self._set_filter)
-        panel.whereChanged.connect(lambda _where: self.begin())
-        panel.startChanged.connect(lambda _start: self.begin())
+        panel.whereChanged.connect(lambda _where: self.begin(went=True))
+        panel.startChanged.connect(lambda _start: self.begin(went=True))
         panel.moreWanted.connect(self._more)
         model.page_wanted.connect(self._page, Qt.ConnectionType.QueuedConnection)
 
@@ -107,8 +109,9 @@ class MessagesFeed(PanelFeed):
     def _until_ns(self) -> int | None:
         return None if self._live or self._snapshot is None else self._snapshot.time_ns
 
-    def begin(self) -> None:
-        """Browse anew, as the panel's fields say."""
+    def begin(self, *, went: bool = False) -> None:
+        """Browse anew, as the panel's fields say; `went` where a person has just chosen them."""
+        self._went = went
         if self._snapshot is None:
             return
         self._answers.drop()
@@ -157,14 +160,21 @@ class MessagesFeed(PanelFeed):
         elif start.kind == "oldest":
             self._view.scroll_to(0)
         elif start.kind == "offset":
-            self._view.select_row(self._model.place_of_number(start.value))
+            self._show_place(self._model.place_of_number(start.value))
         else:
             topic, (number, *_) = self._where.topic, self._where.partitions
             self._answers.ask(
                 lambda simulation: pages.offset_at(simulation, topic, number, start.value),
-                lambda offset: self._view.select_row(self._model.place_of_number(offset)),
+                lambda offset: self._show_place(self._model.place_of_number(offset)),
                 self._failed,
             )
+
+    def _show_place(self, place: int) -> None:
+        """At the top of the table; chosen only where a person went there, for what is chosen is inspected."""
+        if self._went:
+            self._view.select_row(place)
+        else:
+            self._view.scroll_to(place)
 
     def _page(self, first: int, end: int) -> None:
         where = self._where
@@ -277,7 +287,7 @@ class MessagesFeed(PanelFeed):
 
     def _failed(self, sentence: str) -> None:
         self._stepping = self._measuring = False
-        self._problem = sentence
+        self._problem = self._why_none() or sentence
         self._say()
 
     def _say(self) -> None:

@@ -107,9 +107,20 @@ def test_a_message_is_produced_and_found_again(panel, hand):
     assert panel.details.headers.facts() == [("trace", "7")]
 
 
-def test_a_session_that_has_ended_says_so_and_takes_nothing(panel, hand):
+def test_a_session_that_has_ended_can_be_browsed_and_takes_nothing(panel, hand):
     hand.workbench.player.stop()
     hand.workbench.draw()
+    panel.browse("commits", 1, Start("oldest"))
+
+    def told():
+        hand.workbench.draw()
+        assert column(panel, 2)[:2] == ["0", "1"]
+
+    hand.qtbot.waitUntil(told)
+    panel.select(0)
+    hand.qtbot.waitUntil(lambda: "repo" in panel.details.payload.text.toPlainText())
+    panel.set_filter_text("value contains kafka")
+    hand.qtbot.waitUntil(lambda: "all of them" in panel.note.text())
     assert hand.workbench.registry.reason("produce")
     assert hand.workbench.family(MessageHandlers).ask_produce() is None
 
