@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from app.report_process import ReportError, ReportProcess
 from spark_reports.request import Request
+from spark_reports.session import is_remote
 
 
 def make_report(request: Request) -> int:
@@ -34,4 +35,4 @@ def make_report(request: Request) -> int:
 
 def local(location: str) -> str:
     """A folder of this machine as an absolute path; a URL as it is."""
-    return location if "://" in location else str(Path(location).absolute())
+    return location if is_remote(location) else str(Path(location).absolute())

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TextIO
 
 from spark_reports.cancellation import Cancellation
+from spark_reports.delivery import REPORT, TABLES, deliver_remote, local_delivery
 from spark_reports.errors import Cancelled, ReportError
 from spark_reports.leftovers import clear
 from spark_reports.making import Making
 from spark_reports.progress import Progress, private_stdout
 from spark_reports.request import Request, add_arguments, request_of
+from spark_reports.session import is_remote
 
-REPORT = "report.html"
-TABLES = "tables"
 _WORK = "brokerscope-report-"
 CANCELLED_CODE = 130  # as a shell says it of a program that was interrupted
 
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ReportError, OSError) as error:
         return _say_error(progress, output, as_json, error, 1)
     if as_json:
-        progress.end(report=str(report))
+        progress.end(report=report)
     else:
         progress.end()
         print(report, file=output, flush=True)
@@ -96,54 +96,22 @@ def _work_folder() -> Iterator[tuple[Path, Path]]:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _run(request: Request, work: Path, log: Path, progress: Progress, cancellation: Cancellation) -> Path:
+def _run(request: Request, work: Path, log: Path, progress: Progress, cancellation: Cancellation) -> str:
     """From the sessions to the finished folder: its page, or the folder where none was asked for.
 
     Raises `ReportError` and OSError; nothing half-written stays.
     """
     making = Making(request, work, log, progress, cancellation)
-    out = check_target(request.out)
-    partial = out.with_name(f"{out.name}.partial-{os.getpid()}")
-    partial.parent.mkdir(parents=True, exist_ok=True)
-    clear(partial.parent, f"{out.name}.partial-")
-    (partial / TABLES).mkdir(parents=True)
-    try:
-        making.fill(partial, REPORT, TABLES)
+    page = f"/{REPORT}" if "html" in request.formats else ""
+    if is_remote(str(request.out)):
+        folder = work / "report"
+        (folder / TABLES).mkdir(parents=True)
+        making.fill(folder, lambda spark: deliver_remote(spark, folder, str(request.out)))
+        return f"{str(request.out).rstrip('/')}{page}"
+    with local_delivery(Path(request.out)) as folder:
+        making.fill(folder)
         cancellation.check()
-        publish(partial, out)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-    return out / REPORT if "html" in request.formats else out
-
-
-def check_target(out: Path) -> Path:
-    """`out` as an absolute path. Raises `ReportError` where it holds something that is not a report."""
-    if out.is_symlink() or (out.exists() and not out.is_dir()):
-        raise ReportError(f"{out} is not a folder: choose another name for the report.")
-    if out.is_dir() and any(out.iterdir()) and not ((out / REPORT).exists() or _only_tables(out)):
-        raise ReportError(f"{out} holds something else than a report: choose another folder.")
-    return out.resolve()
-
-
-def _only_tables(out: Path) -> bool:
-    """A report without a page is a folder with the folder of its tables."""
-    return [path.name for path in out.iterdir()] == [TABLES]
-
-
-def publish(partial: Path, out: Path) -> None:
-    """Put the finished folder in the place of `out`; an earlier report goes only when the new one "
-    "is there."""
-    if not out.exists():
-        partial.rename(out)
-        return
-    old = out.with_name(f"{out.name}.old-{os.getpid()}")
-    out.rename(old)
-    try:
-        partial.rename(out)
-    except OSError:
-        old.rename(out)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
+    return f"{Path(request.out).resolve()}{page}"
 
 
 if __name__ == "__main__":

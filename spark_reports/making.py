@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spark_reports.cancellation import Cancellation
+from spark_reports.delivery import REPORT, TABLES
 from spark_reports.errors import ReportError
 from spark_reports.java import find_java, home_for_executors
 from spark_reports.jvm import Jvm
@@ -36,20 +38,20 @@ class Making:
         if any(remote) and not all(remote):
             raise ReportError("Some sessions are on this machine and some are not: report on them one by one.")
         self._remote = any(remote)
+        self._ours = False  # whether the JVM is
         self._found: Found | None = None
         if not self._remote and request.mode == HISTORY:
             self._found = find_sessions(request.sessions)
         elif not self._remote:
             self._found = Found(tuple(map(inspect, request.sessions)))
 
-    def fill(self, folder: Path, report: str, tables: str) -> None:
-        """Write everything into `folder`: the page under the name `report`, the table files below `tables`.
+    def fill(self, folder: Path, deliver: Callable[[SparkSession], object] | None = None) -> None:
+        """Write everything into `folder`, with a JVM of our own; `deliver` is called before that goes.
 
         Raises `ReportError`, OSError and `Cancelled`; the log then says more.
         """
-        request = self._request
         java = find_java()
-        master = request.master or "local[*]"
+        master = self._request.master
         if not master.startswith("local["):
             os.environ["JAVA_HOME"] = str(home_for_executors(java, self._work))
         setup = tuning(_events(self._found))
@@ -57,13 +59,14 @@ class Making:
         self._cancellation.kills(jvm.kill)
         try:
             with self._log.open("a", encoding="utf-8") as noise, contextlib.redirect_stderr(noise):
-                self._progress.plan({"start": 8.0, "page": 1.0, AHEAD: self._ahead()})
+                self._ours = True
+                self._progress.plan({"start": 8.0, AHEAD: self._ahead()})
                 with self._progress.step("start", "Starting Spark"):
                     from spark_reports.spark import spark_session
 
                     jvm.connect()
                     spark = spark_session(master, self._work, setup.settings)
-                self._make(spark, folder, report, tables)
+                self.fill_on(spark, folder, deliver)
                 spark.stop()
         except Exception as error:
             self._cancellation.check()
@@ -76,18 +79,25 @@ class Making:
             self._progress.close()
             jvm.close()
 
+    def fill_on(
+        self, spark: SparkSession, folder: Path, deliver: Callable[[SparkSession], object] | None = None
+    ) -> None:
+        """The same on a Spark that runs already, and goes on running. What Spark raises, goes through."""
+        from spark_reports.kinds import make_kind
+
+        self._progress.plan({"page": 1.0, AHEAD: self._ahead()})
+        found = self._found or self._look(spark)
+        if self._found is None or not self._ours:
+            _tune(spark, found)
+        self._progress.watch(spark.sparkContext)
+        report = make_kind(spark, self._request, found, self._progress)
+        report.write(folder / REPORT, folder / TABLES, self._request.formats)
+        if deliver is not None:
+            deliver(spark)
+
     def _ahead(self) -> float:
         """What the questions weigh, about: which ones there are is known when Spark is loaded."""
         return 15.0 if self._request.mode == HISTORY else 60.0 * len(self._request.sessions)
-
-    def _make(self, spark: SparkSession, folder: Path, report: str, tables: str) -> None:
-        from spark_reports.kinds import make_kind
-
-        found = self._found or self._look(spark)
-        self._progress.watch(spark.sparkContext)
-        make_kind(spark, self._request, found, self._progress).write(
-            folder / report, folder / tables, self._request.formats
-        )
 
     def _look(self, spark: SparkSession) -> Found:
         from spark_reports.session import inspect_remote
@@ -103,6 +113,14 @@ def _events(found: Found | None) -> int | None:
     counted = [info.metadata.get("events") for info in found.infos] if found else [None]
     known = [count for count in counted if isinstance(count, int)]
     return sum(known) if len(known) == len(counted) else None
+
+
+def _tune(spark: SparkSession, found: Found) -> None:
+    """Set Spark up for the size of the sessions, but for what its user has set."""
+    own = spark.sparkContext.getConf()
+    for name, value in tuning(_events(found)).settings.items():
+        if not own.contains(name):
+            spark.conf.set(name, value)
 
 
 def _first_line(error: Exception) -> str:

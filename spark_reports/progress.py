@@ -49,8 +49,9 @@ class Progress:
 
     @contextmanager
     def step(self, name: str, label: str) -> Iterator[None]:
-        """Everything inside belongs to step `name` of `weights`."""
+        """Everything inside belongs to step `name`; one that was not planned weighs 1."""
         with self._lock:
+            self._weights.setdefault(name, 1.0)
             self._stage = label
             self._running[name] = 0.0
         self._say()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -11,6 +12,7 @@ from spark_reports.errors import ReportError
 
 SESSION, COMPARE, HISTORY = "session", "compare", "history"
 FORMATS: Final = ("html", "csv", "parquet")
+LOCAL = "local[*]"  # all processors of this machine
 MOST_COMPARED = 8  # more than a reader can hold side by side; a history takes any number
 
 
@@ -18,12 +20,12 @@ class Request(NamedTuple):
     """`from_ns` and `to_ns` bound the part of each session, the end not included; None is its beginning or its end."""
 
     sessions: tuple[str, ...]
-    out: Path
+    out: str | Path
     mode: str = SESSION
     from_ns: int | None = None
     to_ns: int | None = None
     formats: frozenset[str] = frozenset(FORMATS)
-    master: str | None = "local[*]"
+    master: str = LOCAL
 
     def check(self) -> None:
         """Raises `ReportError` where nothing sensible can come of it."""
@@ -47,7 +49,7 @@ class Request(NamedTuple):
             raise ReportError(f"No format was asked for: choose from {', '.join(FORMATS)}.")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser, *, with_master: bool = True) -> None:
     """The arguments that describe a request, for any command line."""
     parser.add_argument(
         "sessions",
@@ -55,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="the folder of a recorded session; with --history also folders of sessions",
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="OUT", help="the folder to make")
+    parser.add_argument("--out", required=True, metavar="OUT", help="the folder to make")
     several = parser.add_mutually_exclusive_group()
     several.add_argument("--compare", action="store_true", help="two or more sessions side by side")
     several.add_argument("--history", action="store_true", help="trends over many sessions")
@@ -81,21 +83,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LIST",
         help=f"any of {','.join(FORMATS)} (default: all)",
     )
-    parser.add_argument("--master", default="local[*]", metavar="URL", help="any Spark master (default: %(default)s)")
+    if with_master:
+        parser.add_argument("--master", default=LOCAL, metavar="URL", help="any Spark master (default: %(default)s)")
 
 
 def request_of(options: argparse.Namespace) -> Request:
     """The request that the arguments of `add_arguments` describe."""
     mode = COMPARE if options.compare else HISTORY if options.history else SESSION
     return Request(
-        tuple(map(str, options.sessions)),
-        options.out,
+        tuple(map(plain, options.sessions)),
+        plain(options.out),
         mode,
         options.from_ns,
         options.to_ns,
         options.formats,
-        options.master,
+        getattr(options, "master", LOCAL),
     )
+
+
+def plain(location: str) -> str:
+    """A folder of this machine as its path, also where it was given as file://...; any other URL as it is."""
+    return re.sub("^file:(//)?(?=/)", "", location)
 
 
 def arguments_of(request: Request) -> list[str]:
@@ -106,7 +114,7 @@ def arguments_of(request: Request) -> list[str]:
     for name, value_ns in (("--from", request.from_ns), ("--to", request.to_ns)):
         if value_ns is not None:
             found += [name, f"{value_ns // 10**9}.{value_ns % 10**9:09d}"]
-    return [*found, *(["--master", request.master] if request.master is not None else [])]
+    return [*found, "--master", request.master]
 
 
 def seconds(text: str) -> int:

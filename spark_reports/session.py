@@ -39,7 +39,7 @@ class SessionInfo:
 
 def is_remote(location: str) -> bool:
     """True for a URL such as s3a://... or hdfs://..., False for a folder of this machine."""
-    return "://" in location and not location.startswith("file:")
+    return re.match(r"[a-zA-Z][a-zA-Z0-9+.-]+:", location) is not None and not location.startswith("file:")
 
 
 def inspect(location: str) -> SessionInfo:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from broker_core.session import schema
 from spark_reports.errors import ReportError
@@ -91,7 +92,7 @@ def find_remote_sessions(spark: SparkSession, locations: Sequence[str]) -> Found
             except PySparkException:
                 rows = []
         for row in rows:
-            found = row.path.rpartition("/")[0]
+            found = unquote(row.path).rpartition("/")[0]  # a URI, with its spaces as %20
             try:
                 metadata = parse_metadata(found, row.value)
             except ReportError as error:

@@ -12,7 +12,7 @@ from spark_reports.scale import Scale
 
 UNEVEN = 1.5  # a partition with this many times its fair share is worth a sentence
 BLOCKED_SHARE = 0.01  # of the session
-GROWING_TAIL = 0.25  # of the session: what grew all the way through it is still growing
+GROWING_TAILS = (0.5, 0.25, 0.1)  # of the session: what grew all the way through one is still growing
 BUSY = 0.95  # of the time with messages in hand
 WORTH_TELLING = 2.0  # times as late as before, or half as many
 
@@ -59,9 +59,9 @@ def grew(queues: Rows, lag: Rows, scale: Scale) -> Iterator[Finding]:
             growth = _growth([series[start] for start in sorted(series)])
             if growth is not None:
                 found.append((growth, kind, place))
-    for (before, after), kind, place in sorted(found, key=lambda one: one[0][0] - one[0][1])[:2]:
-        seconds = scale.duration_ns * GROWING_TAIL / 1e9
-        since = scale.to_ns - int(scale.duration_ns * GROWING_TAIL)
+    for (before, after, tail), kind, place in sorted(found, key=lambda one: one[0][0] - one[0][1])[:2]:
+        seconds = scale.duration_ns * tail / 1e9
+        since = scale.to_ns - int(scale.duration_ns * tail)
         stood = "waited" if kind == "queue" else "behind"
         what = f"{place[0]} was" if kind == "queue" else f"The lag of {place[0]} on {place[1]} was"
         yield Finding(
@@ -74,15 +74,20 @@ def grew(queues: Rows, lag: Rows, scale: Scale) -> Iterator[Finding]:
         )
 
 
-def _growth(values: list[int]) -> tuple[int, int] | None:
-    """The numbers at the beginning and the end of the tail, where it grew through each of its four parts."""
-    tail = values[-max(int(len(values) * GROWING_TAIL), 4) :]
-    if len(tail) < 4:
-        return None
-    size = len(tail) // 4
-    means = [sum(tail[at : at + size]) / size for at in range(len(tail) - 4 * size, len(tail) - size + 1, size)]
-    grows = all(one < other for one, other in pairwise(means))
-    return (tail[0], tail[-1]) if grows and tail[-1] >= max(20, tail[0] * 1.2) else None
+def _growth(values: list[int]) -> tuple[int, int, float] | None:
+    """The numbers at the beginning and the end of the longest tail that grew through each of its four parts, and
+    which share of the session that is.
+    """
+    for share in GROWING_TAILS:
+        tail = values[-max(int(len(values) * share), 4) :]
+        size = len(tail) // 4
+        if size == 0:
+            return None
+        means = [sum(tail[at : at + size]) / size for at in range(len(tail) - 4 * size, len(tail) - size + 1, size)]
+        grows = all(one < other for one, other in pairwise(means))
+        if grows and tail[-1] >= max(20, tail[0] * 1.2, max(values) * 0.8):
+            return tail[0], tail[-1], share
+    return None
 
 
 def behind(rows: Rows) -> Iterator[Finding]:

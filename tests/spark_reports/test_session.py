@@ -29,7 +29,14 @@ def test_the_columns_are_those_that_the_recorder_writes() -> None:
 
 @pytest.mark.parametrize(
     ("location", "remote"),
-    [("s3a://bucket/x", True), ("hdfs://host/x", True), ("/tmp/x", False), ("file:///tmp/x", False), ("x", False)],
+    [
+        ("s3a://bucket/x", True),
+        ("hdfs://host/x", True),
+        ("/tmp/x", False),
+        ("file:///tmp/x", False),
+        ("x", False),
+        ("viewfs:/x", True),
+    ],
 )
 def test_what_is_remote(location: str, remote: bool) -> None:
     assert is_remote(location) is remote

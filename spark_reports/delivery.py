@@ -1,0 +1,94 @@
+"""Puts a finished report where it belongs: in one step, and never over something that is not a report."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spark_reports.errors import ReportError
+from spark_reports.leftovers import clear
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+REPORT = "report.html"
+TABLES = "tables"
+
+
+@contextlib.contextmanager
+def local_delivery(out: Path) -> Iterator[Path]:
+    """A folder beside `out` to be filled. It takes the place of `out` if everything went well, and is gone if not.
+
+    Raises `ReportError` where `out` holds something that is not a report, and OSError.
+    """
+    _check(out)
+    out = out.resolve()
+    partial = out.with_name(f"{out.name}.partial-{os.getpid()}")
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    clear(partial.parent, f"{out.name}.partial-")
+    (partial / TABLES).mkdir(parents=True)
+    try:
+        yield partial
+        _publish(partial, out)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _check(out: Path) -> None:
+    if out.is_symlink() or (out.exists() and not out.is_dir()):
+        raise ReportError(f"{out} is not a folder: choose another name for the report.")
+    if out.is_dir() and any(out.iterdir()) and not ((out / REPORT).exists() or _only_tables(out)):
+        raise ReportError(f"{out} holds something else than a report: choose another folder.")
+
+
+def _only_tables(out: Path) -> bool:
+    """A report without a page is a folder with the folder of its tables."""
+    return [path.name for path in out.iterdir()] == [TABLES]
+
+
+def _publish(partial: Path, out: Path) -> None:
+    """Put the finished folder in the place of `out`; an earlier report goes only when the new one is there."""
+    if not out.exists():
+        partial.rename(out)
+        return
+    old = out.with_name(f"{out.name}.old-{os.getpid()}")
+    out.rename(old)
+    try:
+        partial.rename(out)
+    except OSError:
+        old.rename(out)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def deliver_remote(spark: SparkSession, folder: Path, out: str) -> None:
+    """Copy the finished `folder` to `out`, any path that Spark's file systems write, whole or not at all.
+
+    Raises `ReportError` where something else is there, or where it cannot be written.
+    """
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+
+    jvm = spark._jvm
+    assert jvm is not None
+    hadoop = jvm.org.apache.hadoop.fs
+    target = hadoop.Path(out.rstrip("/"))
+    partial = hadoop.Path(f"{out.rstrip('/')}.partial-{os.getpid()}")
+    try:
+        system = target.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
+        report, tables = hadoop.Path(target, REPORT), hadoop.Path(target, TABLES)
+        if system.exists(target) and not (system.exists(report) or system.exists(tables)):
+            raise ReportError(f"{out} holds something else than a report: choose another folder.")
+        system.delete(partial, True)
+        try:
+            system.copyFromLocalFile(False, True, hadoop.Path(f"file://{folder}"), partial)
+            system.delete(target, True)
+            if not system.rename(partial, target):
+                raise ReportError(f"The report cannot be written: {out} refuses the new name of what was copied there.")
+        finally:
+            system.delete(partial, True)
+    except Py4JJavaError as error:
+        raise ReportError(f"The report cannot be written to {out}: {error.java_exception.getMessage()}") from error

@@ -1,0 +1,68 @@
+"""The report on a cluster: the script that `spark-submit` runs.
+
+    spark-submit --master URL spark_reports/submit.py SESSION... --out OUT [--compare | --history] [--from S] [--to S]
+        [--format html,csv,parquet]
+
+Sessions and OUT are any paths that the cluster's Spark reads and writes: folders that all machines see, hdfs://, s3a://.
+The driver needs Python with this project and pyspark, the executors only Java. The last line of output is where the
+report is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+if __name__ == "__main__":  # spark-submit puts the folder of the script first, where the project should be
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from spark_reports.cancellation import Cancellation
+from spark_reports.delivery import REPORT, TABLES, deliver_remote, local_delivery
+from spark_reports.errors import ReportError
+from spark_reports.making import Making
+from spark_reports.progress import Progress
+from spark_reports.request import Request, add_arguments, request_of
+from spark_reports.session import is_remote
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Make one report on the Spark that runs us. The exit code: 0, or 1 for an error that is said in one sentence."""
+    parser = argparse.ArgumentParser(prog="spark-submit spark_reports/submit.py", description=__doc__.splitlines()[0])
+    add_arguments(parser, with_master=False)
+    request = request_of(parser.parse_args(argv))
+    try:
+        request.check()
+        with tempfile.TemporaryDirectory(prefix="brokerscope-report-") as work:
+            _run(request, Path(work))
+    except (ReportError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"{str(request.out).rstrip('/')}{f'/{REPORT}' if 'html' in request.formats else ''}")
+    return 0
+
+
+def _run(request: Request, work: Path) -> None:
+    from pyspark.sql import SparkSession
+
+    cancellation = Cancellation()
+    progress = Progress(sys.stderr, False, {}, cancellation.request)
+    making = Making(request, work, work / "log", progress, cancellation)
+    spark = SparkSession.builder.appName("brokerscope report").getOrCreate()
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    try:
+        if is_remote(str(request.out)):
+            folder = work / "report"
+            (folder / TABLES).mkdir(parents=True)
+            making.fill_on(spark, folder, lambda spark: deliver_remote(spark, folder, str(request.out)))
+        else:
+            with local_delivery(Path(request.out)) as folder:
+                making.fill_on(spark, folder)
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+"""Sessions made wrong on purpose: the report says what is wrong, where and when."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from broker_core.session import schema
+from spark_reports.collect import make_tables
+from spark_reports.frames import read_frames
+from spark_reports.page.findings import find
+from spark_reports.page.page import render
+from spark_reports.progress import Progress
+from spark_reports.questions import audit
+from spark_reports.session import inspect
+from spark_reports.tables import TABLES
+from tests.spark_reports.conftest import record
+
+pytestmark = pytest.mark.spark
+
+SAMPLES = Path(__file__).parents[1] / "broker_core" / "session" / "samples"
+
+
+class Silent(Progress):
+    """Progress that nobody watches."""
+
+    def __init__(self) -> None:
+        super().__init__(io.StringIO(), False, {}, lambda: None)
+
+
+def _change(session: Path, how: object) -> None:
+    """Write the messages of `session` anew, as `how` makes them of what they are."""
+    path = session / "messages" / "part-00000.parquet"
+    table = how(pq.read_table(path))  # type: ignore[operator]
+    with schema.parquet_writer(path) as writer:
+        writer.write_table(table.cast(schema.EVENT_SCHEMA))
+
+
+def _of(table: pa.Table, kind: str, group: str = "billing", partition: int = 2) -> pa.Table:
+    chosen = pc.and_(pc.equal(table["kind"], kind), pc.equal(table["group"], group))
+    return table.filter(pc.and_(chosen, pc.equal(table["partition"], partition)))
+
+
+def test_a_lost_message_a_duplicate_and_a_gap_are_named_one_by_one(spark: SparkSession, tmp_path: Path) -> None:
+    session = tmp_path / "session"
+    record(session, seconds=6)
+    lost: dict[str, int] = {}
+    twice: dict[str, int] = {}
+
+    def spoil(table: pa.Table) -> pa.Table:
+        some = _of(table, "delivered").to_pylist()
+        gone, again = some[len(some) // 2], some[3]
+        lost.update(offset=gone["offset"], count=gone["count"])
+        twice.update(offset=again["offset"], count=again["count"], time_ns=again["time_ns"])
+        about = pc.and_(pc.equal(table["offset"], gone["offset"]), pc.equal(table["group"], "billing"))
+        left = table.filter(pc.invert(pc.fill_null(pc.and_(about, pc.equal(table["partition"], 2)), False)))
+        double = pa.Table.from_pylist([again | {"client": "worker-3"}], table.schema)
+        return pa.concat_tables([left, double]).sort_by("seq")
+
+    _change(session, spoil)
+    info = inspect(str(session))
+    made = make_tables(spark, info, Silent())
+    assert set(made.tables) == {table.name for table in TABLES}
+    for table in TABLES:
+        # Every table has the columns that it says, in this order.
+        expected = spark.createDataFrame([], table.schema).toArrow().schema
+        assert made.tables[table.name].schema.names == expected.names, table.name
+        assert made.tables[table.name].schema.types == expected.types, table.name
+    rows = {name: table.to_pylist() for name, table in made.tables.items()}
+    broken = {row["check"].split(":")[0].split(" ")[0]: row["messages"] for row in rows["audit"] if not row["ok"]}
+    assert broken == {"skipped": lost["count"], "delivered": twice["count"]}
+    listed = [(row["check"][:7], row["topic"], row["partition"], row["offset"]) for row in rows["audit_list"]]
+    assert listed == [
+        *(("deliver", "commits", 2, twice["offset"] + at) for at in range(twice["count"])),
+        *(("skipped", "commits", 2, lost["offset"] + at) for at in range(lost["count"])),
+    ]
+    story = rows["audit_list"][0]["story"]
+    assert story.count("delivered to worker") == 2 and "delivered to worker-3" in story
+    # Two events are gone, the delivery and the acknowledgement, and one is there twice.
+    assert sum(row["missing"] for row in rows["recording"]) == 2
+    assert sum(row["doubled"] for row in rows["recording"]) == 1
+    assert all(0 <= row["from_ns"] <= row["to_ns"] <= made.scale.to_ns for row in rows["recording"])
+    findings = find(rows, made.scale)
+    said = [(one.level, one.headline) for one in findings]
+    assert ("bad", "2 events are missing from the recording") in said
+    assert ("bad", "1 event is recorded twice") in said
+    assert any(level == "bad" and "skipped: never delivered" in headline for level, headline in said)
+    assert any(level == "bad" and "delivered twice to one group" in headline for level, headline in said)
+    page = render(info, made, rows, findings)
+    assert f"@{lost['offset']}" in page and "This recording does not add up" in page
+
+
+@pytest.mark.parametrize("version", schema.READABLE_VERSIONS)
+def test_a_session_of_every_version_of_the_format_has_its_report(spark: SparkSession, version: int) -> None:
+    info = inspect(str(SAMPLES / f"version-{version}"))
+    assert info.metadata["format_version"] == version and info.problems == ()
+    frames = read_frames(spark, info)
+    tables = {table.name: table for table in TABLES}
+    rows = tables["reconciliation"].build(frames).collect()
+    assert len(rows) > 10 and all(row.equal for row in rows)
+    assert all(row.ok for row in audit.audit(frames.words, frames.control).collect())
+    assert tables["recording"].build(frames).collect() == []
+    frames.release()
