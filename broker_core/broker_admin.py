@@ -112,13 +112,14 @@ class BrokerAdmin(BrokerBygones):
         self.revision += 1
         if log is not None:
             topic.log.configure(log)
+        # Before its effects: a wider gate lets in who waits.
+        detail = {"log": msgspec.to_builtins(log), "flow": msgspec.to_builtins(flow)}
+        self._events.emit(now_ns, EventKind.USER_ACTION, topic=name, cause=cause or f"configured {name}", detail=detail)
         if flow is not None and topic.gate is None:
             self._add_gate(name, topic, flow)
         elif flow is not None and topic.gate is not None:
             topic.counts_bytes = flow.max_bytes is not None
             topic.gate.configure(now_ns, flow)
-        detail = {"log": msgspec.to_builtins(log), "flow": msgspec.to_builtins(flow)}
-        self._events.emit(now_ns, EventKind.USER_ACTION, topic=name, cause=cause or f"configured {name}", detail=detail)
 
     def delete_records(self, now_ns: int, name: str, partition: int, before_offset: int) -> int:
         """Messages below `before_offset` are gone; the partition's start offset now.

@@ -127,6 +127,7 @@ ROWS: dict[str, str] = {
         clients/test_producer.py test_callbacks_are_called_in_order_without_the_lock
         clients/test_producer.py test_closing_sends_what_lingers_and_then_takes_nothing_more""",
     "A24 messages": """
+        test_message_ttl.py test_readers_of_a_topic_get_nothing_that_is_older_whatever_it_says_of_itself
         clients/test_consumer.py test_a24_a_message_whose_time_to_live_is_over_is_not_handed_out
         queues/test_queue.py test_an_expired_message_is_passed_over_and_reported
         log/test_batch.py test_ttl_and_priority_travel_in_reserved_headers
@@ -187,6 +188,7 @@ ROWS: dict[str, str] = {
     "6 a failed fsync": "log/test_power_cut.py test_a_failed_fsync_makes_the_log_read_only_for_good",
     "7 one value per offset": """
         session/test_checker.py test_every_scenario_keeps_every_promise
+        lab/test_any_actions.py test_a_user_who_tries_everything_breaks_no_promise
         session/test_checker.py test_a_broken_broker_is_caught_with_the_shortest_history_that_shows_it""",
     "8 at least once": """
         session/test_checker.py test_promise_8_with_all_faults_nothing_is_lost_in_a_run_that_comes_to_its_end

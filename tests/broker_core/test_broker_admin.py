@@ -168,3 +168,13 @@ def test_a12_queues_of_a_broker_jitter_their_retries_each_for_itself():
     assert len(set(delays("jobs"))) == 8
     assert delays("jobs") == delays("jobs") != delays("mail")
     assert delays("jobs", 1) != delays("jobs", 2)
+
+
+def test_a_wider_gate_is_told_before_it_lets_in_who_waits():
+    world = World()
+    world.broker.create_queue(0, "jobs", QueueConfig(), flow=FlowConfig(max_messages=1))
+    for value in (b"a", b"b"):
+        world.broker.publish(0, "jobs", Message(value), client="p")
+    world.broker.configure_topic(0, "jobs", flow=FlowConfig(max_messages=2))
+    kinds = [event.kind for event in world.events if event.kind in {EventKind.PUBLISHED, EventKind.USER_ACTION}]
+    assert kinds == [EventKind.PUBLISHED, EventKind.USER_ACTION, EventKind.PUBLISHED]
