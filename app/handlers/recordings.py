@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +13,9 @@ from PySide6.QtWidgets import QFileDialog
 from app.actions import Command
 from app.desk import Desk
 from app.jobs import Work
+from app.places import drafts_folder
+from app.sessions.again import why_no_branch
+from app.sessions.export import Run, save_scenario, save_test
 from app.sessions.library import Entry, Library
 from broker_core.errors import BrokerError
 from broker_core.session.copying import copy_session
@@ -27,6 +32,8 @@ class RecordingHandlers(QObject):
     COMMANDS = (
         Command("open_session", "Open session...", "File", "Ctrl+Shift+O", "folder", "A session recorded before."),
         Command("save_copy", "Save session as...", "File", "Ctrl+S", "copy", "Copies the recording elsewhere."),
+        Command("save_scenario", "Save as scenario...", "File", "", "layers", "With what was done by hand in it."),
+        Command("save_test", "Save as test...", "File", "", "check", "A file for pytest that replays this session."),
         Command("record", "Record", "Session", "Ctrl+G", "record", "Whether new sessions are kept.", checkable=True),
     )
 
@@ -37,6 +44,8 @@ class RecordingHandlers(QObject):
         bind = desk.registry.bind
         bind("open_session", self._choose)
         bind("save_copy", self._ask_target, lambda: "" if self._player.folder else "This session is not recorded.")
+        bind("save_scenario", self._ask_scenario, self._why_no_export)
+        bind("save_test", self._ask_test, self._why_no_export)
         bind("record", self._toggle_record)
         desk.registry.set_checked("record", desk.player.record)
         desk.player.opened.connect(lambda: desk.registry.set_checked("record", desk.player.record))
@@ -137,6 +146,48 @@ class RecordingHandlers(QObject):
 
         self._desk.jobs.work(f"Copy of {folder.name}", copy, lambda path: f"Copied to {path}")
         self._desk.say(f"Copying the session to {target}.")
+
+    # -- as a scenario, as a test
+
+    def _why_no_export(self) -> str:
+        if self._player.scenario is None or self._player.path is None:
+            return "No session is open."
+        return why_no_branch(self._player.stored, self._player.running)
+
+    def _ask_scenario(self) -> None:
+        drafts_folder().mkdir(parents=True, exist_ok=True)
+        found, _ = QFileDialog.getSaveFileName(
+            self._desk.window, "Save as scenario", str(drafts_folder() / f"{self._name()}.yaml"), "Scenarios (*.yaml)"
+        )
+        if found:
+            self.export(Path(found), save_scenario)
+
+    def _ask_test(self) -> None:
+        found, _ = QFileDialog.getSaveFileName(
+            self._desk.window, "Save as test", str(Path.home() / f"test_{self._name('_')}.py"), "Tests (*.py)"
+        )
+        if found:
+            self.export(Path(found), save_test)
+
+    def _name(self, between: str = "-") -> str:
+        scenario = self._player.scenario
+        title = "session" if scenario is None else scenario.title
+        return re.sub(r"[^a-z0-9]+", between, title.lower()).strip(between) or "session"
+
+    def export(self, target: Path, save: Callable[[Run, Path, Work], Path]) -> None:
+        """Write what the session is made of, as a job: it is run again first, to know what comes of it."""
+        run = self._run()
+        self._desk.jobs.work(f"Save {target.name}", lambda work: save(run, target, work), lambda at: f"Saved {at}")
+        self._desk.say(f"Running the session again to save {target.name}...")
+
+    def _run(self) -> Run:
+        player = self._player
+        assert player.path is not None
+        stored, live = player.stored, player.running
+        if stored is not None:
+            return Run(stored.text, stored.seed, tuple(stored.actions()), stored.end_ns, player.path)
+        assert live is not None
+        return Run(live.text, live.simulation.seed, tuple(live.actions), player.end_ns, player.path)
 
     def _toggle_record(self) -> None:
         player = self._player

@@ -107,6 +107,10 @@ class Loop:
         """Run `action` at the present time, after what is ready already."""
         self._ready.append(action)
 
+    def call_next(self, action: Callable[[], object]) -> None:
+        """Run `action` at the present time, before what is ready already."""
+        self._ready.appendleft(action)
+
     def spawn(self, coroutine: Coroutine[Reply[Any], None, Any], name: str) -> Task:
         """Start a task; it runs at the present time, after what is ready already."""
         task = Task(self, coroutine, name)

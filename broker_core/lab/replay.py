@@ -48,7 +48,10 @@ class Rerun:
         *,
         until_ns: int,
         until_events: int | None = None,
+        before: Callable[[RecordedAction], object] = lambda _recorded: None,
     ) -> None:
+        """`before(recorded)` is called right before each of `actions` is done."""
+        self._before = before
         self._simulation = simulation
         self._actions = [recorded for recorded in actions if recorded.time_ns <= until_ns]
         self._place = 0
@@ -66,6 +69,7 @@ class Rerun:
                 return False
             if self._there():
                 return True
+            self._before(recorded)
             self._simulation.perform(recorded.action)
             self._place += 1
         return self._advance(self._until_ns, None, enough)

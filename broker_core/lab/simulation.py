@@ -15,7 +15,7 @@ from broker_core.clients.effects import SqliteEffects
 from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import EventKind, EventStream
+from broker_core.events import Event, EventKind, EventStream
 from broker_core.files import FileSystem, MemoryFiles
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.offset_reset import Change
@@ -107,6 +107,10 @@ class Simulation:
         self._waiting: list[Actor] = []
         self._databases: dict[str, sqlite3.Connection] = {}
         self._started = False
+        # Where the schedule goes by events: how many there were, and what comes after so many of them.
+        self._happened = 0
+        self._awaited: list[tuple[int, Callable[[], object]]] = []
+        self._outstanding: list[Scheduled] = []
         self._on_action: list[Callable[[int, dict[str, object]], object]] = []
 
     def on_action(self, listener: Callable[[int, dict[str, object]], object]) -> None:
@@ -132,6 +136,8 @@ class Simulation:
     def start(self) -> None:
         """Create everything and let the actors begin. Call it once, after the sinks are attached."""
         self._started = True
+        if any(scheduled.after_events for scheduled in self.scenario.schedule):
+            self.events.attach(self._count)
         now_ns, scenario = self.loop.now_ns, self.scenario
         self.events.emit(now_ns, EventKind.SESSION_STARTED, detail={"scenario": scenario.title, "seed": self.seed})
         self._create(now_ns)
@@ -201,7 +207,19 @@ class Simulation:
         self.loop.timers.at(now_ns + CLEAN_EVERY_NS, self._clean)
 
     def _schedule(self, scheduled: Scheduled) -> None:
-        def do(_at_ns: int) -> None:
+        waited = False
+
+        def do(at_ns: int) -> None:
+            nonlocal waited
+            if scheduled not in self._outstanding:
+                return
+            if not waited and self._happened < scheduled.after_events and self.loop.next_ns() == at_ns:
+                # In the middle of a moment: when so much has happened, or else behind whatever is due now.
+                waited = True
+                self._awaited.append((scheduled.after_events, lambda: do(at_ns)))
+                self.loop.timers.at(at_ns, do)
+                return
+            self._outstanding.remove(scheduled)
             try:
                 self._do(scheduled.do, record=False)
             except BrokerError as error:
@@ -213,7 +231,13 @@ class Simulation:
                     cause=f"could not be done: {error}",
                 )
 
+        self._outstanding.append(scheduled)
         self.loop.timers.at(ns_from_s(scheduled.at_s), do)
+
+    def _count(self, event: Event) -> None:
+        self._happened += event.kind is not EventKind.USER_ACTION
+        while self._awaited and self._happened >= self._awaited[0][0]:
+            self.loop.call_next(self._awaited.pop(0)[1])
 
     def run(self, until_s: float | None = None) -> None:
         """Run up to and including `until_s`, the end of the scenario where none is given, as fast as it goes."""

@@ -215,10 +215,15 @@ class SubscriberSpec(Strict, frozen=True, kw_only=True):
 
 
 class Scheduled(Strict, frozen=True, kw_only=True):
-    """Something that is done to the running session at `at_s`."""
+    """Something that is done to the running session at `at_s`.
+
+    Of what happens at the very same time, so much comes before it that there have been `after_events` events, those not
+    counted that only note what a person did.
+    """
 
     at_s: float
     do: UserAction
+    after_events: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.at_s < float("inf"):

@@ -1,0 +1,232 @@
+"""What was done by hand, kept as a scenario that does it by itself, or as a test that checks what came of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import yaml
+
+from app.jobs import Work
+from app.places import DataFiles
+from broker_core.clock import NS_PER_S, s_from_ns
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import Event, EventKind, EventStream
+from broker_core.lab.replay import EventDigest, RecordedAction, Rerun
+from broker_core.lab.scenario import Scenario, parse_scenario
+from broker_core.lab.simulation import Simulation
+from broker_core.lab.strict_yaml import Document
+from broker_core.snapshots import Totals
+
+_encoder = msgspec.json.Encoder(enc_hook=str)
+
+
+class Run(NamedTuple):
+    """What a session is made of: its scenario, seed, what was done by hand, and how far it went."""
+
+    text: str
+    seed: int
+    actions: tuple[RecordedAction, ...]
+    end_ns: int
+    scenario_path: Path
+
+
+class Outcome(NamedTuple):
+    """What comes of a run. `counts` holds how much had happened before each action, as `Told` counts."""
+
+    totals: Totals
+    digest: str
+    told: str
+    events: int
+    counts: tuple[int, ...]
+
+
+class Told:
+    """A sink: a digest of all that happened, and how much that was, without the notes of what a person did.
+
+    On a schedule the same things happen, but nobody does them.
+    """
+
+    def __init__(self, stream: EventStream) -> None:
+        self.count = 0
+        self._hash = hashlib.sha256()
+        stream.attach(self)
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        if event.kind is not EventKind.USER_ACTION:
+            self._hash.update(_encoder.encode(msgspec.structs.replace(event, seq=self.count)))
+            self.count += 1
+
+    @property
+    def hex(self) -> str:
+        """The digest so far."""
+        return self._hash.hexdigest()
+
+
+def outcome_of(run: Run, work: Work) -> Outcome:
+    """Run it again, and see. Raises BrokerError, ScenarioError where it cannot be."""
+    simulation = Simulation(parse_scenario(run.text), seed=run.seed, find_file=DataFiles(run.scenario_path))
+    digest, told = EventDigest(simulation.events), Told(simulation.events)
+    counts: list[int] = []
+    simulation.start()
+    again = Rerun(
+        simulation,
+        run.actions,
+        until_ns=run.end_ns,
+        before=lambda _recorded: counts.append(told.count),
+    )
+
+    def look() -> bool:
+        now_ns = simulation.loop.now_ns
+        work.say(now_ns / max(1, run.end_ns), f"Running it again, {s_from_ns(now_ns):.0f} s")
+        return False
+
+    again.go_on(look)
+    found = Outcome(simulation.totals(), digest.hex, told.hex, simulation.events.count, tuple(counts))
+    simulation.close()
+    return found
+
+
+# -- as a scenario
+
+
+def scenario_text(run: Run, outcome: Outcome) -> str:
+    """The scenario's text with what was done by hand on its schedule; its comments stay where that can be."""
+    entries = [
+        {
+            "at_s": _seconds(recorded.time_ns),
+            "after_events": count,
+            "do": msgspec.to_builtins(recorded.action),
+        }
+        for recorded, count in zip(run.actions, outcome.counts, strict=True)
+    ]
+    plain = Document(run.text).value
+    if isinstance(plain, dict) and plain.get("schedule"):
+        plain["schedule"] = [*plain["schedule"], *entries]
+        plain["seed"] = run.seed
+        return str(yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=120))
+    lines = [line for line in run.text.rstrip().splitlines() if not re.match(r"(seed|schedule)\s*:", line)]
+    lines += [f"seed: {run.seed}", "# What was done by hand, in the order in which it was done."]
+    lines += ["schedule:" if entries else "schedule: []"]
+    lines += [f"  - {json.dumps(entry, ensure_ascii=False)}" for entry in entries]
+    return "\n".join(lines) + "\n"
+
+
+def _seconds(time_ns: int) -> float:
+    return time_ns / NS_PER_S
+
+
+def save_scenario(run: Run, target: Path, work: Work) -> Path:
+    """Write the scenario, after it was found to give the same events. Raises BrokerError, ScenarioError, OSError."""
+    outcome = outcome_of(run, work)
+    text = scenario_text(run, outcome)
+    scenario: Scenario = parse_scenario(text, target.name)
+    work.say(0.9, "Comparing")
+    again = Simulation(scenario, find_file=DataFiles(run.scenario_path))
+    told = Told(again.events)
+    again.run(s_from_ns(run.end_ns))
+    again.close()
+    if told.hex != outcome.told:
+        raise BrokerError(
+            ErrorCode.INVALID_REQUEST,
+            "on a schedule, what was done by hand gives another run, for it came in the middle of a moment; a test "
+            "(Save as test) keeps it exactly",
+        )
+    target.write_text(text, encoding="utf-8")
+    return target
+
+
+# -- as a test
+
+_TEST = '''"""Replays a session of "{title}" with all that was done in it by hand, and checks that the same comes of it.
+
+Saved by Brokerscope. Run it with the Python of Brokerscope, in its folder: python -m pytest {file}
+"""
+
+import json
+from pathlib import Path
+
+import resources
+from broker_core.lab import parse_scenario
+from broker_core.lab.replay import EventDigest, recorded_action, rerun
+from broker_core.session.checker import Checker
+from broker_core.snapshots import Totals
+
+SCENARIO = {scenario}
+
+# (session time in ns, what was done): a line each.
+ACTIONS = [
+{actions}]
+
+UNTIL_S = {until_s!r}
+SEED = {seed}
+
+
+def find_file(name):
+    """Data that the scenario reads: beside it, or among the samples."""
+    beside = Path({folder!r}) / name
+    return beside if beside.is_file() else resources.path("sample_data", name)
+
+
+def test_what_was_done_by_hand_gives_the_same_again():
+    scenario = parse_scenario(SCENARIO)
+    digests = []
+
+    def watch(simulation):
+        digests.append(EventDigest(simulation.events))
+        simulation.events.attach(Checker.of(scenario))
+
+    actions = [recorded_action(time_ns, json.loads(plain)) for time_ns, plain in ACTIONS]
+    simulation = rerun(scenario, actions, until_s=UNTIL_S, seed=SEED, find_file=find_file, prepare=watch)
+    assert simulation.totals() == {totals}
+    assert simulation.events.count == {events}
+    assert digests[0].hex == "{digest}"
+    simulation.close()
+'''
+
+
+def test_text(run: Run, outcome: Outcome, file: str, title: str) -> str:
+    """A file for pytest."""
+    return _TEST.format(
+        title=title.replace('"', "'").replace("\\", "/"),
+        file=file,
+        scenario=_literal(run.text),
+        actions="".join(f"    ({recorded.time_ns}, {_plain(recorded)!r}),\n" for recorded in run.actions),
+        until_s=_seconds(run.end_ns),
+        seed=run.seed,
+        folder=str(run.scenario_path.resolve().parent),
+        totals=_totals(outcome.totals),
+        events=outcome.events,
+        digest=outcome.digest,
+    )
+
+
+def _plain(recorded: RecordedAction) -> str:
+    return json.dumps({**msgspec.to_builtins(recorded.action), "step": recorded.step}, ensure_ascii=False)
+
+
+def _literal(text: str) -> str:
+    """As people would write it, where that can be."""
+    if "'''" in text or "\\" in text or not text.endswith("\n"):
+        return repr(text)
+    return f"'''\\\n{text}'''"
+
+
+def _totals(totals: Totals) -> str:
+    fields: Sequence[tuple[str, Any]] = [
+        (name, value) for name, value in msgspec.structs.asdict(totals).items() if value
+    ]
+    return f"Totals({', '.join(f'{name}={value}' for name, value in fields)})"
+
+
+def save_test(run: Run, target: Path, work: Work) -> Path:
+    """Write the test. Raises BrokerError, ScenarioError, OSError."""
+    outcome = outcome_of(run, work)
+    target.write_text(test_text(run, outcome, target.name, parse_scenario(run.text).title), encoding="utf-8")
+    return target
