@@ -195,7 +195,7 @@ ROWS: dict[str, str] = {
         clients/test_consumer.py test_at_least_once_an_abandoned_consumers_messages_come_again""",
     "9 at most once": """
         clients/test_consumer.py test_at_most_once_commits_before_it_hands_out
-        session/test_checker.py test_at_most_once_is_broken_by_a_second_delivery""",
+        session/test_checker_rules.py test_at_most_once_is_broken_by_a_second_delivery""",
     "10 effectively once": """
         clients/test_effects.py test_a_kill_between_effect_and_commit_neither_loses_nor_repeats_one
         log/test_producers.py test_each_of_the_last_five_batches_is_recognised_with_its_own_offset
