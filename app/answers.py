@@ -8,10 +8,13 @@ from typing import Any, Protocol, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.lab.simulation import Simulation
+from widgets.words import mark, tr
 
 T = TypeVar("T")
+
+NOT_KEPT = mark("A recording keeps what happened to messages, not the messages: start it again (Ctrl+R) to see them.")
 
 
 class Asked(Protocol):
@@ -55,6 +58,6 @@ class Answers(QObject):
         if error is None:
             then(done.result())
         elif isinstance(error, BrokerError):
-            failed(str(error))
+            failed(tr(NOT_KEPT) if error.code is ErrorCode.CLOSED else str(error))
         else:
             raise error

@@ -40,9 +40,7 @@ class MessageHandlers(QObject):
         self._message: StoredMessage | None = None
         self._place: Place | None = None
         panel = self._panel = desk.window.parts.messages
-        self.feed = MessagesFeed(
-            panel, desk.views.messages, desk.player, lambda: desk.player.live, self._why_none, self
-        )
+        self.feed = MessagesFeed(panel, desk.views.messages, desk.player, lambda: desk.player.live, self)
         desk.views.add(self.feed)
         desk.views.ways["browse"] = self._browse
         logs = desk.window.parts.log_on_disk
@@ -71,14 +69,6 @@ class MessageHandlers(QObject):
         self._show_reason()
 
     # -- reading
-
-    def _why_none(self) -> str:
-        """Why there are no messages to be read, beside their events."""
-        if self._desk.player.stored is None:
-            return ""
-        return tr(
-            "A recording keeps what happened to messages, not the messages. Start it again (Ctrl+R) to browse them."
-        )
 
     def _browse(self, name: str) -> None:
         topic, _, number = name.rpartition("/")

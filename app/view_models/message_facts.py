@@ -77,7 +77,7 @@ def message_facts(
     elif not life.events:
         notes.append(tr("Nothing is known about a message there up to now."))
     if present is not None and message is None:
-        notes.append(tr("The message itself cannot be read: {why}", why=present.why))
+        notes.append(tr("The message itself is not here. {why}", why=present.why))
     sections: list[Section] = [("", _where(place, message, life, times))]
     if present is not None and present.held:
         sections.append((tr("Now"), tuple(_held(one, snapshot) for one in present.held)))

@@ -37,7 +37,6 @@ class MessagesFeed(PanelFeed):
         model: MessagesModel,
         asked: Asked,
         is_live: Callable[[], bool],
-        why_none: Callable[[], str],
         parent: QObject | None = None,
     ) -> None:
         super().__init__("messages", panel, parent)
@@ -45,7 +44,7 @@ class MessagesFeed(PanelFeed):
         self._answers, self._source_answers = Answers(asked, self), Answers(asked, self)
         self._snapshot: Snapshot | None = None
         # In the past, only what was published by then is shown.
-        self._is_live, self._why_none = is_live, why_none
+        self._is_live = is_live
         self._live = True
         self._test: Callable[[StoredMessage], bool] | None = None
         self._filter_text = ""
@@ -287,7 +286,7 @@ class MessagesFeed(PanelFeed):
 
     def _failed(self, sentence: str) -> None:
         self._stepping = self._measuring = False
-        self._problem = self._why_none() or sentence
+        self._problem = sentence
         self._say()
 
     def _say(self) -> None:

@@ -1,0 +1,71 @@
+"""A recorded session, opened later: events, lives and hot keys come from the recording; what it lacks is said."""
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from broker_core.clock import NS_PER_S
+from broker_core.events import EventKind
+from broker_core.lab.actions import MoveConsumer
+
+
+@pytest.fixture
+def stored(open_workbench):
+    hand = open_workbench(record=True)
+    hand.pass_time(10)
+    hand.workbench.player.perform(MoveConsumer("indexer-4", "indexers"))
+    hand.pass_time(20)
+    player = hand.workbench.player
+    hand.events = list(player.events.since(0))
+    folder = player.folder
+    player.stop()
+    player.open_session(folder, 20 * NS_PER_S)
+    return hand
+
+
+def wait(hand, done):
+    def look():
+        QApplication.processEvents()
+        hand.workbench.draw()
+        assert done()
+
+    hand.qtbot.waitUntil(look, timeout=20_000)
+
+
+def test_events_come_from_the_recording_up_to_the_moment_shown(stored):
+    window, player = stored.workbench.window, stored.workbench.player
+    wait(stored, lambda: player.snapshot.time_ns == 20 * NS_PER_S)
+    window.show_tab("events")
+    panel = window.parts.events
+    until = [event for event in stored.events if event.time_ns <= 20 * NS_PER_S]
+    wait(stored, lambda: panel.model.rowCount() == len(until))
+    last = panel.model.rowCount() - 1
+    wait(stored, lambda: panel.model.index(last, 0).data() == f"{until[-1].seq:,}")
+    panel.choose("mine")
+    wait(stored, lambda: panel.model.rowCount() == 1)
+    assert panel.model.index(0, 8).data() == "moved indexer-4 to indexers"
+    player.travel.to(5 * NS_PER_S)
+    wait(stored, lambda: panel.model.rowCount() == 0)
+
+
+def test_a_life_comes_from_the_recording_and_what_is_later_is_marked(stored):
+    window, player = stored.workbench.window, stored.workbench.player
+    died = next(event for event in stored.events if event.kind is EventKind.DEAD_LETTERED)
+    player.travel.to(died.time_ns - 1)
+    wait(stored, lambda: player.snapshot.time_ns == died.time_ns - 1)
+    stored.workbench.views.select(f"message:{died.topic}/{died.partition}/{died.offset}")
+    inspector = window.parts.inspector
+    wait(stored, lambda: inspector.facts() is not None and len(inspector.facts().steps) > 3)
+    steps = inspector.facts().steps
+    assert [step.later for step in steps] == [step.time_ns > died.time_ns - 1 for step in steps]
+    assert steps[-1].later
+    assert inspector.facts().state != "Dead-lettered"
+    wait(stored, lambda: "A recording keeps what happened" in inspector.facts().note)
+
+
+def test_messages_and_the_log_say_that_a_recording_does_not_keep_them(stored):
+    window = stored.workbench.window
+    for tab in ("messages", "log_on_disk"):
+        window.show_tab(tab)
+        panel = window.panel(tab)
+        wait(stored, lambda panel=panel: "A recording keeps what happened" in panel.empty_state.text())
+        assert panel.model.rowCount() == 0
