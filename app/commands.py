@@ -9,6 +9,7 @@ from app.handlers.clients import ClientHandlers
 from app.handlers.compare import CompareHandlers
 from app.handlers.consumers import ConsumerHandlers
 from app.handlers.dead_letters import DeadLetterHandlers
+from app.handlers.doors import DoorHandlers
 from app.handlers.events import EventHandlers
 from app.handlers.faults import FaultHandlers
 from app.handlers.filters import FilterHandlers
@@ -56,6 +57,7 @@ FAMILIES = (
     FilterHandlers,
     EventHandlers,
     InspectorHandlers,
+    DoorHandlers,
     HelpHandlers,
 )
 

@@ -37,6 +37,7 @@ from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.charts import ChartsPanel
 from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.panels.doors import DoorsPanel
 from widgets.panels.events import EventsPanel
 from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorPanel
@@ -76,6 +77,7 @@ class Parts:
     charts: ChartsPanel
     events: EventsPanel
     schemas: SchemasPanel
+    doors: DoorsPanel
     log_on_disk: LogOnDiskPanel
     jobs: JobsPanel
 

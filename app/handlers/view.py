@@ -50,6 +50,7 @@ class ViewHandlers(QObject):
         Command("show_messages", "Messages", "View", "Ctrl+9", "message", "What a topic or queue holds."),
         Command("show_events", "Events", "View", "Ctrl+Shift+V", "events", "What happened, in order."),
         Command("show_log_on_disk", "Log on disk", "View", "Ctrl+Shift+K", "layers", "Segments, sizes, damage."),
+        Command("show_doors", "Doors", "View", "", "command", "Other programs, and what they do."),
         Command("show_jobs", "Jobs", "View", "Ctrl+7", "layers", "Long work, with progress."),
         Command("toggle_left", "Navigator", "View", "Ctrl+Alt+L", "", "The tree at the left.", checkable=True),
         Command("toggle_right", "Right side", "View", "Ctrl+Alt+R", "", "Rebalances and inspector.", checkable=True),

@@ -20,6 +20,7 @@ from app.view_models.block_chains import block_chains
 from app.view_models.canvas import CanvasModel
 from app.view_models.charts import ChartsFeed
 from app.view_models.dead_letters import DeadLettersModel
+from app.view_models.doors import ConnectionsModel, DoorsFeed
 from app.view_models.events import EventsModel
 from app.view_models.feed import PanelFeed, TableFeed
 from app.view_models.formats import Times, session_time
@@ -47,6 +48,7 @@ from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.charts import ChartsPanel
 from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.panels.doors import DoorsPanel
 from widgets.panels.events import EventsPanel
 from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
@@ -87,6 +89,8 @@ class Views(QObject):
         self.versions = VersionsModel(self)
         self.refusals = RefusalsModel(self.times, self)
         self.schemas: SchemasFeed | None = None
+        self.connections = ConnectionsModel(self.times, self)
+        self.doors: DoorsFeed | None = None
         self.charts: ChartsFeed | None = None
         self.navigator = NavigatorModel()
         self.canvas = CanvasModel(self.owners)
@@ -116,6 +120,7 @@ class Views(QObject):
             charts=ChartsPanel(self.rates),
             events=EventsPanel(self.events),
             schemas=SchemasPanel(self.versions, self.refusals),
+            doors=DoorsPanel(self.connections),
             log_on_disk=LogOnDiskPanel(self.segments),
             jobs=JobsPanel(),
             rebalances=RebalancesPanel(),
@@ -139,6 +144,8 @@ class Views(QObject):
         self.schemas = SchemasFeed("schemas", parts.schemas, self.versions, self.refusals, self)
         self.schemas.said.connect(window.status.say)
         self.add(self.schemas)
+        self.doors = DoorsFeed("doors", parts.doors, self.connections, self)
+        self.add(self.doors)
         self.dead_letters.causes_changed.connect(parts.dead_letters.set_causes)
         parts.dead_letters.causeChosen.connect(self.dead_letters.set_cause)
         parts.dead_letters.currentChanged.connect(self._show_letter)

@@ -16,6 +16,8 @@ from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.charts import RATE_LOOKS, ChartsPanel
 from widgets.panels.dead_letters import LOOKS as LETTER_LOOKS
 from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.panels.doors import LOOKS as DOOR_LOOKS
+from widgets.panels.doors import DoorsPanel
 from widgets.panels.events import LOOKS as EVENT_LOOKS
 from widgets.panels.events import EventsPanel
 from widgets.panels.in_flight import LOOKS as LEASE_LOOKS
@@ -47,6 +49,7 @@ TABS = (
     "charts",
     "events",
     "schemas",
+    "doors",
     "log_on_disk",
     "jobs",
 )
@@ -68,6 +71,7 @@ def parts():
         charts=ChartsPanel(model(RATE_LOOKS)),
         events=EventsPanel(model(EVENT_LOOKS)),
         schemas=SchemasPanel(model(SCHEMA_LOOKS), model(REFUSAL_LOOKS)),
+        doors=DoorsPanel(model(DOOR_LOOKS)),
         log_on_disk=LogOnDiskPanel(model(SEGMENT_LOOKS)),
         jobs=JobsPanel(),
         rebalances=RebalancesPanel(),

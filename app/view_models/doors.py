@@ -1,0 +1,93 @@
+"""Connections of other programs, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+
+from app.view_models.feed import PanelFeed
+from app.view_models.filter_help import help_rows
+from app.view_models.formats import Times, byte_size, count, rate, session_time
+from app.view_models.table import Column, TableModel
+from broker_core.doors.connections import ConnectionView
+from broker_core.snapshots import Snapshot
+from widgets.panels.doors import DoorFacts, DoorsPanel
+from widgets.roles import Role
+from widgets.words import tr
+
+
+class ConnectionsModel(TableModel[ConnectionView]):
+    """One row a connection, in the order in which they came."""
+
+    def __init__(self, times: Times, parent: QObject | None = None) -> None:
+        def flow(messages_per_s: float, bytes_per_s: float) -> str:
+            return f"{rate(messages_per_s)}, {byte_size(round(bytes_per_s))}"
+
+        columns = (
+            Column[ConnectionView](tr("Id"), lambda row: str(row.id), lambda row: row.id, numeric=True),
+            Column[ConnectionView](tr("Door"), lambda row: row.door),
+            Column[ConnectionView](tr("Client"), lambda row: row.client or tr("not said yet")),
+            Column[ConnectionView](
+                tr("Peer"),
+                lambda row: row.peer,
+                hint=lambda row: tr("Open since {time}", time=times.hint(row.opened_ns) or session_time(row.opened_ns)),
+            ),
+            Column[ConnectionView](
+                tr("Requests/s"), lambda row: rate(row.requests_per_s), lambda row: row.requests_per_s, numeric=True
+            ),
+            Column[ConnectionView](
+                tr("In (per s)"),
+                lambda row: flow(row.messages_in_per_s, row.bytes_in_per_s),
+                lambda row: row.bytes_in_per_s,
+                numeric=True,
+                about=tr("Messages and bytes that the client sends, a second."),
+            ),
+            Column[ConnectionView](
+                tr("Out (per s)"),
+                lambda row: flow(row.messages_out_per_s, row.bytes_out_per_s),
+                lambda row: row.bytes_out_per_s,
+                numeric=True,
+                about=tr("Messages and bytes that the client gets, a second."),
+            ),
+            Column[ConnectionView](
+                tr("Errors"),
+                lambda row: count(row.errors),
+                lambda row: row.errors,
+                numeric=True,
+                roles={Role.WARN: lambda row: "failure" if row.errors else ""},
+            ),
+            Column[ConnectionView](tr("Last error"), lambda row: row.last_error),
+        )
+        super().__init__(columns, key=lambda row: row.id, parent=parent)
+
+
+class DoorsFeed(PanelFeed):
+    """Feeds the panel from `doors()` and `connections()`."""
+
+    def __init__(self, tab: str, panel: DoorsPanel, model: ConnectionsModel, parent: QObject | None = None) -> None:
+        super().__init__(tab, panel, parent)
+        self._doors, self._model = panel, model
+        self._ask_doors: Callable[[], tuple[DoorFacts, ...]] = tuple
+        self._ask_connections: Callable[[], tuple[ConnectionView, ...]] = tuple
+        self._why_not: Callable[[], str] = str
+        panel.filterChanged.connect(model.set_filter)
+        model.filter_judged.connect(panel.set_filter_problem)
+        panel.set_filter_help(help_rows(model.fields))
+        model.counted.connect(lambda _shown, total: panel.set_total(total))
+
+    def follow(
+        self,
+        doors: Callable[[], tuple[DoorFacts, ...]],
+        connections: Callable[[], tuple[ConnectionView, ...]],
+        why_not: Callable[[], str],
+    ) -> None:
+        """Where the facts come from; `why_not` says why no door can be opened now."""
+        self._ask_doors, self._ask_connections, self._why_not = doors, connections, why_not
+        self._doors.set_doors(doors())
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Doors and connections as they are now: they have no past."""
+        self._doors.forbid(self._why_not())
+        self._doors.set_doors(self._ask_doors())
+        self._model.set_rows(self._ask_connections())

@@ -1,0 +1,115 @@
+"""Doors of the session in the window: opened by clicks, used by real clients, seen, cut, closed with the session."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import closing
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.handlers.doors import DoorHandlers
+from app.sessions.again import why_no_branch
+from broker_core.clients.producer import Producer
+from broker_core.clients.remote.broker import RemoteBroker
+from broker_core.errors import BrokerError
+from tests.app.conftest import Hand
+
+
+@pytest.fixture
+def doors(hand: Hand) -> Iterator[DoorHandlers]:
+    handlers = hand.workbench.family(DoorHandlers)
+    hand.workbench.window.show_tab("doors")
+    hand.show()
+    yield handlers
+    handlers.doors.close_all()
+
+
+def opened(hand: Hand, kind: str) -> str:
+    """Where the door is that a click opens on any free port."""
+    line = hand.workbench.window.parts.doors.door(kind)
+    line.port.setValue(0)
+    hand.qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
+    hand.qtbot.waitUntil(lambda: line.where.text() != "closed" and line.button.text() == "Close", timeout=20_000)
+    return line.where.text()
+
+
+def port_of(where: str) -> int:
+    return int(where.rpartition(":")[2])
+
+
+def test_a_program_publishes_through_the_wire_door_and_the_window_shows_it(hand: Hand, doors: DoorHandlers) -> None:
+    where = opened(hand, "wire")
+    before = hand.workbench.player.snapshot.totals.published
+    with closing(RemoteBroker("127.0.0.1", port_of(where), client="my-service")) as broker:
+        with Producer(broker) as producer:
+            for number in range(5):
+                producer.publish("commits", f"from outside {number}".encode())
+            hand.show()
+            hand.workbench.draw()
+            rows = hand.workbench.views.connections.rows
+            assert [(row.door, row.client) for row in rows] == [("wire", "my-service")]
+            assert rows[0].messages_in == 5
+    hand.show()
+    assert hand.workbench.player.snapshot.totals.published >= before + 5
+
+
+def test_the_http_door_answers_from_the_session(hand: Hand, doors: DoorHandlers) -> None:
+    where = opened(hand, "http")
+    with urllib.request.urlopen(where + "/stats", timeout=10) as answer:
+        assert "commits" in json.loads(answer.read())["topics"]
+
+
+def test_a_connection_is_cut_by_a_click(hand: Hand, doors: DoorHandlers) -> None:
+    where = opened(hand, "wire")
+    panel = hand.workbench.window.parts.doors
+    with closing(RemoteBroker("127.0.0.1", port_of(where), client="cut-me")) as broker:
+        assert broker.connects == 1
+        hand.show()
+        assert not panel.cut_button.isEnabled()
+        panel.select(0)
+        hand.qtbot.mouseClick(panel.cut_button, Qt.MouseButton.LeftButton)
+        hand.qtbot.waitUntil(lambda: broker.connects == 2 or not broker.connected, timeout=10_000)
+
+
+def test_doors_close_by_a_click_and_with_the_session(hand: Hand, doors: DoorHandlers) -> None:
+    where = opened(hand, "wire")
+    line = hand.workbench.window.parts.doors.door("wire")
+    hand.qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
+    assert line.where.text() == "closed"
+    with pytest.raises(BrokerError):
+        RemoteBroker("127.0.0.1", port_of(where))
+    where = opened(hand, "wire")
+    hand.workbench.player.stop()
+    hand.show()
+    assert line.where.text() == "closed"
+    assert not line.button.isEnabled()
+    with pytest.raises(BrokerError):
+        RemoteBroker("127.0.0.1", port_of(where))
+
+
+def test_a_session_with_clients_from_outside_says_that_it_cannot_be_branched(hand: Hand, doors: DoorHandlers) -> None:
+    opened(hand, "wire")
+    live = hand.workbench.player._live
+    assert live is not None
+    assert "outside" in why_no_branch(None, live)
+
+
+def test_a_port_that_is_taken_is_told(hand: Hand, doors: DoorHandlers) -> None:
+    where = opened(hand, "http")
+    line = hand.workbench.window.parts.doors.door("wire")
+    line.port.setValue(port_of(where))
+    hand.qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
+    hand.qtbot.waitUntil(lambda: line.button.text() == "Open", timeout=10_000)
+    assert str(port_of(where)) in hand.workbench.window.status.last_action.whole()
+
+
+def test_another_scenario_closes_the_doors_of_the_last(
+    hand: Hand, doors: DoorHandlers, open_workbench: Callable[..., Hand]
+) -> None:
+    opened(hand, "wire")
+    hand.workbench.player.restart()
+    hand.show()
+    assert hand.workbench.window.parts.doors.door("wire").where.text() == "closed"
