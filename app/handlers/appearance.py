@@ -36,7 +36,7 @@ class AppearanceHandlers(QObject):
             "arrange",
             "Arrange by hand",
             "Layout",
-            "Ctrl+Shift+A",
+            "Ctrl+Alt+A",
             "move",
             "Drag boxes; Shift and arrows.",
             checkable=True,

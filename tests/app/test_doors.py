@@ -83,7 +83,7 @@ def test_doors_close_by_a_click_and_with_the_session(hand: Hand, doors: DoorHand
         RemoteBroker("127.0.0.1", port_of(where))
     where = opened(hand, "wire")
     hand.workbench.player.stop()
-    hand.show()
+    hand.workbench.draw()
     assert line.where.text() == "closed"
     assert not line.button.isEnabled()
     with pytest.raises(BrokerError):
