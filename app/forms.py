@@ -44,7 +44,7 @@ def open_form(
 
     dialog = FormDialog(title, about, fields, button, why_not=judge, tell=tell, parent=desk.window)
     if danger:
-        dialog.accept_button.setProperty("role", "danger")
+        dialog.warn()
     dialog.chosen.connect(lambda values: desk.perform(make(values)))
     dialog.open()
     return dialog

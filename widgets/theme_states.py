@@ -33,6 +33,12 @@ STATE_STYLES: dict[str, StateStyle] = {
         StateStyle("idle", "paused", "Paused"),
         StateStyle("failure", "crashed", "Crashed"),
         StateStyle("idle", "stopped", "Stopped"),
+        # faults that last
+        StateStyle("failure", "warning", "Fault"),
+        StateStyle("rebalancing", "clock", "Slowed down"),
+        StateStyle("rebalancing", "warning", "No heartbeats"),
+        StateStyle("rebalancing", "filter", "Failing by rule"),
+        StateStyle("failure", "layers", "Disk full"),
         # lag
         StateStyle("lag_up", "lag-up", "Rising"),
         StateStyle("lag_down", "lag-down", "Falling"),

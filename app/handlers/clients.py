@@ -205,7 +205,7 @@ class ClientHandlers(QObject):
                 Field("name", tr("Name"), value=free_name(snapshot, "worker")),
                 Field("queue", tr("Queue"), "choice", queue or desk.selected("queue"), choices=choices(queues)),
                 *duration_fields(),
-                Field("prefetch", tr("Takes ahead"), "whole", 1, least=1, most=1_000, suffix=tr(" messages")),
+                Field("prefetch", tr("Takes ahead at most"), "whole", 1, least=1, most=1_000),
             ),
             tr("Add"),
             lambda v: AddWorker(

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu
 from app.actions import Command
 from app.desk import Desk
 from app.forms import choices, open_form, queue_names, topic_names
-from app.view_models.formats import duration
+from app.view_models.lasting import lasting_words
 from broker_core.lab.actions import (
     Crash,
     DropHeartbeats,
@@ -262,13 +262,3 @@ def _ending(fault: FaultView) -> UserAction:
     if fault.fault.startswith("rule "):
         return EndRule(fault.fault.removeprefix("rule "))
     return Restart(fault.client) if fault.fault == "crash" else EndFaults(fault.client)
-
-
-def lasting_words(fault: FaultView, now_ns: int) -> str:
-    """What lasts, on whom, since when and how much longer."""
-    who = fault.client or tr("the disk")
-    since = duration(now_ns - fault.since_ns)
-    if fault.until_ns is None:
-        return tr("{who}: {what}, for {since} so far", who=who, what=fault.what, since=since)
-    left = duration(max(0, fault.until_ns - now_ns))
-    return tr("{who}: {what}, for {left} more", who=who, what=fault.what, left=left)

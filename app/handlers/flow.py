@@ -42,7 +42,8 @@ class FlowHandlers(QObject):
         panel.limitsWanted.connect(self.ask_limits)
         panel.followed.connect(self._follow)
         panel.limitsChosen.connect(self._set_limits)
-        desk.registry.changed.connect(lambda: panel.forbid(desk.why_ended()))
+        shown = desk.registry.action("set_flow")
+        shown.changed.connect(lambda: panel.forbid(str(shown.data() or "")))
         desk.menu_parts.append(self._add_to_menu)
 
     def _targets(self) -> list[str]:

@@ -38,12 +38,14 @@ class OffsetHandlers(QObject):
         panel.resetWanted.connect(lambda: desk.registry.trigger("reset_offsets"))
         panel.seekWanted.connect(lambda: desk.registry.trigger("seek"))
         panel.currentChanged.connect(lambda _key: desk.registry.refresh("reset_offsets", "seek"))
-        desk.registry.changed.connect(self._show_reasons)
+        for command in ("reset_offsets", "seek"):
+            desk.registry.action(command).changed.connect(self._show_reasons)
         desk.menu_parts.append(self._add_to_menu)
 
     def _show_reasons(self) -> None:
-        reason = self._desk.registry.reason
-        self._desk.window.parts.offsets.forbid(reason("reset_offsets"), reason("seek"))
+        action = self._desk.registry.action
+        reasons = [str(action(command).data() or "") for command in ("reset_offsets", "seek")]
+        self._desk.window.parts.offsets.forbid(*reasons)
 
     # -- which one is meant
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.view_models.formats import count
 from app.view_models.gauges import gate_of, gate_state, only_rate
+from app.view_models.lasting import marks
 from app.view_models.offsets import LagTrend
 from app.view_models.owners import Owners
 from app.view_models.rates import Rates
@@ -34,11 +35,13 @@ class CanvasModel:
         self._rates = Rates()
         self._trends: dict[str, LagTrend] = {}
         self._now_ns = -1
+        self._marks: dict[str, str] = {}
 
     def view(self, snapshot: Snapshot, running: bool = True) -> CanvasView:
         """The picture of a snapshot; `running` while session time moves."""
         self._owners.meet_all(snapshot)
         self._now_ns = snapshot.time_ns
+        self._marks = marks(snapshot)
         actors = {actor.name: actor for actor in snapshot.actors}
         readers = [actor for actor in snapshot.actors if actor.role == "consumer"]
         queue_names = {queue.name for queue in snapshot.queues}
@@ -145,6 +148,7 @@ class CanvasModel:
             self._owners.letter(name),
             partitions,
             actor.rate_per_s if actor is not None else 0.0,
+            note=self._marks.get(name, ""),
             detail=f"{processed:,} processed"
             + (f", {actor.failed:,} failed" if actor is not None and actor.failed else ""),
         )
@@ -161,7 +165,7 @@ class CanvasModel:
                 max(0, self._owners.hue(actor.name)),
                 self._owners.letter(actor.name),
                 actor.rate_per_s,
-                note=_holding(held.get(actor.name, [])),
+                note=self._marks.get(actor.name) or _holding(held.get(actor.name, [])),
                 detail=f"{actor.processed:,} processed, {actor.failed:,} failed",
             )
             for actor in actors

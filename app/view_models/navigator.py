@@ -9,9 +9,10 @@ from dataclasses import replace
 from app.filters import Field, Fields, FilterError, parse
 from app.view_models.formats import count, rate
 from app.view_models.gauges import gate_state
+from app.view_models.lasting import lasting_words, left_of, state_of
 from app.view_models.rates import Rates
 from broker_core.clock import NS_PER_S
-from broker_core.snapshots import ActorView, GroupView, QueueView, Snapshot, TopicView
+from broker_core.snapshots import ActorView, FaultView, GroupView, QueueView, Snapshot, TopicView
 from widgets.navigator import NavRow, NavSection
 from widgets.words import tr
 
@@ -98,7 +99,13 @@ class NavigatorModel:
         bins = tuple(fits(self._bin(queue), dead=queue.dead) for queue in snapshot.queues)
         producers = tuple(self._client(actor) for actor in snapshot.actors if actor.role == "producer")
         consumers = tuple(self._client(actor) for actor in snapshot.actors if actor.role != "producer")
-        broken = tuple(row for row in (*producers, *consumers) if row.state.lower() in BROKEN)
+        lasting = {fault.client for fault in snapshot.faults}
+        broken = tuple(
+            row
+            for row in (*producers, *consumers)
+            if row.state.lower() in BROKEN and row.id.partition(":")[2] not in lasting
+        )
+        broken = (*(_lasting(fault, snapshot) for fault in snapshot.faults), *broken)
         known = (topics, groups, waiting, bins, producers, consumers)
         self.dimmed = frozenset(row.id for rows in known for row in rows if row.hidden)
         return (
@@ -108,7 +115,7 @@ class NavigatorModel:
             NavSection("dead", tr("Dead letters"), "dead-letter", bins, ""),
             NavSection("producers", tr("Producers"), "producer", producers, tr("Nobody publishes.")),
             NavSection("consumers", tr("Consumers"), "consumer", consumers, tr("Nobody reads.")),
-            NavSection("faults", tr("Faults"), "crashed", broken, tr("All clients are well.")),
+            NavSection("faults", tr("Faults"), "crashed", broken, tr("Nothing is wrong.")),
             *self._more(),
         )
 
@@ -154,6 +161,22 @@ class NavigatorModel:
         item_id = f"dlq:{queue.name}"
         state = "Dead letter" if queue.dead else ""
         return NavRow(item_id, queue.name, state, f"{queue.dead:,}", self._sparks.meet(item_id, queue.dead))
+
+
+def _lasting(fault: FaultView, snapshot: Snapshot) -> NavRow:
+    role = next((actor.role for actor in snapshot.actors if actor.name == fault.client), "")
+    kind = role or next((kind for kind, names in _places(snapshot) if fault.client in names), "fault")
+    name = fault.client or tr("the disk")
+    left = left_of(fault, snapshot.time_ns)
+    return NavRow(f"{kind}:{fault.client}", name, state_of(fault), left, tip=lasting_words(fault, snapshot.time_ns))
+
+
+def _places(snapshot: Snapshot) -> tuple[tuple[str, set[str]], ...]:
+    return (
+        ("queue", {queue.name for queue in snapshot.queues}),
+        ("group", {group.name for group in snapshot.groups}),
+        ("topic", {topic.name for topic in snapshot.topics}),
+    )
 
 
 def lag_of(group: GroupView) -> int | None:

@@ -129,6 +129,7 @@ class AssignorsDialog(QDialog):
                 self._put(row, column, words if owner == now else f"\u2192 {words}", moved=owner != now)
         header = table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
     def _put(self, row: int, column: int, text: str, *, moved: bool = False) -> None:
         item = QTableWidgetItem(text)

@@ -95,7 +95,7 @@ class FormDialog(QDialog):
         self.rows = QFormLayout()
         self.rows.setHorizontalSpacing(14)
         self.rows.setVerticalSpacing(8)
-        self.rows.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        self.rows.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         for field in self.fields:
             self._add(field)
         self.column = QVBoxLayout(self)
@@ -135,6 +135,9 @@ class FormDialog(QDialog):
                 return line
             case "choice":
                 choice = QComboBox(self)
+                # A long entry is cut, where it would push its label away.
+                choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+                choice.setMinimumContentsLength(18)
                 for value, words in field.choices:
                     choice.addItem(words, value)
                 choice.setCurrentIndex(max(0, choice.findData(field.value)))
@@ -167,6 +170,15 @@ class FormDialog(QDialog):
 
     def _touch(self) -> None:
         self._touched = True
+
+    def warn(self) -> None:
+        """What it does takes something away: Enter alone does not do it."""
+        self.accept_button.setProperty("role", "danger")
+        self.accept_button.setAutoDefault(False)
+        self.accept_button.setDefault(False)
+        self.cancel_button.setDefault(True)
+        if not self.fields:
+            self.cancel_button.setFocus()
 
     # -- what stands in it
 

@@ -9,7 +9,6 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDialogButtonBox,
-    QHeaderView,
     QStackedWidget,
     QTableWidget,
     QTableWidgetItem,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 from widgets.dialogs.form import Field, FormDialog, Values
 from widgets.facts import let_wrap, plain_label
 from widgets.panels.cell_painter import tabular_font
+from widgets.theme import px
 from widgets.words import tr
 
 ROWS_MAX = 2_000
@@ -109,12 +109,16 @@ class ReviewDialog(FormDialog):
             for column, text in enumerate(row):
                 item = QTableWidgetItem(text)
                 item.setFont(tabular_font())
-                if column and text[:1].isdigit():
+                if 0 < column < len(row) - 1:
                     item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
                 table.setItem(place, column, item)
         header = table.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        table.resizeColumnsToContents()
+        for column in range(len(review.columns)):
+            # The frame around the current cell takes room, too.
+            table.setColumnWidth(column, table.columnWidth(column) + px(24))
         header.setStretchLastSection(True)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self.summary.setText(review.summary)
         self.problem.setText("")
         self.pages.setCurrentIndex(1)

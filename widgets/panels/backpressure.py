@@ -19,7 +19,7 @@ from widgets.theme import Theme, current_theme, qcolour, state_style, ui_font
 from widgets.words import tr
 
 GAUGE_WIDTH = 300
-GAUGE_HEIGHT = 186
+GAUGE_HEIGHT = 194
 CONTROLS_TOP = 152
 GAUGES_MAX = 60
 
@@ -76,7 +76,7 @@ class Gauge(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The controls stand below the figures."""
         super().resizeEvent(event)
-        self.controls.setGeometry(10, CONTROLS_TOP, self.width() - 20, GAUGE_HEIGHT - CONTROLS_TOP - 8)
+        self.controls.setGeometry(10, CONTROLS_TOP, self.width() - 20, GAUGE_HEIGHT - CONTROLS_TOP - 6)
 
     def set_facts(self, facts: GaugeFacts, why_not: str = "") -> None:
         """Show a gate; nothing is drawn where nothing changed. `why_not` says why nothing can be changed now."""
