@@ -188,7 +188,7 @@ def test_five_hundred_idle_and_fifty_busy_connections() -> None:
 
     BENCH_HELD_S is how long they are held.
     """
-    with broker("wire", "memory") as (port, process):
+    with broker("wire", "file") as (port, process):
         alone_ms = busy_p99_ms(port, 10.0)
         idle = [Talk(port, name=f"idle-{number}") for number in range(IDLE)]
         busy_p99_ms(port, 3.0)

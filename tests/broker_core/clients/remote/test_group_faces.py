@@ -246,3 +246,65 @@ def test_large_messages_come_in_polls_of_bounded_size(face: Face):
             assert sum(len(value or b"") for value in polled) <= 10_000_000
             found += polled
     assert [value[:1] if value else b"" for value in found] == [bytes([number]) for number in range(6)]
+
+
+def test_listeners_may_seek_when_they_get_and_commit_when_they_give_up(face: Face):
+    Admin(face.clients).create_topic("commits", 2)
+    publish(face, *[b"%d" % number for number in range(10)], partition=0)
+    told: list[str] = []
+
+    def on_assigned(partitions: Sequence[TopicPartition]) -> None:
+        for topic, partition in partitions:
+            if partition == 0:
+                consumer.seek(topic, partition, 6)
+                told.append("sought")
+
+    def on_revoked(_partitions: Sequence[TopicPartition]) -> None:
+        consumer.commit()
+        told.append("committed")
+
+    consumer = GroupConsumer(
+        face.clients, "readers", ["commits"], QUICK, on_assigned=on_assigned, on_revoked=on_revoked
+    )
+    with consumer:
+        assert drain(consumer, 4) == [b"6", b"7", b"8", b"9"]
+    assert told == ["sought", "committed"]
+    assert face.host.call(lambda _now: face.host.broker.groups.committed("readers", "commits", 0)) == 10
+
+
+def test_members_that_come_and_go_lose_no_message(face: Face):
+    """Promise 8: at least once, whoever reads when."""
+    Admin(face.clients).create_topic("commits", 8)
+    count = 2_000
+    publish(face, *[b"%d" % number for number in range(count)])
+    seen: set[bytes | None] = set()
+    wrong: list[BaseException] = []
+    allowed = {ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID}
+
+    def live(number: int) -> None:
+        try:
+            for life in range(3):
+                with GroupConsumer(face.clients, "readers", ["commits"], QUICK) as consumer:
+                    end_s = time.monotonic() + 0.15 * (1 + (number + life) % 3)
+                    while time.monotonic() < end_s:
+                        found = consumer.poll(0.02, 50)
+                        try:
+                            consumer.commit()
+                        except BrokerError as error:
+                            if error.code not in allowed:
+                                raise
+                        seen.update(message.value for message in found)
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=live, args=(number,), daemon=True) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not wrong, wrong
+    with GroupConsumer(face.clients, "readers", ["commits"], QUICK) as last:
+        end_s = time.monotonic() + 15
+        while len(seen) < count and time.monotonic() < end_s:
+            seen.update(message.value for message in last.poll(0.1))
+    assert len(seen) == count
