@@ -58,4 +58,4 @@ def draw(
         if not picture.save(str(out), "PNG"):
             raise OSError(0, "The picture cannot be written", str(out))
     finally:
-        workbench.window.close()
+        workbench.quit()

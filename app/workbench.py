@@ -23,6 +23,7 @@ from app.jobs import Jobs
 from app.language import install_language
 from app.places import APP_NAME
 from app.player import Player
+from app.quitting import ask_to_quit
 from app.scenario_menu import scenario_commands
 from app.settings import Settings
 from app.view_models.inspector import scenario_facts
@@ -55,6 +56,7 @@ class Workbench(QObject):
     ) -> None:
         """`theme` is light, dark or system; `sessions` is where recordings go, the user's folder where it is None."""
         super().__init__()
+        self._quitting = False
         self.settings = Settings(settings)
         if theme == SYSTEM:
             theme = self.settings.theme
@@ -97,6 +99,7 @@ class Workbench(QObject):
         self.player.travel.changed.connect(self._travelled)
         self.player.failed.connect(self._failed)
         self.window.closing.connect(self.close)
+        self.window.may_close = self._may_close
         # The size of the recording is asked of the disk, so seldom.
         size_timer = QTimer(self)
         size_timer.timeout.connect(self._measure_recording)
@@ -194,6 +197,19 @@ class Workbench(QObject):
 
     # -- the end
 
+    def _may_close(self) -> bool:
+        """True where nothing runs that would be cut off; else a person is asked."""
+        running = self.jobs.running
+        if self._quitting or not running:
+            return True
+        ask_to_quit(self.window, running, self.quit)
+        return False
+
+    def quit(self) -> None:
+        """Close the window, whatever is running."""
+        self._quitting = True
+        self.window.close()
+
     def close(self) -> None:
         """Stop jobs, seal the recording, stop drawing."""
         self.frames.stop()
@@ -252,7 +268,7 @@ def open_window(
     workbench.window.show()
     for end in (signal.SIGINT, signal.SIGTERM):
         # Python hears of a signal at the next frame, and the window closes as by its button: the recording is sealed.
-        signal.signal(end, lambda _number, _frame: workbench.window.close())
+        signal.signal(end, lambda _number, _frame: workbench.quit())
     workbench.frames.start()
     if session is None:
         workbench.player.run()

@@ -24,7 +24,7 @@ and calls these:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from PySide6.QtCore import QByteArray, QSettings, Qt, Signal
@@ -110,6 +110,8 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Brokerscope")
         self.setMinimumSize(*LEAST_SIZE)
         self.parts = parts
+        #: Asked before the window closes; False keeps it open.
+        self.may_close: Callable[[], bool] = lambda: True
         self._settings = settings
         self.toolbar = Toolbar(actions, self)
         self.addToolBar(self.toolbar)
@@ -296,7 +298,10 @@ class MainWindow(QMainWindow):
             self.toggle_left(self.width() >= NAVIGATOR_FROM_WIDTH)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Keep the layout, then tell who wired the window."""
+        """Keep the layout, then tell who wired the window; nothing where that one says that it may not close yet."""
+        if not self.may_close():
+            event.ignore()
+            return
         self.save()
         self.closing.emit()
         super().closeEvent(event)

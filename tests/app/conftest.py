@@ -84,7 +84,7 @@ def open_workbench(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator
 
     yield open_it
     for workbench in opened:
-        workbench.window.close()
+        workbench.quit()
         workbench.window.deleteLater()
         workbench.deleteLater()
     # Nobody runs an event loop here that would do it, and every theme change dresses what is left over.
