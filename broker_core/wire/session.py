@@ -25,7 +25,8 @@ class HelloReply(Body, frozen=True):
     """`session` is another number after each start of the broker, `now_ns` its session time.
 
     A frame holds at most `max_frame_bytes`; a connection that says nothing for `idle_timeout_ms` is cut;
-    of more than `max_in_flight` requests at a time the rest wait to be read.
+    of more than `max_in_flight` requests at a time the rest wait to be read; no fetch or take waits for more than
+    `max_wait_ms`.
     """
 
     software: str
@@ -36,6 +37,7 @@ class HelloReply(Body, frozen=True):
     max_frame_bytes: int
     idle_timeout_ms: int
     max_in_flight: int
+    max_wait_ms: int
 
 
 class Ping(Body, frozen=True):

@@ -168,3 +168,4 @@ class RemoteBroker(HostLoop):
             self._shift_ns = self.now_ns - hello.now_ns  # the broker has begun anew
         self._session = hello.session
         self._face.publishing.most_requests = max(1, hello.max_in_flight // 2)
+        self._face.reading.most_wait_s = hello.max_wait_ms / 1_000

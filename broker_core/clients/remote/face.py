@@ -66,7 +66,7 @@ class RemoteFace(RemoteAdministration):
     def __init__(self, link: Link, loop: Loop, shift_ns: Callable[[], int]) -> None:
         super().__init__(link)
         self.publishing = Publishing(link, loop, self._known)
-        self._reading = Reading(link, loop, shift_ns)
+        self.reading = Reading(link, loop, shift_ns)
         self._shift_ns = shift_ns
         self._leases = Leases(link, shift_ns)
         self.groups = RemoteGroups(link, self._renew)
@@ -169,11 +169,11 @@ class RemoteFace(RemoteAdministration):
         deadline_ns: int,
     ) -> Reply[list[StoredMessage]]:
         """See `Broker.fetch`."""
-        return self._reading.fetch(group, client, positions, max_messages=max_messages, deadline_ns=deadline_ns)
+        return self.reading.fetch(group, client, positions, max_messages=max_messages, deadline_ns=deadline_ns)
 
     def cancel_fetch(self, reply: Reply[list[StoredMessage]]) -> None:
         """See `Broker.cancel_fetch`."""
-        self._reading.cancel(reply)
+        self.reading.cancel(reply)
 
     def start_offset(self, topic: str, partition: int) -> int:
         """See `Broker.start_offset`. Waits."""
@@ -272,11 +272,11 @@ class RemoteFace(RemoteAdministration):
         weight: int = 1,
     ) -> Reply[list[Lease]]:
         """See `Broker.take`."""
-        return self._reading.take(queue, holder, max_messages=max_messages, deadline_ns=deadline_ns, weight=weight)
+        return self.reading.take(queue, holder, max_messages=max_messages, deadline_ns=deadline_ns, weight=weight)
 
     def cancel_take(self, queue: str, reply: Reply[list[Lease]]) -> None:
         """See `Broker.cancel_take`."""
-        self._reading.cancel(reply)
+        self.reading.cancel(reply)
 
     def ack(self, now_ns: int, lease: Lease) -> None:
         """See `Broker.ack`. Waits."""

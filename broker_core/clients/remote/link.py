@@ -297,6 +297,7 @@ class Link:
         if self._closing:
             return
         self._failure = BrokerError(ErrorCode.CONNECTION_LOST, f"{self.place} ({reason})")
+        _log.info("%s Connecting again.", self._failure)
         calls, self._pending = list(self._pending.values()), {}
         again = [] if self.leaving else [call for call in calls if call.repeat]
         for call in again:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,6 +22,8 @@ from broker_core.wire.fetch import Fetch, Messages, ReadRecords
 from broker_core.wire.queues import Take
 
 _MARGIN_S = 10.0  # for the answer, after the wait is over
+_LEAST_S = 0.02  # less is not waited for anew
+_AWAY = frozenset({ErrorCode.CONNECTION_LOST, ErrorCode.REQUEST_TIMED_OUT})
 
 
 class RemotePartition:
@@ -47,6 +50,7 @@ class Reading:
         self._loop = loop
         self._shift_ns = shift_ns
         self._calls: dict[Reply[Any], Call] = {}
+        self.most_wait_s = 60.0  # at the broker, for one answer
 
     def fetch(
         self,
@@ -89,16 +93,27 @@ class Reading:
         self, reply: Reply[list[Any]], body: Body, deadline_ns: int | None, read: Callable[[Any], list[Any]]
     ) -> None:
         wait_s = 0.0 if deadline_ns is None else max(0.0, (deadline_ns - self._loop.now_ns) / NS_PER_S)
+        self._wait(reply, body, time.monotonic() + wait_s, wait_s, read)
+
+    def _wait(
+        self, reply: Reply[list[Any]], body: Body, end_s: float, left_s: float, read: Callable[[Any], list[Any]]
+    ) -> None:
+        """Ask once, and where the broker waits no longer than this, again, until `end_s`."""
+        wait_s = min(left_s, self.most_wait_s)
+        until_s = time.monotonic() + wait_s
         body = msgspec.structs.replace(body, wait_ms=round(wait_s * 1_000))
 
         def done(answer: Any, error: BrokerError | None) -> None:
             self._calls.pop(reply, None)
-            if error is None:
-                reply.resolve(read(answer))
-            elif error.code in {ErrorCode.CONNECTION_LOST, ErrorCode.REQUEST_TIMED_OUT} and wait_s:
-                reply.resolve([])  # the broker was away for as long as was to be waited
-            else:
+            found = read(answer) if error is None else []
+            now_s = time.monotonic()
+            if error is not None and (error.code not in _AWAY or not left_s):
                 reply.fail(error)
+            elif found or now_s < until_s or end_s - now_s < _LEAST_S or self._link.leaving:
+                # It has come, somebody has ended the wait, or the time is over.
+                reply.resolve(found)
+            else:
+                self._wait(reply, body, end_s, end_s - now_s, read)
 
         call = self._link.post(body, done, repeat=True, wait_s=wait_s, timeout_s=_MARGIN_S)
         if not call.finished:

@@ -198,6 +198,7 @@ class WireConnection(asyncio.Protocol):
                 limits.max_frame_bytes,
                 limits.idle_timeout_ms,
                 limits.max_in_flight_per_connection,
+                limits.max_wait_ms,
             ),
         )
 

@@ -253,6 +253,21 @@ def _samples() -> list[Body]:
     return list(found.values())
 
 
+def test_mutated_answers_are_answers_or_are_noticed():
+    dice = random.Random(5)
+    for _ in range(2_000):
+        ours, theirs = client(), ServerCodec()
+        sent = b"".join(ours.request(Ping())[1] for _ in range(3))
+        good = b"".join(
+            ServerCodec.reply(request, Pong(1)) for request in theirs.receive(sent) if isinstance(request, Request)
+        )
+        try:
+            for answer in ours.receive(mutate(dice, good)):
+                assert isinstance(answer.body, Pong) or answer.error is not None
+        except RemoteProtocolError:
+            pass
+
+
 def test_mutated_frames_give_an_error_never_a_crash_or_a_hang():
     """Promise 19, the short form."""
     check_mutations(4_000, 1)

@@ -135,6 +135,31 @@ def test_a_take_outlives_its_connection(place: Place):
     assert Admin(place.host).describe_queue("jobs").acknowledged == 1
 
 
+def test_a_wait_may_be_longer_than_the_broker_waits_at_a_time(place: Place):
+    Admin(place.host).create_queue("jobs")
+    with WireDoor(place.host, port=0, limits=GuardConfig(max_wait_ms=100)) as door:
+        with RemoteBroker(port=door.port) as remote, QueueConsumer(remote, "jobs") as worker:
+            started_s = time.monotonic()
+            assert worker.take(0.5) is None
+            assert 0.45 < time.monotonic() - started_s < 5
+            with Producer(place.host) as producer:
+                threading.Timer(0.35, lambda: producer.publish("jobs", b"x")).start()
+                assert worker.take(20) is not None
+
+
+def test_a_take_of_a_closed_consumer_is_not_taken_up_again(place: Place):
+    Admin(place.host).create_queue("jobs")
+    with place.remote() as remote:
+        worker = QueueConsumer(remote, "jobs")
+        thread = threading.Thread(target=worker.take, args=(30,), daemon=True)
+        thread.start()
+        until(lambda: place.host.broker.queue("jobs").waiting_takers == 1)
+        worker.close()
+        thread.join(10)
+        assert not thread.is_alive()
+        assert place.host.broker.queue("jobs").waiting_takers == 0
+
+
 def test_a_broker_that_restarts_is_found_again(tmp_path: Path):
     with WobblyNetwork(0) as network:
         host = BrokerHost(tmp_path)
