@@ -35,14 +35,17 @@ from broker_core.snapshots import Snapshot
 
 FAST_TIMES = 10.0
 
+# Of these the general part says nothing to a person.
+_SAID_PLAINLY = frozenset({ErrorCode.INVALID_REQUEST, ErrorCode.NON_EMPTY_GROUP, ErrorCode.REBALANCE_IN_PROGRESS})
+
 T = TypeVar("T")
 
 
 class Player(QObject):
     """One session at a time. Signals come in the window's thread.
 
-    `acted` with a `Performed` when an action was done, `refused` with a sentence when it could not be; both with what
-    `perform` was given as its source.
+    `acted` with a `Performed` when an action was done, `refused` with a sentence when it could not be, and whether it
+    may be done later; both with what `perform` was given as its source.
 
     `opened` when another session is there, `said` with a sentence for the status bar, `failed` with one to be seen.
     `travel` shows its past; what was recorded before, and is only looked at, has no present.
@@ -53,7 +56,7 @@ class Player(QObject):
     said = Signal(str)
     failed = Signal(str)
     acted = Signal(object, str)
-    refused = Signal(str, str)
+    refused = Signal(str, str, bool)
     _acted = Signal(object, str)
     _stepped = Signal(object)
     _erranded = Signal(object)
@@ -445,9 +448,9 @@ class Player(QObject):
             self.acted.emit(performed, source)
         elif isinstance(error, BrokerError):
             # Of a request that makes no sense a person wants to know why, and no more.
-            plain = error.code is ErrorCode.INVALID_REQUEST and error.about
+            plain = error.code in _SAID_PLAINLY and error.about
             sentence = _capital(error.about.rstrip(".") + ".") if plain else str(error)
-            self.refused.emit(sentence, source)
+            self.refused.emit(sentence, source, error.retriable)
             self.failed.emit(sentence)
         else:
             raise error

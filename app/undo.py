@@ -96,6 +96,14 @@ class UndoStack(QObject):
             step.redo()
             self.changed.emit()
 
+    def put_back(self, step: Step) -> None:
+        """What was just taken up, to be undone or done again, was not done: it stands where it stood."""
+        if self.next is step:
+            self._done.append(self._undone.pop())
+        elif self.last is step:
+            self._undone.append(self._done.pop())
+        self.changed.emit()
+
     def drop(self, step: Step) -> None:
         """`step` can be neither undone nor redone any more."""
         self._done = [each for each in self._done if each is not step]

@@ -57,10 +57,15 @@ class UndoHandlers(QObject):
         else:
             _BrokerStep(self, self._desk, performed, performed.inverse)
 
-    def _refused(self, _sentence: str, source: str) -> None:
-        if source:
-            # It is too late for it: the player has said why.
-            self._desk.undo.drop(self._asked.popleft().step)
+    def _refused(self, _sentence: str, source: str, later: bool) -> None:
+        if not source:
+            return
+        # The player has said why: it can be tried again, or it is too late for it.
+        step = self._asked.popleft().step
+        if later:
+            self._desk.undo.put_back(step)
+        else:
+            self._desk.undo.drop(step)
 
     def ask(self, step: _BrokerStep, action: UserAction, source: str) -> None:
         """Let the engine do `action` for `step`."""

@@ -45,8 +45,9 @@ class World:
         begin_cleaning: Callable[[], object],
         epoch_ms: int,
     ) -> None:
-        """`begin_cleaning()` lets retention and compaction work from now on, where they do not yet. `epoch_ms` is the Unix
-        time of session time 0.
+        """`begin_cleaning()` lets retention and compaction work from now on, where they do not yet.
+
+        `epoch_ms` is the Unix time of session time 0.
         """
         self.broker = broker
         self.loop = loop

@@ -105,7 +105,8 @@ class SetAssignor(Action, frozen=True, tag="set_assignor"):
 class ResetOffsets(Action, frozen=True, tag="reset_offsets"):
     """Set what `group` has committed to `target`, in all it reads, in one `topic`, or in some `partitions` of it.
 
-    A timestamp is session time in ms. A group with members is refused, as by Kafka; with `restart_members` they stop for it and start again behind it.
+    A timestamp is session time in ms. A group with members is refused, as by Kafka; with `restart_members` they stop
+    for it and start again behind it.
     """
 
     group: str

@@ -311,12 +311,15 @@ class GroupPerformer:
         if group in self._world.broker.groups.groups():
             view = self._world.broker.groups.view(self._world.now_ns, group)
             if view.state not in (GroupState.STABLE, GroupState.EMPTY):
-                raise refuse(f"{group} is rebalancing; wait until it is stable")
+                raise refuse(f"{group} is rebalancing; wait until it is stable", ErrorCode.REBALANCE_IN_PROGRESS)
             names = {member.name for member in members}
             strangers = Counter(member.client for member in view.members) - Counter(names)
             if strangers:
                 who = min(strangers)
-                raise refuse(f"{who} is a member that this session cannot restart; wait until it has left")
+                raise refuse(
+                    f"{who} is a member that this session cannot restart; wait until it has left",
+                    ErrorCode.REBALANCE_IN_PROGRESS,
+                )
         return members
 
     def _restart(self, members: Sequence[ConsumerActor], between: Callable[[], object]) -> None:

@@ -1,0 +1,380 @@
+"""Acting on the broker from the window: every dialog is opened, filled in and accepted by keys and clicks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QComboBox, QDialog, QDoubleSpinBox, QLineEdit, QMenu, QSpinBox
+
+from broker_core.snapshots import ActorView
+from tests.app.conftest import Hand
+from widgets.dialogs.assignors import AssignorsDialog
+from widgets.dialogs.form import FormDialog
+from widgets.dialogs.review import ReviewDialog
+
+D = TypeVar("D", bound=QDialog)
+
+
+def opened(hand: Hand, kind: type[D]) -> D:
+    found = [dialog for dialog in hand.workbench.window.findChildren(kind) if dialog.isVisible()]
+    assert found, f"no {kind.__name__} is open"
+    return found[-1]
+
+
+def run(hand: Hand, command: str, selected: str = "") -> FormDialog:
+    """Select something on the canvas, run a command, and give its dialog."""
+    hand.workbench.views.select(selected)
+    assert hand.workbench.registry.trigger(command), hand.workbench.registry.reason(command)
+    hand.show()
+    return opened(hand, FormDialog)
+
+
+def fill(hand: Hand, dialog: FormDialog, **values: object) -> None:
+    """Type into fields, as a person does."""
+    for name, value in values.items():
+        widget = dialog.widgets[name]
+        if isinstance(widget, QLineEdit):
+            widget.clear()
+            hand.qtbot.keyClicks(widget, str(value))
+        elif isinstance(widget, QComboBox):
+            place = widget.findData(value)
+            assert place >= 0, f"{value} is no choice of {name}"
+            widget.setCurrentIndex(place)
+        elif isinstance(widget, QSpinBox | QDoubleSpinBox):
+            widget.setValue(value)  # type: ignore[arg-type]
+
+
+def accept(hand: Hand, dialog: FormDialog) -> None:
+    assert dialog.accept_button.isEnabled(), dialog.problem.text()
+    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
+    hand.show()
+
+
+def said(hand: Hand) -> str:
+    return hand.workbench.window.status.last_action.whole()
+
+
+def actor(hand: Hand, name: str) -> ActorView | None:
+    return next((each for each in hand.workbench.player.snapshot.actors if each.name == name), None)
+
+
+def test_a_consumer_is_added_to_a_group_by_keyboard_alone(hand: Hand) -> None:
+    hand.qtbot.keyClick(
+        hand.workbench.window,
+        Qt.Key.Key_N,
+        Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier,
+    )
+    dialog = opened(hand, FormDialog)
+    hand.qtbot.keyClicks(dialog.focusWidget(), "indexer-9")
+    hand.qtbot.keyClick(dialog.focusWidget(), Qt.Key.Key_Return)
+    hand.show()
+    assert said(hand) == "Added consumer indexer-9 to indexers."
+    hand.pass_time(5)
+    assert "indexer-9" in hand.members("indexers")
+
+
+def test_a_name_that_is_taken_is_said_as_one_types(hand: Hand) -> None:
+    dialog = run(hand, "add_consumer")
+    fill(hand, dialog, name="indexer-1")
+    assert dialog.problem.text() == "The name indexer-1 is taken already."
+    assert not dialog.accept_button.isEnabled()
+    fill(hand, dialog, name="a/b")
+    assert "a/b" in dialog.problem.text()
+    hand.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
+
+
+def test_a_producer_and_a_worker_are_added_and_work(hand: Hand) -> None:
+    dialog = run(hand, "add_producer")
+    fill(hand, dialog, name="extra", to="commits", per_s=50)
+    accept(hand, dialog)
+    dialog = run(hand, "add_worker", "queue:builds")
+    fill(hand, dialog, name="helper")
+    accept(hand, dialog)
+    hand.pass_time(5)
+    extra, helper = actor(hand, "extra"), actor(hand, "helper")
+    assert extra is not None
+    assert helper is not None
+    assert 230 <= extra.processed <= 260
+    assert helper.processed
+
+
+def test_a_client_is_duplicated_and_removed_by_menu_and_key(hand: Hand) -> None:
+    hand.qtbot.mouseClick(hand.canvas.viewport(), Qt.MouseButton.LeftButton, pos=hand.place("consumer:indexer-2"))
+    hand.qtbot.keyClick(hand.workbench.window, Qt.Key.Key_U, Qt.KeyboardModifier.ControlModifier)
+    hand.show()
+    assert said(hand) == "Duplicated indexer-2 as indexer-5."
+    hand.canvas.contextMenuRequested.emit("consumer:indexer-5", QPoint(10, 10))
+    menu = hand.workbench.window.findChild(QMenu, "canvas_menu")
+    assert menu is not None
+    next(entry for entry in menu.actions() if entry.text() == "Remove client").trigger()
+    menu.close()
+    hand.show()
+    assert actor(hand, "indexer-5") is None
+    hand.workbench.registry.trigger("undo")
+    hand.show()
+    assert actor(hand, "indexer-5") is not None
+
+
+def test_a_topic_is_created_configured_given_partitions_and_deleted_with_its_count(hand: Hand) -> None:
+    dialog = run(hand, "create_topic")
+    fill(hand, dialog, topic="payments", partitions=2)
+    accept(hand, dialog)
+    names = [topic.name for topic in hand.workbench.player.snapshot.topics]
+    assert "payments" in names
+    dialog = run(hand, "add_partitions", "topic:payments")
+    accept(hand, dialog)
+    dialog = run(hand, "configure_topic", "topic:payments")
+    fill(hand, dialog, retention_s=60)
+    accept(hand, dialog)
+    assert said(hand) == "Configured payments."
+    dialog = run(hand, "delete_topic", "topic:commits")
+    assert f"holds {sum(p.end_offset for p in hand.workbench.player.snapshot.topics[0].partitions):,} messages" in (
+        dialog.about.text()
+    )
+    accept(hand, dialog)
+    assert "commits" not in [topic.name for topic in hand.workbench.player.snapshot.topics]
+    hand.workbench.registry.trigger("undo")
+    hand.show()
+    hand.pass_time(5)
+    assert "commits" in [topic.name for topic in hand.workbench.player.snapshot.topics]
+    assert len(hand.members("indexers")) == 3
+
+
+def test_records_are_deleted_with_their_count_named(hand: Hand) -> None:
+    dialog = run(hand, "delete_records", "lane:commits/0")
+    end = hand.workbench.player.snapshot.topics[0].partitions[0].end_offset
+    fill(hand, dialog, offset=end + 1)
+    assert dialog.problem.text() == f"The partition ends at {end:,}."
+    fill(hand, dialog, offset=5)
+    assert dialog.note.text() == "5 messages will be deleted for good."
+    accept(hand, dialog)
+    assert hand.workbench.player.snapshot.topics[0].partitions[0].start_offset == 5
+
+
+def test_a_queue_is_created_purged_and_deleted(hand: Hand) -> None:
+    dialog = run(hand, "create_queue")
+    fill(hand, dialog, queue="invoices")
+    accept(hand, dialog)
+    dialog = run(hand, "delete_queue", "queue:invoices")
+    assert "0 messages and 0 dead letters" in dialog.about.text()
+    accept(hand, dialog)
+    hand.workbench.registry.trigger("undo")
+    hand.show()
+    assert "invoices" in [queue.name for queue in hand.workbench.player.snapshot.queues]
+    hand.workbench.views.select("queue:invoices")
+    assert hand.workbench.registry.reason("purge_queue") == "Nothing waits in the queue."
+
+
+def test_a_topic_is_subscribed_by_dialog_and_by_drag(hand: Hand) -> None:
+    dialog = run(hand, "subscribe_group", "group:mailers")
+    fill(hand, dialog, topic="mails")
+    assert dialog.problem.text() == "mailers reads mails already."
+    fill(hand, dialog, topic="commits")
+    accept(hand, dialog)
+    hand.pass_time(5)
+    assert next(g for g in hand.workbench.player.snapshot.groups if g.name == "mailers").topics == ("commits", "mails")
+    dialog = run(hand, "unsubscribe_group", "group:mailers")
+    fill(hand, dialog, topic="commits")
+    accept(hand, dialog)
+    hand.pass_time(5)
+    view = hand.canvas.viewport()
+    start, to = hand.place("topic:mails"), hand.place("group:auditors")
+    hand.qtbot.mousePress(view, Qt.MouseButton.LeftButton, pos=start)
+    for step in range(1, 9):
+        hand.qtbot.mouseMove(view, start + (to - start) * (step / 8))
+    hand.qtbot.mouseRelease(view, Qt.MouseButton.LeftButton, pos=to)
+    hand.show()
+    assert said(hand) == "Subscribed auditors to mails."
+
+
+def committed(hand: Hand) -> list[int]:
+    group = next(each for each in hand.workbench.player.snapshot.groups if each.name == "indexers")
+    return [at.committed or 0 for at in group.offsets]
+
+
+def test_a_reset_is_reviewed_then_applied_and_undone(hand: Hand) -> None:
+    hand.pass_time(20)
+    before = committed(hand)
+    dialog = run(hand, "reset_offsets", "group:indexers")
+    assert isinstance(dialog, ReviewDialog)
+    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.waitUntil(lambda: dialog.reviewing, timeout=5_000)
+    rows = dialog.shown_rows()
+    assert len(rows) == 6
+    assert rows[0][0] == "commits/0"
+    assert rows[0][2] == "0"
+    assert rows[0][3].endswith(" read again")
+    assert "3 consumers stop and start again" in dialog.summary.text()
+    hand.qtbot.mouseClick(dialog.back_button, Qt.MouseButton.LeftButton)
+    assert not dialog.reviewing
+    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.waitUntil(lambda: dialog.reviewing, timeout=5_000)
+    accept(hand, dialog)
+    assert said(hand) == "Reset indexers to the earliest message."
+    assert committed(hand) == [0] * 6
+    hand.workbench.registry.trigger("undo")
+    hand.show()
+    assert said(hand) == "Indexers is rebalancing; wait until it is stable."
+    hand.pass_time(2)
+    hand.workbench.registry.trigger("undo")
+    hand.show()
+    assert committed(hand) == before
+    hand.pass_time(5)
+    assert len(hand.members("indexers")) == 3
+
+
+def test_a_reset_that_cannot_be_says_so_before_it_is_applied(hand: Hand) -> None:
+    dialog = run(hand, "reset_offsets", "group:indexers")
+    assert isinstance(dialog, ReviewDialog)
+    dialog.set_values({"restart": False})
+    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.waitUntil(lambda: bool(dialog.problem.text()), timeout=5_000)
+    assert "indexers has 3 members; stop them first" in dialog.problem.text()
+    assert not dialog.reviewing
+    dialog.close()
+
+
+def test_a_seek_moves_where_a_consumer_reads(hand: Hand) -> None:
+    hand.pass_time(20)
+    dialog = run(hand, "seek", "consumer:indexer-1")
+    assert isinstance(dialog, ReviewDialog)
+    fill(hand, dialog, form="timestamp", time_s=10)
+    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.waitUntil(lambda: dialog.reviewing, timeout=5_000)
+    (row,) = dialog.shown_rows()
+    assert row[0].startswith("commits/")
+    accept(hand, dialog)
+    assert said(hand).startswith("Indexer-1 seeks to session time 10 s in commits/")
+
+
+@pytest.mark.parametrize(
+    ("command", "selected", "values", "state"),
+    [
+        ("crash", "consumer:indexer-1", {"for_s": 5}, "Crashed"),
+        ("pause_client", "producer:forge", {"for_s": 5}, "Paused"),
+        ("slow_client", "worker:builder-1", {"factor": 4, "for_s": 5}, "Slowed down"),
+        ("drop_heartbeats", "consumer:indexer-2", {"for_s": 5}, "No heartbeats"),
+        ("fill_disk", "", {"for_s": 5}, "Disk full"),
+        ("fail_matching", "queue:builds", {"every": 3, "for_s": 5}, "Failing by rule"),
+    ],
+)
+def test_a_fault_lasts_is_seen_and_ends(
+    hand: Hand, command: str, selected: str, values: dict[str, object], state: str
+) -> None:
+    dialog = run(hand, command, selected)
+    fill(hand, dialog, **values)
+    accept(hand, dialog)
+    (fault,) = hand.workbench.player.snapshot.faults
+    assert fault.until_ns == fault.since_ns + 5_000_000_000
+    sections = hand.workbench.views.navigator.meet(hand.workbench.player.snapshot)
+    rows = next(section for section in sections if section.key == "faults").rows
+    assert (state, "5.0 s left") in [(row.state, row.figure) for row in rows]
+    hand.pass_time(6)
+    assert hand.workbench.player.snapshot.faults == ()
+
+
+def test_what_lasts_until_it_is_ended_is_ended_by_its_dialog(hand: Hand) -> None:
+    assert hand.workbench.registry.reason("end_faults") == "Nothing is wrong."
+    dialog = run(hand, "fail_matching", "queue:builds")
+    fill(hand, dialog, every=2, key="x")
+    assert dialog.note.text() == "Every 2nd message of key x fails at builds."
+    accept(hand, dialog)
+    dialog = run(hand, "slow_client", "consumer:mailer-1")
+    accept(hand, dialog)
+    card = next(c for g in hand.canvas.view.groups for c in g.members if c.name == "mailer-1")
+    assert card.note.startswith("slowed down, 20 s")
+    dialog = run(hand, "end_faults", "consumer:mailer-1")
+    accept(hand, dialog)
+    assert said(hand) == "Ended the faults of mailer-1."
+    dialog = run(hand, "end_faults")
+    accept(hand, dialog)
+    assert said(hand) == "Ended the rule rule-1."
+
+
+def test_a_crashed_client_is_restarted(hand: Hand) -> None:
+    dialog = run(hand, "crash", "worker:builder-1")
+    fill(hand, dialog, for_s=0)
+    accept(hand, dialog)
+    hand.workbench.views.select("worker:builder-1")
+    assert hand.workbench.registry.reason("crash") == "builder-1 has crashed; restart it first."
+    assert hand.workbench.registry.trigger("restart_client")
+    hand.show()
+    assert said(hand) == "Restarted builder-1."
+
+
+def test_rates_and_processing_times_are_set_and_filled_in_with_what_holds(hand: Hand) -> None:
+    dialog = run(hand, "set_rate", "producer:forge")
+    fill(hand, dialog, rate=200)
+    accept(hand, dialog)
+    before = actor(hand, "forge")
+    hand.pass_time(2)
+    after = actor(hand, "forge")
+    assert before is not None
+    assert after is not None
+    assert 390 <= after.processed - before.processed <= 410
+    dialog = run(hand, "set_processing", "consumer:mailer-1")
+    hand.qtbot.waitUntil(lambda: dialog.values()["mean_ms"] == 130, timeout=5_000)
+    assert dialog.values()["kind"] == "exponential"
+    fill(hand, dialog, mean_ms=5)
+    accept(hand, dialog)
+    assert said(hand) == "Set mailer-1 to 5 ms for each message."
+
+
+def test_limits_are_set_by_dialog_and_in_the_gauge(hand: Hand) -> None:
+    dialog = run(hand, "set_flow", "topic:commits")
+    fill(hand, dialog, max_messages=30, policy="reject")
+    accept(hand, dialog)
+    hand.workbench.window.show_tab("backpressure")
+    hand.show()
+    panel = hand.workbench.window.parts.backpressure
+    gauge = next(each for each in panel.gauges() if each.facts is not None and each.facts.target == "mails")
+    gauge.controls.limit.setValue(7)
+    hand.qtbot.waitUntil(lambda: "limited mails" in said(hand).lower(), timeout=5_000)
+    hand.show()
+    assert gauge.facts is not None
+    assert gauge.facts.depth.endswith(" of 7")
+    hand.workbench.registry.trigger("undo")
+    hand.show()
+    assert gauge.facts.depth.endswith(" of 40")
+
+
+def test_in_the_past_and_after_the_end_nothing_can_be_done_and_it_says_why(hand: Hand) -> None:
+    hand.workbench.player.stop()
+    hand.workbench.draw()
+    for command in ("add_consumer", "create_topic", "fail_matching", "reset_offsets", "set_flow", "undo"):
+        reason = hand.workbench.registry.reason(command)
+        assert reason, command
+    assert "has ended" in hand.workbench.registry.reason("add_consumer")
+
+
+def test_every_context_menu_opens_with_its_entries(hand: Hand) -> None:
+    wanted = {
+        "consumer:indexer-1": {"Duplicate", "Remove client", "Seek...", "Faults"},
+        "producer:forge": {"Set rate...", "Faults"},
+        "worker:builder-1": {"Set processing time...", "Faults"},
+        "topic:commits": {"Limits...", "Delete topic...", "Subscribe group to topic..."},
+        "lane:commits/1": {"Delete records..."},
+        "group:indexers": {"Reset offsets...", "What would other assignors do?...", "Add consumer..."},
+        "queue:builds": {"Purge queue...", "Limits...", "Make messages fail...", "Add worker..."},
+        "": {"Add consumer...", "Create topic...", "Create queue...", "Create group...", "Faults"},
+    }
+    for item_id, entries in wanted.items():
+        hand.canvas.contextMenuRequested.emit(item_id, QPoint(10, 10))
+        menus = [menu for menu in hand.workbench.window.findChildren(QMenu, "canvas_menu") if menu.isVisible()]
+        assert entries <= {action.text() for action in menus[-1].actions()}, item_id
+        menus[-1].close()
+        hand.show()
+
+
+def test_assignors_are_compared_side_by_side(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench("range-versus-sticky")
+    hand.pass_time(10)
+    hand.workbench.registry.trigger("what_if")
+    hand.show()
+    dialog = opened(hand, AssignorsDialog)
+    assert [radio.text() for radio in dialog.radios.values() if radio.text().endswith("(now)")]
+    dialog.close()
