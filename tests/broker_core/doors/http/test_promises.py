@@ -241,14 +241,17 @@ def test_promise_21_silent_and_partial_connections_cost_nobody_else_and_are_cut(
             each.close()
 
 
-def test_promise_21_a_byte_now_and_then_does_not_move_the_deadline(opened):
+@pytest.mark.parametrize("at_once", [0, -1_000], ids=["head", "body"])
+def test_promise_21_a_byte_now_and_then_does_not_move_the_deadline(opened, at_once):
     door = opened(limits=QUICK)
+    data = request("POST", "/produce", b" " * 1_000, JSON)
     with raw(door) as found:
+        found.sendall(data[:at_once])
         begun_s = time.monotonic()
         with pytest.raises(OSError):
-            for byte in request("POST", "/produce", b" " * 1_000, JSON):
+            for byte in data[at_once:]:
                 found.sendall(bytes([byte]))
-                time.sleep(0.02)
+                time.sleep(0.01)
         assert time.monotonic() - begun_s < 5
 
 
