@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
+from broker_core.clock import ns_from_ms
 from broker_core.damage_report import DamageReport
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventStream
@@ -25,6 +27,7 @@ from broker_core.log.producer_ids import ProducerIds
 from broker_core.log.topic_log import TopicLog
 from broker_core.messages import Message
 from broker_core.names import check_name
+from broker_core.queues.config import FIRST_COME
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.queue import Queue
 from broker_core.queues.subscription import Subscription
@@ -32,6 +35,8 @@ from broker_core.schemas.registry import SchemaRegistry
 from broker_core.schemas.rule import SchemaRule
 from broker_core.snapshots import Totals
 from broker_core.timers import Timers
+
+_LONG_LEASE_MS = 1_000.0  # nobody can tell a millisecond of it
 
 
 class Topic:
@@ -46,6 +51,14 @@ class Topic:
         self.schema: SchemaRule | None = None
         self.refused = 0  # by the schema
         self.buried = 0  # refused by the schema, and put into the topic's own bin
+
+
+class PlainQueue(NamedTuple):
+    """A queue of one priority. With `nothing_ready`, what is put in next is what is taken next."""
+
+    log: PartitionLog
+    lease_ns: int
+    nothing_ready: bool
 
 
 class BrokerState:
@@ -156,6 +169,23 @@ class BrokerState:
         if any(each.topic == name for each in self._subscriptions.values()):
             return None
         return logs, topic.log.partitioner
+
+    def plain_queue(self, name: str) -> PlainQueue | None:
+        """A queue in memory where a message can be put in and taken out without a look at anything else; else None."""
+        topic, queue = self._topics.get(name), self._queues.get(name)
+        if topic is None or queue is None or topic.gate is not None or topic.schema is not None:
+            return None
+        (log, *levels), config, kept = topic.log.partitions, queue.config, topic.log.config
+        if levels or queue.waiting_takers or config.lease_ms < _LONG_LEASE_MS:
+            return None
+        if kept.durability != "memory" or kept.cleanup != "delete" or kept.message_ttl_ms is not None:
+            return None
+        return PlainQueue(log, ns_from_ms(config.lease_ms), queue.ready == 0 and config.balancing == FIRST_COME)
+
+    @property
+    def epoch_ms(self) -> int:
+        """The Unix time of session time 0."""
+        return self._epoch_ms
 
     # -- inside
 

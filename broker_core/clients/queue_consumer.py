@@ -52,6 +52,10 @@ class Delivery:
 
     def ack(self) -> None:
         """The work is done; the second call does nothing."""
+        tails = self._host.tails
+        if tails is not None and tails.open and not self.finished:
+            with self._host.lock:
+                self.finished = tails.ack(self._lease)
         self._end(lambda now_ns: self._host.broker.ack(now_ns, self._lease))
 
     def nack(self, cause: str = "nack", *, requeue: bool = True) -> None:
@@ -121,10 +125,18 @@ class QueueConsumer:
             from broker_core.clients.chain import Chain
 
             self._chain = Chain(middleware, lambda: host.now_ns, self.client_id)
+        # The shortest way, where nothing looks at the messages.
+        self._tails = None if middleware or self._at_most_once else host.tails
         host.register(self)
 
     def take(self, timeout_s: float = 0.0) -> Delivery | None:
         """The next message; None where none is there in time. Without a timeout it does not wait."""
+        tails = self._tails
+        if tails is not None and tails.open:
+            with self._host.lock:
+                lease = tails.take(self.queue, self.client_id)
+            if lease is not None:
+                return Delivery(self._host, lease, lease.message)
         found = self.take_many(1, timeout_s)
         return found[0] if found else None
 
@@ -217,6 +229,7 @@ class QueueConsumer:
         if self._closed:
             return
         self._closed = True
+        self._tails = None
         self._host.unregister(self)
 
         def release(now_ns: int) -> None:

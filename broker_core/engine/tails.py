@@ -10,13 +10,16 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from itertools import groupby
 
 from broker_core.broker import Broker
+from broker_core.broker_state import PlainQueue
 from broker_core.clock import NS_PER_MS
 from broker_core.log.batch import MAX_BATCH_RECORDS
 from broker_core.log.partition_log import PartitionLog
 from broker_core.log.partitioners import Partitioner
-from broker_core.messages import Message
+from broker_core.messages import Message, StoredMessage
+from broker_core.queues.lease import Lease
 
 _log = logging.getLogger(__name__)
 # All messages of a tail have the time at which it was opened: as exact as the timestamps of records are.
@@ -58,8 +61,23 @@ class _Tail:
         return self.part
 
 
+class _QueueTail(_Tail):
+    """Also hands out what it took, where nothing else is ready, and notes what is acknowledged."""
+
+    __slots__ = ("deadline_ns", "first", "held", "holders", "timestamp_ms")
+
+    def __init__(self, now_ns: int, client: str, queue: PlainQueue, epoch_ms: int) -> None:
+        super().__init__(now_ns, client, [queue.log], Partitioner())
+        self.first = queue.log.end_offset
+        self.deadline_ns = now_ns + queue.lease_ns
+        self.timestamp_ms = epoch_ms + now_ns // NS_PER_MS
+        # By place, who got the message; None where what lay there before comes first.
+        self.holders: list[str] | None = [] if queue.nothing_ready else None
+        self.held: set[int] = set()
+
+
 class Tails:
-    """The open tails of a broker, one a topic. Every method is called under the host's lock."""
+    """The open tails of a broker, one a topic or queue. Every method is called under the host's lock."""
 
     def __init__(self, broker: Broker, start_ns: int, arm: Callable[[int], object]) -> None:
         """`start_ns` is session time 0 on the monotonic clock; `arm(time_ns)` has `close` called then."""
@@ -99,33 +117,84 @@ class Tails:
             self.close()
         return part.log.partition, offset
 
+    def take(self, queue: str, holder: str) -> Lease | None:
+        """The next message of `queue`, leased for the first time; None where that is not for a tail to say."""
+        tail = self.open.get(queue)
+        if not isinstance(tail, _QueueTail) or tail.holders is None:
+            return None
+        place = len(tail.holders)
+        messages = tail.parts[0].messages
+        if place >= len(messages) or time.monotonic_ns() - self._start_ns >= tail.closes_ns:
+            return None
+        message, offset = messages[place], tail.first + place
+        stored = StoredMessage(queue, 0, offset, tail.timestamp_ms, tail.opened_ns, message.key, message.value)
+        tail.holders.append(holder)
+        tail.held.add(offset)
+        return Lease(queue, 0, offset, holder, 1, tail.deadline_ns, stored)
+
+    def ack(self, lease: Lease) -> bool:
+        """True where the message was taken from a tail that is open still; then it is acknowledged."""
+        tail = self.open.get(lease.queue)
+        if (
+            not isinstance(tail, _QueueTail)
+            or lease.offset not in tail.held
+            or tail.holders is None
+            or tail.holders[lease.offset - tail.first] != lease.holder
+            or time.monotonic_ns() - self._start_ns >= tail.closes_ns
+        ):
+            return False
+        tail.held.discard(lease.offset)
+        return True
+
     def close(self) -> None:
-        """Append what is in the tails."""
+        """Append what is in the tails, hand out and acknowledge what was."""
         tails, self.open = self.open, {}
         for topic, tail in tails.items():
             if tail.stay:
                 tail.partitioner.give_back(tail.stay)
             for part in tail.parts:
                 if part.messages:
-                    self._append(tail, topic, part)
+                    self._do(tail, self._append, topic, part)
+            if isinstance(tail, _QueueTail) and tail.holders:
+                self._do(tail, self._hand_out, topic, tail.holders)
 
     def stop(self) -> None:
         """Append what is in the tails, and open none any more."""
         self._stopped = True
         self.close()
 
-    def _append(self, tail: _Tail, topic: str, part: _Part) -> None:
+    @staticmethod
+    def _do(tail: _Tail, action: Callable[..., None], *arguments: object) -> None:
         try:
-            self._broker.publish_batch(tail.opened_ns, topic, part.log.partition, part.messages, client=tail.client)
+            action(tail, *arguments)
         except Exception:
             # Whoever listens to the events has failed: that costs neither the messages nor whoever came along.
             _log.exception("a listener failed")
 
+    def _append(self, tail: _Tail, topic: str, part: _Part) -> None:
+        self._broker.publish_batch(tail.opened_ns, topic, part.log.partition, part.messages, client=tail.client)
+
+    def _hand_out(self, tail: _QueueTail, name: str, holders: list[str]) -> None:
+        queue = self._broker.queue(name)
+        fates = ((holder, tail.first + place in tail.held) for place, holder in enumerate(holders))
+        for (holder, held), group in groupby(fates):
+            count = len(list(group))
+            if held:
+                queue.take(tail.opened_ns, holder, max_messages=count)
+            else:
+                queue.pass_through(tail.opened_ns, holder, count)
+
     def _opened(self, now_ns: int, client: str, topic: str) -> _Tail | None:
-        found = None if self._stopped else self._broker.plain_logs(topic)
-        if found is None:
+        tail: _Tail | None = None
+        if self._stopped:
             return None
-        tail = self.open[topic] = _Tail(now_ns, client, *found)
+        if (logs := self._broker.plain_logs(topic)) is not None:
+            tail = _Tail(now_ns, client, *logs)
+        elif (queue := self._broker.plain_queue(topic)) is not None:
+            tail = _QueueTail(now_ns, client, queue, self._broker.epoch_ms)
+        if tail is None:
+            return None
+        self.open[topic] = tail
         if self._armed_ns <= now_ns:
             self._armed_ns = now_ns + IDLE_NS
             self._arm(self._armed_ns)

@@ -161,6 +161,14 @@ class LeaseTable:
                 taken.append(Taken(span, group))
         return taken, skipped
 
+    def pass_fresh(self, wanted: int, holder: str) -> Span:
+        """Hand at most `wanted` fresh messages of one moment to `holder`, who is done with them."""
+        span = self._pop_fresh(min(wanted, self.end_offset - self.next_offset))
+        for action in (LeaseAction.TAKE, LeaseAction.ACKNOWLEDGE):
+            span.state = NEXT_STATE[span.state, action]
+        span.attempts, span.holder = 1, holder
+        return span
+
     def remove_ready(self, wanted: int) -> list[Span]:
         """Take out at most `wanted` of the messages that wait, the lowest offsets first; they are finished."""
         removed = []

@@ -145,6 +145,17 @@ class Queue:
         if self._takers.leave(reply) is not None:
             reply.resolve([])
 
+    def pass_through(self, now_ns: int, holder: str, count: int) -> None:
+        """`holder` took the next `count` messages, fresh ones, and is done with them already."""
+        table = self.levels.tables[0]
+        while count > 0:
+            span = table.pass_fresh(count, holder)
+            count -= span.open
+            self.counts.delivered += span.open
+            self.counts.acknowledged += span.open
+            for kind in (EventKind.DELIVERED, EventKind.ACKNOWLEDGED):
+                self._events.part(now_ns, kind, 0, span, span.offset, span.end)
+
     def peek(self, max_messages: int = 1) -> list[StoredMessage]:
         """The next messages, level by level, without taking them."""
         found: list[StoredMessage] = []
