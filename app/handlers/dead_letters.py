@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Hashable, Sequence
 
 from PySide6.QtCore import QObject, Qt, QTimer
@@ -29,7 +30,7 @@ from widgets.words import tr
 REFRESH_MS = 500
 TRIED = 100
 # What is redriven in one step of the engine: more of them would hold up the window.
-AT_ONCE = 1_000
+AT_ONCE = 500
 
 
 class DeadLetterHandlers(QObject):
@@ -51,6 +52,9 @@ class DeadLetterHandlers(QObject):
         self._desk = desk
         self._answers = Answers(desk.player, self)
         self._redriven_ns = -1
+        self._waiting: deque[Redrive] = deque()
+        desk.player.acted.connect(lambda *_told: self._redrive_next())
+        desk.player.refused.connect(lambda *_told: self._redrive_next())
         self.sync = LetterSync(desk.player, self)
         desk.views.dead_letters.source = self.sync.rows
         desk.views.dead_letters.size_of = self.sync.size_of
@@ -92,6 +96,7 @@ class DeadLetterHandlers(QObject):
 
     def _forget(self) -> None:
         self._answers.drop()
+        self._waiting.clear()
         self.sync.restart()
         self._redriven_ns = -1
         self._desk.views.redriven.set_rows(())
@@ -136,8 +141,17 @@ class DeadLetterHandlers(QObject):
             if rate_per_s is not None:
                 self._desk.perform(Redrive(queue, offsets, rate_per_s))
                 continue
-            for first in range(0, len(offsets), AT_ONCE):
-                self._desk.perform(Redrive(queue, offsets[first : first + AT_ONCE]))
+            self._waiting += [
+                Redrive(queue, offsets[first : first + AT_ONCE]) for first in range(0, len(offsets), AT_ONCE)
+            ]
+        self._redrive_next()
+
+    def _redrive_next(self) -> None:
+        """One part after the other, so that the window draws between them."""
+        if self._waiting and not self._desk.why_ended():
+            self._desk.perform(self._waiting.popleft())
+        else:
+            self._waiting.clear()
 
     def _try(self) -> None:
         panel = self._panel

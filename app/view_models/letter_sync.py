@@ -16,10 +16,10 @@ from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
 
 PAGE = 400
 BUDGET_S = 0.0018
-PAGES_UNDER_WAY = 3
+PAGES_UNDER_WAY = 8
 PREVIEW_BYTES = 1_000
 SYNC_S = 1.0
-TELL_S = 0.5
+TELL_S = 1.0
 
 
 class LetterPage(NamedTuple):

@@ -33,6 +33,19 @@ def common_prefix(old: Sequence[object], new: Sequence[object]) -> int:
     return low
 
 
+def common_suffix(old: Sequence[object], new: Sequence[object], first: int = 0) -> int:
+    """How many rows at the end are equal, without the `first` ones of both."""
+    low, high = 0, min(len(old), len(new)) - first
+    while low < high:
+        middle = (low + high + 1) // 2
+        # Only what is not known yet to be equal is compared.
+        if old[len(old) - middle : len(old) - low] == new[len(new) - middle : len(new) - low]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def row_changes(old: Sequence[Hashable], new: Sequence[Hashable], first: int = 0) -> RowChanges:
     """What turns the keys `old` into `new`, unique in each; `first` is added to every position."""
     if old == new:

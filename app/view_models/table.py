@@ -14,7 +14,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from app.filters import Field, Fields, FilterError, parse
 from app.filters.field import Kind, folded
-from app.view_models.row_changes import common_prefix, row_changes
+from app.view_models.row_changes import common_prefix, common_suffix, row_changes
 from widgets.roles import Role
 
 Row = TypeVar("Row")
@@ -239,9 +239,10 @@ class TableModel(QAbstractTableModel, Generic[Row]):
 
     def _change(self, old: list[Row], new: list[Row], first: int) -> None:
         key = self._key
-        # Rows that were only appended or cut off at the end need no keys.
-        old_keys = [key(row) for row in old[first:]] if first < len(old) else []
-        new_keys = [key(row) for row in new[first:]] if first < len(new) else []
+        # Only what lies between an equal beginning and an equal end needs keys.
+        tail = common_suffix(old, new, first)
+        old_keys = [key(row) for row in old[first : len(old) - tail]]
+        new_keys = [key(row) for row in new[first : len(new) - tail]]
         changes = row_changes(old_keys, new_keys, first)
         if changes.moved:
             self._rearrange(old, old_keys, new, new_keys, first)
@@ -256,7 +257,9 @@ class TableModel(QAbstractTableModel, Generic[Row]):
             self.endInsertRows()
         before, self._shown = self._shown, new
         changed = [
-            place for place in range(first, len(new)) if before[place] is not new[place] and before[place] != new[place]
+            place
+            for place in range(first, len(new) - tail)
+            if before[place] is not new[place] and before[place] != new[place]
         ]
         if changed:
             self._tell_cells(before, new, changed)
@@ -270,7 +273,13 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         places = {key: place for place, key in enumerate(new_keys, first)} if held else {}
         moved = []
         for index in held:
-            place = index.row() if index.row() < first else places.get(old_keys[index.row() - first], -1)
+            row = index.row() - first
+            if row < 0:
+                place = index.row()
+            elif row < len(old_keys):
+                place = places.get(old_keys[row], -1)
+            else:  # in the equal end
+                place = index.row() + len(new) - len(old)
             moved.append(self.index(place, index.column()) if place >= 0 else QModelIndex())
         if held:
             self.changePersistentIndexList(held, moved)

@@ -21,7 +21,7 @@ from broker_core.queues.live_letters import LiveLetters, Owner
 from broker_core.queues.log_port import TopicPort
 from broker_core.snapshots import AttemptView, DeadLetterView
 
-_VIEWS_KEPT = 256  # decoded dead letters, for a window that shows the same ones many times a second
+_VIEWS_KEPT = 2_048  # decoded dead letters, for a window that shows the same ones many times a second
 _SMALL_BYTES = 4_096  # larger ones are decoded each time
 
 Append = Callable[[Message], tuple[str, int, int]]  # to the origin; gives topic, partition and offset

@@ -10,7 +10,7 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QTableView
 
-from app.view_models.row_changes import MAX_RANGES, common_prefix, row_changes
+from app.view_models.row_changes import MAX_RANGES, common_prefix, common_suffix, row_changes
 from app.view_models.table import Column, TableModel
 from widgets.roles import Role
 
@@ -202,6 +202,15 @@ def test_the_common_prefix_is_the_longest(one, other):
     length = common_prefix(one, other)
     assert one[:length] == other[:length]
     assert length == min(len(one), len(other)) or one[length] != other[length]
+
+
+@given(KEYS, KEYS)
+def test_the_common_suffix_is_the_longest_that_spares_the_beginning(one, other):
+    first = common_prefix(one, other)
+    length = common_suffix(one, other, first)
+    assert one[len(one) - length :] == other[len(other) - length :]
+    room = min(len(one), len(other)) - first
+    assert length == room or one[len(one) - length - 1] != other[len(other) - length - 1]
 
 
 def test_too_many_ranges_are_a_move():

@@ -308,7 +308,8 @@ def test_a_damaged_dead_letter_is_passed_over_in_lists_and_named_when_asked_for(
     assert caught.value.code is ErrorCode.DAMAGED
 
 
-def test_a_dead_letter_that_was_shown_before_is_not_shown_when_it_is_gone():
+def test_a_dead_letter_that_was_shown_before_is_not_shown_when_it_is_gone(monkeypatch):
+    monkeypatch.setattr("broker_core.queues.dead_letters._VIEWS_KEPT", 256)
     bench = Bench()
     kill(bench, *(str(n) for n in range(300)))
     shown = bench.dead_letters.newest("jobs", 300)
