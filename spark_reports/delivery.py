@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 REPORT = "report.html"
 TABLES = "tables"
+PDF = "report.pdf"
+PICTURES = "pictures"
 
 
 @contextlib.contextmanager
@@ -41,13 +43,13 @@ def local_delivery(out: Path) -> Iterator[Path]:
 def _check(out: Path) -> None:
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise ReportError(f"{out} is not a folder: choose another name for the report.")
-    if out.is_dir() and any(out.iterdir()) and not ((out / REPORT).exists() or _only_tables(out)):
+    if out.is_dir() and any(out.iterdir()) and not ((out / REPORT).exists() or _has_no_page(out)):
         raise ReportError(f"{out} holds something else than a report: choose another folder.")
 
 
-def _only_tables(out: Path) -> bool:
-    """A report without a page is a folder with the folder of its tables."""
-    return [path.name for path in out.iterdir()] == [TABLES]
+def _has_no_page(out: Path) -> bool:
+    """A report without a page is a folder with its tables, pictures or PDF, and nothing else."""
+    return {path.name for path in out.iterdir()} <= {TABLES, PDF, PICTURES}
 
 
 def _publish(partial: Path, out: Path) -> None:

@@ -11,6 +11,7 @@ from spark_reports.questions import (
     audit,
     backpressure,
     consumers,
+    cost,
     dead_letters,
     hands,
     keys,
@@ -50,11 +51,14 @@ class Frames:
     broker counted.
     """
 
-    def __init__(self, messages: DataFrame, control: DataFrame, scale: Scale, summary: DataFrame) -> None:
+    def __init__(
+        self, messages: DataFrame, control: DataFrame, scale: Scale, summary: DataFrame, noted: DataFrame | None = None
+    ) -> None:
         self.messages = messages
         self.control = control
         self.scale = scale
         self.summary = summary
+        self.noted = noted
         self.happened = control.where(F.col("time_ns") >= scale.from_ns) if scale.from_ns else control
         self._in_memory: list[DataFrame] = []
 
@@ -154,6 +158,13 @@ class Frames:
         return self._kept(markers.markers(self.happened))
 
     @cached_property
+    def cost(self) -> DataFrame:
+        """What the whole session cost, whatever the part."""
+        noted = self.messages.sparkSession.createDataFrame([], cost.NOTED_SCHEMA) if self.noted is None else self.noted
+        events = self.summary.where("name = 'events'").first()
+        return cost.cost(noted, events.summary if events else 0, self.scale.duration_ns)
+
+    @cached_property
     def latency_by_group(self) -> DataFrame:
         """Percentiles of each group or queue over all its topics."""
         return latency.latency(self.latency_buckets, "group")
@@ -166,7 +177,13 @@ def read_frames(spark: SparkSession, info: SessionInfo, from_ns: int | None = No
     if to_ns is not None:
         messages, control = messages.where(F.col("time_ns") < to_ns), control.where(F.col("time_ns") < to_ns)
     summary = _summary(info) if from_ns is None and to_ns is None else []
-    return Frames(messages, control, scale, spark.createDataFrame(summary, totals.SUMMARY_SCHEMA))
+    return Frames(
+        messages,
+        control,
+        scale,
+        spark.createDataFrame(summary, totals.SUMMARY_SCHEMA),
+        spark.createDataFrame(_noted(info), cost.NOTED_SCHEMA),
+    )
 
 
 def _duration_ns(info: SessionInfo, messages: DataFrame, control: DataFrame) -> int:
@@ -175,6 +192,14 @@ def _duration_ns(info: SessionInfo, messages: DataFrame, control: DataFrame) -> 
         return known
     last = messages.select("time_ns").union(control.select("time_ns")).agg({"time_ns": "max"}).first()
     return max(1, (last[0] if last is not None else 0) or 0)
+
+
+def _noted(info: SessionInfo) -> list[tuple[str, float]]:
+    """What the program noted of its own cost, if it did."""
+    extra = info.metadata.get("extra")
+    noted = extra.get("cost") if isinstance(extra, dict) else None
+    found = noted.items() if isinstance(noted, dict) else ()
+    return [(str(name), float(value)) for name, value in found if isinstance(value, int | float)]
 
 
 def _summary(info: SessionInfo) -> list[tuple[str, int]]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from spark_reports.collect import Made, make_tables, steps
+from spark_reports.delivery import PDF, PICTURES
 from spark_reports.exports import write_table
 from spark_reports.progress import Progress
 from spark_reports.questions import comparison, runs
@@ -18,13 +20,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+    from spark_reports.prints.paper import Paper
+
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that is written: the tables by name, and the page, drawn only where it is asked for."""
+    """Everything that is written: the tables by name, the page and the paper, drawn only where they are asked for."""
 
     tables: Mapping[str, pa.Table]
     page: Callable[[], str]
+    paper: Callable[[], Paper]
     progress: Progress
 
     def write(self, page: Path, tables: Path, formats: frozenset[str]) -> None:
@@ -36,6 +41,18 @@ class Report:
                 tables.rmdir()
             if "html" in formats:
                 page.write_text(self.page(), encoding="utf-8")
+        if formats & {"pdf", "png"}:
+            self._print(page.parent, formats)
+
+    def _print(self, folder: Path, formats: frozenset[str]) -> None:
+        from spark_reports.prints.paper import write_pdf, write_pictures
+
+        with self.progress.step("prints", "Drawing for paper"):
+            paper = self.paper()
+            if "pdf" in formats:
+                write_pdf(paper, folder / PDF)
+            if "png" in formats:
+                write_pictures(paper, folder / PICTURES)
 
 
 def make_kind(spark: SparkSession, request: Request, found: Found, progress: Progress) -> Report:
@@ -58,7 +75,10 @@ def _session(spark: SparkSession, request: Request, found: Found, progress: Prog
     rows = {name: table.to_pylist() for name, table in made.tables.items()}
     findings = find(rows, made.scale, whole=made.whole)
     return Report(
-        {**made.tables, "findings": findings_table(findings)}, lambda: render(info, made, rows, findings), progress
+        {**made.tables, "findings": findings_table(findings)},
+        lambda: render(info, made, rows, findings),
+        lambda: _papers().session_paper(info, made, rows, findings),
+        progress,
     )
 
 
@@ -101,7 +121,12 @@ def _comparison(spark: SparkSession, request: Request, found: Found, progress: P
     progress.close()
     findings = comparison_findings(tables["runs"].to_pylist(), tables["comparison"].to_pylist(), made, labels)
     whole = {**tables, **_side_by_side(made, labels), "findings": findings_table(findings)}
-    return Report(whole, lambda: render_comparison(found, labels, tables, made, findings), progress)
+    return Report(
+        whole,
+        lambda: render_comparison(found, labels, tables, made, findings),
+        lambda: _papers().comparison_paper(labels, tables, made, findings),
+        progress,
+    )
 
 
 def _side_by_side(made: list[Made], labels: list[str]) -> dict[str, pa.Table]:
@@ -131,5 +156,15 @@ def _history(spark: SparkSession, request: Request, found: Found, progress: Prog
     rows = {name: table.to_pylist() for name, table in tables.items()}
     findings = history_findings(rows["runs"], rows["trends"])
     return Report(
-        {**tables, "findings": findings_table(findings)}, lambda: render_history(found, rows, findings), progress
+        {**tables, "findings": findings_table(findings)},
+        lambda: render_history(found, rows, findings),
+        lambda: _papers().history_paper(rows, findings),
+        progress,
     )
+
+
+def _papers() -> ModuleType:
+    """Matplotlib is loaded only for what is printed."""
+    from spark_reports.prints import contents
+
+    return contents

@@ -11,7 +11,9 @@ from typing import Final, NamedTuple
 from spark_reports.errors import ReportError
 
 SESSION, COMPARE, HISTORY = "session", "compare", "history"
-FORMATS: Final = ("html", "csv", "parquet")
+FORMATS: Final = ("html", "csv", "parquet", "pdf", "png")
+# Drawing for paper takes its time, so it is done where it is asked for.
+USUAL_FORMATS: Final = ("html", "csv", "parquet")
 LOCAL = "local[*]"  # all processors of this machine
 MOST_COMPARED = 8  # more than a reader can hold side by side; a history takes any number
 
@@ -24,7 +26,7 @@ class Request(NamedTuple):
     mode: str = SESSION
     from_ns: int | None = None
     to_ns: int | None = None
-    formats: frozenset[str] = frozenset(FORMATS)
+    formats: frozenset[str] = frozenset(USUAL_FORMATS)
     master: str = LOCAL
 
     def check(self) -> None:
@@ -79,9 +81,9 @@ def add_arguments(parser: argparse.ArgumentParser, *, with_master: bool = True) 
         "--format",
         dest="formats",
         type=formats,
-        default=frozenset(FORMATS),
+        default=frozenset(USUAL_FORMATS),
         metavar="LIST",
-        help=f"any of {','.join(FORMATS)} (default: all)",
+        help=f"any of {','.join(FORMATS)} (default: {','.join(USUAL_FORMATS)})",
     )
     if with_master:
         parser.add_argument("--master", default=LOCAL, metavar="URL", help="any Spark master (default: %(default)s)")

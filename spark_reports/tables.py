@@ -14,6 +14,7 @@ from spark_reports.questions import (
     backpressure,
     blockers,
     consumers,
+    cost,
     dead_letters,
     effects,
     groups,
@@ -148,6 +149,7 @@ TABLES = (
     Table("partitions", "Partition skew", keys.PARTITIONS_SCHEMA, lambda f: f.partitions),
     Table("hot_keys", "Hot keys", keys.SCHEMA, lambda f: keys.hot_keys(f.messages, f.partitions, f.scale)),
     Table("markers", "Faults and actions", markers.SCHEMA, lambda f: f.markers),
+    Table("cost", "What it cost", cost.SCHEMA, lambda f: f.cost),
     Table(
         "effects",
         "What changed after each",

@@ -99,6 +99,7 @@ class Engine:
         self._error = ""
         self._late_s = 0.0
         self._busy_fraction = 0.0
+        self.worked_s = 0.0  # wall time that the thread has worked and not waited
         self._anchor: tuple[float, int] = (0.0, 0)
         self._inbox: deque[Callable[[], None]] = deque()
         self._errand: tuple[Errand, Future[bool]] | None = None
@@ -235,6 +236,7 @@ class Engine:
                 continue
             self._slot(started + budget_s)
             ended = time.perf_counter()
+            self.worked_s += ended - started
             if granted or not self._shared:
                 self._busy_fraction += 0.1 * ((ended - started) / max(ended - slept_from, 1e-9) - self._busy_fraction)
             slept_from = ended

@@ -14,6 +14,7 @@ from broker_core.files import DiskFiles, FileSystem, MemoryFiles
 from broker_core.lab.replay import RecordedAction, recorded_action
 from broker_core.lab.scenario import Scenario
 from broker_core.lab.simulation import Simulation
+from broker_core.session.cost import Cost
 from broker_core.session.film import Film, FolderFilm, MemoryFilm
 from broker_core.session.keyframes import MAX_LEASES, MAX_LETTERS, Cadence
 from broker_core.session.metadata import FINISHED, STOPPED
@@ -54,6 +55,7 @@ class LiveSession:
         self.actions: list[RecordedAction] = []
         self.outside_clients = False
         self.epoch_ms = time.time_ns() // 1_000_000
+        self.cost = Cost()
         seed = scenario.seed if seed is None else seed
         files: FileSystem = MemoryFiles()
         offsets_path = ":memory:"
@@ -129,6 +131,7 @@ class LiveSession:
             simulation.close()
         finally:
             if self.recorder is not None:
+                self.recorder.note(cost=self.cost.figures())
                 self.recorder.close(
                     FINISHED if finished else STOPPED,
                     totals=msgspec.to_builtins(simulation.totals()),

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_reports.questions import comparison, runs
+from spark_reports.questions import comparison, cost, runs
 from spark_reports.sessions import ABOUT_SCHEMA
 from tests.spark_reports.conftest import Events
 from tests.spark_reports.questions.rows import MS, S, check, committed, delivered, published
@@ -102,3 +102,22 @@ def test_trends_tell_a_drift_from_one_run_that_is_out_of_line(spark: SparkSessio
     assert drift.change == pytest.approx(4.0) and drift.steady == pytest.approx(1.0)
     assert (odd.measure, odd.odd_session, odd.odd_name, odd.odd_value) == ("delivered_per_s", 2, "run-2", 70.0)
     assert odd.steady == pytest.approx(0.0) and odd.verdict == "same"
+
+
+def test_what_a_session_cost_has_its_units_and_what_follows(spark: SparkSession) -> None:
+    noted = spark.createDataFrame(
+        [("wall_s", 4.0), ("process_cpu_s", 2.0), ("peak_memory_bytes", 5e6)], cost.NOTED_SCHEMA
+    )
+    check(
+        spark,
+        cost.cost(noted, 1000, 8 * S),
+        cost.SCHEMA,
+        [
+            ("peak_memory", 5e6, "bytes"),
+            ("process_cpu", 2.0, "s"),
+            ("processor time an event, in us", 2000.0, ""),
+            ("session seconds a second", 2.0, ""),
+            ("wall", 4.0, "s"),
+        ],
+    )
+    check(spark, cost.cost(noted.limit(0), 0, 8 * S), cost.SCHEMA, [])

@@ -1,0 +1,239 @@
+"""What a report says, on pages of A4 and as pictures."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import PdfPages
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from spark_reports.page.finding import BAD, GOOD, WARN, Finding
+from spark_reports.prints.plots import Plot, plain
+
+A4_INCHES = (8.27, 11.69)
+PICTURE_INCHES = 10.0
+PICTURE_DPI = 144
+WIDTH_CHARS = 100
+FINDINGS_ON_A_PAGE = 16
+ROWS_ON_A_PAGE = 46
+ROWS_MAX = 400
+CELL_CHARS = 30
+MARKS = {BAD: ("#b42624", "!"), WARN: ("#855200", "!"), GOOD: ("#17703f", "+")}
+
+_STYLE: dict[str, Any] = {
+    "font.size": 7.5,
+    "font.family": ["Inter", "DejaVu Sans"],
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "grid.linewidth": 0.4,
+    "axes.linewidth": 0.6,
+    "pdf.fonttype": 42,
+    "text.parse_math": False,
+}
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    """Rows under column names; what is too long for a page is cut, and says so."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[object]]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Everything that is printed. `figures` are (label, value) pairs, `plots` are made when they are drawn."""
+
+    title: str
+    about: str
+    figures: Sequence[tuple[str, str]]
+    findings: Sequence[Finding]
+    tables: Sequence[PrintedTable]
+    plots: Sequence[tuple[str, Plot]]
+    """(heading, plot); the heading names the session where there are several."""
+
+
+def write_pdf(paper: Paper, path: Path, said: Callable[[str], object] = lambda _text: None) -> None:
+    """One PDF: findings first, then plots, then tables. Raises OSError."""
+    with _styled(), PdfPages(path, metadata={"Title": paper.title, "Creator": "Brokerscope"}) as pages:
+        for sheet in _findings_sheets(paper):
+            pages.savefig(sheet)
+        for pair in _in_twos(paper.plots):
+            said(pair[0][1].title)
+            pages.savefig(_plots_sheet(pair))
+        for table in paper.tables:
+            for sheet in _table_sheets(table):
+                pages.savefig(sheet)
+
+
+def write_pictures(paper: Paper, folder: Path, said: Callable[[str], object] = lambda _text: None) -> list[Path]:
+    """A PNG of each plot, and their paths. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    taken: set[str] = set()
+    with _styled():
+        for heading, plot in paper.plots:
+            said(plot.title)
+            figure = Figure(figsize=(PICTURE_INCHES, PICTURE_INCHES * max(0.3, plot.height)), layout="constrained")
+            FigureCanvasAgg(figure)
+            _draw(figure.subplots(), heading, plot)
+            path = folder / f"{_file_name(heading, plot, taken)}.png"
+            figure.savefig(path, dpi=PICTURE_DPI)
+            written.append(path)
+    return written
+
+
+def _styled() -> Any:
+    """Our look, and the fonts that we ship."""
+    from matplotlib import font_manager
+
+    import resources
+
+    for path in sorted(resources.path("fonts").glob("*.[ot]tf")):
+        font_manager.fontManager.addfont(str(path))
+    return mpl.rc_context(cast(Any, _STYLE))
+
+
+def _sheet() -> Figure:
+    figure = Figure(figsize=A4_INCHES)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _write(figure: Figure, y: float, text: str, **look: Any) -> None:
+    figure.text(look.pop("x", 0.08), y, text, parse_math=False, va="top", **look)
+
+
+def _findings_sheets(paper: Paper) -> Iterable[Figure]:
+    findings = list(paper.findings)
+    first = True
+    while first or findings:
+        figure = _sheet()
+        y = 0.95
+        if first:
+            _write(figure, y, paper.title, fontsize=18, fontweight="bold")
+            _write(figure, y - 0.035, "\n".join(textwrap.wrap(paper.about, WIDTH_CHARS)), color="#556073")
+            y -= 0.075
+            for place, (label, value) in enumerate(paper.figures[:12]):
+                x, row = 0.08 + 0.29 * (place % 3), y - 0.045 * (place // 3)
+                _write(figure, row, value, x=x, fontsize=12, fontweight="bold")
+                _write(figure, row - 0.018, label, x=x, color="#556073")
+            y -= 0.045 * -(-min(len(paper.figures), 12) // 3) + 0.02
+        _write(figure, y, "Findings", fontsize=12, fontweight="bold")
+        y -= 0.03
+        shown = 0
+        while findings and y > 0.08 and shown < FINDINGS_ON_A_PAGE:
+            finding = findings.pop(0)
+            colour, sign = MARKS.get(finding.level, ("#2857c4", "·"))
+            head = textwrap.wrap(finding.headline, WIDTH_CHARS - 10) or [""]
+            detail = textwrap.wrap(finding.detail, WIDTH_CHARS)[:4]
+            _write(figure, y, sign, color=colour, fontweight="bold")
+            _write(figure, y, "\n".join(head), x=0.1, fontsize=8.5, fontweight="bold", color=colour)
+            y -= 0.0145 * len(head)
+            _write(figure, y, "\n".join(detail), x=0.1, color="#333333")
+            y -= 0.0125 * len(detail) + 0.012
+            shown += 1
+        yield figure
+        first = False
+
+
+def _in_twos(plots: Sequence[tuple[str, Plot]]) -> Iterable[list[tuple[str, Plot]]]:
+    """Plots that share a page: two or three low ones, or a high one alone."""
+    page: list[tuple[str, Plot]] = []
+    used = 0.0
+    for one in plots:
+        height = max(0.3, one[1].height)
+        if page and used + height > 1.15:
+            yield page
+            page, used = [], 0.0
+        page.append(one)
+        used += height
+    if page:
+        yield page
+
+
+def _plots_sheet(page: Sequence[tuple[str, Plot]]) -> Figure:
+    figure = Figure(figsize=A4_INCHES, layout=ConstrainedLayoutEngine(rect=(0.03, 0.03, 0.94, 0.94)))
+    FigureCanvasAgg(figure)
+    heights = [max(0.3, plot.height) for _heading, plot in page]
+    spare = max(0.0, 1.2 - sum(heights))
+    grid = figure.add_gridspec(len(page) + bool(spare), 1, height_ratios=[*heights, spare][: len(page) + bool(spare)])
+    for place, (heading, plot) in enumerate(page):
+        _draw(figure.add_subplot(grid[place]), heading, plot)
+    return figure
+
+
+def _draw(axes: Any, heading: str, plot: Plot) -> None:
+    title = f"{heading}: {plot.title}" if heading else plot.title
+    # Room for the legend, which stands between the title and the plot.
+    axes.set_title(plain(title, 110), loc="left", fontsize=9, fontweight="bold", pad=22)
+    plot.draw(axes)
+
+
+def _table_sheets(table: PrintedTable) -> Iterable[Figure]:
+    rows = [[_cell(value) for value in row] for row in table.rows[:ROWS_MAX]]
+    note = (
+        f"The first {ROWS_MAX} of {len(table.rows):,} rows; all are in the tables."
+        if len(table.rows) > ROWS_MAX
+        else ""
+    )
+    widths = [
+        max(len(str(name)), *(len(row[place]) for row in rows)) if rows else len(str(name))
+        for place, name in enumerate(table.columns)
+    ]
+    shares = [width / max(1, sum(widths)) for width in widths]
+    for start in range(0, len(rows), ROWS_ON_A_PAGE):
+        figure = _sheet()
+        _write(figure, 0.95, table.title, fontsize=12, fontweight="bold")
+        if note:
+            _write(figure, 0.925, note, color="#556073")
+        y = 0.905
+        for line, cells in enumerate([[str(name) for name in table.columns], *rows[start : start + ROWS_ON_A_PAGE]]):
+            x = 0.08
+            for cell, share in zip(cells, shares, strict=True):
+                _write(figure, y, cell, x=x, fontsize=5.5, fontweight="bold" if line == 0 else "normal")
+                x += share * 0.86
+            y -= 0.0182
+        yield figure
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.4g}"
+    text = "".join(sign if sign.isprintable() else "?" for sign in str(value))
+    return text if len(text) <= CELL_CHARS else text[: CELL_CHARS - 1] + "…"
+
+
+def _file_name(heading: str, plot: Plot, taken: set[str]) -> str:
+    """A name that any file system takes, and that no other plot has."""
+    base = (
+        re.sub(r"[^A-Za-z0-9._-]+", "-", f"{heading}-{plot.name}" if heading else plot.name).strip("-.")[:100] or "plot"
+    )
+    name, number = base, 2
+    while name.lower() in taken:
+        name, number = f"{base}-{number}", number + 1
+    taken.add(name.lower())
+    return name
+
+
+def printed(title: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> PrintedTable:
+    """A table of dictionaries; `columns` are all where none are named."""
+    names = list(columns) or (list(rows[0]) if rows else [])
+    return PrintedTable(title, names, [[row.get(name) for name in names] for row in rows])

@@ -1,0 +1,286 @@
+"""The plots of one session's page, drawn once more for paper, from the same data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PatchCollection
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.ticker import FuncFormatter
+
+Data = Mapping[str, Any]
+
+# Told apart in print and by colour-blind eyes; the order is that of the page.
+COLOURS = (
+    "#2857c4", "#c2410c", "#17703f", "#7c3aed", "#b45309", "#0e7490",
+    "#be185d", "#4d7c0f", "#475569", "#a21caf", "#b42624", "#0369a1",
+)  # fmt: skip
+LEGEND_MAX = 10
+LABELS_MAX = 40
+
+
+class Plot(NamedTuple):
+    """`name` is that of its file, `draw` puts it on axes; `height` is its share of a page's width."""
+
+    name: str
+    title: str
+    draw: Callable[[Axes], None]
+    height: float = 0.36
+
+
+def plots(data: Data) -> list[Plot]:
+    """Every plot that has something to show, in the order of the page."""
+    return list(_all(data))
+
+
+def _all(data: Data) -> Iterator[Plot]:
+    yield from _throughput(data)
+    yield from _latencies(data)
+    yield from _places(data)
+    yield from _counts(data)
+
+
+def _throughput(data: Data) -> Iterator[Plot]:
+    for what, series in data["throughput"].items():
+        if series:
+            yield _over(data, f"throughput-by-{what}", f"Messages a second by {what}", series, "messages", "messages/s")
+    topics = data["throughput"]["topic"]
+    if topics:
+        yield _over(data, "bytes-by-topic", "Bytes a second by topic", topics, "bytes", "bytes/s")
+
+
+def _latencies(data: Data) -> Iterator[Plot]:
+    for measure, lines in data["latency_over_time"].items():
+        title = f"Publish to {measure}: percentiles over time"
+        yield Plot(f"latency-over-time-{measure}", title, partial(_latency, data=data, lines=lines))
+    if data["latency_curve"]:
+        draw = partial(_curve, curves=data["latency_curve"])
+        yield Plot("latency-by-percentile", "Latency by percentile", draw)
+    for measure, heat in data["latency_heat"].items():
+        title = f"Publish to {measure}: how many messages took how long"
+        yield Plot(f"latency-heat-{measure}", title, partial(_heat, data=data, heat=heat))
+
+
+def _places(data: Data) -> Iterator[Plot]:
+    """A row for each partition or consumer."""
+    for name, title, rows, draw in (
+        ("lag", "Consumer lag by partition", data["lag"], _lag),
+        ("ownership", "Who owned which partition", data["ownership"]["rows"], _ownership),
+        ("consumers", "How busy each consumer was", data["busy"], _busy),
+    ):
+        if rows:
+            yield Plot(name, title, partial(draw, data=data), _rows_height(len(rows)))
+
+
+def _counts(data: Data) -> Iterator[Plot]:
+    queues, held = data["queues"], data["backpressure"]
+    if queues:
+        yield _over(data, "queues", "Messages waiting in queues", queues, "waiting", "messages")
+        yield _over(data, "in-flight", "Messages in flight", queues, "in_flight", "messages")
+    for name, title, rows, draw in (
+        ("attempts", "How deliveries ended, by attempt", data["attempts"], _attempts),
+        ("dead-letters", "Dead letters by cause", data["dead_letters"], _dead),
+    ):
+        if rows:
+            yield Plot(name, title, partial(draw, rows=rows), _rows_height(len(rows)))
+    if held:
+        yield _over(data, "backpressure", "Producers held back", held, "blocked", "producers, on average")
+    for topic in data["partitions"]:
+        title = f"Messages by partition of {topic['name']}"
+        yield Plot(f"partitions-{topic['name']}", title, partial(_partitions, topic=topic))
+
+
+def _over(data: Data, name: str, title: str, series: Sequence[Data], value: str, unit: str) -> Plot:
+    return Plot(name, title, partial(_lines, data=data, series=series, value=value, unit=unit))
+
+
+def _rows_height(rows: int) -> float:
+    return min(1.2, 0.16 + 0.028 * min(rows, LABELS_MAX))
+
+
+# -- pieces
+
+
+def _clock(seconds: float, _place: object = None) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes:02d}:{rest:02d}"
+
+
+def _short(value: float, _place: object = None) -> str:
+    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= limit:
+            return f"{value / limit:.3g}{unit}"
+    return f"{value:.3g}"
+
+
+def _over_time(ax: Axes, data: Data) -> None:
+    """Time below, rebalances as bands, faults and actions as lines."""
+    ax.set_xlim(data["from_s"], max(data["to_s"], data["from_s"] + 1e-9))
+    ax.xaxis.set_major_formatter(FuncFormatter(_clock))
+    ax.set_xlabel("session time")
+    for band in data["rebalances"]:
+        end = data["to_s"] if band["to"] is None else band["to"]
+        ax.axvspan(band["from"], end, color="#f0b445", alpha=0.25, linewidth=0, zorder=0)
+    for marker in data["markers"]:
+        ax.axvline(
+            marker["at"], color="#b42624" if marker["kind"] != "user_action" else "#2857c4", linewidth=0.6, zorder=0
+        )
+
+
+def _times(data: Data) -> np.ndarray[Any, Any]:
+    return data["from_s"] + (np.arange(data["buckets"]) + 0.5) * data["width_s"]
+
+
+def _values(series: Sequence[float | None]) -> np.ndarray[Any, Any]:
+    return np.array([np.nan if value is None else value for value in series], dtype=np.float64)
+
+
+def _legend(ax: Axes, names: int) -> None:
+    if 1 < names <= LEGEND_MAX + 1:
+        ax.legend(fontsize=6, frameon=False, ncols=min(names, 5), loc="lower left", bbox_to_anchor=(0, 1.0))
+
+
+def _lines(ax: Axes, data: Data, series: Sequence[Data], value: str, unit: str) -> None:
+    _over_time(ax, data)
+    times = _times(data)
+    for place, one in enumerate(series):
+        ax.plot(
+            times, _values(one[value]), label=plain(one["name"]), color=COLOURS[place % len(COLOURS)], linewidth=0.9
+        )
+    ax.set_ylabel(unit)
+    ax.set_ylim(bottom=0)
+    ax.yaxis.set_major_formatter(FuncFormatter(_short))
+    _legend(ax, len(series))
+
+
+def _latency(ax: Axes, data: Data, lines: Sequence[Sequence[float]]) -> None:
+    _over_time(ax, data)
+    table = np.array(lines, dtype=np.float64)
+    for place, name in enumerate(("p50", "p90", "p99", "p99.9", "max"), 1):
+        # What took no time at all in virtual time has no place on a logarithmic axis: a gap says so.
+        values = np.where(table[:, place] > 0, table[:, place], np.nan)
+        ax.plot(table[:, 0], values, label=name, color=COLOURS[place - 1], linewidth=0.9)
+    ax.set_yscale("log")
+    ax.set_ylabel("ms")
+    ax.yaxis.set_major_formatter(FuncFormatter(_short))
+    _legend(ax, 5)
+
+
+def _curve(ax: Axes, curves: Mapping[str, Sequence[Sequence[float]]]) -> None:
+    for place, (name, points) in enumerate(curves.items()):
+        table = np.array(points, dtype=np.float64)
+        values = np.where(table[:, 1] > 0, table[:, 1], np.nan)
+        ax.plot(table[:, 0], values, label=plain(name), color=COLOURS[place % len(COLOURS)], linewidth=1.0)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xticks([1, 2, 10, 100, 1_000, 10_000], ["0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"])
+    ax.set_xlabel("share of messages that took no longer")
+    ax.set_ylabel("ms")
+    ax.yaxis.set_major_formatter(FuncFormatter(_short))
+    _legend(ax, len(curves))
+
+
+def _heat(ax: Axes, data: Data, heat: Data) -> None:
+    _over_time(ax, data)
+    rows = len(heat["labels"])
+    grid = np.full((rows, data["buckets"]), np.nan)
+    for at, level, messages in heat["cells"]:
+        grid[level, at] = messages
+    ax.imshow(
+        grid,
+        origin="lower",
+        aspect="auto",
+        cmap="Blues",
+        norm="log",
+        extent=(data["from_s"], data["from_s"] + data["buckets"] * data["width_s"], -0.5, rows - 0.5),
+    )
+    shown = range(0, rows, max(1, rows // 8))
+    ax.set_yticks(list(shown), [_short(heat["labels"][row]) for row in shown])
+    ax.set_ylabel("ms")
+
+
+def _rows_of_time(
+    ax: Axes, data: Data, names: Sequence[str], grid: np.ndarray[Any, Any], colours: str, most: float
+) -> None:
+    _over_time(ax, data)
+    end_s = data["from_s"] + data["buckets"] * data["width_s"]
+    extent = (data["from_s"], end_s, len(names) - 0.5, -0.5)
+    image = ax.imshow(grid, aspect="auto", cmap=colours, vmin=0, vmax=most or 1, extent=extent)
+    _name_rows(ax, names)
+    ax.figure.colorbar(image, ax=ax, pad=0.01, format=FuncFormatter(_short))
+
+
+def _name_rows(ax: Axes, names: Sequence[str]) -> None:
+    step = max(1, -(-len(names) // LABELS_MAX))
+    ax.set_yticks(range(0, len(names), step), [plain(name, 28) for name in names[::step]], fontsize=6)
+
+
+def _lag(ax: Axes, data: Data) -> None:
+    grid = np.array([_values(row["lag"]) for row in data["lag"]])
+    most = float(np.nanmax(grid)) if np.isfinite(grid).any() else 1.0
+    _rows_of_time(ax, data, [row["name"] for row in data["lag"]], grid, "Oranges", most)
+
+
+def _busy(ax: Axes, data: Data) -> None:
+    grid = np.array([_values(row["busy"]) for row in data["busy"]])
+    _rows_of_time(ax, data, [row["name"] for row in data["busy"]], grid, "Greens", 1.0)
+
+
+def _ownership(ax: Axes, data: Data) -> None:
+    _over_time(ax, data)
+    found = data["ownership"]
+    boxes = [
+        Rectangle((start, row - 0.4), end - start, 0.8) for row, start, end, _client, _generation in found["spans"]
+    ]
+    colours = [COLOURS[client % len(COLOURS)] for _row, _start, _end, client, _generation in found["spans"]]
+    ax.add_collection(PatchCollection(boxes, facecolors=colours, edgecolors="white", linewidths=0.3))
+    ax.set_ylim(len(found["rows"]) - 0.5, -0.5)
+    _name_rows(ax, found["rows"])
+    names = found["clients"][:LEGEND_MAX]
+    handles = [Patch(color=COLOURS[place % len(COLOURS)], label=plain(name, 20)) for place, name in enumerate(names)]
+    ax.legend(handles=handles, fontsize=6, frameon=False, ncols=5, loc="lower left", bbox_to_anchor=(0, 1.0))
+
+
+def _bars(ax: Axes, names: Sequence[str], parts: Sequence[tuple[str, Sequence[float], str]]) -> None:
+    left = np.zeros(len(names))
+    for name, values, colour in parts:
+        ax.barh(range(len(names)), values, left=left, label=name, color=colour, height=0.7)
+        left += np.array(values, dtype=np.float64)
+    ax.invert_yaxis()
+    ax.set_yticks(range(len(names)), [plain(name, 44) for name in names], fontsize=6)
+    ax.xaxis.set_major_formatter(FuncFormatter(_short))
+    ax.set_xlabel("messages")
+    _legend(ax, len(parts))
+
+
+def _attempts(ax: Axes, rows: Sequence[Data]) -> None:
+    kinds = (("acknowledged", "#17703f"), ("nacked", "#b42624"), ("released", "#475569"), ("lease_expired", "#b45309"))
+    parts = [(kind.replace("_", " "), [row[kind] for row in rows], colour) for kind, colour in kinds]
+    _bars(ax, [row["name"] for row in rows], parts)
+
+
+def _dead(ax: Axes, rows: Sequence[Data]) -> None:
+    left = [max(0, row["dead"] - row["redriven"]) for row in rows]
+    parts = [("redriven", [row["redriven"] for row in rows], "#17703f"), ("still dead", left, "#b42624")]
+    _bars(ax, [f"{row['group']}: {row['cause']}" for row in rows], parts)
+
+
+def _partitions(ax: Axes, topic: Data) -> None:
+    ax.bar(range(len(topic["partitions"])), topic["messages"], color=COLOURS[0])
+    step = max(1, len(topic["partitions"]) // 30)
+    shown = range(0, len(topic["partitions"]), step)
+    ax.set_xticks(list(shown), [str(topic["partitions"][place]) for place in shown])
+    ax.set_xlabel("partition")
+    ax.set_ylabel("messages")
+    ax.yaxis.set_major_formatter(FuncFormatter(_short))
+
+
+def plain(text: str, most: int = 60) -> str:
+    """Data on one short line, without anything that cannot be printed."""
+    shown = "".join(sign if sign.isprintable() else "?" for sign in str(text))
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
