@@ -61,7 +61,12 @@ class PacedRedrive:
 
     def _step(self, now_ns: int) -> None:
         if self.done < self.total:
-            result = self._redrive(now_ns, self._offsets[self.done])
+            offset = self._offsets[self.done]
+            try:
+                result = self._redrive(now_ns, offset)
+            except BrokerError as error:
+                # As where the broker is far away and the connection is lost: the others go on.
+                result = RedriveResult((), (Refused(offset, error),))
             self._redriven += result.redriven
             self._refused += result.refused
         if self.done < self.total:

@@ -110,7 +110,7 @@ class Settle(Body, frozen=True):
 
     outcome: Literal["ack", "nack", "release"]
     leases: tuple[Held, ...]
-    cause: Name = ""
+    cause: str = ""
     requeue: bool = True
 
 

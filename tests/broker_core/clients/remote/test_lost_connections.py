@@ -245,6 +245,23 @@ def test_a_change_whose_answer_is_lost_is_not_made_twice(place: Place):
         assert Admin(remote).topics() == ("t", "once")
 
 
+def test_a_paced_redrive_goes_on_after_a_lost_connection(place: Place):
+    admin = Admin(place.host)
+    admin.create_queue("jobs")
+    with Producer(place.host) as producer, QueueConsumer(place.host, "jobs") as worker:
+        for number in range(20):
+            producer.publish("jobs", b"%d" % number)
+        for delivery in worker.take_many(20):
+            delivery.nack("no ink", requeue=False)
+    with place.remote() as remote:
+        running = Admin(remote).redrive_paced("jobs", range(20), rate_per_s=100)
+        threading.Timer(0.08, place.network.cut).start()
+        result = running.wait(20)
+    assert len(result.redriven) + len(result.refused) == 20 and len(result.refused) <= 1
+    assert all(each.error.code is ErrorCode.CONNECTION_LOST for each in result.refused)
+    assert admin.describe_queue("jobs").ready >= 19
+
+
 def test_sending_is_bounded_in_memory_and_time_while_nobody_answers(place: Place):
     with place.remote() as remote:
         config = ProducerConfig(buffer_bytes=100_000, max_block_ms=200, delivery_timeout_ms=500)
