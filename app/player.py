@@ -5,25 +5,19 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from concurrent.futures import Future
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from app.history.ring import EventRing
 from app.places import DataFiles, new_session_folder
 from app.sessions.again import branch_of
 from app.sessions.reading import Reading
+from app.sessions.shown import Feeds, ShownSession
 from app.sessions.stored import SCENARIO_PATH, StoredSession
-from app.sessions.travel import Travel
-from app.view_models.chart_feed import ChartFeed
-from app.view_models.ownership import OwnershipFeed
-from app.view_models.refusal_feed import RefusalFeed
-from app.view_models.timeline import TimelineFeed
 from broker_core.clock import ns_from_s
 from broker_core.engine.engine_host import EngineHost
-from broker_core.engine.runner import Engine, EngineStatus, Errand, Mode
+from broker_core.engine.runner import Engine, Errand, Mode
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import describe
 from broker_core.lab.actions import UserAction
@@ -31,7 +25,6 @@ from broker_core.lab.performers import Performed
 from broker_core.lab.scenario import Scenario, load_scenario
 from broker_core.lab.simulation import Simulation
 from broker_core.session.live_session import LiveSession
-from broker_core.snapshots import Snapshot
 
 FAST_TIMES = 10.0
 
@@ -41,7 +34,7 @@ _SAID_PLAINLY = frozenset({ErrorCode.INVALID_REQUEST, ErrorCode.NON_EMPTY_GROUP,
 T = TypeVar("T")
 
 
-class Player(QObject):
+class Player(ShownSession):
     """One session at a time. Signals come in the window's thread.
 
     `acted` with a `Performed` when an action was done, `refused` with a sentence when it could not be, and whether it
@@ -66,26 +59,9 @@ class Player(QObject):
         super().__init__(parent)
         self.record = record
         self.sessions = sessions
-        self._live: LiveSession | None = None
-        self._stored: StoredSession | None = None
         self._reading: Reading | None = None
-        self._engine: Engine | None = None
-        self._path: Path | None = None
-        self._seed: int | None = None
         self._told_failure = False
-        self.scenario: Scenario | None = None
-        self.feed = TimelineFeed()
-        self.ownership = OwnershipFeed()
-        self.chart_feed = ChartFeed()
-        self.refusals = RefusalFeed()
-        self.events = EventRing()
-        self.speed = 1.0
-        self.fast = False
-        self.stopped = False
-        self.travel = Travel(lambda: self.end_ns, self)
         self.travel.failed.connect(self.failed)
-        self.branched_from = ""
-        self.errands = 0  # that are asked for and have not ended
         self._acted.connect(self._tell)
         self._stepped.connect(self._tell_step)
         self._erranded.connect(self._tell_errand)
@@ -103,35 +79,25 @@ class Player(QObject):
     def _begin(self, scenario: Scenario, text: str, path: Path, seed: int | None, extra: dict[str, Any]) -> LiveSession:
         """A new session, paused at 0, in place of the one before."""
         folder = new_session_folder(path, self.sessions) if self.record else None
-        events = EventRing()
+        feeds = Feeds()
         live = LiveSession(
             scenario,
             text,
             folder=folder,
             find_file=DataFiles(path),
             seed=seed,
-            sinks=(events,),
+            sinks=feeds.all(),
             extra={SCENARIO_PATH: str(path.resolve()), **extra},
         )
         self.close()
-        self.events = events
+        self.feeds = feeds
         self._live, self._path, self._seed, self.scenario = live, path, seed, scenario
-        self._renew()
-        for sink in (self.feed, self.ownership, self.chart_feed, self.refusals):
-            live.simulation.events.attach(sink)
         self._engine = Engine(live.simulation, until_ns=ns_from_s(scenario.until_s), between=live.look)
         self.travel.follow(live.film)
         self.stopped = self._told_failure = self.fast = False
         self.branched_from = ""
         self.opened.emit()
         return live
-
-    def _renew(self) -> None:
-        """Feeds of another session."""
-        self.feed = TimelineFeed()
-        self.ownership = OwnershipFeed()
-        self.chart_feed = ChartFeed()
-        self.refusals = RefusalFeed()
 
     def open_session(self, folder: Path, at_ns: int = 0) -> StoredSession:
         """Show a session that was recorded, at a moment of it; the session before is sealed.
@@ -143,14 +109,11 @@ class Player(QObject):
         self._live = self._engine = None
         self._stored, self.scenario = stored, stored.scenario
         self._path, self._seed = stored.scenario_path, stored.seed
-        self.events = EventRing()
-        self._renew()
+        self.feeds = Feeds()
         self.stopped, self._told_failure, self.fast = True, True, False
         self.branched_from = ""
         self.travel.follow(lambda: stored.film, has_present=False)
-        self._reading = Reading(
-            folder, (self.feed, self.ownership, self.chart_feed, self.refusals), stored.event_count, self
-        )
+        self._reading = Reading(folder, self.feeds.gathering(), stored.event_count, self)
         self._reading.start()
         self.travel.to(min(at_ns, stored.end_ns))
         self.opened.emit()
@@ -166,7 +129,7 @@ class Player(QObject):
         branch = branch_of(self._stored, self._live, self.snapshot, by_event=by_event)
         assert self._path is not None
         live = self._begin(branch.scenario, branch.text, self._path, branch.seed, branch.extra)
-        self.branched_from = branch.told
+        self.branched_from, self.again_to_ns = branch.told, branch.moment.time_ns
         self.run_errand(branch.errand(live.simulation), branch.done)
 
     def restart(self, *, new_seed: bool = False) -> None:
@@ -201,6 +164,7 @@ class Player(QObject):
         self.ending.emit()
         self._engine.close()
         self.stopped = True
+        self._live.cost.add(engine_s=self._engine.worked_s)
         try:
             self._live.close(finished=finished)
         except BrokerError as error:
@@ -274,88 +238,7 @@ class Player(QObject):
         if self._engine is not None and not self.stopped:
             call(self._engine)
 
-    # -- what it shows
-
-    @property
-    def status(self) -> EngineStatus:
-        """How the engine is doing; of a session that is only looked at, that it is over."""
-        if self._engine is None:
-            return EngineStatus(Mode.FINISHED, 1.0, self.end_ns, 0.0, 0.0, "")
-        return self._engine.status
-
-    @property
-    def present(self) -> Snapshot:
-        """The latest state, whatever is shown."""
-        if self._engine is None:
-            return self.travel.snapshot or Snapshot(0, 0)
-        return self._engine.latest
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """The state that is shown: the latest, or that of a moment of the past."""
-        return self.travel.snapshot or self.present
-
-    @property
-    def end_ns(self) -> int:
-        """How far the session has come."""
-        if self._stored is not None:
-            return self._stored.end_ns
-        return 0 if self._engine is None else self._engine.latest.time_ns
-
-    @property
-    def live(self) -> bool:
-        """False while the window shows the past: nothing in the session can be changed there."""
-        return self._live is not None and not self.travel.looking_back
-
-    @property
-    def stored(self) -> StoredSession | None:
-        """The session that was recorded before and is only looked at."""
-        return self._stored
-
-    @property
-    def running(self) -> LiveSession | None:
-        """The session that goes on, or has just ended."""
-        return self._live
-
-    @property
-    def moving(self) -> bool:
-        """True while session time passes on the screen."""
-        if self.travel.looking_back:
-            return self.travel.playing
-        return not self.stopped and (self.errands > 0 or self.status.mode in {Mode.RUNNING, Mode.EXPRESS})
-
-    @property
-    def path(self) -> Path | None:
-        """The file of the scenario that is open."""
-        return self._path
-
-    @property
-    def seed(self) -> int:
-        """The seed of this run."""
-        if self._stored is not None:
-            return self._stored.seed
-        assert self._live is not None
-        return self._live.simulation.seed
-
-    @property
-    def started_at(self) -> datetime:
-        """The wall time of session time 0."""
-        if self._stored is not None:
-            return self._stored.started_at
-        assert self._live is not None
-        return datetime.fromtimestamp(self._live.epoch_ms / 1000, UTC)
-
-    @property
-    def folder(self) -> Path | None:
-        """Where this session is recorded."""
-        if self._stored is not None:
-            return self._stored.folder
-        return None if self._live is None else self._live.folder
-
-    def recorded_bytes(self) -> int:
-        """The size of the recording on disk."""
-        recorder = None if self._live is None else self._live.recorder
-        return 0 if recorder is None else recorder.recorded_bytes
+    # -- how it goes
 
     def check(self) -> None:
         """Tell once that the engine has failed, or that the recording has stopped."""
@@ -433,7 +316,7 @@ class Player(QObject):
         return EngineHost(self._engine, self._live.simulation, auto_create_partitions=new_topic_partitions)
 
     def _tell_step(self, done: Future[None]) -> None:
-        error, event = done.exception(), self.feed.last
+        error, event = done.exception(), self.feeds.timeline.last
         if error is not None:
             # The simulation broke at this step; nothing can go on from here.
             self.failed.emit(str(error))

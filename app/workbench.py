@@ -120,13 +120,13 @@ class Workbench(QObject):
         self.views.restart()
         self.views.about = scenario_facts(scenario)
         self.views.times.wall_start = self.player.started_at
-        self.views.timeline.follow(self.player.feed)
-        self.views.assignments.follow(self.player.ownership)
-        self.views.ownership.follow(self.player.ownership)
+        self.views.timeline.follow(self.player.feeds.timeline)
+        self.views.assignments.follow(self.player.feeds.ownership)
+        self.views.ownership.follow(self.player.feeds.ownership)
         if self.views.charts is not None:
-            self.views.charts.follow(self.player.chart_feed)
+            self.views.charts.follow(self.player.feeds.charts)
         if self.views.schemas is not None:
-            self.views.schemas.follow(self.player.ask, self.player.refusals)
+            self.views.schemas.follow(self.player.ask, self.player.feeds.refusals)
         self.views.select("")
         self.views.status.seed = self.player.seed
         self.window.toolbar.set_scenario(scenario.title)
@@ -225,6 +225,8 @@ def shown_badge(player: Player) -> tuple[str, str]:
         minutes, seconds = divmod(player.snapshot.time_ns // NS_PER_S, 60)
         return "replay", f"REPLAY {minutes:02d}:{seconds:02d}"
     look, word = badge(player.status.mode, stopped=player.stopped)
+    if player.errands and player.branched_from and player.end_ns < player.again_to_ns:
+        return "branch", f"BRANCH, {player.end_ns / player.again_to_ns:.0%}"
     if player.branched_from and look != "failure":
         return "branch", word.replace("LIVE", "BRANCH") if "LIVE" in word else f"BRANCH, {word}"
     return look, word

@@ -51,7 +51,9 @@ class Branch:
     def done(self, finished: bool) -> str:
         """The sentence for the end of the errand."""
         at = session_time(self.moment.time_ns)
-        return f"This is a branch: live from {at}, {self.told}. Run it (F5)." if finished else ""
+        if finished:
+            return f"This is a branch: live from {at}, {self.told}. Run it (F5)."
+        return f"This branch was stopped before it came to {at}: it is live from where it stands."
 
 
 def branch_of(stored: StoredSession | None, live: LiveSession | None, moment: Snapshot, *, by_event: bool) -> Branch:

@@ -134,10 +134,21 @@ def test_a_recorded_session_opens_in_its_past_and_branches(player: Player, qtbot
     player.open_session(folder, 7 * NS_PER_S)
     arrive(player, qtbot)
     assert not player.live and player.snapshot.time_ns == 7 * NS_PER_S and player.end_ns == 20 * NS_PER_S
-    qtbot.waitUntil(lambda: player.feed.last is not None and bool(player.feed.bins), timeout=10_000)
+    qtbot.waitUntil(lambda: bool(player.feeds.timeline.bins), timeout=10_000)
     player.branch()
     catch_up(player, qtbot)
     assert player.live and player.end_ns == 7 * NS_PER_S
+
+
+def test_a_branch_that_is_stopped_on_its_way_is_live_from_there(player: Player, qtbot: QtBot) -> None:
+    said: list[str] = []
+    player.said.connect(said.append)
+    player.branch()
+    player.grant(0.001)
+    player.pause()
+    qtbot.waitUntil(lambda: not player.moving, timeout=5_000)
+    assert player.live and player.end_ns < 20 * NS_PER_S
+    assert "stopped before it came to 00:20" in said[-1]
 
 
 def test_a_branch_at_an_event_stops_right_after_it(player: Player, qtbot: QtBot) -> None:

@@ -1,0 +1,147 @@
+"""The session that the window shows: what it is, and how it stands."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from app.history.ring import EventRing
+from app.sessions.stored import StoredSession
+from app.sessions.travel import Travel
+from app.view_models.chart_feed import ChartFeed
+from app.view_models.ownership import OwnershipFeed
+from app.view_models.refusal_feed import RefusalFeed
+from app.view_models.timeline import TimelineFeed
+from broker_core.engine.runner import Engine, EngineStatus, Mode
+from broker_core.events import Sink
+from broker_core.lab.scenario import Scenario
+from broker_core.session.live_session import LiveSession
+from broker_core.snapshots import Snapshot
+
+
+class Feeds:
+    """What gathers from every event of one session."""
+
+    def __init__(self) -> None:
+        self.events = EventRing()
+        self.timeline = TimelineFeed()
+        self.ownership = OwnershipFeed()
+        self.charts = ChartFeed()
+        self.refusals = RefusalFeed()
+
+    def all(self) -> tuple[Sink, ...]:
+        """For a session that begins."""
+        return (self.events, *self.gathering())
+
+    def gathering(self) -> tuple[Sink, ...]:
+        """For a session that is read: its single events stay in its folder."""
+        return (self.timeline, self.ownership, self.charts, self.refusals)
+
+
+class ShownSession(QObject):
+    """One session: a live one, perhaps looked at in its past, or one that was recorded before."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._live: LiveSession | None = None
+        self._stored: StoredSession | None = None
+        self._engine: Engine | None = None
+        self._path: Path | None = None
+        self._seed: int | None = None
+        self.scenario: Scenario | None = None
+        self.feeds = Feeds()
+        self.speed = 1.0
+        self.fast = False
+        self.stopped = False
+        self.branched_from = ""
+        self.again_to_ns = 0  # of a branch: up to where it is the session that it left
+        self.errands = 0  # that are asked for and have not ended
+        self.travel = Travel(lambda: self.end_ns, self)
+
+    @property
+    def events(self) -> EventRing:
+        """The last events, in memory."""
+        return self.feeds.events
+
+    @property
+    def status(self) -> EngineStatus:
+        """How the engine is doing; of a session that is only looked at, that it is over."""
+        if self._engine is None:
+            return EngineStatus(Mode.FINISHED, 1.0, self.end_ns, 0.0, 0.0, "")
+        return self._engine.status
+
+    @property
+    def present(self) -> Snapshot:
+        """The latest state, whatever is shown."""
+        if self._engine is None:
+            return self.travel.snapshot or Snapshot(0, 0)
+        return self._engine.latest
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The state that is shown: the latest, or that of a moment of the past."""
+        return self.travel.snapshot or self.present
+
+    @property
+    def end_ns(self) -> int:
+        """How far the session has come."""
+        if self._stored is not None:
+            return self._stored.end_ns
+        return 0 if self._engine is None else self._engine.latest.time_ns
+
+    @property
+    def live(self) -> bool:
+        """False while the window shows the past: nothing in the session can be changed there."""
+        return self._live is not None and not self.travel.looking_back
+
+    @property
+    def stored(self) -> StoredSession | None:
+        """The session that was recorded before and is only looked at."""
+        return self._stored
+
+    @property
+    def running(self) -> LiveSession | None:
+        """The session that goes on, or has just ended."""
+        return self._live
+
+    @property
+    def moving(self) -> bool:
+        """True while session time passes on the screen."""
+        if self.travel.looking_back:
+            return self.travel.playing
+        return not self.stopped and (self.errands > 0 or self.status.mode in {Mode.RUNNING, Mode.EXPRESS})
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the scenario that is open."""
+        return self._path
+
+    @property
+    def seed(self) -> int:
+        """The seed of this run."""
+        if self._stored is not None:
+            return self._stored.seed
+        assert self._live is not None
+        return self._live.simulation.seed
+
+    @property
+    def started_at(self) -> datetime:
+        """The wall time of session time 0."""
+        if self._stored is not None:
+            return self._stored.started_at
+        assert self._live is not None
+        return datetime.fromtimestamp(self._live.epoch_ms / 1000, UTC)
+
+    @property
+    def folder(self) -> Path | None:
+        """Where this session is recorded."""
+        if self._stored is not None:
+            return self._stored.folder
+        return None if self._live is None else self._live.folder
+
+    def recorded_bytes(self) -> int:
+        """The size of the recording on disk."""
+        recorder = None if self._live is None else self._live.recorder
+        return 0 if recorder is None else recorder.recorded_bytes
