@@ -41,6 +41,7 @@ class StatusBar(QStatusBar):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizeGripEnabled(False)
+        self.setContentsMargins(0, 0, 8, 0)
         self.labels = {name: plain_label("", "", self) for name, _tip in _FIELDS}
         for name, tip in _FIELDS:
             label = self.labels[name]

@@ -155,4 +155,13 @@ LIMITS = ("max_messages", "max_bytes", "rate_per_s", "policy", "block_timeout_ms
 
 
 def _action(values: Values) -> SetFlow:
-    return SetFlow(values["target"], FlowConfig(**{name: values.get(name) for name in LIMITS}))
+    return SetFlow(
+        values["target"],
+        FlowConfig(
+            max_messages=values["max_messages"],
+            max_bytes=values["max_bytes"],
+            rate_per_s=values["rate_per_s"],
+            policy=values["policy"],
+            block_timeout_ms=values.get("block_timeout_ms"),
+        ),
+    )

@@ -12,7 +12,7 @@ from app.forms import choices, name_error, open_form, topic_names
 from broker_core.lab.actions import AddPartitions, ConfigureTopic, CreateTopic, DeleteRecords, DeleteTopic
 from broker_core.limits import MAX_PARTITIONS, SEGMENT_BYTES
 from broker_core.log.config import LogConfig
-from broker_core.snapshots import TopicView
+from broker_core.snapshots import PartitionView, TopicView
 from widgets.dialogs.form import Field, Values
 from widgets.words import tr
 
@@ -248,9 +248,8 @@ def _configured(topic: str, values: Values) -> ConfigureTopic:
     )
 
 
-def _why_not_trimmed(values: Values, parts: dict[str, object]) -> str:
+def _why_not_trimmed(values: Values, parts: dict[str, PartitionView]) -> str:
     part = parts.get(values["partition"])
-    end = getattr(part, "end_offset", None)
-    if end is not None and values["offset"] > end:
-        return tr("The partition ends at {end}.", end=f"{end:,}")
+    if part is not None and values["offset"] > part.end_offset:
+        return tr("The partition ends at {end}.", end=f"{part.end_offset:,}")
     return ""

@@ -7,6 +7,7 @@ from broker_core.snapshots import FaultView, Snapshot
 from widgets.words import tr
 
 # The word for what lasts, as the theme knows it.
+_SHORT = {"crash": "", "pause": "", "slow": "slow", "heartbeats dropped": "no heartbeats"}
 _STATES = {"crash": "Crashed", "pause": "Paused", "slow": "Slowed down", "heartbeats dropped": "No heartbeats"}
 
 
@@ -37,6 +38,8 @@ def marks(snapshot: Snapshot) -> dict[str, str]:
         if not fault.client:
             continue
         # Seconds are enough on a card, and let an unchanged one be recognised.
-        left = "" if fault.until_ns is None else f", {max(0, fault.until_ns - snapshot.time_ns) // 1_000_000_000} s"
-        words.setdefault(fault.client, f"{tr(state_of(fault)).lower()}{left}")
+        word = tr(_SHORT.get(fault.fault, "failing"))
+        left_s = None if fault.until_ns is None else max(0, fault.until_ns - snapshot.time_ns) // 1_000_000_000
+        left = "" if left_s is None else tr("{seconds} s", seconds=left_s)
+        words.setdefault(fault.client, ", ".join(part for part in (word, left) if part))
     return words

@@ -148,7 +148,7 @@ class OffsetsModel(TableModel[OffsetRow]):
             Column[OffsetRow](
                 "Drained in",
                 _drained,
-                lambda row: {None: 1 << 40}.get(row.drains_s, row.drains_s or 0),
+                lambda row: 1 << 40 if row.drains_s is None else row.drains_s,
                 numeric=True,
                 about="When nothing is left, at the pace of the last two seconds; n/a where nothing is committed.",
             ),

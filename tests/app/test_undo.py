@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 
@@ -100,9 +102,10 @@ def test_another_session_has_nothing_to_undo(hand: Hand) -> None:
 
 
 def test_the_stack_keeps_order_and_forgets_what_was_undone_when_something_new_is_done() -> None:
-    stack, told = UndoStack(), []
+    stack = UndoStack()
+    told: list[str] = []
     for name in "ab":
-        stack.push(name, lambda name=name: told.append(f"-{name}"), lambda name=name: told.append(f"+{name}"))
+        stack.push(name, partial(told.append, f"-{name}"), partial(told.append, f"+{name}"))
     stack.undo()
     stack.undo()
     stack.undo()

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
+    QAbstractSpinBox,
     QCheckBox,
     QComboBox,
     QDialog,
@@ -26,7 +27,7 @@ from widgets.words import tr
 
 Values = dict[str, Any]
 Kind = Literal["text", "choice", "whole", "decimal", "check"]
-WIDTH = 460
+WIDTH = 520
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,11 @@ class Field:
     none: str = ""
     hint: str = ""
     shown_for: tuple[str, tuple[str, ...]] | None = None
+
+
+def indent(box: QAbstractSpinBox) -> None:
+    """Its text begins where that of other fields begins: no style sheet reaches it."""
+    box.lineEdit().setTextMargins(px(6), 0, 0, 0)
 
 
 def _nothing(_values: Values) -> str:
@@ -146,6 +152,7 @@ class FormDialog(QDialog):
             case "whole":
                 number = QSpinBox(self)
                 number.setGroupSeparatorShown(True)
+                indent(number)
                 number.setRange(int(field.least), int(field.most))
                 number.setSuffix(field.suffix)
                 number.setSpecialValueText(field.none)
@@ -155,6 +162,7 @@ class FormDialog(QDialog):
             case "decimal":
                 decimal = QDoubleSpinBox(self)
                 decimal.setGroupSeparatorShown(True)
+                indent(decimal)
                 decimal.setDecimals(field.decimals)
                 decimal.setRange(field.least, field.most)
                 decimal.setSuffix(field.suffix)
@@ -177,6 +185,9 @@ class FormDialog(QDialog):
         self.accept_button.setAutoDefault(False)
         self.accept_button.setDefault(False)
         self.cancel_button.setDefault(True)
+        for button in (self.accept_button, self.cancel_button):
+            button.style().unpolish(button)
+            button.style().polish(button)
         if not self.fields:
             self.cancel_button.setFocus()
 
@@ -208,8 +219,10 @@ class FormDialog(QDialog):
                 widget.setText("" if value is None else str(value))
             elif isinstance(widget, QComboBox):
                 widget.setCurrentIndex(max(0, widget.findData(value)))
-            elif isinstance(widget, QSpinBox | QDoubleSpinBox):
-                widget.setValue(widget.minimum() if value is None else value)
+            elif isinstance(widget, QSpinBox):
+                widget.setValue(widget.minimum() if value is None else int(value))
+            elif isinstance(widget, QDoubleSpinBox):
+                widget.setValue(widget.minimum() if value is None else float(value))
             elif isinstance(widget, QCheckBox):
                 widget.setChecked(bool(value))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from widgets.facts import LinkButton, plain_label
 from widgets.words import tr
@@ -54,46 +54,59 @@ class BlockChains(QWidget):
         return self._chains
 
     def set_chains(self, chains: Sequence[BlockChain]) -> None:
-        """Show these, at most `CHAINS_MAX`."""
+        """Show these, at most `CHAINS_MAX`. Lines are used again, so that a click on one is never lost."""
         shown = tuple(chains[:CHAINS_MAX])
-        same = [each.links for each in shown] == [each.links for each in self._chains]
+        if shown == self._chains:
+            return
         self._chains = shown
-        self.setVisible(bool(shown))
-        if not same:
-            self._rebuild()
-        for line, chain in zip(self._lines, shown, strict=True):
-            line.since.setText(f"({chain.since})")
-            line.setAccessibleName(chain.sentence())
-
-    def _rebuild(self) -> None:
-        while self._lines:
-            self._lines.pop().deleteLater()
-        for chain in self._chains:
-            line = _Line(chain, self)
-            for button in line.buttons:
-                button.followed.connect(self.followed)
+        while len(self._lines) < len(shown):
+            line = _Line(self)
+            line.followed.connect(self.followed)
             self._column.addWidget(line)
             self._lines.append(line)
+        for place, line in enumerate(self._lines):
+            line.setVisible(place < len(shown))
+            if place < len(shown):
+                line.set_chain(shown[place])
+        self.setVisible(bool(shown))
 
     def buttons(self) -> list[LinkButton]:
         """Every link, line by line."""
-        return [button for line in self._lines for button in line.buttons]
+        return [button for line in self._lines[: len(self._chains)] for button in line.buttons()]
 
 
 class _Line(QWidget):
-    def __init__(self, chain: BlockChain, parent: QWidget) -> None:
+    followed = Signal(str)
+
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        self.buttons: list[LinkButton] = []
-        for place, link in enumerate(chain.links):
-            if place:
-                row.addWidget(plain_label(ARROW, "muted", self))
-            button = LinkButton(self)
-            button.set_link(link.words, link.target, tr("Shows it on the canvas."))
-            self.buttons.append(button)
-            row.addWidget(button)
-        self.since = plain_label("", "muted", self)
-        row.addWidget(self.since)
-        row.addStretch(1)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(6)
+        self._links: list[tuple[QLabel, LinkButton]] = []
+        self._shown = 0
+        self._since = plain_label("", "muted", self)
+        self._row.addWidget(self._since)
+        self._row.addStretch(1)
+
+    def buttons(self) -> list[LinkButton]:
+        """The links that are shown."""
+        return [button for _, button in self._links[: self._shown]]
+
+    def set_chain(self, chain: BlockChain) -> None:
+        """Show another chain, or other figures of the same."""
+        while len(self._links) < len(chain.links):
+            arrow, button = plain_label(ARROW, "muted", self), LinkButton(self)
+            button.followed.connect(self.followed)
+            for widget in (arrow, button):
+                self._row.insertWidget(self._row.count() - 2, widget)
+            self._links.append((arrow, button))
+        self._shown = len(chain.links)
+        for place, (arrow, button) in enumerate(self._links):
+            arrow.setVisible(0 < place < self._shown)
+            button.setVisible(place < self._shown)
+            if place < self._shown:
+                link = chain.links[place]
+                button.set_link(link.words, link.target, tr("Shows it on the canvas."))
+        self._since.setText(f"({chain.since})")
+        self.setAccessibleName(chain.sentence())

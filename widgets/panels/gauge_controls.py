@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QSpinBox, QWidget
 
+from widgets.dialogs.form import indent
 from widgets.facts import set_plain_tip
 from widgets.words import mark, tr
 
@@ -63,6 +64,7 @@ class GaugeControls(QWidget):
             row.addWidget(widget, 1)
         for box in (self.limit, self.rate):
             box.setKeyboardTracking(False)
+            indent(box)
         self.limit.valueChanged.connect(lambda _value: self._tell())
         self.rate.valueChanged.connect(lambda _value: self._tell())
         self.policy.activated.connect(lambda _place: self._tell())

@@ -1,0 +1,95 @@
+"""Chains of what blocks whom, and the controls of a gauge, alone with made-up facts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from widgets.panels.backpressure import BackpressurePanel, GaugeFacts
+from widgets.panels.block_chains import CHAINS_MAX, BlockChain, BlockChains, ChainLink
+from widgets.panels.gauge_controls import GaugeControls, Limits
+
+CHAIN = BlockChain(
+    (ChainLink("shop", "producer:shop"), ChainLink("orders is full: 9 of 9", "topic:orders")), "since 00:12, for 4 s"
+)
+FACTS = GaugeFacts(
+    target="orders",
+    kind="topic",
+    state="Full",
+    depth="9 of 9",
+    share=1.0,
+    policy="blocks producers",
+    rate="No rate limit",
+    slowest="Slowest reader: readers",
+    blocked=(),
+    rejected="0",
+    dropped="0",
+    blocked_total="4 s",
+    limits=Limits(9, None, "block"),
+)
+
+
+def test_a_chain_is_read_as_a_line_and_each_link_leads_somewhere(qtbot: QtBot) -> None:
+    chains = BlockChains()
+    qtbot.addWidget(chains)
+    followed: list[str] = []
+    chains.followed.connect(followed.append)
+    chains.set_chains([CHAIN])
+    chains.show()
+    assert CHAIN.sentence() == "shop \u2190 orders is full: 9 of 9 (since 00:12, for 4 s)"
+    for button in chains.buttons():
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert followed == ["producer:shop", "topic:orders"]
+
+
+def test_other_figures_keep_the_buttons_and_fewer_links_hide_some(qtbot: QtBot) -> None:
+    chains = BlockChains()
+    qtbot.addWidget(chains)
+    chains.set_chains([CHAIN])
+    before = chains.buttons()
+    chains.set_chains([replace(CHAIN, since="since 00:12, for 5 s")])
+    assert chains.buttons() == before
+    chains.set_chains([BlockChain(CHAIN.links[:1], "since 00:12")])
+    assert [button.whole for button in chains.buttons()] == ["shop"]
+    chains.set_chains([])
+    assert not chains.isVisible()
+    assert chains.buttons() == []
+
+
+def test_many_chains_are_cut(qtbot: QtBot) -> None:
+    chains = BlockChains()
+    qtbot.addWidget(chains)
+    chains.set_chains([replace(CHAIN, since=str(number)) for number in range(20)])
+    assert len(chains.chains()) == CHAINS_MAX
+
+
+def test_limits_are_told_when_a_person_changes_them_and_not_when_figures_come(qtbot: QtBot) -> None:
+    controls = GaugeControls()
+    qtbot.addWidget(controls)
+    told: list[Limits] = []
+    controls.changed.connect(told.append)
+    controls.set_limits(Limits(9, None, "block"))
+    controls.set_limits(Limits(10, 5.0, "reject"))
+    assert told == []
+    controls.limit.setValue(0)
+    assert told == [Limits(None, 5.0, "reject")]
+    controls.set_limits(Limits(None, 5.0, "reject"), "The session has ended.")
+    assert not controls.isEnabled()
+    assert "The session has ended." in controls.limit.toolTip()
+
+
+def test_the_panel_says_why_nothing_can_be_changed(qtbot: QtBot) -> None:
+    panel = BackpressurePanel()
+    qtbot.addWidget(panel)
+    chosen: list[tuple[str, Limits]] = []
+    panel.limitsChosen.connect(lambda target, limits: chosen.append((target, limits)))
+    panel.set_gauges([FACTS, replace(FACTS, target="audit", limits=None)])
+    first, second = panel.gauges()
+    first.controls.limit.setValue(20)
+    assert chosen == [("orders", Limits(20, None, "block"))]
+    assert second.controls.isHidden()
+    panel.forbid("This is the past.")
+    assert not panel.limits_button.isEnabled()
+    assert not first.controls.isEnabled()
