@@ -249,12 +249,20 @@ class TablePanel(Panel):
 
     def selected_keys(self) -> list[Hashable]:
         """Keys of the selected rows, from the top down."""
-        spans = self._selected_spans()
-        return [self.model.index(place, 0).data(Role.KEY) for first, last in spans for place in range(first, last + 1)]
+        return [key for first, last in self._selected_spans() for key in self._keys(first, last)]
 
     def shown_keys(self) -> list[Hashable]:
         """Keys of all rows that are shown, from the top down."""
-        return [self.model.index(place, 0).data(Role.KEY) for place in range(self.model.rowCount())]
+        return self._keys(0, self.model.rowCount() - 1)
+
+    def _keys(self, first: int, last: int) -> list[Hashable]:
+        """Keys of the rows from `first` to `last`, both included."""
+        at_once = getattr(self.model, "keys", None)
+        if at_once is not None:
+            # A cell at a time takes a second for a hundred thousand rows.
+            keys: list[Hashable] = at_once(first, last)
+            return keys
+        return [self.model.index(place, 0).data(Role.KEY) for place in range(first, last + 1)]
 
     def select(self, place: int) -> None:
         """Select one row and make it the current one."""
