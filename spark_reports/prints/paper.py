@@ -16,14 +16,14 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from spark_reports.page.finding import BAD, GOOD, WARN, Finding
-from spark_reports.prints.plots import Plot, plain
+from spark_reports.prints.plots import LEGEND_COLUMNS, Plot, plain
 
 A4_INCHES = (8.27, 11.69)
 PICTURE_INCHES = 10.0
 PICTURE_DPI = 144
 WIDTH_CHARS = 100
 FINDINGS_ON_A_PAGE = 16
-ROWS_ON_A_PAGE = 46
+TOP, BOTTOM, LINE = 0.95, 0.06, 0.0165
 ROWS_MAX = 400
 CELL_CHARS = 30
 MARKS = {BAD: ("#b42624", "!"), WARN: ("#855200", "!"), GOOD: ("#17703f", "+")}
@@ -72,9 +72,8 @@ def write_pdf(paper: Paper, path: Path, said: Callable[[str], object] = lambda _
         for pair in _in_twos(paper.plots):
             said(pair[0][1].title)
             pages.savefig(_plots_sheet(pair))
-        for table in paper.tables:
-            for sheet in _table_sheets(table):
-                pages.savefig(sheet)
+        for sheet in _tables_sheets(paper.tables):
+            pages.savefig(sheet)
 
 
 def write_pictures(paper: Paper, folder: Path, said: Callable[[str], object] = lambda _text: None) -> list[Path]:
@@ -112,7 +111,8 @@ def _sheet() -> Figure:
 
 
 def _write(figure: Figure, y: float, text: str, **look: Any) -> None:
-    figure.text(look.pop("x", 0.08), y, text, parse_math=False, va="top", **look)
+    shown = "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
+    figure.text(look.pop("x", 0.08), y, shown, parse_math=False, va="top", **look)
 
 
 def _findings_sheets(paper: Paper) -> Iterable[Figure]:
@@ -164,7 +164,7 @@ def _in_twos(plots: Sequence[tuple[str, Plot]]) -> Iterable[list[tuple[str, Plot
 
 
 def _plots_sheet(page: Sequence[tuple[str, Plot]]) -> Figure:
-    figure = Figure(figsize=A4_INCHES, layout=ConstrainedLayoutEngine(rect=(0.03, 0.03, 0.94, 0.94)))
+    figure = Figure(figsize=A4_INCHES, layout=ConstrainedLayoutEngine(rect=(0.05, 0.03, 0.9, 0.94)))
     FigureCanvasAgg(figure)
     heights = [max(0.3, plot.height) for _heading, plot in page]
     spare = max(0.0, 1.2 - sum(heights))
@@ -176,36 +176,55 @@ def _plots_sheet(page: Sequence[tuple[str, Plot]]) -> Figure:
 
 def _draw(axes: Any, heading: str, plot: Plot) -> None:
     title = f"{heading}: {plot.title}" if heading else plot.title
-    # Room for the legend, which stands between the title and the plot.
-    axes.set_title(plain(title, 110), loc="left", fontsize=9, fontweight="bold", pad=22)
     plot.draw(axes)
+    legend = axes.get_legend()
+    rows = 0 if legend is None else -(-len(legend.get_texts()) // LEGEND_COLUMNS)
+    # Room for the legend, which stands between the title and the plot.
+    axes.set_title(plain(title, 110), loc="left", fontsize=9, fontweight="bold", pad=8 + 11 * rows)
 
 
-def _table_sheets(table: PrintedTable) -> Iterable[Figure]:
-    rows = [[_cell(value) for value in row] for row in table.rows[:ROWS_MAX]]
-    note = (
-        f"The first {ROWS_MAX} of {len(table.rows):,} rows; all are in the tables."
-        if len(table.rows) > ROWS_MAX
-        else ""
-    )
-    widths = [
-        max(len(str(name)), *(len(row[place]) for row in rows)) if rows else len(str(name))
-        for place, name in enumerate(table.columns)
-    ]
-    shares = [width / max(1, sum(widths)) for width in widths]
-    for start in range(0, len(rows), ROWS_ON_A_PAGE):
-        figure = _sheet()
-        _write(figure, 0.95, table.title, fontsize=12, fontweight="bold")
-        if note:
-            _write(figure, 0.925, note, color="#556073")
-        y = 0.905
-        for line, cells in enumerate([[str(name) for name in table.columns], *rows[start : start + ROWS_ON_A_PAGE]]):
-            x = 0.08
-            for cell, share in zip(cells, shares, strict=True):
-                _write(figure, y, cell, x=x, fontsize=5.5, fontweight="bold" if line == 0 else "normal")
-                x += share * 0.86
-            y -= 0.0182
+def _tables_sheets(tables: Sequence[PrintedTable]) -> Iterable[Figure]:
+    """Tables below each other; one that finds no room for a few rows begins a new page."""
+    figure, y = _sheet(), TOP
+    drawn = False
+    for table in tables:
+        rows = [[_cell(value) for value in row] for row in table.rows[:ROWS_MAX]]
+        if not rows:
+            continue
+        lines = [[str(name) for name in table.columns], *rows]
+        x = _starts(lines)
+        if drawn and y - LINE * min(len(lines) + 2, 8) < BOTTOM:
+            yield figure
+            figure, y = _sheet(), TOP
+        y = _write_head(figure, y, table)
+        for number, cells in enumerate(lines):
+            if y < BOTTOM:
+                yield figure
+                figure, y = _sheet(), TOP
+                y = _write_head(figure, y, table)
+            for start, cell in zip(x, cells, strict=True):
+                _write(figure, y, cell, x=start, fontsize=5.5, fontweight="bold" if number == 0 else "normal")
+            y -= LINE
+        y -= LINE
+        drawn = True
+    if drawn:
         yield figure
+
+
+def _write_head(figure: Figure, y: float, table: PrintedTable) -> float:
+    _write(figure, y, table.title, fontsize=11, fontweight="bold")
+    more = len(table.rows) > ROWS_MAX
+    if more:
+        note = f"The first {ROWS_MAX} of {len(table.rows):,} rows; all are in the tables."
+        _write(figure, y - 0.02, note, color="#556073")
+    return y - (0.045 if more else 0.028)
+
+
+def _starts(lines: Sequence[Sequence[str]]) -> list[float]:
+    """Where each column begins, by the length of its longest cell."""
+    widths = [max(len(line[place]) for line in lines) + 2 for place in range(len(lines[0]))]
+    step = min(0.86 / max(1, sum(widths)), 0.0085)
+    return [0.08 + step * sum(widths[:place]) for place in range(len(widths))]
 
 
 def _cell(value: object) -> str:
@@ -236,4 +255,9 @@ def _file_name(heading: str, plot: Plot, taken: set[str]) -> str:
 def printed(title: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> PrintedTable:
     """A table of dictionaries; `columns` are all where none are named."""
     names = list(columns) or (list(rows[0]) if rows else [])
-    return PrintedTable(title, names, [[row.get(name) for name in names] for row in rows])
+    heads = [f"{name.removesuffix('_ns')}_ms" if name.endswith("_ns") else name for name in names]
+    return PrintedTable(title, heads, [[_readable(name, row.get(name)) for name in names] for row in rows])
+
+
+def _readable(name: str, value: object) -> object:
+    return value / 1e6 if name.endswith("_ns") and isinstance(value, int | float) else value

@@ -20,6 +20,7 @@ COLOURS = (
     "#be185d", "#4d7c0f", "#475569", "#a21caf", "#b42624", "#0369a1",
 )  # fmt: skip
 LEGEND_MAX = 10
+LEGEND_COLUMNS = 5
 LABELS_MAX = 40
 
 
@@ -142,7 +143,9 @@ def _values(series: Sequence[float | None]) -> np.ndarray[Any, Any]:
 
 def _legend(ax: Axes, names: int) -> None:
     if 1 < names <= LEGEND_MAX + 1:
-        ax.legend(fontsize=6, frameon=False, ncols=min(names, 5), loc="lower left", bbox_to_anchor=(0, 1.0))
+        ax.legend(
+            fontsize=6, frameon=False, ncols=min(names, LEGEND_COLUMNS), loc="lower left", bbox_to_anchor=(0, 1.0)
+        )
 
 
 def _lines(ax: Axes, data: Data, series: Sequence[Data], value: str, unit: str) -> None:
@@ -243,7 +246,9 @@ def _ownership(ax: Axes, data: Data) -> None:
     _name_rows(ax, found["rows"])
     names = found["clients"][:LEGEND_MAX]
     handles = [Patch(color=COLOURS[place % len(COLOURS)], label=plain(name, 20)) for place, name in enumerate(names)]
-    ax.legend(handles=handles, fontsize=6, frameon=False, ncols=5, loc="lower left", bbox_to_anchor=(0, 1.0))
+    ax.legend(
+        handles=handles, fontsize=6, frameon=False, ncols=LEGEND_COLUMNS, loc="lower left", bbox_to_anchor=(0, 1.0)
+    )
 
 
 def _bars(ax: Axes, names: Sequence[str], parts: Sequence[tuple[str, Sequence[float], str]]) -> None:

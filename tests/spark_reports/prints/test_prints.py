@@ -1,0 +1,119 @@
+"""The report on paper: every plot that the page has, names shown as they are, one file each, one PDF."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from spark_reports.page.finding import BAD, GOOD, Finding
+from spark_reports.prints.paper import ROWS_MAX, Paper, printed, write_pdf, write_pictures
+from spark_reports.prints.plots import plain, plots
+
+HOSTILE = "$\\frac{1}{0}$ <b>\u202eevil</b>\x00\n../../etc"
+
+
+def page_data(name: str = "orders") -> dict[str, Any]:
+    series = [{"name": name, "messages": [1.0, 2.0, 3.0], "bytes": [10.0, 20.0, 30.0]}]
+    return {
+        "width_s": 1.0,
+        "buckets": 3,
+        "from_s": 0.0,
+        "to_s": 3.0,
+        "rebalances": [{"from": 0.5, "to": None, "group": name, "cause": "joined", "stopped": 1}],
+        "markers": [{"at": 1.0, "kind": "fault", "text": name}],
+        "throughput": {"topic": series, "partition": series, "producer": [], "consumer": series},
+        "latency_over_time": {"delivered": [[0.5, 0.0, 1, 2, 3, 4], [1.5, 1, 2, 3, 4, 5]]},
+        "latency_curve": {"delivered": [[1, 0.0], [2, 1.0], [100, 9.0]]},
+        "latency_heat": {
+            "delivered": {"cells": [[0, 0, 5], [1, 2, 7]], "labels": [0.001, 0.01, 0.1], "has_zero": True}
+        },
+        "lag": [{"name": f"{name}/0", "lag": [None, 3, 4]}],
+        "ownership": {
+            "rows": [f"{name}/0"],
+            "groups": ["g"],
+            "clients": [name],
+            "spans": [[0, 0.5, 3.0, 0, 1]],
+        },
+        "busy": [{"name": name, "busy": [0.1, 0.5, 1.0], "in_hand": [1, 2, 3]}],
+        "queues": [{"name": name, "waiting": [1, 2, 3], "in_flight": [0, 1, 0]}],
+        "attempts": [{"name": name, "acknowledged": 5, "nacked": 1, "released": 0, "lease_expired": 2}],
+        "dead_letters": [{"cause": name, "group": name, "dead": 3, "redriven": 1}],
+        "backpressure": [{"name": name, "blocked": [0, 0.5, 1], "rejected": [0, 0, 0], "dropped": [0, 0, 0]}],
+        "partitions": [{"name": name, "partitions": [0, 1], "messages": [5, 6], "share": [0.4, 0.6]}],
+    }
+
+
+def empty_data() -> dict[str, Any]:
+    blank = {key: type(value)() for key, value in page_data().items() if isinstance(value, dict | list)}
+    blank["throughput"] = {"topic": [], "partition": [], "producer": [], "consumer": []}
+    blank["ownership"] = {"rows": [], "groups": [], "clients": [], "spans": []}
+    return {**page_data(), **blank}
+
+
+def paper_of(data: dict[str, Any], rows: int = 3) -> Paper:
+    findings = [Finding(BAD, f"Lost {HOSTILE}", "A " * 200, "audit", 5), Finding(GOOD, "All is well", "", "audit")]
+    tables = [printed("Totals", [{"name": HOSTILE, "pause_ns": 2_500_000, "ok": True} for _ in range(rows)])]
+    return Paper(
+        "First session", "seed 7", [("Published", "7,687")], findings * 12, tables, [("", p) for p in plots(data)]
+    )
+
+
+def test_every_kind_of_plot_is_drawn_and_named_once(tmp_path: Path) -> None:
+    written = write_pictures(paper_of(page_data()), tmp_path / "pictures")
+    names = [path.stem for path in written]
+    assert len(set(names)) == len(names) == 16
+    assert {"lag", "ownership", "latency-heat-delivered", "partitions-orders", "throughput-by-topic"} <= set(names)
+    for path in written:
+        assert path.read_bytes().startswith(b"\x89PNG")
+        assert path.stat().st_size > 4_000
+
+
+def test_names_are_data_in_files_and_on_paper(tmp_path: Path) -> None:
+    """A name is never a formula, never a path, never more than its place."""
+    for path in write_pictures(paper_of(page_data(HOSTILE)), tmp_path / "pictures"):
+        assert path.parent == tmp_path / "pictures"
+    write_pdf(paper_of(page_data(HOSTILE)), tmp_path / "report.pdf")
+    assert plain("a\nb\x00" + "c" * 100, 10) == "a?b?ccccc…"
+
+
+def test_the_pdf_has_findings_plots_and_tables(tmp_path: Path) -> None:
+    path = tmp_path / "report.pdf"
+    write_pdf(paper_of(page_data(), rows=ROWS_MAX + 5), path)
+    data = path.read_bytes()
+    assert data.startswith(b"%PDF")
+    pages = data.count(b"/Type /Page\n") or data.count(b"/Type /Page ")
+    assert pages >= 12
+
+
+def test_a_session_in_which_nothing_happened_still_prints(tmp_path: Path) -> None:
+    assert plots(empty_data()) == []
+    write_pdf(paper_of(empty_data(), rows=0), tmp_path / "report.pdf")
+    assert write_pictures(paper_of(empty_data()), tmp_path / "pictures") == []
+
+
+def test_what_took_no_time_leaves_a_gap_on_a_logarithmic_axis() -> None:
+    plot = next(plot for plot in plots(page_data()) if plot.name == "latency-over-time-delivered")
+    figure = Figure()
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    plot.draw(axes)
+    p50: Any = axes.get_lines()[1].get_ydata()  # the first line is the marker of the fault
+    assert str(p50[0]) == "nan"
+    assert p50[1] == 1
+
+
+def test_nanoseconds_are_printed_as_milliseconds() -> None:
+    table = printed("Rebalances", [{"pause_ns": 2_500_000, "cause": "joined"}])
+    assert (table.columns, table.rows) == (["pause_ms", "cause"], [[2.5, "joined"]])
+
+
+@pytest.mark.parametrize("count", [1, 60])
+def test_many_rows_keep_to_the_sheet(count: int, tmp_path: Path) -> None:
+    data = page_data()
+    data["lag"] = [{"name": f"orders/{number}", "lag": [1, 2, 3]} for number in range(count)]
+    plot = next(plot for plot in plots(data) if plot.name == "lag")
+    assert 0.15 < plot.height <= 1.2
