@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable
 
 import msgspec
@@ -11,6 +12,7 @@ from broker_core.clock import NS_PER_S
 
 # Rates are taken over at least this long, and at most twice as long.
 RATE_WINDOW_NS = NS_PER_S
+KEPT_GONE = 50
 
 
 class ConnectionView(msgspec.Struct, frozen=True):
@@ -127,6 +129,7 @@ class Connections:
         self._now_ns = now_ns
         self._lock = threading.Lock()
         self._open: dict[int, Connection] = {}
+        self._gone: deque[ConnectionView] = deque(maxlen=KEPT_GONE)
         self._next_id = 1
 
     def open(self, door: str, peer: str, cut: Callable[[], object], *, client: str = "") -> Connection:
@@ -139,8 +142,10 @@ class Connections:
 
     def closed(self, connection: Connection) -> None:
         """It is gone; the second call does nothing."""
+        now_ns = self._now_ns()
         with self._lock:
-            self._open.pop(connection.id, None)
+            if self._open.pop(connection.id, None) is not None:
+                self._gone.append(connection.view(now_ns))
 
     def cut(self, number: int, reason: str = "cut by the user") -> bool:
         """End the connection `number`; False where there is none any more."""
@@ -162,3 +167,8 @@ class Connections:
         now_ns = self._now_ns()
         with self._lock:
             return tuple(each.view(now_ns) for each in self._open.values())
+
+    def gone(self) -> tuple[ConnectionView, ...]:
+        """The last ones that were closed, as they were then, the oldest first: whom a door has cut, and why."""
+        with self._lock:
+            return tuple(self._gone)

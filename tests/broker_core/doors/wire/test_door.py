@@ -338,6 +338,12 @@ def test_silent_partial_and_idle_connections_are_cut(host: BrokerHost):
         while door.connections.count() > 1 and time.monotonic() < end_s:
             busy.get(session.Ping())
             time.sleep(0.01)
+        reasons = {view.last_error for view in door.connections.gone()}
+        assert {
+            "cut: it did not say hello for 0.3 s",
+            "cut: it did not end a frame for 0.3 s",
+            "cut: it said nothing for 0.9 s",
+        } == reasons
         for talk in (silent, partial, idle):
             assert talk.closed_within(1)
             talk.close()
