@@ -120,7 +120,8 @@ class Frames:
     @cached_property
     def unserved(self) -> DataFrame:
         """Partitions that a rebalance took from their owners."""
-        return self._kept(unserved.unserved(self.control, self.rebalances, self.ownership, self.messages, self.scale))
+        pauses = self._kept(unserved.pauses(self.control, self.rebalances, self.ownership, self.scale))
+        return self._kept(unserved.unserved(pauses, self.messages, unserved.windows(pauses)))
 
     @cached_property
     def consumers(self) -> DataFrame:

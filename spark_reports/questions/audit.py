@@ -166,19 +166,20 @@ def words(messages: DataFrame) -> DataFrame:
         .select("*", bits.alias("bits"))
     )
 
-    def told(name: str, where: Column) -> list[Column]:
-        return [
-            F.coalesce(F.bit_or(F.when(where, F.col("bits"))), F.lit(0)).cast("bigint").alias(name),
-            F.coalesce(F.sum(F.when(where, F.col("length"))), F.lit(0)).alias(f"{name}_count"),
-        ]
+    def told(name: str, where: Column) -> Column:
+        return F.coalesce(F.bit_or(F.when(where, F.col("bits"))), F.lit(0)).cast("bigint").alias(name)
+
+    def counted(name: str, where: Column) -> Column:
+        return F.coalesce(F.sum(F.when(where, F.col("length"))), F.lit(0)).alias(f"{name}_count")
 
     delivered = kind == "delivered"
+    first = delivered & (F.coalesce("attempt", F.lit(1)) == 1)
     return spread.groupBy(*_PLACE, "word").agg(
-        *told("published", kind == "published"),
-        *told("first", delivered & (F.coalesce("attempt", F.lit(1)) == 1)),
-        *told("delivered", delivered),
-        *told("done", kind.isin(*_DONE)),
-        *told("finished", kind.isin(*_DONE, *_REMOVED)),
+        *(make("published", kind == "published") for make in (told, counted)),
+        *(make("first", first) for make in (told, counted)),
+        told("delivered", delivered),
+        told("done", kind.isin(*_DONE)),
+        *(make("finished", kind.isin(*_DONE, *_REMOVED)) for make in (told, counted)),
         F.min("at").alias("first_offset"),
         F.max(end).alias("end_offset"),
         F.min(F.when(delivered, F.col("at"))).alias("first_delivered"),

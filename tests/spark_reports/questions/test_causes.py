@@ -104,6 +104,16 @@ def test_partitions_without_a_reader_and_what_came_meanwhile(spark: SparkSession
     )
 
 
+def test_many_pauses_are_few_windows(spark: SparkSession) -> None:
+    rows = [("g", 0, "t", 0, at * 100, "a", "b", at * 100 + (10 if at else 150)) for at in range(200)]
+    found = unserved.windows(spark.createDataFrame(rows, unserved.PAUSES_SCHEMA))
+    assert len(found) == unserved.MOST_WINDOWS and found[0][0] == 0
+    assert all(any(begin <= row[4] and row[7] <= end for begin, end in found) for row in rows)
+    few = unserved.windows(spark.createDataFrame(rows[:3], unserved.PAUSES_SCHEMA))
+    assert few == [(0, 150), (200, 210)]
+    assert unserved.windows(spark.createDataFrame([], unserved.PAUSES_SCHEMA)) == []
+
+
 def test_the_effects_of_a_fault_are_those_of_its_group_and_of_a_disk_of_all(
     spark: SparkSession, events: Events
 ) -> None:
