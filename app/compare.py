@@ -50,12 +50,12 @@ class Figures:
 def figures_of(folder: Path, work: Work, part: tuple[float, float], recorder: Recorder | None = None) -> Figures:
     """The figures of the session in `folder`; `part` is the share of the work that this is, from and to."""
     metadata = meta.read_metadata(folder)
-    found = Figures(f"{metadata.started_at[:16].replace('T', ' ')}, seed {metadata.seed}")
+    found = Figures(f"{metadata.started_at[:19].replace('T', ' ')}, seed {metadata.seed}")
     if recorder is not None:
         recorder.flush()
     film = FolderFilm(folder, recorder)
     work.say(part[0], tr("Reading {name}", name=folder.name))
-    end = film.at(1 << 62)
+    end = film.end()
     _overall(found, end if metadata.duration_ns is None else _at(end, metadata.duration_ns))
     _ends(found, end)
     _moments(found, film)

@@ -45,7 +45,7 @@ class StoredSession:
         self._plain_actions = session.actions
         self.end_ns = session.metadata.duration_ns or 0
         if not self.end_ns:
-            self.end_ns = self.film.at(1 << 62).time_ns
+            self.end_ns = self.film.end().time_ns
 
     @property
     def started_at(self) -> datetime.datetime:

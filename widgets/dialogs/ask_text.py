@@ -51,7 +51,9 @@ class AskTextDialog(QDialog):
     def _judge(self) -> None:
         why = self._why_not(self.line.text())
         # An empty line is not wrong yet.
-        self.problem.setText(why if self.line.text().strip() else "")
+        shown = why if self.line.text().strip() else ""
+        self.problem.setText(shown)
+        self.problem.setVisible(bool(shown))
         self.accept_button.setEnabled(not why)
 
     def _accept(self) -> None:

@@ -92,6 +92,7 @@ class RunUntilDialog(QDialog):
         why = self._why_not(self.field.text())
         shown = why if self.field.text().strip() else ""
         self.problem.setText(shown)
+        self.problem.setVisible(bool(shown))
         self.field.set_wrong(bool(shown))
         self.accept_button.setEnabled(not why)
 

@@ -73,6 +73,7 @@ def test_a_session_that_goes_on_is_compared_as_far_as_it_is(tmp_path: Path) -> N
     live = recorded(tmp_path / "on", "range", keep_open=True)
     found = figures_of(tmp_path / "on", work(), (0, 1), live.recorder)
     assert found.values["Published", ""] == live.simulation.totals().published
+    assert 19 * NS_PER_S < found.values["Session time", ""] <= 20 * NS_PER_S
     live.close(finished=False)
 
 
