@@ -496,6 +496,25 @@ def test_closing_the_door_ends_long_polls_and_cuts_silent_clients(opened):
     silent.close()
 
 
+def test_closing_the_door_cuts_a_client_that_does_not_read_its_events(opened, connect):
+    door = opened()
+    call = connect(door)
+    call.done("POST", "/v1/topics", {"name": "orders"})
+    with socket.socket() as found:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        found.connect(("127.0.0.1", door.port))
+        found.sendall(request("GET", "/v1/events"))
+        assert found.recv(100)
+        for _ in range(20):
+            call.done("POST", "/produce", {"topic": "orders", "value": "v", "key": "x" * 500_000})
+        call.close()
+        time.sleep(0.2)
+        begun_s = time.monotonic()
+        door.close()
+        assert 1 < time.monotonic() - begun_s < 8  # it was given a while, and no more
+        assert door.connections.count() == 0
+
+
 def test_a_port_that_is_taken_is_an_error_in_one_sentence(door):
     with BrokerHost() as host:
         for bad in (
