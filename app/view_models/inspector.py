@@ -8,10 +8,12 @@ from app.view_models.formats import NOT_APPLICABLE, byte_size, count, duration, 
 from app.view_models.gauges import gate_of, gate_state, gauge_facts, only_rate
 from broker_core.lab.scenario import Scenario
 from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
-from widgets.panels.inspector import InspectorFacts
+from widgets.facts import Fact
+from widgets.panels.inspector import MOMENT, InspectorFacts
 
-Facts = tuple[tuple[str, str], ...]
+Facts = tuple[Fact, ...]
 Section = tuple[str, Facts]
+LISTED = 50
 
 
 def inspector_facts(snapshot: Snapshot, selected: str) -> InspectorFacts | None:
@@ -32,8 +34,31 @@ def _work(actor: ActorView, verb: str, now_ns: int) -> Facts:
         (verb, f"{count(actor.processed)} messages"),
         ("Failed", f"{count(actor.failed)} messages"),
         ("Rate", f"{rate(actor.rate_per_s)} messages/s"),
-        ("In this state", f"{duration(now_ns - actor.since_ns)}, since {session_time(actor.since_ns)}"),
+        (
+            "In this state",
+            f"{duration(now_ns - actor.since_ns)}, since {session_time(actor.since_ns)}",
+            _at(actor.since_ns),
+        ),
     )
+
+
+def _at(time_ns: int) -> str:
+    """The target of a link to a moment."""
+    return f"{MOMENT}{time_ns}"
+
+
+def _target(snapshot: Snapshot, name: str) -> str:
+    """The id of a topic, queue or group of that name; "" where there is none."""
+    kinds = (
+        ("queue", [one.name for one in snapshot.queues]),
+        ("topic", [one.name for one in snapshot.topics]),
+        ("group", [one.name for one in snapshot.groups]),
+    )
+    return next((f"{kind}:{name}" for kind, things in kinds for one in things if one == name), "")
+
+
+def _linked(label: str, value: str, target: str) -> Fact:
+    return (label, value, target) if target else (label, value)
 
 
 def _gate(gate: GateView | None, kind: str, now_ns: int) -> tuple[Section, ...]:
@@ -68,7 +93,8 @@ def _producer(snapshot: Snapshot, name: str) -> InspectorFacts | None:
         for blocked, since_ns in (gate.blocked if gate is not None else ())
         if gate is not None and blocked == name
     ]
-    rows = (("Publishes to", actor.target or "nothing"), *waits, *_work(actor, "Published", snapshot.time_ns))
+    to = _linked("Publishes to", actor.target or "nothing", _target(snapshot, actor.target))
+    rows = (to, *waits, *_work(actor, "Published", snapshot.time_ns))
     return InspectorFacts("Producer", name, actor.state, (("", rows),))
 
 
@@ -80,20 +106,35 @@ def _consumer(snapshot: Snapshot, name: str) -> InspectorFacts | None:
     sections: list[Section] = []
     if actor is not None:
         sections.append(
-            ("", (("Group", actor.target or "none, on the bench"), *_work(actor, "Processed", snapshot.time_ns)))
+            (
+                "",
+                (
+                    _linked("Group", actor.target or "none, on the bench", _target(snapshot, actor.target)),
+                    *_work(actor, "Processed", snapshot.time_ns),
+                ),
+            )
         )
     for group, member in seats:
-        owned = ", ".join(f"{topic}/{partition}" for topic, partition in member.partitions) or "none"
-        since = NOT_APPLICABLE if member.owned_since_ns is None else session_time(member.owned_since_ns)
+        places = [f"{topic}/{partition}" for topic, partition in member.partitions]
+        owned: Facts = tuple(
+            ("Owns" if not at else "", place, f"lane:{place}") for at, place in enumerate(places[:LISTED])
+        )
+        if not places:
+            owned = (("Owns", "nothing"),)
+        elif len(places) > LISTED:
+            owned = (*owned, ("", f"and {len(places) - LISTED:,} more"))
+        since: Fact = ("Since", NOT_APPLICABLE)
+        if member.owned_since_ns is not None:
+            since = ("Since", session_time(member.owned_since_ns), _at(member.owned_since_ns))
         lags = [at.lag for at in group.offsets if at.owner == name and at.lag is not None]
         sections.append(
             (
                 f"Member of {group.name}",
                 (
-                    ("Partitions", owned),
-                    ("Since", since),
+                    *owned,
+                    since,
                     ("Lag", f"{sum(lags):,} messages" if lags else NOT_APPLICABLE),
-                    ("Joined", session_time(member.joined_ns)),
+                    ("Joined", session_time(member.joined_ns), _at(member.joined_ns)),
                     ("Heartbeat", f"{duration(snapshot.time_ns - member.last_heartbeat_ns)} ago"),
                     ("Member id", member.member_id),
                 ),
@@ -111,10 +152,19 @@ def _worker(snapshot: Snapshot, name: str) -> InspectorFacts | None:
         (
             f"{lease.queue} {lease.offset:,}",
             f"attempt {lease.attempt} of {lease.max_attempts}, {duration(lease.deadline_ns - snapshot.time_ns)} left",
+            f"message:{lease.queue}/{lease.partition}/{lease.offset}",
         )
         for lease in held[:12]
     )
-    sections: list[Section] = [("", (("Queue", actor.target or "none"), *_work(actor, "Processed", snapshot.time_ns)))]
+    sections: list[Section] = [
+        (
+            "",
+            (
+                _linked("Queue", actor.target or "none", _target(snapshot, actor.target)),
+                *_work(actor, "Processed", snapshot.time_ns),
+            ),
+        )
+    ]
     if holds:
         sections.append(("Holds", holds))
     return InspectorFacts("Worker", name, actor.state, tuple(sections))
@@ -124,14 +174,24 @@ def _topic(snapshot: Snapshot, name: str) -> InspectorFacts | None:
     topic = next((one for one in snapshot.topics if one.name == name), None)
     if topic is None:
         return None
-    readers = ", ".join(group.name for group in snapshot.groups if name in group.topics) or "no group"
-    rows = (
+    readers: Facts = tuple(
+        ("Read by" if not at else "", group.name, f"group:{group.name}")
+        for at, group in enumerate(group for group in snapshot.groups if name in group.topics)
+    ) or (("Read by", "no group"),)
+    rows: Facts = (
         ("Partitions", str(len(topic.partitions))),
         ("Published", f"{count(topic.published)} messages, {byte_size(topic.published_bytes)}"),
         ("Stored", byte_size(sum(part.size_bytes for part in topic.partitions))),
-        ("Read by", readers),
+        *readers,
     )
-    sections = (("", rows), *_gate(topic.gate, "topic", snapshot.time_ns))
+    lanes: Section = (
+        "Partitions",
+        tuple(
+            (str(part.partition), f"{part.start_offset:,} to {part.end_offset:,}", f"lane:{name}/{part.partition}")
+            for part in topic.partitions[:LISTED]
+        ),
+    )
+    sections = (("", rows), *_gate(topic.gate, "topic", snapshot.time_ns), lanes)
     return InspectorFacts("Topic", name, gate_state(topic.gate), sections)
 
 
@@ -166,7 +226,7 @@ def _lane(snapshot: Snapshot, name: str) -> InspectorFacts | None:
                     (
                         f"In {group.name}",
                         (
-                            ("Owner", at.owner or "nobody"),
+                            _linked("Owner", at.owner or "nobody", f"consumer:{at.owner}" if at.owner else ""),
                             ("Position", count(at.position)),
                             ("Committed", count(at.committed)),
                             ("Lag", lag),
@@ -187,7 +247,11 @@ def _group_rows(group: GroupView, now_ns: int) -> Facts:
     lags = [at.lag for at in group.offsets if at.lag is not None]
     return (
         ("Generation", str(group.generation)),
-        ("In this state", f"{duration(now_ns - group.state_since_ns)}, since {session_time(group.state_since_ns)}"),
+        (
+            "In this state",
+            f"{duration(now_ns - group.state_since_ns)}, since {session_time(group.state_since_ns)}",
+            _at(group.state_since_ns),
+        ),
         ("Assignor", group.assignor),
         ("Leader", group.leader or "none"),
         ("Reads", ", ".join(group.topics) or "nothing"),
@@ -197,8 +261,12 @@ def _group_rows(group: GroupView, now_ns: int) -> Facts:
 
 def _members(group: GroupView) -> Section:
     rows = tuple(
-        (member.client, f"{len(member.partitions)} partition{'' if len(member.partitions) == 1 else 's'}")
-        for member in group.members[:50]
+        (
+            member.client,
+            f"{len(member.partitions)} partition{'' if len(member.partitions) == 1 else 's'}",
+            f"consumer:{member.client}",
+        )
+        for member in group.members[:LISTED]
     )
     return (f"Members ({len(group.members)})", rows)
 
@@ -231,7 +299,7 @@ def _queue(snapshot: Snapshot, name: str) -> InspectorFacts | None:
 
 def _bench(snapshot: Snapshot) -> InspectorFacts:
     names = [actor.name for actor in snapshot.actors if actor.role == "consumer" and not actor.target]
-    rows = tuple((name, "idle") for name in names) or (
+    rows: Facts = tuple(("", name, f"consumer:{name}") for name in names) or (
         ("", "Nobody sits here. Drag a consumer here to take it out of its group."),
     )
     return InspectorFacts("Bench", "Bench", "", (("Consumers", rows),))
