@@ -167,6 +167,7 @@ class TopicPerformer:
             gone += max(0, offset - start)
         if not gone:
             raise refuse(f"there is nothing of {action.topic} to delete below these offsets")
+        self._world.faults.check_disk()
 
         def do() -> str:
             for partition, offset in action.before:

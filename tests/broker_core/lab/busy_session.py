@@ -85,6 +85,7 @@ queues:
 groups:
   - {name: readers, topics: [orders]}
   - {name: billers, topics: [bills], assignor: cooperative-sticky}
+  - {name: exacts, topics: [orders]}
 producers:
   - {name: shop, to: orders, arrivals: {kind: rate, per_s: 20, keys: 9}}
   - {name: office, to: bills, arrivals: {kind: rate, per_s: 12, keys: 4}}
@@ -94,7 +95,7 @@ producers:
 consumers:
   - {name: reader, count: 3, group: readers, processing: {mean_ms: 40}}
   - {name: biller, count: 2, group: billers, processing: {mean_ms: 120}, max_poll_messages: 3}
-  - {name: exact, group: readers, processing: {mean_ms: 30}, commit: with_effect}
+  - {name: exact, group: exacts, processing: {mean_ms: 30}, commit: with_effect}
   - {name: spare}
 workers:
   - {name: worker, count: 2, queue: jobs, processing: {kind: exponential, mean_ms: 150},
