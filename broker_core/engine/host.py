@@ -94,7 +94,7 @@ class BrokerHost(HostLoop):
             self._restore()
             opened.pop_all()
         in_memory = config.log.durability == "memory"
-        self.tails = Tails(self.broker, self._start_ns, self._wake_at) if in_memory else None
+        self.tails = Tails(self.broker, self._start_ns, self._wake_at, self.loop.is_due) if in_memory else None
         self._writer = Writer(self, self.directory, offsets, config.tick_ms)
         self._timer_thread.start()
         self._writer.start()

@@ -79,11 +79,21 @@ class _QueueTail(_Tail):
 class Tails:
     """The open tails of a broker, one a topic or queue. Every method is called under the host's lock."""
 
-    def __init__(self, broker: Broker, start_ns: int, arm: Callable[[int], object]) -> None:
-        """`start_ns` is session time 0 on the monotonic clock; `arm(time_ns)` has `close` called then."""
+    def __init__(
+        self,
+        broker: Broker,
+        start_ns: int,
+        arm: Callable[[int], object],
+        is_due: Callable[[int], bool] = lambda _time_ns: False,
+    ) -> None:
+        """`start_ns` is session time 0 on the monotonic clock; `arm(time_ns)` has `close` called then.
+
+        While `is_due(time_ns)`, none is opened: what was to happen before must happen before.
+        """
         self._broker = broker
         self._start_ns = start_ns
         self._arm = arm
+        self._is_due = is_due
         self._armed_ns = -1
         self._stopped = False
         self.open: dict[str, _Tail] = {}
@@ -186,7 +196,7 @@ class Tails:
 
     def _opened(self, now_ns: int, client: str, topic: str) -> _Tail | None:
         tail: _Tail | None = None
-        if self._stopped:
+        if self._stopped or self._is_due(now_ns):
             return None
         if (logs := self._broker.plain_logs(topic)) is not None:
             tail = _Tail(now_ns, client, *logs)

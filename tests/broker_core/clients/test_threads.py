@@ -23,6 +23,7 @@ from broker_core import (
     QueueConsumer,
     SimpleQueue,
 )
+from broker_core.session.checker import Checker
 
 QUICK = ConsumerConfig(heartbeat_interval_ms=20)
 
@@ -51,6 +52,8 @@ def test_eight_threads_on_one_host_lose_and_double_nothing(tmp_path: Path, kept:
     before = threading.active_count()
     with BrokerHost(tmp_path if kept else None) as host:
         admin = Admin(host)
+        checker = Checker()
+        host.call(lambda _now: host.events.attach(checker))
         admin.create_topic("orders", 3)
         admin.create_queue("jobs", QueueConfig())
         read: set[tuple[int, int]] = set()

@@ -454,3 +454,14 @@ def test_messages_without_a_key_stay_together_however_often_somebody_looks(host)
             if number % 3 == 0:
                 values(host, "orders", 0)
     assert chosen == [number // 16 % 3 for number in range(64)]
+
+
+def test_no_tail_is_opened_while_something_is_due(host: BrokerHost):
+    """Its events would stand before those of an earlier moment."""
+    due = True
+    with host.lock:
+        ends = tails.Tails(host.broker, 0, lambda _at: None, lambda _at: due)
+        assert ends.put("one", "bills", b"too early", None) is None
+        due = False
+        assert ends.put("one", "bills", b"now", None) is not None
+        ends.close()
