@@ -120,10 +120,14 @@ Sink = Callable[[Event], object]
 
 
 class EventStream:
-    """Numbers events and hands each to every sink, in order."""
+    """Numbers events and hands each to every sink, in order.
 
-    def __init__(self) -> None:
+    Where a sink raises, `on_failure(error)` is told and the others go on; without one, whoever has caused the event is.
+    """
+
+    def __init__(self, on_failure: Callable[[Exception], object] | None = None) -> None:
         self._sinks: list[Sink] = []
+        self._on_failure = on_failure
         self.count = 0
 
     def attach(self, sink: Sink) -> None:
@@ -140,4 +144,9 @@ class EventStream:
         event = Event(self.count, time_ns, kind, **fields)
         self.count += 1
         for sink in self._sinks:
-            sink(event)
+            try:
+                sink(event)
+            except Exception as error:
+                if self._on_failure is None:
+                    raise
+                self._on_failure(error)

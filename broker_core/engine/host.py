@@ -69,7 +69,8 @@ class BrokerHost(HostLoop):
             config = msgspec.structs.replace(config, log=msgspec.structs.replace(config.log, durability="memory"))
         super().__init__(threading.Lock(), "broker")
         self.config = config
-        self.events = EventStream()
+        # A listener that fails must not leave the broker in the middle of something.
+        self.events = EventStream(lambda error: _log.error("a listener failed", exc_info=error))
         durable = config.log.durability == "fsync"
         files: FileSystem = MemoryFiles() if path is None else DiskFiles(path)
         self.directory = DataDirectory(files, durable=durable)

@@ -16,6 +16,7 @@ from broker_core import (
     BrokerHost,
     ConsumerConfig,
     ErrorCode,
+    Event,
     GroupConsumer,
     Message,
     Producer,
@@ -24,6 +25,7 @@ from broker_core import (
     SimpleQueue,
 )
 from broker_core.session.checker import Checker
+from broker_core.session.violation import Violation
 
 QUICK = ConsumerConfig(heartbeat_interval_ms=20)
 
@@ -52,8 +54,15 @@ def test_eight_threads_on_one_host_lose_and_double_nothing(tmp_path: Path, kept:
     before = threading.active_count()
     with BrokerHost(tmp_path if kept else None) as host:
         admin = Admin(host)
-        checker = Checker()
-        host.call(lambda _now: host.events.attach(checker))
+        checker, broken = Checker(), []
+
+        def watch(event: Event) -> None:
+            try:
+                checker(event)
+            except Violation as violation:
+                broken.append(violation)
+
+        host.call(lambda _now: host.events.attach(watch))
         admin.create_topic("orders", 3)
         admin.create_queue("jobs", QueueConfig())
         read: set[tuple[int, int]] = set()
@@ -93,6 +102,7 @@ def test_eight_threads_on_one_host_lose_and_double_nothing(tmp_path: Path, kept:
         assert run_all(produce, produce, produce, consume, consume, work, work, administer) == []
         assert sum(view.end_offset for view in admin.describe_topic("orders").partitions) == len(read) == 4_500
         assert sorted(acknowledged) == list(range(450))
+        assert broken == []
     assert threading.active_count() == before
 
 
