@@ -51,6 +51,7 @@ class ViewHandlers(QObject):
         Command("show_events", "Events", "View", "Ctrl+Shift+V", "events", "What happened, in order."),
         Command("show_log_on_disk", "Log on disk", "View", "Ctrl+Shift+K", "layers", "Segments, sizes, damage."),
         Command("show_doors", "Doors", "View", "", "command", "Other programs, and what they do."),
+        Command("show_report", "Report", "View", "", "report", "Reports that were made lately."),
         Command("show_jobs", "Jobs", "View", "Ctrl+7", "layers", "Long work, with progress."),
         Command("toggle_left", "Navigator", "View", "Ctrl+Alt+L", "", "The tree at the left.", checkable=True),
         Command("toggle_right", "Right side", "View", "Ctrl+Alt+R", "", "Rebalances and inspector.", checkable=True),
@@ -99,7 +100,11 @@ class ViewHandlers(QObject):
         show(self._desk.registry.action(command).isChecked())
 
     def _choose(self, item_id: str) -> None:
-        """Chosen in the navigator: framed on the canvas, and brought into sight there."""
+        """Chosen in the navigator: framed on the canvas, and brought into sight there; a bookmark is a moment."""
+        kind, _, moment = item_id.partition(":")
+        if kind == "bookmark":
+            self._desk.views.momentChosen.emit(int(moment))
+            return
         self._desk.canvas.reveal(item_id)
         self._select(item_id)
 

@@ -36,6 +36,7 @@ from app.view_models.ownership import OwnershipModel
 from app.view_models.rate_table import RateTable
 from app.view_models.rebalances import RebalanceCards
 from app.view_models.redriven import RedrivenModel
+from app.view_models.reports import ReportsFeed, ReportsModel
 from app.view_models.schemas import RefusalsModel, SchemasFeed, VersionsModel
 from app.view_models.segments import SegmentsModel
 from app.view_models.status import StatusModel
@@ -43,7 +44,7 @@ from app.view_models.timeline import TimelineModel
 from app.view_models.trail import Trail
 from broker_core.snapshots import Snapshot
 from widgets.main_window import MainWindow, Parts
-from widgets.navigator import Navigator
+from widgets.navigator import Navigator, NavRow, NavSection
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.charts import ChartsPanel
@@ -57,8 +58,10 @@ from widgets.panels.log_on_disk import LogOnDiskPanel
 from widgets.panels.messages import MessagesPanel
 from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.rebalances import RebalancesPanel
+from widgets.panels.report import ReportPanel
 from widgets.panels.schemas import SchemasPanel
 from widgets.theme import current_theme
+from widgets.words import tr
 
 
 class Views(QObject):
@@ -91,8 +94,10 @@ class Views(QObject):
         self.schemas: SchemasFeed | None = None
         self.connections = ConnectionsModel(self.times, self)
         self.doors: DoorsFeed | None = None
+        self.reports_model = ReportsModel(self)
+        self.reports: ReportsFeed | None = None
         self.charts: ChartsFeed | None = None
-        self.navigator = NavigatorModel()
+        self.navigator = NavigatorModel(self._bookmarks)
         self.canvas = CanvasModel(self.owners)
         self.timeline = TimelineModel()
         self.status = StatusModel()
@@ -105,6 +110,14 @@ class Views(QObject):
         self.snapshot: Snapshot | None = None
         self._window: MainWindow | None = None
         self._feeds: dict[str, PanelFeed] = {}
+
+    def _bookmarks(self) -> tuple[NavSection, ...]:
+        """Named moments, below everything that the broker has."""
+        rows = tuple(
+            NavRow(f"bookmark:{time_ns}", name, figure=session_time(time_ns))
+            for time_ns, name in self.timeline.bookmarks
+        )
+        return (NavSection("bookmarks", tr("Bookmarks"), "bookmark", rows, ""),)
 
     def make_parts(self, canvas: QWidget) -> Parts:
         """The panels over these models."""
@@ -123,6 +136,7 @@ class Views(QObject):
             doors=DoorsPanel(self.connections),
             log_on_disk=LogOnDiskPanel(self.segments),
             jobs=JobsPanel(),
+            report=ReportPanel(self.reports_model),
             rebalances=RebalancesPanel(),
             inspector=InspectorPanel(),
         )
@@ -131,9 +145,7 @@ class Views(QObject):
         """Connect the panels of a window made with `make_parts` to their models."""
         self._window = window
         parts = window.parts
-        self.add(
-            TableFeed("assignments", parts.assignments, self.assignments, also=self._around_owners, parent=self)
-        )
+        self.add(TableFeed("assignments", parts.assignments, self.assignments, also=self._around_owners, parent=self))
         parts.assignments.groupChosen.connect(self._choose_group)
         self.add(TableFeed("offsets", parts.offsets, self.offsets, also=self._around_offsets, parent=self))
         self.add(TableFeed("in_flight", parts.in_flight, self.in_flight, also=self._around_leases, parent=self))
@@ -146,6 +158,8 @@ class Views(QObject):
         self.add(self.schemas)
         self.doors = DoorsFeed("doors", parts.doors, self.connections, self)
         self.add(self.doors)
+        self.reports = ReportsFeed("report", parts.report, self.reports_model, self)
+        self.add(self.reports)
         self.dead_letters.causes_changed.connect(parts.dead_letters.set_causes)
         parts.dead_letters.causeChosen.connect(self.dead_letters.set_cause)
         parts.dead_letters.currentChanged.connect(self._show_letter)

@@ -31,10 +31,12 @@ NOT_TOLD: Final = {
     "QueueView.ready": "ready + delayed is exact, the share of each is as in the keyframe",
     "QueueView.delayed": "see ready",
     "QueueView.waiting_takers": "as in the keyframe",
+    "QueueView.lease_ms": "0 of a queue that came after the keyframe; max_attempts, dead_letter_topic likewise",
     "LeaseView.key": "None where several messages were handed out at once",
     "LeaseView.deadline_ns": "a whole lease from an extension",
     "DeadLetterView.value": "None until a keyframe holds the letter; headers, attempts and redrives likewise",
     "ActorView": "as in the keyframe, but for moves, crashes and restarts",
+    "TopicView": "of one that was deleted and restored since the keyframe: empty; queues likewise",
 }
 
 _COUNTED: Final = {
@@ -180,6 +182,8 @@ class Fold:
     def _user_action(self, event: Event) -> None:
         detail = event.detail or {}
         actor = self._actors.get(str(detail.get("consumer", "")))
+        if detail.get("action") == "create_group":
+            self._groups.create(str(detail.get("group", "")), event.time_ns)
         if detail.get("action") == "move_consumer" and actor is not None:
             group = str(detail.get("group", ""))
             self._actors[actor.name] = msgspec.structs.replace(

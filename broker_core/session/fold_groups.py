@@ -259,12 +259,16 @@ class FoldedGroups:
         return self._group(event)
 
     def _group(self, event: Event) -> FoldedGroup:
-        group = self._groups.get(event.group)
-        if group is None:
-            view = GroupView(event.group, "Empty", 0, "", "", (), (), (), event.time_ns)
-            group = self._groups[event.group] = FoldedGroup(view, event.time_ns)
+        group = self._groups.get(event.group) or self.create(event.group, event.time_ns)
         group.generation(event)
         return group
+
+    def create(self, name: str, time_ns: int) -> FoldedGroup:
+        """A new group, which is empty; nothing where it is there."""
+        if name not in self._groups:
+            view = GroupView(name, "Empty", 0, "", "", (), (), (), time_ns)
+            self._groups[name] = FoldedGroup(view, time_ns)
+        return self._groups[name]
 
     def _state(self, event: Event) -> None:
         self._group(event).state(event)

@@ -125,14 +125,18 @@ class FoldedQueue:
         if letter is not None:
             self._gone[event.offset] = letter
 
-    def letter_back(self, offset: int, find: FindLetter) -> bool:
-        """An undo has brought back the dead letter at `offset`; False where it is another queue's."""
+    def letter_back(self, offset: int, find: FindLetter, *, unseen: bool) -> bool:
+        """An undo has brought back the dead letter at `offset`; False where it is another queue's.
+
+        With `unseen` it is counted although nobody knows what it was.
+        """
         letter = self._gone.pop(offset, None) or find(self._view.name, offset)
-        if letter is None:
-            return False
-        self._letters[offset] = letter
-        self._dead += 1
-        return True
+        if letter is not None:
+            self._letters[offset] = letter
+        if letter is not None or unseen:
+            self._dead += 1
+            return True
+        return False
 
     def _whole(self, letter: DeadLetterView, find: FindLetter) -> DeadLetterView:
         known = find(self._view.name, letter.offset)
@@ -247,10 +251,9 @@ class FoldedQueues:
     def _undone(self, event: Event) -> None:
         offsets = (event.detail or {}).get("offsets")
         if event.cause in {"undo purge", "undo redrive"} and isinstance(offsets, list):
+            sharing = [queue for queue in self._queues.values() if queue.dead_letter_topic == event.topic]
             for offset in offsets:
-                for queue in self._queues.values():
-                    if event.topic == queue.dead_letter_topic and queue.letter_back(int(offset), self._find):
-                        break
+                any(queue.letter_back(int(offset), self._find, unseen=queue is sharing[-1]) for queue in sharing)
         elif event.cause == "undo purge" and event.topic in self._queues:
             self._queues[event.topic].brought_back(event.count)
 

@@ -153,6 +153,12 @@ def test_a_bookmark_is_kept_drawn_and_found_by_name(hand: Hand) -> None:
     hand.qtbot.keyClick(dialog.line, Key.Key_Return)
     arrive(hand)
     assert shown_s(hand) == 10
+    hand.workbench.registry.trigger("follow_live")
+    hand.show()
+    navigator = hand.workbench.window.parts.navigator
+    navigator.chosen.emit(f"bookmark:{10 * NS_PER_S}")
+    arrive(hand)
+    assert shown_s(hand) == 10
     folder = hand.workbench.player.folder
     assert folder is not None
     assert [mark.name for mark in Bookmarks(folder).all()] == ["<b>odd</b>"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -12,8 +13,35 @@ import resources
 from broker_core import snapshots
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event
+from broker_core.groups.offset_reset import Target
 from broker_core.lab import Simulation, load_scenario
-from broker_core.lab.actions import Crash, MoveConsumer, Redrive
+from broker_core.lab.actions import (
+    AckLease,
+    AddPartitions,
+    Crash,
+    CreateGroup,
+    CreateTopic,
+    DeleteGroup,
+    DeleteRecords,
+    DeleteTopic,
+    EditDeadLetter,
+    ExtendLease,
+    MoveConsumer,
+    NackLease,
+    Produce,
+    PurgeDeadLetters,
+    PurgeQueue,
+    Redrive,
+    ReleaseLease,
+    RemoveClient,
+    ResetOffsets,
+    RevertDeadLetter,
+    SetAssignor,
+    UndoPurgeDeadLetters,
+    UndoPurgeQueue,
+    UndoRedrive,
+    UserAction,
+)
 from broker_core.session.fold import NOT_TOLD, Fold, fold
 from broker_core.snapshots import Snapshot
 
@@ -113,6 +141,76 @@ def test_ten_seconds_in_one_fold_are_the_same(name: str) -> None:
     for before, after in zip(frames[::10], frames[10::10], strict=False):
         folded = fold(before, events[before.events : after.events], time_ns=after.time_ns)
         assert differences(told(folded), told(after)) == [], f"{name} at {after.time_ns / NS_PER_S:g} s"
+
+
+def acted() -> list[tuple[str, Callable[[Simulation], UserAction]]]:
+    """What a person can do, in an order in which all of it can be done; each a second after the one before."""
+
+    def lease(simulation: Simulation) -> dict[str, Any]:
+        held = simulation.snapshot().queues[0].leases[0]
+        return {name: getattr(held, name) for name in ("queue", "partition", "offset", "holder", "attempt")}
+
+    plain: list[UserAction] = [
+        Produce("commits", "x", count=5),
+        Produce("builds", "x", count=9),
+        CreateTopic("extra", 3),
+        AddPartitions("extra", 5),
+        Produce("extra", "y", count=4),
+        CreateGroup("fresh", ("extra",)),
+        MoveConsumer("indexer-4", "fresh"),
+        SetAssignor("indexers", "sticky"),
+        DeleteRecords("commits", ((0, 10), (1, 2))),
+        PurgeDeadLetters("builds"),
+        UndoPurgeDeadLetters("builds"),
+        Redrive("builds", (0, 1)),
+        UndoRedrive("builds"),
+        EditDeadLetter("builds", 2, "edited"),
+        RevertDeadLetter("builds", 2),
+        Produce("builds", "x", count=9),
+        PurgeQueue("builds"),
+        UndoPurgeQueue("builds"),
+        RemoveClient("builder-2"),
+        ResetOffsets("auditors", Target("earliest"), restart_members=True),
+        MoveConsumer("indexer-4", ""),
+        DeleteGroup("fresh"),
+        DeleteTopic("extra"),
+    ]
+    return [
+        ("AckLease", lambda simulation: AckLease(**lease(simulation))),
+        ("NackLease", lambda simulation: NackLease(**lease(simulation))),
+        ("ExtendLease", lambda simulation: ExtendLease(**lease(simulation))),
+        ("ReleaseLease", lambda simulation: ReleaseLease(**lease(simulation))),
+        ("NackLease for good", lambda simulation: NackLease(**lease(simulation), requeue=False)),
+        *((type(action).__name__, lambda _simulation, action=action: action) for action in plain),
+    ]
+
+
+def test_what_a_person_does_is_folded_too() -> None:
+    scenario, _ = load_scenario(resources.path("scenarios", "first-session.yaml"))
+    simulation = Simulation(scenario, find_file=lambda sample: resources.path("sample_data", sample))
+    events: list[Event] = []
+    simulation.events.attach(events.append)
+    simulation.start()
+    for second, (name, action) in enumerate(acted(), start=12):
+        simulation.loop.run_until(second * NS_PER_S)
+        while name.startswith(("Ack", "Nack", "Extend", "Release")) and not simulation.snapshot().queues[0].leases:
+            simulation.loop.run_next(10**18)
+        before = simulation.snapshot(max_leases=MANY, max_dead_letters=MANY)
+        letters = {(letter.queue, letter.offset): letter for letter in before.queues[0].dead_letters}
+        simulation.perform(action(simulation))
+        simulation.loop.run_until(max(simulation.loop.now_ns, second * NS_PER_S + NS_PER_S // 2))
+        after = simulation.snapshot(max_leases=MANY, max_dead_letters=MANY)
+        letters |= {(letter.queue, letter.offset): letter for letter in after.queues[0].dead_letters}
+        folded = fold(
+            before,
+            events[before.events : after.events],
+            time_ns=after.time_ns,
+            find_letter=lambda queue, offset, known=letters: known.get((queue, offset)),  # type: ignore[misc]
+        )
+        expected, found = told(after), told(folded)
+        for plain in (expected, found):
+            plain["actors"] = []  # a new one's target is not told
+        assert differences(found, expected) == [], f"{name} at {second} s"
 
 
 def test_a_session_without_keyframes_is_folded_from_nothing() -> None:
