@@ -11,6 +11,7 @@ from app.answers import Answers
 from app.desk import Desk
 from app.history.life import Place
 from app.view_models.lookups import EventLookup, LaneLookup, MessageLookup, RebalanceLookup
+from app.view_models.schema_facts import SchemaLookup
 
 
 class InspectorHandlers(QObject):
@@ -30,6 +31,7 @@ class InspectorHandlers(QObject):
         lane = LaneLookup(desk.history, self)
         event = EventLookup(desk.history, views.times, self)
         views.lookups |= {"message": message, "lane": lane, "event": event, "rebalance": RebalanceLookup()}
+        views.lookups["schema"] = SchemaLookup(lambda: views.versions.rows)
         for lookup in (message, lane, event):
             lookup.changed.connect(views.show_selected)
         panel = parts.inspector
@@ -43,6 +45,7 @@ class InspectorHandlers(QObject):
         parts.offsets.currentChanged.connect(self._offset_row)
         parts.in_flight.currentChanged.connect(self._lease)
         parts.dead_letters.currentChanged.connect(self._letter)
+        parts.schemas.currentChanged.connect(self._schema)
         desk.registry.bind(
             "inspect_back", self.back, lambda: "" if views.trail.has_back else "There is nothing before."
         )
@@ -74,6 +77,10 @@ class InspectorHandlers(QObject):
 
     def _offset_row(self, key: Hashable) -> None:
         self._lane(key)
+
+    def _schema(self, key: Hashable) -> None:
+        if isinstance(key, tuple):
+            self._desk.views.select(f"schema:{key[0]}/{key[1]}")
 
     def _lease(self, key: Hashable) -> None:
         if isinstance(key, tuple):

@@ -81,6 +81,7 @@ class MessagesPanel(TablePanel):
         self.details = MessageDetails()
         self._split = QSplitter(Qt.Orientation.Horizontal)
         self._sources: tuple[tuple[str, int], ...] = ()
+        self._wanted: tuple[str, int | None] | None = None
         super().__init__(
             model,
             LOOKS,
@@ -148,7 +149,9 @@ class MessagesPanel(TablePanel):
             self.topic.addItem(name)
         self.topic.setCurrentIndex(max(0, self.topic.findText(chosen)))
         self._fill_partitions()
-        if self.where() != before:
+        if self._wanted is not None:
+            self.browse(*self._wanted)
+        elif self.where() != before:
             self.whereChanged.emit(self.where())
 
     def _fill_partitions(self, chosen: int | None = None) -> None:
@@ -214,8 +217,10 @@ class MessagesPanel(TablePanel):
             self.startChanged.emit(self.start())
 
     def browse(self, topic: str, partition: int | None, start: Start | None = None) -> None:
-        """Show a partition, or all, as if a person had chosen it."""
-        self.topic.setCurrentIndex(max(0, self.topic.findText(topic)))
+        """Show a partition, or all, as if a person had chosen it; later, where the sources are not known yet."""
+        place = self.topic.findText(topic)
+        self._wanted = (topic, partition) if place < 0 and not self._sources else None
+        self.topic.setCurrentIndex(max(0, place))
         self._fill_partitions()
         self.partition.setCurrentIndex(max(0, self.partition.findData(partition)) if partition is not None else 0)
         if start is not None:

@@ -1,0 +1,131 @@
+"""The inspector of anything that is clicked: links lead on, back and forward lead back, data stays plain."""
+
+from PySide6.QtCore import Qt
+
+from broker_core.lab.actions import Produce
+
+
+def wait(hand, done):
+    def look():
+        hand.show()
+        assert done()
+
+    hand.qtbot.waitUntil(look, timeout=10_000)
+
+
+def test_links_lead_from_thing_to_thing_and_back_again(hand):
+    window = hand.workbench.window
+    inspector = window.parts.inspector
+    hand.workbench.views.select("group:indexers")
+    hand.show()
+    hand.qtbot.mouseClick(inspector.link("consumer:indexer-1"), Qt.MouseButton.LeftButton)
+    hand.show()
+    assert (inspector.facts().kind, inspector.facts().name) == ("Consumer", "indexer-1")
+    owned = next(target for target in inspector.links().values() if target.startswith("lane:"))
+    hand.qtbot.mouseClick(inspector.link(owned), Qt.MouseButton.LeftButton)
+    hand.show()
+    assert f"lane:{inspector.facts().name}" == owned
+    assert not inspector.forward.isEnabled()
+    hand.qtbot.mouseClick(inspector.back, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(inspector.back, Qt.MouseButton.LeftButton)
+    hand.show()
+    assert inspector.facts().name == "indexers"
+    assert not inspector.back.isEnabled()
+    hand.qtbot.mouseClick(inspector.forward, Qt.MouseButton.LeftButton)
+    hand.show()
+    assert inspector.facts().name == "indexer-1"
+
+
+def test_a_link_to_a_moment_goes_there(hand):
+    hand.workbench.views.select("group:indexers")
+    hand.show()
+    inspector = hand.workbench.window.parts.inspector
+    target = next(target for target in inspector.links().values() if target.startswith("at:"))
+    hand.qtbot.mouseClick(inspector.link(target), Qt.MouseButton.LeftButton)
+    travel = hand.workbench.player.travel
+    hand.qtbot.waitUntil(lambda: travel.looking_back)
+    assert travel.target_ns == int(target.removeprefix("at:"))
+
+
+def test_a_partition_leads_to_its_messages(hand):
+    hand.workbench.views.select("lane:commits/1")
+    hand.show()
+    inspector = hand.workbench.window.parts.inspector
+    hand.qtbot.mouseClick(inspector.link("browse:commits/1"), Qt.MouseButton.LeftButton)
+    panel = hand.workbench.window.parts.messages
+    wait(hand, lambda: panel.where() == ("commits", (1,)))
+
+
+def test_every_kind_of_row_is_inspected_by_a_click(hand):
+    hand.pass_time(20)
+    window = hand.workbench.window
+    kinds = {
+        "assignments": "Partition",
+        "offsets": "Partition",
+        "in_flight": "Message",
+        "dead_letters": "Message",
+        "events": "Event",
+    }
+    for tab, kind in kinds.items():
+        window.show_tab(tab)
+        panel = window.panel(tab)
+        wait(hand, lambda panel=panel: panel.model.rowCount() > 0)
+        hand.workbench.views.select("topic:commits")
+        panel.table.scrollToTop()
+        at = panel.table.visualRect(panel.model.index(1, 1)).center()
+        hand.qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+        wait(hand, lambda kind=kind: window.parts.inspector.facts().kind == kind)
+
+
+def test_showing_a_tab_inspects_nothing(hand):
+    hand.workbench.views.select("topic:commits")
+    for tab in ("offsets", "in_flight", "events", "messages"):
+        hand.workbench.registry.trigger(f"show_{tab}")
+        hand.workbench.window.panel(tab).table.setFocus()
+        hand.show()
+        assert hand.workbench.views.selected == "topic:commits"
+
+
+def test_nasty_payloads_are_shown_plain_in_text_tree_and_hex(hand):
+    nasty = (
+        '{"html": "<b>x</b><script>alert(1)</script>", "rtl": "\u202eabc", '
+        '"nul": "a\\u0000b", "emoji": "\U0001f468\u200d\U0001f469"}'
+    )
+    hand.workbench.player.perform(Produce("commits", nasty, key="<i>k</i>", headers=(("<h>", "<v>"),), partition=0))
+    hand.show()
+    end = next(one for one in hand.workbench.player.snapshot.topics if one.name == "commits").partitions[0].end_offset
+    hand.workbench.views.select(f"message:commits/0/{end - 1}")
+    inspector = hand.workbench.window.parts.inspector
+    wait(hand, lambda: inspector.facts().has_payload)
+    payload = inspector.payload
+    text = payload.text.toPlainText()
+    assert "<script>alert(1)</script>" in text
+    assert "\\u202eabc" in text
+    assert "\u202e" not in text
+    assert "\U0001f468\u200d\U0001f469" in text
+    payload.show_view(1)
+    root = payload.tree.topLevelItem(0)
+    values = {root.child(at).text(0): root.child(at).text(1) for at in range(root.childCount())}
+    assert values["html"] == "<b>x</b><script>alert(1)</script>"
+    assert values["nul"] == "a\\x00b"
+    payload.show_view(2)
+    assert payload.hex.toPlainText().startswith("00000000  7b 22 68 74 6d 6c 22 3a")
+    headers = dict(dict(inspector.facts().sections)["Headers"])
+    assert headers == {"<h>": "<v>"}
+
+
+def test_a_version_of_a_schema_is_inspected(open_workbench):
+    hand = open_workbench("schema-evolution")
+    hand.pass_time(50)
+    window = hand.workbench.window
+    window.show_tab("schemas")
+    hand.show()
+    window.parts.schemas.select(0)
+    hand.show()
+    facts = window.parts.inspector.facts()
+    assert (facts.kind, facts.name) == ("Schema", "order")
+    assert b"currency" in (facts.payload or b"")
+    assert window.parts.inspector.link("topic:orders") is not None
+    hand.qtbot.mouseClick(window.parts.inspector.link("schema:order/1"), Qt.MouseButton.LeftButton)
+    hand.show()
+    assert {fact[0]: fact[1] for fact in window.parts.inspector.facts().sections[0][1]}["Version"] == "1 of 2"
