@@ -18,20 +18,20 @@ FINAL_STATES = frozenset({"Done", "Failed", "Cancelled"})
 
 
 class ReportJob(QObject):
-    """The report of one session. `changed` comes in the window's thread."""
+    """A report on its way. `changed` comes in the window's thread; `page` is what opens it, once it is there."""
 
     changed = Signal()
     _said = Signal(dict)
     _ended = Signal(str, str)
 
-    def __init__(self, job_id: str, session: Path, out: Path, parent: QObject | None = None) -> None:
+    def __init__(self, job_id: str, request: Request, title: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._process = ReportProcess(Request((str(session),), out))
+        self._process = ReportProcess(request)
         self._cancelling = False
+        self._log = ""
+        self.folder = Path(request.out)
         self.page: Path | None = None
-        self.facts = JobFacts(
-            job_id, f"Report of {session.name}", "Running", "Starting Spark", progress=None, cancellable=True
-        )
+        self.facts = JobFacts(job_id, title, "Running", "Starting Spark", progress=None, cancellable=True)
         self._said.connect(self._show_progress)
         self._ended.connect(self._show_end)
         self._thread = threading.Thread(target=self._work, name=job_id, daemon=True)
@@ -57,6 +57,7 @@ class ReportJob(QObject):
         try:
             page = self._process.run(self._said.emit)
         except ReportError as error:
+            self._log = error.log
             self._ended.emit("Cancelled" if self._process.cancelled else "Failed", str(error))
         except OSError as error:
             self._ended.emit("Failed", f"The report job could not be started: {error}.")
@@ -72,7 +73,7 @@ class ReportJob(QObject):
             self.page = Path(message)
             self._show(state=state, message=f"Written to {message}", result=message, progress=1.0, cancellable=False)
         else:
-            self._show(state=state, message=message, cancellable=False)
+            self._show(state=state, message=message, result=self._log, cancellable=False)
 
     def _show(self, **changes: Any) -> None:
         self.facts = dataclasses.replace(self.facts, **changes)
@@ -179,9 +180,9 @@ class Jobs(QObject):
         self._jobs: list[Job] = []
         self._told: set[str] = set()
 
-    def report(self, session: Path, out: Path) -> ReportJob:
-        """Start the report of `session` into `out`."""
-        job = ReportJob(f"report-{len(self._jobs) + 1}", session, out, self)
+    def report(self, request: Request, title: str) -> ReportJob:
+        """Start the report that `request` describes."""
+        job = ReportJob(f"report-{len(self._jobs) + 1}", request, title, self)
         self._begin(job)
         return job
 

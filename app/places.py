@@ -56,6 +56,11 @@ def sessions_folder() -> Path:
     return Path(platformdirs.user_data_dir(APP_NAME)) / "sessions"
 
 
+def logs_folder() -> Path:
+    """Where it is kept what a job said that failed."""
+    return Path(platformdirs.user_log_dir(APP_NAME))
+
+
 def drafts_folder() -> Path:
     """Where scenarios are kept that were written here."""
     return Path(platformdirs.user_data_dir(APP_NAME)) / "scenarios"

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from app.places import logs_folder
 from broker_core.errors import BrokerError
 from broker_core.session.reader import seal
 from spark_reports.request import HISTORY, Request, arguments_of
@@ -20,7 +21,11 @@ CANCEL_TIMEOUT_S = 10.0
 
 
 class ReportError(Exception):
-    """The report was not made; one sentence says why."""
+    """The report was not made; one sentence says why. `log` is a file that says more, "" for none."""
+
+    def __init__(self, sentence: str, log: str = "") -> None:
+        super().__init__(sentence)
+        self.log = log
 
 
 class ReportProcess:
@@ -61,15 +66,17 @@ class ReportProcess:
             last = self._follow(process, progress)
             code = process.wait()
             log.seek(0)
-            tail = log.read()[-2_000:].strip()
+            whole = log.read()
+            tail = whole[-2_000:].strip()
         if self.cancelled:
             raise ReportError("The report was cancelled; nothing was written.")
         if code == 0 and "report" in last:
             return Path(last["report"])
+        kept = _keep(whole)
         if "error" in last:
-            raise ReportError(str(last["error"]))
+            raise ReportError(str(last["error"]), kept)
         reason = tail.splitlines()[-1] if tail else f"exit code {code}"
-        raise ReportError(f"The report job ended before it was done: {reason}")
+        raise ReportError(f"The report job ended before it was done: {reason}", kept)
 
     @staticmethod
     def _follow(process: subprocess.Popen[str], progress: Progress) -> dict[str, Any]:
@@ -97,3 +104,16 @@ class ReportProcess:
             process.wait(CANCEL_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             process.kill()
+
+
+def _keep(log: str) -> str:
+    """The path of a file with what the job had to say; "" where it said nothing, or where it cannot be kept."""
+    if not log.strip():
+        return ""
+    path = logs_folder() / "report.log"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(log, encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    return str(path)

@@ -88,6 +88,16 @@ class Settings:
     def hints(self, on: bool) -> None:
         self._set("window/hints", "1" if on else "0")
 
+    @property
+    def reports(self) -> tuple[tuple[str, str], ...]:
+        """(folder, title) of reports that were made lately, the newest first."""
+        lines = [line.split("\t", 1) for line in self._get("reports", "").split("\n") if "\t" in line]
+        return tuple((folder, title) for folder, title in lines)
+
+    @reports.setter
+    def reports(self, reports: tuple[tuple[str, str], ...]) -> None:
+        self._set("reports", "\n".join(f"{folder}\t{title}" for folder, title in reports))
+
     def arrangement(self, scenario: str) -> str:
         """Where boxes of a scenario's canvas stand that were moved by hand, as text."""
         return self._get(f"arrangement/{_key(scenario)}", "")

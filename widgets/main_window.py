@@ -47,6 +47,7 @@ from widgets.panels.messages import MessagesPanel
 from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.panel import Panel
 from widgets.panels.rebalances import RebalancesPanel
+from widgets.panels.report import ReportPanel
 from widgets.panels.schemas import SchemasPanel
 from widgets.status_bar import StatusBar
 from widgets.timeline import Timeline
@@ -80,6 +81,7 @@ class Parts:
     doors: DoorsPanel
     log_on_disk: LogOnDiskPanel
     jobs: JobsPanel
+    report: ReportPanel
 
     def tabs(self) -> dict[str, Panel]:
         """The panels below the canvas, by name, in order."""

@@ -36,7 +36,7 @@ class AppearanceHandlers(QObject):
             "arrange",
             "Arrange by hand",
             "Layout",
-            "Ctrl+Alt+A",
+            "",
             "move",
             "Drag boxes; Shift and arrows.",
             checkable=True,

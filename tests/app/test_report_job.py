@@ -82,7 +82,7 @@ def test_a_job_that_fails_says_why(job_does: Callable[[str], None], tmp_path: Pa
 def test_a_cancelled_job_ends_soon_and_says_so(job_does: Callable[[str], None], tmp_path: Path, qtbot: QtBot) -> None:
     job_does(ENDLESS)
     jobs = Jobs()
-    job = jobs.report(tmp_path, tmp_path / "out")
+    job = jobs.report(Request((str(tmp_path),), tmp_path / "out"), "Report")
     qtbot.waitUntil(lambda: jobs.facts()[0].message == "Working", timeout=10_000)
     job.cancel()
     assert not jobs.facts()[0].cancellable
@@ -119,3 +119,16 @@ def test_export_from_the_window(
     assert opened == [str(tmp_path / "out" / "report.html")]
     row = hand.workbench.window.parts.jobs.rows()[0]
     assert not row.open_button.isHidden()
+
+
+def test_the_log_of_a_job_that_failed_is_one_click_away(
+    job_does: Callable[[str], None], tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.report_process.logs_folder", lambda: tmp_path / "logs")
+    job_does(CRASHING)
+    jobs = Jobs()
+    jobs.report(Request((str(tmp_path),), tmp_path / "out"), "Report")
+    qtbot.waitUntil(lambda: jobs.facts()[0].state == "Failed", timeout=10_000)
+    facts = jobs.facts()[0]
+    assert "OutOfMemoryError" in facts.message
+    assert "OutOfMemoryError" in Path(facts.result).read_text(encoding="utf-8")

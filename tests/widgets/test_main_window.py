@@ -31,6 +31,8 @@ from widgets.panels.messages import MessagesPanel
 from widgets.panels.offsets import LOOKS as OFFSET_LOOKS
 from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.rebalances import RebalancesPanel
+from widgets.panels.report import LOOKS as REPORT_LOOKS
+from widgets.panels.report import ReportPanel
 from widgets.panels.schemas import LOOKS as SCHEMA_LOOKS
 from widgets.panels.schemas import REFUSAL_LOOKS, SchemasPanel
 from widgets.status_bar import StatusBar, StatusFacts
@@ -52,6 +54,7 @@ TABS = (
     "doors",
     "log_on_disk",
     "jobs",
+    "report",
 )
 
 
@@ -74,6 +77,7 @@ def parts():
         doors=DoorsPanel(model(DOOR_LOOKS)),
         log_on_disk=LogOnDiskPanel(model(SEGMENT_LOOKS)),
         jobs=JobsPanel(),
+        report=ReportPanel(model(REPORT_LOOKS)),
         rebalances=RebalancesPanel(),
         inspector=InspectorPanel(),
     )

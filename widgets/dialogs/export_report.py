@@ -1,102 +1,262 @@
-"""Export report...: where to, and whether to open it when it is there."""
+"""Export report...: of which sessions, which part of them, in which forms, and where to."""
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
+    QButtonGroup,
     QCheckBox,
     QDialog,
     QDialogButtonBox,
     QFileDialog,
+    QGridLayout,
     QHBoxLayout,
     QLineEdit,
+    QListWidget,
+    QListWidgetItem,
     QPushButton,
+    QRadioButton,
     QVBoxLayout,
     QWidget,
 )
 
-from widgets.facts import plain_label, set_plain_tip
+from widgets.facts import let_wrap, plain_label, set_plain_tip
+from widgets.words import mark, tr
+
+SESSION, COMPARE, HISTORY = "session", "compare", "history"
+MOST_COMPARED = 8
+FORMATS = (
+    ("html", mark("Page for a browser (HTML)"), True),
+    ("pdf", mark("Pages for paper (PDF)"), False),
+    ("png", mark("A picture of each plot (PNG)"), False),
+    ("csv", mark("Tables as CSV"), True),
+    ("parquet", mark("Tables as Parquet"), True),
+)
+_FOLDER = Qt.ItemDataRole.UserRole
+
+
+@dataclass(frozen=True, slots=True)
+class SessionChoice:
+    """A recorded session: its folder, what it is called, when and how long it ran."""
+
+    folder: str
+    title: str
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportWish:
+    """What somebody wants. Times are seconds of session time, None for the beginning or the end."""
+
+    sessions: tuple[str, ...]
+    mode: str
+    from_s: float | None
+    to_s: float | None
+    formats: frozenset[str]
+    folder: str
+    open_when_finished: bool
 
 
 def folder_problem(text: str) -> str:
     """Why a report cannot be written there, in one sentence; "" where it can."""
     if not text.strip():
-        return "Choose a folder for the report."
+        return tr("Choose a folder for the report.")
     folder = Path(text.strip()).expanduser()
     if not folder.is_absolute():
-        return "Give the folder's whole path."
+        return tr("Give the folder's whole path.")
     if folder.exists() and not folder.is_dir():
-        return "This is a file, not a folder; choose a folder."
+        return tr("This is a file, not a folder; choose a folder.")
     parent = next((one for one in (folder, *folder.parents) if one.exists()), None)
     if parent is None or not parent.is_dir() or not os.access(parent, os.W_OK):
-        return "Nothing can be written there; choose another folder."
+        return tr("Nothing can be written there; choose another folder.")
     return ""
 
 
-class ExportReportDialog(QDialog):
-    """Folder and one choice. `exportRequested(folder, open_when_finished)` on Export."""
+def time_of(text: str) -> float | None:
+    """Seconds of "90", "1:30" or "0:01:30.5"; None for nothing. ValueError for anything else."""
+    if not text.strip():
+        return None
+    parts = [float(part) for part in text.strip().split(":")]
+    if len(parts) > 3 or not all(0 <= part < math.inf for part in parts) or any(part >= 60 for part in parts[1:]):
+        raise ValueError(text)
+    seconds = 0.0
+    for part in parts:
+        seconds = seconds * 60 + part
+    return seconds
 
-    exportRequested = Signal(str, bool)
+
+class ExportReportDialog(QDialog):
+    """`exportRequested(ReportWish)` on Export."""
+
+    exportRequested = Signal(object)
 
     def __init__(
-        self, folder: str, about: str = "", open_when_finished: bool = True, parent: QWidget | None = None
+        self,
+        folder: str,
+        sessions: Sequence[SessionChoice],
+        chosen: Sequence[str] = (),
+        open_when_finished: bool = True,
+        parent: QWidget | None = None,
     ) -> None:
-        """`about` says what the report is made of, as "the session up to 02:14"."""
+        """`chosen` are the folders of the sessions that are ticked at first."""
         super().__init__(parent)
-        self.setWindowTitle("Export report")
+        self.setWindowTitle(tr("Export report"))
         self.setModal(True)
+        self.list = QListWidget(self)
+        self.list.setAccessibleName(tr("Sessions"))
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for session in sessions:
+            item = QListWidgetItem(f"{session.title}   {session.about}".rstrip(), self.list)
+            item.setData(_FOLDER, session.folder)
+            item.setToolTip(session.folder)
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+            item.setCheckState(Qt.CheckState.Checked if session.folder in chosen else Qt.CheckState.Unchecked)
+        self.compare = QRadioButton(tr("Compare them side by side"), self)
+        self.history = QRadioButton(tr("Show their trend over time"), self)
+        self.compare.setChecked(True)
+        self._modes = QButtonGroup(self)
+        self._modes.addButton(self.compare)
+        self._modes.addButton(self.history)
+        self.from_time, self.to_time = QLineEdit(self), QLineEdit(self)
+        for field, hint, name in (
+            (self.from_time, tr("beginning"), tr("From session time")),
+            (self.to_time, tr("end"), tr("To session time")),
+        ):
+            field.setPlaceholderText(hint)
+            field.setAccessibleName(name)
+            field.setToolTip(tr("mm:ss, or seconds; empty for all of it"))
+            field.setMaximumWidth(110)
+        self.formats = {name: QCheckBox(tr(words), self) for name, words, _on in FORMATS}
+        for name, _words, on in FORMATS:
+            self.formats[name].setChecked(on)
         self.folder = QLineEdit(folder, self)
-        self.folder.setAccessibleName("Folder")
-        self.browse = QPushButton("Browse...", self)
-        self.open_when_finished = QCheckBox("Open the report when it is finished", self)
+        self.folder.setAccessibleName(tr("Folder"))
+        self.browse = QPushButton(tr("Browse..."), self)
+        self.open_when_finished = QCheckBox(tr("Open the report when it is finished"), self)
         self.open_when_finished.setChecked(open_when_finished)
         self.problem = plain_label("", "muted", self)
-        self.problem.setWordWrap(True)
+        let_wrap(self.problem)
         buttons = QDialogButtonBox(self)
-        self.export_button = buttons.addButton("Export", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.export_button = buttons.addButton(tr("Export"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.export_button.setDefault(True)
         buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
-        row = QHBoxLayout()
-        row.addWidget(self.folder, 1)
-        row.addWidget(self.browse)
-        words = plain_label(about or "A report of the recorded session: one page and its tables.", "muted", self)
-        words.setWordWrap(True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 14)
-        column.setSpacing(10)
-        column.addWidget(words)
-        column.addWidget(plain_label("Folder", "section", self))
-        column.addLayout(row)
-        column.addWidget(self.open_when_finished)
-        column.addWidget(self.problem)
-        column.addStretch(1)
-        column.addWidget(plain_label("It runs as a job; closing this dialog does not stop it.", "muted", self))
-        column.addWidget(buttons)
-        self.resize(560, 250)
+        self._compose(buttons)
+        self.resize(620, 560)
         self.folder.textChanged.connect(lambda _text: self._judge())
+        self.list.itemChanged.connect(lambda _item: self._judge())
+        for box in self.formats.values():
+            box.toggled.connect(lambda _on: self._judge())
+        for field in (self.from_time, self.to_time):
+            field.textChanged.connect(lambda _text: self._judge())
+        self._modes.buttonToggled.connect(lambda _button, _on: self._judge())
         self.browse.clicked.connect(self._browse)
         buttons.accepted.connect(self._accept)
         buttons.rejected.connect(self.reject)
         self._judge()
 
+    def _compose(self, buttons: QDialogButtonBox) -> None:
+        times = QHBoxLayout()
+        for words, field in ((tr("From"), self.from_time), (tr("to"), self.to_time)):
+            times.addWidget(plain_label(words, "", self))
+            times.addWidget(field)
+        times.addStretch(1)
+        modes = QHBoxLayout()
+        modes.addWidget(self.compare)
+        modes.addWidget(self.history)
+        modes.addStretch(1)
+        grid = QGridLayout()
+        for place, box in enumerate(self.formats.values()):
+            grid.addWidget(box, place // 2, place % 2)
+        row = QHBoxLayout()
+        row.addWidget(self.folder, 1)
+        row.addWidget(self.browse)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 16, 14)
+        column.setSpacing(8)
+        column.addWidget(plain_label(tr("Sessions"), "section", self))
+        column.addWidget(self.list, 1)
+        column.addLayout(modes)
+        column.addWidget(plain_label(tr("Part"), "section", self))
+        column.addLayout(times)
+        column.addWidget(plain_label(tr("Forms"), "section", self))
+        column.addLayout(grid)
+        column.addWidget(plain_label(tr("Folder"), "section", self))
+        column.addLayout(row)
+        column.addWidget(self.open_when_finished)
+        column.addWidget(self.problem)
+        column.addWidget(plain_label(tr("It runs as a job; closing this dialog does not stop it."), "muted", self))
+        column.addWidget(buttons)
+
+    def chosen(self) -> tuple[str, ...]:
+        """The folders of the sessions that are ticked, in the order of the list."""
+        items = [self.list.item(place) for place in range(self.list.count())]
+        return tuple(
+            str(item.data(_FOLDER)) for item in items if item is not None and item.checkState() is Qt.CheckState.Checked
+        )
+
+    def tick(self, folder: str, on: bool = True) -> None:
+        """Choose a session, or leave it out."""
+        for place in range(self.list.count()):
+            item = self.list.item(place)
+            if item is not None and item.data(_FOLDER) == folder:
+                item.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
+
+    def mode(self) -> str:
+        """What kind of report the choice makes."""
+        if len(self.chosen()) < 2:
+            return SESSION
+        return COMPARE if self.compare.isChecked() else HISTORY
+
+    def _problem(self) -> str:
+        count = len(self.chosen())
+        if not count:
+            return tr("Choose a session.")
+        if self.mode() == COMPARE and count > MOST_COMPARED:
+            return tr("At most {count} sessions can be compared; show their trend instead.", count=MOST_COMPARED)
+        try:
+            from_s, to_s = time_of(self.from_time.text()), time_of(self.to_time.text())
+        except ValueError:
+            return tr("A time is mm:ss, or a number of seconds.")
+        if from_s is not None and to_s is not None and from_s >= to_s:
+            return tr("The part is empty: it ends before it begins.")
+        if not any(box.isChecked() for box in self.formats.values()):
+            return tr("Choose at least one form.")
+        return folder_problem(self.folder.text())
+
     def _judge(self) -> None:
-        problem = folder_problem(self.folder.text())
+        several = len(self.chosen()) > 1
+        for button in self._modes.buttons():
+            button.setEnabled(several)
+        problem = self._problem()
         folder = Path(self.folder.text().strip()).expanduser()
-        note = "A report that is there is replaced." if not problem and (folder / "report.html").exists() else ""
-        self.problem.setText(problem or note)
+        there = not problem and (folder / "report.html").exists()
+        self.problem.setText(problem or (tr("A report that is there is replaced.") if there else ""))
         self.export_button.setEnabled(not problem)
         set_plain_tip(self.export_button, problem)
 
     def _browse(self) -> None:
-        found = QFileDialog.getExistingDirectory(self, "Folder for the report", self.folder.text())
+        found = QFileDialog.getExistingDirectory(self, tr("Folder for the report"), self.folder.text())
         if found:
             self.folder.setText(found)
 
     def _accept(self) -> None:
-        if self.export_button.isEnabled():
-            self.accept()
-            folder = str(Path(self.folder.text().strip()).expanduser())
-            self.exportRequested.emit(folder, self.open_when_finished.isChecked())
+        if not self.export_button.isEnabled():
+            return
+        self.accept()
+        self.exportRequested.emit(
+            ReportWish(
+                self.chosen(),
+                self.mode(),
+                time_of(self.from_time.text()),
+                time_of(self.to_time.text()),
+                frozenset(name for name, box in self.formats.items() if box.isChecked()),
+                str(Path(self.folder.text().strip()).expanduser()),
+                self.open_when_finished.isChecked(),
+            )
+        )

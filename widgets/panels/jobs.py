@@ -22,6 +22,7 @@ from widgets.facts import plain_label, set_plain_tip
 from widgets.icons import icon_pixmap
 from widgets.panels.panel import Panel
 from widgets.theme import current_theme, state_style
+from widgets.words import tr
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,8 @@ class JobRow(QFrame):
         self.cancel_button.setToolTip(
             "Stops it; nothing that is recorded is lost." if facts.cancellable else "It is ending."
         )
-        self.open_button.setVisible(facts.state == "Done" and bool(facts.result))
+        self.open_button.setVisible(not active and bool(facts.result))
+        self.open_button.setText(tr("Open") if facts.state == "Done" else tr("Open log"))
         set_plain_tip(self.open_button, f"Opens {facts.result}" if facts.result else "")
 
 

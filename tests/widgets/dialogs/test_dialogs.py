@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
-from widgets.dialogs.export_report import ExportReportDialog, folder_problem
+from widgets.dialogs.export_report import ExportReportDialog, ReportWish, SessionChoice, folder_problem
 from widgets.dialogs.move_to_group import BENCH, MoveChoice, MoveToGroupDialog
 from widgets.theme import DARK, LIGHT, style_sheet
 
@@ -132,24 +132,77 @@ def test_escape_moves_nothing(dialog, qtbot):
     assert not dialog.isVisible()
 
 
-def test_the_report_goes_where_it_is_told(qtbot, tmp_path):
-    dialog = ExportReportDialog(str(tmp_path / "report"), "The session up to 00:12.")
+SESSIONS = (
+    SessionChoice("/sessions/one", "First session", "2026-11-21 10:00"),
+    SessionChoice("/sessions/two", "Work queue", "2026-11-21 11:00"),
+    SessionChoice("/sessions/three", "Hot key"),
+)
+
+
+def export_dialog(qtbot, folder, chosen=("/sessions/one",)):
+    dialog = ExportReportDialog(str(folder), SESSIONS, chosen)
     qtbot.addWidget(dialog)
     dialog.show()
+    return dialog
+
+
+def test_the_report_goes_where_it_is_told(qtbot, tmp_path):
+    dialog = export_dialog(qtbot, tmp_path / "report")
     qtbot.mouseClick(
         dialog.open_when_finished, Qt.MouseButton.LeftButton, pos=dialog.open_when_finished.rect().center() * 0.1
     )
     with qtbot.waitSignal(dialog.exportRequested) as told:
         qtbot.mouseClick(dialog.export_button, Qt.MouseButton.LeftButton)
-    assert told.args == [str(tmp_path / "report"), False]
+    usual = frozenset({"html", "csv", "parquet"})
+    assert told.args == [ReportWish(("/sessions/one",), "session", None, None, usual, str(tmp_path / "report"), False)]
+
+
+def test_several_sessions_part_and_forms_are_what_was_asked_for(qtbot, tmp_path):
+    dialog = export_dialog(qtbot, tmp_path / "report")
+    assert not dialog.compare.isEnabled()
+    dialog.tick("/sessions/three")
+    assert dialog.compare.isEnabled()
+    dialog.history.setChecked(True)
+    dialog.from_time.setText("0:30")
+    dialog.to_time.setText("95.5")
+    dialog.formats["pdf"].setChecked(True)
+    dialog.formats["csv"].setChecked(False)
+    with qtbot.waitSignal(dialog.exportRequested) as told:
+        qtbot.mouseClick(dialog.export_button, Qt.MouseButton.LeftButton)
+    (wish,) = told.args
+    assert (wish.sessions, wish.mode) == (("/sessions/one", "/sessions/three"), "history")
+    assert (wish.from_s, wish.to_s) == (30.0, 95.5)
+    assert wish.formats == {"html", "pdf", "parquet"}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda dialog: dialog.tick("/sessions/one", False), "Choose a session."),
+        (lambda dialog: dialog.from_time.setText("half past"), "A time is mm:ss, or a number of seconds."),
+        (lambda dialog: dialog.from_time.setText("1:75"), "A time is mm:ss, or a number of seconds."),
+        (
+            lambda dialog: (dialog.from_time.setText("60"), dialog.to_time.setText("1:00")),
+            "The part is empty: it ends before it begins.",
+        ),
+        (
+            lambda dialog: [box.setChecked(False) for box in dialog.formats.values()],
+            "Choose at least one form.",
+        ),
+    ],
+    ids=["no session", "words", "seconds above 59", "empty part", "no form"],
+)
+def test_what_makes_no_report_is_said_and_cannot_be_exported(qtbot, tmp_path, change, sentence):
+    dialog = export_dialog(qtbot, tmp_path)
+    change(dialog)
+    assert dialog.problem.text() == sentence
+    assert not dialog.export_button.isEnabled()
 
 
 def test_a_folder_that_cannot_be_is_refused_while_it_is_typed(qtbot, tmp_path):
     file = tmp_path / "file"
     file.write_text("x")
-    dialog = ExportReportDialog(str(tmp_path))
-    qtbot.addWidget(dialog)
-    dialog.show()
+    dialog = export_dialog(qtbot, tmp_path)
     assert dialog.export_button.isEnabled()
     for text, sentence in (
         ("", "Choose a folder for the report."),
@@ -165,7 +218,6 @@ def test_a_folder_that_cannot_be_is_refused_while_it_is_typed(qtbot, tmp_path):
 
 def test_a_report_that_is_there_is_said_to_be_replaced(qtbot, tmp_path):
     (tmp_path / "report.html").write_text("old")
-    dialog = ExportReportDialog(str(tmp_path))
-    qtbot.addWidget(dialog)
+    dialog = export_dialog(qtbot, tmp_path)
     assert dialog.problem.text() == "A report that is there is replaced."
     assert dialog.export_button.isEnabled()

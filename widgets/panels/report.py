@@ -1,0 +1,150 @@
+"""Reports that were made lately, and the findings of the one that is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QAbstractItemModel, Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSplitter, QVBoxLayout, QWidget
+
+from widgets.facts import let_wrap, plain_label
+from widgets.icons import icon_pixmap
+from widgets.panels.soft_area import SoftArea
+from widgets.panels.table_panel import ColumnLook, TablePanel
+from widgets.theme import current_theme
+from widgets.words import tr
+
+LOOKS = (
+    ColumnLook("text", 180, 3),
+    ColumnLook("text", 130),
+    ColumnLook("text", 160, 4, spare=1),
+)
+_LEVELS = {
+    "bad": ("failure", "crashed"),
+    "warn": ("rebalancing", "warning"),
+    "info": ("active", "info"),
+    "good": ("stable", "stable"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FindingFacts:
+    """One finding; `level` is bad, warn, info or good."""
+
+    level: str
+    headline: str
+    detail: str
+
+
+class ReportPanel(TablePanel):
+    """`openRequested(key)` to read a report, `folderRequested(key)` for its folder, `exportRequested()` for a new one."""
+
+    openRequested = Signal(object)
+    folderRequested = Signal(object)
+    exportRequested = Signal()
+
+    def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
+        self._shown: tuple[FindingFacts, ...] | None = None
+        super().__init__(
+            model,
+            LOOKS,
+            tr("Report"),
+            "report",
+            (
+                tr("No report was made yet."),
+                tr("Stop the session (F8), then export a report (Ctrl+E): Spark computes it from the recording."),
+            ),
+            filter_hint=tr("Filter by title or folder"),
+            parent=parent,
+        )
+        self.open_button = QPushButton(tr("Open"), self)
+        self.folder_button = QPushButton(tr("Show folder"), self)
+        self.export_button = QPushButton(tr("Export report..."), self)
+        self.open_button.clicked.connect(lambda: self.openRequested.emit(self.current_key()))
+        self.folder_button.clicked.connect(lambda: self.folderRequested.emit(self.current_key()))
+        self.export_button.clicked.connect(lambda: self.exportRequested.emit())  # noqa: PLW0108 - a click has an argument
+        for button in (self.open_button, self.folder_button, self.export_button):
+            self.title_row.insertWidget(self.title_row.count() - 1, button)
+        self.opened.connect(self.openRequested)
+        self.currentChanged.connect(lambda _key: self._show_buttons())
+        self._show_buttons()
+
+    def body(self) -> QWidget:
+        """The table, and the findings beside it."""
+        self._area = SoftArea(self)
+        self._inner = QWidget(self._area)
+        self._column = QVBoxLayout(self._inner)
+        self._column.setContentsMargins(12, 6, 12, 12)
+        self._column.setSpacing(8)
+        self._column.addStretch(1)
+        self._area.setWidget(self._inner)
+        split = QSplitter(Qt.Orientation.Horizontal, self)
+        split.addWidget(self.table)
+        split.addWidget(self._area)
+        split.setStretchFactor(0, 2)
+        split.setStretchFactor(1, 3)
+        split.setChildrenCollapsible(False)
+        split.setSizes([520, 760])
+        self.set_findings(None)
+        return split
+
+    def _show_buttons(self) -> None:
+        chosen = self.current_key() is not None
+        for button in (self.open_button, self.folder_button):
+            button.setEnabled(chosen)
+            button.setToolTip("" if chosen else tr("Select a report first."))
+
+    def forbid_export(self, why: str) -> None:
+        """Why no report can be made now, "" where one can."""
+        self.export_button.setEnabled(not why)
+        self.export_button.setToolTip(why)
+
+    def set_findings(self, findings: Sequence[FindingFacts] | None) -> None:
+        """What the chosen report found; None where none is chosen."""
+        wanted = None if findings is None else tuple(findings)
+        if wanted == self._shown and self._column.count() > 1:
+            return
+        self._shown = wanted
+        while self._column.count():
+            item = self._column.takeAt(0)
+            widget = item.widget() if item is not None else None
+            if widget is not None:
+                widget.deleteLater()
+        if wanted is None:
+            self._column.addWidget(self._sentence(tr("Select a report to read its findings here.")))
+        elif not wanted:
+            self._column.addWidget(self._sentence(tr("This report was made without tables; open it to read it.")))
+        for finding in wanted or ():
+            self._column.addWidget(self._card(finding))
+        self._column.addStretch(1)
+
+    def _sentence(self, text: str) -> QLabel:
+        label = plain_label(text, "hint", self._inner)
+        let_wrap(label)
+        return label
+
+    def _card(self, finding: FindingFacts) -> QWidget:
+        token, name = _LEVELS.get(finding.level, ("idle", "info"))
+        card = QFrame(self._inner)
+        sign = QLabel(card)
+        sign.setPixmap(icon_pixmap(name, current_theme().colour(token), 16, self.devicePixelRatioF()))
+        sign.setAlignment(Qt.AlignmentFlag.AlignTop)
+        headline, detail = plain_label(finding.headline, "heading", card), plain_label(finding.detail, "muted", card)
+        for label in (headline, detail):
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            let_wrap(label)
+        words = QVBoxLayout()
+        words.setSpacing(1)
+        words.addWidget(headline)
+        if finding.detail:
+            words.addWidget(detail)
+        row = QHBoxLayout(card)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(sign)
+        row.addLayout(words, 1)
+        return card
+
+    def findings(self) -> tuple[FindingFacts, ...]:
+        """What is shown."""
+        return self._shown or ()
