@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from broker_core.doors.guard.access import Access, Operation, PrincipalEntry, Rule
 from broker_core.doors.http.events import Listener
 from tests.broker_core.doors.http.client import Client
+from tests.broker_core.doors.http.raw import until
 
 
 def samples(call):
@@ -120,9 +121,9 @@ def test_events_are_chosen_by_kind_topic_and_group_and_end_at_a_limit(door, call
 def test_a_listener_that_is_gone_is_forgotten(door, call):
     before = len(door._host.events._sinks)
     events = Events(door)
-    _until(lambda: len(door._host.events._sinks) == before + 1)
+    until(lambda: len(door._host.events._sinks) == before + 1)
     events.close()
-    _until(
+    until(
         lambda: (
             call.done("POST", "/topics/register", {"topic": f"t{time.time_ns()}"}),
             len(door._host.events._sinks) == before,
@@ -182,7 +183,7 @@ def test_connections_are_seen_and_cut(door, call):
     assert call("DELETE", f"/v1/connections/{its['id']}").status == 204
     assert other.recv(4_096) == b""
     other.close()
-    _until(lambda: len(call.done("GET", "/v1/connections")["connections"]) == 1)
+    until(lambda: len(call.done("GET", "/v1/connections")["connections"]) == 1)
     assert call("DELETE", f"/v1/connections/{its['id']}").status == 404
 
 
@@ -337,10 +338,3 @@ def test_twenty_clients_at_once_lose_and_repeat_nothing(door):
     setup.close()
     assert not failures
     assert sorted(got) == [(number, index) for number in range(20) for index in range(25)]
-
-
-def _until(condition, timeout_s=10.0):
-    deadline_s = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline_s, "it did not happen"
-        time.sleep(0.005)

@@ -10,6 +10,7 @@ from broker_core.doors.http.door import HttpDoor
 from broker_core.engine.host import BrokerHost, HostConfig
 from broker_core.flow.config import FlowConfig
 from broker_core.log.config import LogConfig
+from tests.broker_core.doors.http.raw import until
 
 
 def test_b_root_answers_a_message(call):
@@ -269,9 +270,9 @@ def test_what_a_client_that_hung_up_was_waiting_for_is_for_the_next_one(door, ca
     gone._connection.request(
         "POST", "/consume", b'{"consumer_id":"c1","timeout_ms":30000}', {"Content-Type": "application/json"}
     )
-    _until(door._desk.consumers.find("c1")._polled.busy.locked)
+    until(door._desk.consumers.find("c1")._polled.busy.locked)
     gone.close()
-    _until(lambda: not door._desk.consumers.find("c1")._polled.busy.locked())
+    until(lambda: not door._desk.consumers.find("c1")._polled.busy.locked())
     call.done("POST", "/produce", {"topic": "orders", "value": "kept"})
     assert call.done("POST", "/consume", {"consumer_id": "c1", "timeout_ms": 5_000})["value"] == "kept"
 
@@ -332,10 +333,3 @@ def test_a_consumer_whose_name_a_group_uses_is_told_so(call):
     call.done("POST", f"/v1/groups/billing/members/{member}/poll", {"timeout_ms": 300})
     answer = call.post("/consumers/register", {"topic": "orders", "consumer_id": "billing"})
     assert (answer.status, answer.json["error"]) == (409, "NON_EMPTY_GROUP")
-
-
-def _until(condition, timeout_s=10.0):
-    deadline_s = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline_s, "it did not happen"
-        time.sleep(0.005)

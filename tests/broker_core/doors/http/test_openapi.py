@@ -4,6 +4,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from broker_core.clients.admin import Admin
 from broker_core.clients.schema_admin import SchemaAdmin
 from broker_core.doors.guard.access import Access
@@ -48,6 +50,8 @@ def test_it_says_where_a_token_is_needed(opened, connect):
     assert connect(door).done("GET", "/openapi.json")["security"] == [{"token": []}]
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_schemathesis_finds_nothing(opened, tmp_path):
     door = opened(limits=GuardConfig(max_wait_ms=50))
     admin = Admin(door._host)
@@ -63,6 +67,7 @@ def test_schemathesis_finds_nothing(opened, tmp_path):
             "run",
             f"{door.url}/openapi.json",
             "--max-examples=3",
+            "--request-timeout=60",
             "--continue-on-failure",
             "--seed=6",
             "--generation-database=none",
@@ -70,7 +75,7 @@ def test_schemathesis_finds_nothing(opened, tmp_path):
         cwd=tmp_path,  # it leaves a folder behind
         capture_output=True,
         text=True,
-        timeout=250,
+        timeout=580,
         check=False,
     )
     assert run.returncode == 0, run.stdout[-8_000:] + run.stderr[-2_000:]

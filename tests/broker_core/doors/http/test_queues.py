@@ -1,9 +1,10 @@
 """/v1/queues and /v1/dead-letters."""
 
 import threading
-import time
 
 import pytest
+
+from tests.broker_core.doors.http.raw import until
 
 
 @pytest.fixture
@@ -91,9 +92,9 @@ def test_what_is_taken_for_a_client_that_is_gone_is_given_back(jobs, door, conne
         "POST", "/v1/queues/jobs/take", b'{"timeout_ms":30000}', {"Content-Type": "application/json"}
     )
     queue = door._host.broker.queue("jobs")
-    _until(lambda: queue.waiting_takers == 1)
+    until(lambda: queue.waiting_takers == 1)
     gone.close()
-    _until(lambda: queue.waiting_takers == 0)
+    until(lambda: queue.waiting_takers == 0)
     send(jobs, "a")
     assert [(each["value"], each["attempt"]) for each in take(jobs)] == [("a", 1)]
 
@@ -180,7 +181,7 @@ def test_a_redrive_at_a_rate_is_watched_and_stopped(jobs):
     stopped = jobs.done("DELETE", "/v1/dead-letters/jobs/redrive")
     assert (stopped["running"], stopped["done"]) == (False, 1)
     jobs.done("POST", "/v1/dead-letters/jobs/redrive", {"rate_per_s": 100_000})
-    _until(lambda: not jobs.done("GET", "/v1/dead-letters/jobs/redrive")["running"])
+    until(lambda: not jobs.done("GET", "/v1/dead-letters/jobs/redrive")["running"])
     assert jobs.done("GET", "/v1/dead-letters/jobs")["count"] == 0
 
 
@@ -191,10 +192,3 @@ def test_dead_letters_are_purged_and_brought_back(jobs):
     assert jobs.done("GET", "/v1/dead-letters/jobs")["count"] == 0
     assert jobs.done("POST", "/v1/dead-letters/jobs/undo-purge") == {"messages": 2}
     assert jobs.done("GET", "/v1/dead-letters/jobs")["count"] == 2
-
-
-def _until(condition, timeout_s=10.0):
-    deadline_s = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline_s, "it did not happen"
-        time.sleep(0.005)
