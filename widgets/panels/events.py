@@ -77,6 +77,7 @@ class EventsPanel(TablePanel):
         self.follow.clicked.connect(lambda on: self.scroll_to_end() if on else None)
         # Who has chosen a row wants to read it.
         self.currentChanged.connect(lambda key: self.follow.setChecked(self.follow.isChecked() and key is None))
+        self.table.pressed.connect(lambda _index: self.follow.setChecked(False))
         self.table.verticalScrollBar().sliderMoved.connect(lambda _value: self._on_scrolled())
         self.table.verticalScrollBar().actionTriggered.connect(lambda _action: self._on_scrolled())
 
