@@ -225,8 +225,11 @@ class HostLoop:
 
     def _keep_time(self) -> None:
         with self._wake:
-            while not self._closing:
+            while True:
                 self._run(lambda _now: None)
+                # Asked only now: the lock may have been given up in between, where something waited for an answer.
+                if self._closing:
+                    return
                 next_ns = self.loop.next_ns()
                 self._sleeps_until_ns = _NEVER_NS if next_ns is None else next_ns
                 wait_s = None if next_ns is None else max(0.0, (next_ns - self.now_ns) / NS_PER_S)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import threading
@@ -318,6 +319,29 @@ def test_who_waits_is_woken_by_the_close(place: Place):
     remote.close()
     thread.join(10)
     assert not thread.is_alive()
+
+
+def test_a_close_while_a_timer_waits_for_an_answer_ends_the_timers(place: Place):
+    """The thread of the timers gives the lock up while it asks, and must hear of a close that comes then."""
+    remote = place.remote()
+    asked = threading.Event()
+
+    def ask(_at_ns: int) -> None:
+        asked.set()
+        with contextlib.suppress(BrokerError):
+            remote.broker.topic_names()
+
+    place.network.deaf = True
+    remote.call(lambda now_ns: remote.loop.timers.at(now_ns + 20_000_000, ask))
+    assert asked.wait(5)
+    time.sleep(0.05)
+    stopping = threading.Thread(target=remote._stop, daemon=True)
+    stopping.start()
+    until(lambda: remote.closing)
+    remote._link.close()  # the answer will not come
+    stopping.join(8)
+    assert not stopping.is_alive()
+    remote.close()
 
 
 def test_a_quiet_connection_is_kept_by_pings(place: Place):
