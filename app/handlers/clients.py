@@ -62,7 +62,12 @@ class ClientHandlers(QObject):
         Command("add_worker", "Add worker...", "Clients", "Ctrl+Alt+W", "add", "A worker for a queue."),
         Command("duplicate_client", "Duplicate", "Clients", "Ctrl+U", "copy", "Another one like the selected client."),
         Command(
-            "remove_client", "Remove client", "Clients", "", "close", "Stops the selected client and takes it out."
+            "remove_client",
+            "Remove client",
+            "Clients",
+            "Ctrl+Del",
+            "close",
+            "Stops the selected client and takes it out.",
         ),
         Command("set_rate", "Set rate...", "Clients", "", "producer", "How fast the selected producer sends."),
         Command("set_processing", "Set processing time...", "Clients", "", "clock", "How long a message takes it."),

@@ -100,7 +100,7 @@ class CanvasModel:
             topic.name,
             lanes,
             self._rate(f"topic {topic.name}", topic.published),
-            gate_state(topic.gate),
+            self._place_state(topic.name, topic.gate),
             detail=f"{topic.published:,} messages"
             + _gate_detail(topic.gate)
             + (f"\nValues are held to the schema {topic.schema}." if topic.schema else ""),
@@ -189,10 +189,15 @@ class CanvasModel:
             ),
             workers,
             self._rate(f"queue {queue.name}", queue.acknowledged),
-            gate_state(queue.gate),
+            self._place_state(queue.name, queue.gate),
             detail=f"{queue.acknowledged:,} acknowledged, {queue.redelivered:,} redelivered" + _gate_detail(queue.gate),
             reads=_read_by(queue.name, actors, topics),
         )
+
+    def _place_state(self, name: str, gate: GateView | None) -> str:
+        """What a topic or queue takes; where that is all well, that a rule lets messages fail there."""
+        state = gate_state(gate)
+        return "Failing by rule" if name in self._marks and state in {"", "Open"} else state
 
     def _left(self, acquired_ns: int, deadline_ns: int) -> float:
         whole = deadline_ns - acquired_ns

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from app.view_models.formats import NOT_APPLICABLE, byte_size, count, duration, rate, session_time
 from app.view_models.gauges import gate_of, gate_state, gauge_facts, only_rate
+from app.view_models.lasting import left_of, state_of
 from broker_core.lab.scenario import Scenario
 from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
 from widgets.facts import Fact
 from widgets.panels.inspector import MOMENT, InspectorFacts
+from widgets.words import tr
 
 Facts = tuple[Fact, ...]
 Section = tuple[str, Facts]
@@ -22,7 +25,13 @@ def inspector_facts(snapshot: Snapshot, selected: str) -> InspectorFacts | None:
     if selected == "bench":
         return _bench(snapshot)
     maker = _MAKERS.get(kind)
-    return maker(snapshot, name) if maker is not None else None
+    facts = maker(snapshot, name) if maker is not None else None
+    lasting = tuple(
+        (state_of(fault), f"{fault.what} ({left_of(fault, snapshot.time_ns)})", _at(fault.since_ns))
+        for fault in snapshot.faults
+        if fault.client == name
+    )
+    return replace(facts, sections=((tr("What lasts"), lasting), *facts.sections)) if facts and lasting else facts
 
 
 def _actor(snapshot: Snapshot, name: str) -> ActorView | None:

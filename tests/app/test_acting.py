@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QComboBox, QDialog, QDoubleSpinBox, QLineEdit, QMenu, QSpinBox
 
+from app.view_models.inspector import inspector_facts
 from broker_core.snapshots import ActorView
 from tests.app.conftest import Hand
 from widgets.dialogs.assignors import AssignorsDialog
@@ -378,3 +379,17 @@ def test_assignors_are_compared_side_by_side(open_workbench: Callable[..., Hand]
     dialog = opened(hand, AssignorsDialog)
     assert [radio.text() for radio in dialog.radios.values() if radio.text().endswith("(now)")]
     dialog.close()
+
+
+def test_a_rule_is_seen_on_its_queue_and_in_the_inspector(hand: Hand) -> None:
+    dialog = run(hand, "fail_matching", "queue:builds")
+    fill(hand, dialog, every=4)
+    accept(hand, dialog)
+    box = next(queue for queue in hand.canvas.view.queues if queue.name == "builds")
+    assert box.gate == "Failing by rule"
+    hand.workbench.views.select("queue:builds")
+    facts = inspector_facts(hand.workbench.player.snapshot, "queue:builds")
+    assert facts is not None
+    title, rows = facts.sections[0]
+    assert title == "What lasts"
+    assert rows[0][1].startswith("every 4th message fails at builds")
