@@ -13,12 +13,16 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QIcon, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QAbstractItemView,
+    QAbstractSlider,
     QAbstractSpinBox,
     QApplication,
     QComboBox,
     QLineEdit,
     QPlainTextEdit,
+    QTabBar,
     QTextEdit,
+    QTreeView,
     QWidget,
 )
 
@@ -222,4 +226,17 @@ def belongs_to_focus(event: QKeyEvent) -> bool:
         return not (isinstance(focus, QLineEdit | QTextEdit | QPlainTextEdit) and focus.isReadOnly())
     if isinstance(focus, QComboBox) and focus.isEditable():
         return True
+    if event.key() in _ALONG:
+        return _moves_within(focus, event.key())
     return event.key() == Qt.Key.Key_Space and isinstance(focus, QAbstractButton | QComboBox)
+
+
+_ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
+_ALONG = {Qt.Key.Key_Left, Qt.Key.Key_Right, *_ENDS}
+
+
+def _moves_within(focus: QWidget, key: int) -> bool:
+    """True where the keys that go along the time have a meaning in the widget itself."""
+    if isinstance(focus, QTreeView | QAbstractSlider | QTabBar | QComboBox):
+        return True
+    return isinstance(focus, QAbstractItemView) and key in _ENDS

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QLineEdit
+from PySide6.QtWidgets import QApplication, QLineEdit, QTreeView
 from pytestqt.qtbot import QtBot
 
 from app.handlers.travel import TravelHandlers, time_of
@@ -205,6 +205,28 @@ def test_a_rebalance_card_leads_to_its_moment(hand: Hand) -> None:
     hand.workbench.window.parts.rebalances.chosen.emit(facts.key)
     arrive(hand)
     assert not hand.workbench.player.live and shown_s(hand) < 3
+
+
+def test_the_keys_of_a_tree_stay_its_own_and_a_table_keeps_its_ends(hand: Hand) -> None:
+    window = hand.workbench.window
+    window.show_tab("assignments")
+    table = window.parts.assignments.table
+    table.setFocus()
+    hand.show()
+    hand.qtbot.keyClick(table, Key.Key_Home)
+    arrive(hand)
+    assert hand.workbench.player.live
+    hand.qtbot.keyClick(table, Key.Key_Left)
+    arrive(hand)
+    assert not hand.workbench.player.live
+    hand.workbench.registry.trigger("follow_live")
+    tree = window.parts.navigator.findChild(QTreeView)
+    assert isinstance(tree, QTreeView)
+    tree.setFocus()
+    hand.show()
+    hand.qtbot.keyClick(tree, Key.Key_Left)
+    arrive(hand)
+    assert hand.workbench.player.live
 
 
 def test_left_and_right_belong_to_a_text_field_that_has_the_focus(hand: Hand) -> None:

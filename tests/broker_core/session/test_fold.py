@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -50,6 +51,7 @@ MOST_S = 45
 MANY = 1_000_000
 
 
+@functools.cache
 def keyframes_of(name: str, every_ns: int = NS_PER_S) -> tuple[list[Snapshot], list[Event]]:
     """A scenario with a person in it: its keyframes and all its events."""
     scenario, _ = load_scenario(resources.path("scenarios", f"{name}.yaml"))
