@@ -133,7 +133,7 @@ class Link:
                 came.notify()
 
             call = self.post(body, done, repeat=repeat, timeout_s=timeout_s)
-            self.flush()
+            self._settled()  # nothing that was begun in this call waits for its end
             if not came.wait_for(lambda: found, call.deadline_s - time.monotonic() + 2 * _LOOK_S):
                 self.abandon(call)
                 raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{self.place} did not answer {type(body).__name__}")
