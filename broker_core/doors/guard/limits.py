@@ -29,9 +29,7 @@ class GuardConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     max_wait_ms: int = 60_000  # the longest long poll
     max_decompressed_bytes: int = 16 * 1_048_576
     max_decompression_ratio: int = 200  # JSON that says something comes to 5 to 20, DEFLATE's worst case to 1,032
-    max_batch_messages: int = 100_000
     max_sessions: int = 10_000  # consumers that HTTP clients have registered, and members of groups that poll by HTTP
-    session_timeout_ms: int = 30_000  # a member of a group that polls by HTTP and is not heard of for so long is gone
 
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
