@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import pyarrow.compute as pc
 from PySide6.QtCore import QObject, Signal
 
-from app.history.life import Life, Place, life_of, touches
+from app.history.life import Life, Place, life_of, touching
 from app.history.recorded import ALL, Recorded, folders_of
 from app.history.redrives import RedrivenMessage, redriven_messages
 from app.history.ring import EventRing
@@ -144,7 +144,7 @@ def _life(place: Place, ring: EventRing, recorded: Recorded | None) -> Life:
     older, first = _older(ring, recorded)
 
     def find(places: Sequence[Place]) -> list[Event]:
-        found = [event for event in ring.since(0) if any(touches(event, one) for one in places)]
+        found = touching(ring.since(0), places)
         if older is None:
             return found
         wanted = functools.reduce(operator.or_, map(_touching, places)) & (pc.field("seq") < first)

@@ -63,6 +63,24 @@ def touches(event: Event, place: Place) -> bool:
     )
 
 
+def touching(events: Iterable[Event], places: Iterable[Place]) -> list[Event]:
+    """The events that touch any of these places: as `touches`, for many events."""
+    wanted = list(places)
+    found = []
+    for event in events:
+        offset, arrives = event.offset, event.to_offset
+        for topic, partition, at in wanted:
+            # The rarest first: nearly every event is turned away by its numbers.
+            if offset is not None and offset <= at < offset + event.count:
+                here = event.partition == partition and event.topic == topic and event.kind in MESSAGE_KINDS
+            else:
+                here = False
+            if here or (arrives == at and event.to_topic == topic and event.to_partition == partition):
+                found.append(event)
+                break
+    return found
+
+
 def life_of(place: Place, find: Find) -> Life:
     """Follow a message from place to place; `find(places)` gives the events that touch any of these."""
     events: dict[int, Event] = {}

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.answers import Answers
 from app.history.history import History, KeyCounts
-from app.history.life import Life, Place, place_of, touches
+from app.history.life import Life, Place, place_of, touching
 from app.view_models.event_words import about, kind_word, place_text
 from app.view_models.formats import Times, plain_text, session_time
 from app.view_models.inspector import inspector_facts
@@ -75,7 +75,7 @@ class MessageLookup(QObject):
         ring, seen = self._history.ring, self._seen_seq
         self._seen_seq = ring.end_seq
         places = self._life.places if self._life is not None else ()
-        return any(touches(event, place) for event in ring.since(seen) for place in places)
+        return bool(touching(ring.since(seen), places))
 
     def _ask_life(self, place: Place) -> None:
         self._seen_seq = self._history.ring.end_seq

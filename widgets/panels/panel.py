@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -23,6 +23,8 @@ from widgets.theme import current_theme
 from widgets.words import tr
 
 FILTER_DELAY_MS = 120
+ROOM_FOR_ICON = 92
+ROOM_FOR_HOW = 54
 
 
 class EmptyState(QWidget):
@@ -49,6 +51,21 @@ class EmptyState(QWidget):
         column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(2)
         self.dress()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where there is little room, the sentence comes before the icon and before how to make it happen."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        left = self.height() - (self.button.sizeHint().height() + 6 if not self.button.isHidden() else 0)
+        self._icon.setVisible(left >= ROOM_FOR_ICON)
+        self._how.setVisible(left >= ROOM_FOR_HOW)
+
+    def offer_clear(self, offered: bool) -> None:
+        """Show the button that clears the filter, or not."""
+        self.button.setVisible(offered)
+        self._fit()
 
     def say(self, sentence: str, how: str) -> None:
         """Other sentences."""
@@ -246,7 +263,7 @@ class Panel(QWidget):
         """The body, or the empty state where there is nothing to show."""
         if not filled:
             filtered = bool(self._filter_text)
-            self.empty_state.button.setVisible(filtered)
+            self.empty_state.offer_clear(filtered)
             if filtered:
                 self.empty_state.say("Nothing matches the filter.", f"Filter: {self._filter_text}")
             else:

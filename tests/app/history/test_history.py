@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from app.history.history import History
-from app.history.life import Place, life_of, place_of, touches
+from app.history.life import Place, life_of, place_of, touches, touching
 from app.history.ring import CHUNK, EventRing
 from app.places import DataFiles, find_scenario
 from broker_core.clock import NS_PER_S
@@ -129,6 +129,16 @@ def test_a_place_is_read_from_its_name():
     assert place_of(Place("t", 0, 5).id.partition(":")[2]) == Place("t", 0, 5)
     for wrong in ("", "a", "a/b/c", "a/1", "/1/2", "a/-1/2"):
         assert place_of(wrong) is None
+
+
+def test_many_events_are_asked_as_each_of_them(run):
+    _live, whole, _small, _folder, letters = run
+    origin = Place(letters[0].origin_topic, letters[0].origin_partition, letters[0].origin_offset)
+    places = [origin, Place("builds.dlq", 0, letters[0].offset), Place("commits", 2, 7)]
+    events = list(whole.since(0))
+    each = [event for event in events if any(touches(event, place) for place in places)]
+    assert touching(events, places) == each
+    assert len(each) > 6
 
 
 def test_a_loop_of_redrives_ends():
