@@ -74,7 +74,7 @@ class ReportProcess:
             return Path(last["report"])
         kept = _keep(whole)
         if "error" in last:
-            raise ReportError(str(last["error"]), kept)
+            raise ReportError(str(last["error"]), str(last.get("log") or kept))
         reason = tail.splitlines()[-1] if tail else f"exit code {code}"
         raise ReportError(f"The report job ended before it was done: {reason}", kept)
 

@@ -61,6 +61,10 @@ NAVIGATOR_FROM_WIDTH = 1200
 LEAST_SIZE = (960, 640)
 
 
+# A line, a command, or a menu within a menu: its title and what it holds.
+Entry = QAction | None | tuple[str, Sequence[QAction | None]]
+
+
 @dataclass(frozen=True)
 class Parts:
     """The panels of the window: what stands beside the canvas, then the tabs in their order."""
@@ -104,7 +108,7 @@ class MainWindow(QMainWindow):
         self,
         parts: Parts,
         actions: Mapping[str, QAction],
-        menus: Sequence[tuple[str, Sequence[QAction | None]]] = (),
+        menus: Sequence[tuple[str, Sequence[Entry]]] = (),
         settings: QSettings | None = None,
     ) -> None:
         super().__init__()
@@ -172,7 +176,7 @@ class MainWindow(QMainWindow):
         self.whole.setSizes([510, 220])
         self.right.setSizes([300, 200])
 
-    def set_menus(self, menus: Sequence[tuple[str, Sequence[QAction | None]]]) -> None:
+    def set_menus(self, menus: Sequence[tuple[str, Sequence[Entry]]]) -> None:
         """Build the menu bar anew."""
         bar = self.menuBar()
         bar.clear()
@@ -315,10 +319,14 @@ def _shares_of(split: QSplitter) -> Shares:
     return tuple(round(size / whole, 4) for size in sizes)
 
 
-def fill_menu(menu: QMenu, entries: Sequence[QAction | None]) -> None:
-    """Actions into a menu; None is a line, and lines do not double."""
+def fill_menu(menu: QMenu, entries: Sequence[Entry]) -> None:
+    """Actions into a menu; None is a line, and lines do not double; (title, actions) is a menu within it."""
     for entry in entries:
-        if entry is not None:
+        if isinstance(entry, tuple):
+            inner = menu.addMenu(entry[0])
+            inner.setToolTipsVisible(True)
+            fill_menu(inner, entry[1])
+        elif entry is not None:
             menu.addAction(entry)
         elif menu.actions() and not menu.actions()[-1].isSeparator():
             menu.addSeparator()

@@ -75,11 +75,21 @@ def test_a_command_without_a_handler_is_shown_nowhere(qapp):
     registry.bind("run", lambda: None)
     assert [command.id for command in registry.commands()] == ["run"]
     assert [entry.id for entry in registry.entries()] == ["run"]
-    assert [(title, [action.objectName() for action in actions if action]) for title, actions in registry.menus()] == [
+    assert [(title, [action.objectName() for action in actions]) for title, actions in registry.menus()] == [  # type: ignore[union-attr]
         ("Session", ["run"])
     ]
     assert not registry.action("stop").isVisible()
     assert not registry.trigger("stop")
+
+
+def test_what_is_done_to_the_broker_is_a_menu_within_one(qapp):
+    registry = ActionRegistry(COMMANDS)
+    for command in ("run", "move_consumer", "redrive_all", "about"):
+        registry.bind(command, lambda: None)
+    bar = registry.menus()
+    assert [title for title, _ in bar] == ["Session", "Broker", "Help"]
+    inner = bar[1][1]
+    assert [entry[0] for entry in inner if isinstance(entry, tuple)] == ["Consumer", "Dead letters"]
 
 
 def test_an_unknown_command_is_an_error(qapp):
