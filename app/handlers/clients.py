@@ -295,12 +295,12 @@ class ClientHandlers(QObject):
                 menu.addAction(action(command))
         else:
             asks = {
-                "group": (("Add consumer...", self.ask_consumer),),
-                "topic": (("Add producer...", self.ask_producer),),
-                "queue": (("Add worker...", self.ask_worker), ("Add producer...", self.ask_producer)),
+                "group": ((tr("Add consumer..."), self.ask_consumer),),
+                "topic": ((tr("Add producer..."), self.ask_producer),),
+                "queue": ((tr("Add worker..."), self.ask_worker), (tr("Add producer..."), self.ask_producer)),
             }
             for words, ask in asks.get(kind, ()):
-                entry = menu.addAction(tr(words))
+                entry = menu.addAction(words)
                 entry.setEnabled(not self._desk.why_ended())
                 entry.setToolTip(self._desk.why_ended())
                 entry.triggered.connect(partial(_call, ask, name))

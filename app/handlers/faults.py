@@ -26,9 +26,14 @@ from broker_core.lab.actions import (
 )
 from broker_core.snapshots import ActorView, FaultView
 from widgets.dialogs.form import Field
-from widgets.words import tr
+from widgets.words import mark, tr
 
 CLIENTS = ("consumer", "producer", "worker")
+_SELECT = {
+    CLIENTS: mark("Select a client on the canvas first."),
+    ("consumer", "worker"): mark("Select a consumer or a worker on the canvas first."),
+    ("consumer",): mark("Select a consumer on the canvas first."),
+}
 DISK = ""
 
 
@@ -73,7 +78,7 @@ class FaultHandlers(QObject):
             return why
         actor = self._client(roles)
         if actor is None:
-            return tr("Select a {what} on the canvas first.", what=tr(" or ").join(tr(role) for role in roles))
+            return tr(_SELECT[roles])
         return tr("{name} has crashed; restart it first.", name=actor.name) if actor.state == "crashed" else ""
 
     def _why_no_restart(self) -> str:
