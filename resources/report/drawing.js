@@ -36,13 +36,14 @@
     button.after(said);
   });
 
-  let width = window.innerWidth, waiting;
-  addEventListener("resize", () => {
-    if (window.innerWidth === width) return; // a phone's address bar coming and going
-    width = window.innerWidth;
+  // Only a new width matters: a phone's address bar comes and goes.
+  let width = document.documentElement.clientWidth, waiting;
+  new ResizeObserver(() => {
+    if (document.documentElement.clientWidth === width || document.documentElement.dataset.theme === "light") return;
+    width = document.documentElement.clientWidth;
     clearTimeout(waiting);
     waiting = setTimeout(drawAll, 150);
-  });
+  }).observe(document.documentElement);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   addEventListener("beforeprint", () => {
     document.documentElement.dataset.theme = "light"; // also narrows the page to the paper's width
