@@ -14,8 +14,6 @@ from broker_core.messages import Message
 PartitionerKind = Literal["crc32", "murmur2"]
 STICKY_MESSAGES = 16  # messages without a key that stay together, so that they share a batch
 
-LEAST_RUN = 128  # of messages without a key that come at once: about a batch of Kafka's default size (KIP-480)
-
 
 def crc32_partition(key: bytes, partitions: int) -> int:
     """CRC-32 of the key modulo `partitions`: librdkafka's `consistent` partitioner."""
@@ -64,7 +62,7 @@ class Partitioner:
     def divide(self, messages: Sequence[Message], partitions: int) -> dict[int, list[Message]]:
         """`messages` by partition, in their order: by key as `choose` says, those without one in runs of equal length.
 
-        A run is as long as it must be for each partition to get one, and not short, so that the batches are few.
+        A run is as long as it must be for each partition to get one, so that the batches are few.
         """
         keys = [message.key for message in messages]
         parts: dict[int, list[Message]] = {}
@@ -72,7 +70,7 @@ class Partitioner:
             for key, message in zip(keys, messages, strict=True):
                 parts.setdefault(self.choose(key, partitions), []).append(message)
             return parts
-        run = max(LEAST_RUN, -(-len(messages) // partitions))
+        run = max(self._sticky_messages, -(-len(messages) // partitions))
         for first in range(0, len(messages), run):
             turn = self._keyless // self._sticky_messages
             parts[turn % partitions] = list(messages[first : first + run])
