@@ -53,6 +53,8 @@ class AssignmentsModel(TableModel[AssignmentRow]):
                 numeric=True,
                 hint=lambda row: times.hint(row.since_ns),
                 about="When the owner got this partition; wall time on hover.",
+                kind="time",
+                value=lambda row: row.since_ns,
             ),
             Column[AssignmentRow](
                 "State",

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 from app.view_models.formats import NOT_APPLICABLE, count, duration
 from app.view_models.owners import Owners
 from app.view_models.table import Column, TableModel
+from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.snapshots import Snapshot
 from widgets.roles import Role
 from widgets.words import tr
@@ -128,6 +129,7 @@ class OffsetsModel(TableModel[OffsetRow]):
                 numeric=True,
                 roles={Role.WARN: lambda row: _WARN.get(row.trend, "") if row.lag else ""},
                 about="End offset less committed offset; n/a where nothing is committed.",
+                value=lambda row: row.lag,
             ),
             Column[OffsetRow](
                 "Lag (s)",
@@ -135,6 +137,9 @@ class OffsetsModel(TableModel[OffsetRow]):
                 lambda row: -1 if row.lag_ms is None else row.lag_ms,
                 numeric=True,
                 about="Age of the oldest message that is not committed.",
+                field="lag_time",
+                kind="duration",
+                value=lambda row: None if row.lag_ms is None else row.lag_ms * NS_PER_MS,
             ),
             Column[OffsetRow](
                 "Trend",
@@ -151,6 +156,8 @@ class OffsetsModel(TableModel[OffsetRow]):
                 lambda row: 1 << 40 if row.drains_s is None else row.drains_s,
                 numeric=True,
                 about="When nothing is left, at the pace of the last two seconds; n/a where nothing is committed.",
+                kind="duration",
+                value=lambda row: None if row.drains_s is None else row.drains_s * NS_PER_S,
             ),
         )
         super().__init__(columns, key=lambda row: row[:3], parent=parent)

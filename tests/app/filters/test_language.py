@@ -77,7 +77,8 @@ def test_what_a_filter_finds(text, names):
     [
         ("lgg > 100", 1, "did you mean lag"),
         ("lag > many", 7, "as in 100"),
-        ("lag > 5 s and", 14, "missing at the end"),
+        ("lag > 5 and", 12, "missing at the end"),
+        ("lag > 5 s", 7, "as in 100"),
         ("time_left > 5", 13, "as in 5 s"),
         ("lag >", 6, "comes a value"),
         ("> 5", 1, "name of a field"),
