@@ -182,8 +182,9 @@ class Toolbar(QToolBar):
         """live, replay or branch: outside live the bar has another ground."""
         if self.property("mode") != mode:
             self.setProperty("mode", mode)
-            self.style().unpolish(self)
-            self.style().polish(self)
+            for widget in (self, self.badge):
+                widget.style().unpolish(widget)
+                widget.style().polish(widget)
             for action in self._of_the_past:
                 action.setVisible(mode == "replay")
 

@@ -198,6 +198,7 @@ class Views(QObject):
         self.owners.meet_all(before)
         self.canvas.view(before, False)
         self.status.meet(before)
+        self.navigator.meet(before)
         self.offsets.set_snapshot(before)
 
     def refresh(self, snapshot: Snapshot, *, panels: bool = True) -> None:
