@@ -53,6 +53,7 @@ class DeadLetterHandlers(QObject):
         self._answers = Answers(desk.player, self)
         self._redriven_ns = -1
         self._waiting: deque[Redrive] = deque()
+        self._paced: dict[str, None] = {}  # queues whose redrive was given a rate, in order
         desk.player.acted.connect(lambda *_told: self._redrive_next())
         desk.player.refused.connect(lambda *_told: self._redrive_next())
         self.sync = LetterSync(desk.player, self)
@@ -97,6 +98,7 @@ class DeadLetterHandlers(QObject):
     def _forget(self) -> None:
         self._answers.drop()
         self._waiting.clear()
+        self._paced.clear()
         self.sync.restart()
         self._redriven_ns = -1
         self._desk.views.redriven.set_rows(())
@@ -140,6 +142,7 @@ class DeadLetterHandlers(QObject):
         for queue, offsets in _by_queue(keys).items():
             if rate_per_s is not None:
                 self._desk.perform(Redrive(queue, offsets, rate_per_s))
+                self._paced[queue] = None
                 continue
             self._waiting += [
                 Redrive(queue, offsets[first : first + AT_ONCE]) for first in range(0, len(offsets), AT_ONCE)
@@ -171,15 +174,17 @@ class DeadLetterHandlers(QObject):
         return dialog
 
     def stop(self) -> None:
-        """Stop whatever redrive takes its time."""
+        """Stop whatever redrive takes its time, and leave the parts that wait."""
         if why := self._desk.why_ended():
             self._desk.say(why)
             return
-        for queue in self._desk.player.snapshot.queues:
-            if queue.dead or queue.redriven:
-                self._desk.perform(StopRedrive(queue.name))
-                return
-        self._desk.say(tr("No redrive is under way."))
+        waited = bool(self._waiting)
+        self._waiting.clear()
+        for queue in self._paced:
+            self._desk.perform(StopRedrive(queue))
+        if not waited and not self._paced:
+            self._desk.say(tr("No redrive is under way."))
+        self._paced.clear()
 
     # -- edit
 
