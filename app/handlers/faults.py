@@ -186,7 +186,7 @@ class FaultHandlers(QObject):
                     "choice",
                     "nack",
                     choices=(
-                        ("nack", tr("it fails: given back, or counted as failed by a group")),
+                        ("nack", tr("it fails: given back, or passed over")),
                         ("hang", tr("its reader hangs on it")),
                         ("forget", tr("its reader forgets it")),
                         ("crash", tr("its reader crashes, and comes back")),
