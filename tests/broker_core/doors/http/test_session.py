@@ -41,7 +41,8 @@ def test_messages_go_in_and_out_while_the_session_runs(session, connect):
     taken = call.done("POST", "/v1/queues/jobs/take", {"timeout_ms": 5_000})["deliveries"]
     assert call.done("POST", "/v1/queues/jobs/ack", {"leases": [taken[0]["lease"]]})["done"] == 1
     member = call.done("POST", "/v1/groups/g/members", {"topics": ["readings"]})["member"]
-    found, deadline_s = [], time.monotonic() + 20
+    found: list = []
+    deadline_s = time.monotonic() + 20
     while not found and time.monotonic() < deadline_s:
         found = call.done("POST", f"/v1/groups/g/members/{member}/poll", {"timeout_ms": 500})["messages"]
     assert [each["value"] for each in found] == [20]
