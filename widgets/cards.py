@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from widgets.facts import plain_label, set_plain_tip
@@ -128,13 +128,18 @@ def _arrow(painter: QPainter, x: float, y: float, theme: Theme) -> None:
 
 
 class RebalanceCard(QFrame):
-    """One rebalance. `chosen(key)` on a click; the arrow shows all rows, those that stayed included."""
+    """One rebalance. `chosen(key)` on a click, `opened(key)` on a double click or Enter.
+
+    The arrow shows all rows, those that stayed included.
+    """
 
     chosen = Signal(object)
+    opened = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "card")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._facts: RebalanceFacts | None = None
         self._icon = QLabel(self)
         self._group = plain_label("", "heading", self)
@@ -233,6 +238,19 @@ class RebalanceCard(QFrame):
         if self._facts is not None and event.button() == Qt.MouseButton.LeftButton:
             self.chosen.emit(self._facts.key)
         super().mousePressEvent(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """A double click opens the card: its moment is shown."""
+        if self._facts is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.opened.emit(self._facts.key)
+        super().mouseDoubleClickEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter does what a double click does."""
+        if self._facts is not None and event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+            self.opened.emit(self._facts.key)
+        else:
+            super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
         """Another theme, another icon."""

@@ -60,7 +60,7 @@ class TravelHandlers(QObject):
         travel.changed.connect(self._arrived)
         desk.player.opened.connect(self._opened)
         desk.window.timeline.seekRequested.connect(self._seek)
-        desk.window.parts.rebalances.chosen.connect(self._to_rebalance)
+        desk.window.parts.rebalances.opened.connect(self._to_rebalance)
 
     # -- why not
 

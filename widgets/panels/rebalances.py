@@ -15,9 +15,10 @@ CARDS_MAX = 30
 
 
 class RebalancesPanel(Panel):
-    """Cards. `chosen(key)` on a click on one."""
+    """Cards. `chosen(key)` on a click on one, `opened(key)` on a double click or Enter."""
 
     chosen = Signal(object)
+    opened = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -72,6 +73,7 @@ class RebalancesPanel(Panel):
     def _insert(self, place: int) -> None:
         card = RebalanceCard(self)
         card.chosen.connect(self.chosen)
+        card.opened.connect(self.opened)
         self._cards.insert(place, card)
         self._column.insertWidget(place, card)
 

@@ -200,9 +200,10 @@ def test_branch_here_goes_on_live_under_its_own_badge(hand: Hand) -> None:
 
 
 def test_a_rebalance_card_leads_to_its_moment(hand: Hand) -> None:
-    facts = hand.workbench.window.parts.rebalances.cards()[-1].facts
-    assert facts is not None
-    hand.workbench.window.parts.rebalances.chosen.emit(facts.key)
+    card = hand.workbench.window.parts.rebalances.cards()[-1]
+    hand.qtbot.mouseClick(card, Qt.MouseButton.LeftButton, pos=QPoint(30, 8))
+    assert hand.workbench.player.live
+    hand.qtbot.mouseDClick(card, Qt.MouseButton.LeftButton, pos=QPoint(30, 8))
     arrive(hand)
     assert not hand.workbench.player.live and shown_s(hand) < 3
 
