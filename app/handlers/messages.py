@@ -12,7 +12,7 @@ from app.actions import Command
 from app.answers import Answers
 from app.desk import Desk
 from app.history.life import Place
-from app.view_models.formats import byte_size, plain_text, session_time
+from app.view_models.formats import exact_size, plain_text, session_time
 from app.view_models.message_facts import Present, look_at, message_json
 from app.view_models.messages_feed import MessagesFeed
 from app.view_models.segments import LogOnDiskFeed
@@ -100,7 +100,7 @@ class MessageHandlers(QObject):
             (tr("Place"), f"{message.topic}/{message.partition} at {message.offset:,}"),
             (tr("Key"), tr("none") if message.key is None else plain_text(message.key, 400)),
             (tr("Published"), session_time(message.published_ns)),
-            (tr("Size"), tr("no value") if message.value is None else f"{size:,} bytes, {byte_size(size)}"),
+            (tr("Size"), tr("no value") if message.value is None else exact_size(size)),
         ]
         if wall := self._desk.views.times.wall(message.published_ns):
             facts.insert(3, (tr("Wall time"), wall))

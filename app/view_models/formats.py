@@ -55,6 +55,12 @@ def byte_size(size_bytes: int) -> str:
     return f"{value:.1f} TiB"
 
 
+def exact_size(size_bytes: int) -> str:
+    """Bytes to the last one, and in a larger unit where there is one: "107 bytes", "5,242,880 bytes, 5.0 MiB"."""
+    exact = f"{size_bytes:,} byte{'' if size_bytes == 1 else 's'}"
+    return exact if size_bytes < 1024 else f"{exact}, {byte_size(size_bytes)}"
+
+
 def plain_text(data: bytes | None, limit_chars: int = 0) -> str:
     """Bytes as one line of text that shows what is there: UTF-8 where it is, everything unprintable escaped.
 

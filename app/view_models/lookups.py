@@ -149,7 +149,12 @@ def key_facts(counts: KeyCounts) -> tuple[Fact, ...]:
     rows: list[Fact] = [
         (
             tr("no key") if key is None else plain_text(key, 40),
-            tr("{count} messages, {share}", count=f"{number:,}", share=f"{number / counts.total:.1%}"),
+            tr(
+                "{share}, {count} of {total} messages",
+                share=f"{number / counts.total:.1%}",
+                count=f"{number:,}",
+                total=f"{counts.total:,}",
+            ),
         )
         for key, number in counts.keys[:KEYS_SHOWN]
     ]

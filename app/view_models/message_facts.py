@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from app.history.life import Life, Place
 from app.view_models.event_words import kind_word
-from app.view_models.formats import Times, byte_size, duration, plain_text, session_time
+from app.view_models.formats import Times, duration, exact_size, plain_text, session_time
 from broker_core.errors import BrokerError
 from broker_core.events import Event, EventKind
 from broker_core.lab.simulation import Simulation
@@ -117,7 +117,7 @@ def _where(place: Place, message: StoredMessage | None, life: Life | None, times
             facts.append((tr("Wall time"), wall))
     if message is not None:
         size = len(message.value) if message.value is not None else None
-        facts.append((tr("Size"), tr("no value") if size is None else f"{size:,} bytes, {byte_size(size)}"))
+        facts.append((tr("Size"), tr("no value") if size is None else exact_size(size)))
     if life is not None:
         facts += [(tr("Also"), str(other), other.id) for other in life.places if other != place]
     return tuple(facts)
@@ -215,7 +215,10 @@ def _detail(event: Event, before_ns: int | None) -> str:
         many = tr("in a batch of {count}", count=f"{event.count:,}") if event.count > 1 else ""
         parts += [tr("by {client}", client=event.client), many] if event.client else [many]
     elif event.kind in {EventKind.DEAD_LETTERED, EventKind.REDRIVEN}:
-        parts.append(tr("because: {cause}", cause=event.cause) if event.cause else "")
+        if event.cause and event.kind is EventKind.DEAD_LETTERED:
+            parts.append(tr("because: {cause}", cause=event.cause))
+        elif event.cause:
+            parts.append(tr("it had died of: {cause}", cause=event.cause))
         if event.to_topic:
             to = f"{event.to_topic}/{event.to_partition}"
             parts.append(tr("to {place} at {offset}", place=to, offset=f"{event.to_offset or 0:,}"))
