@@ -37,7 +37,7 @@ STATE_STYLES: dict[str, StateStyle] = {
         StateStyle("failure", "warning", "Fault"),
         StateStyle("rebalancing", "clock", "Slowed down"),
         StateStyle("rebalancing", "warning", "No heartbeats"),
-        StateStyle("rebalancing", "filter", "Failing by rule"),
+        StateStyle("rebalancing", "filter", "Failing"),
         StateStyle("failure", "layers", "Disk full"),
         # lag
         StateStyle("lag_up", "lag-up", "Rising"),

@@ -197,7 +197,7 @@ class CanvasModel:
     def _place_state(self, name: str, gate: GateView | None) -> str:
         """What a topic or queue takes; where that is all well, that a rule lets messages fail there."""
         state = gate_state(gate)
-        return "Failing by rule" if name in self._marks and state in {"", "Open"} else state
+        return "Failing" if name in self._marks and state in {"", "Open"} else state
 
     def _left(self, acquired_ns: int, deadline_ns: int) -> float:
         whole = deadline_ns - acquired_ns

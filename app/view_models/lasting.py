@@ -14,7 +14,7 @@ _STATES = {"crash": "Crashed", "pause": "Paused", "slow": "Slowed down", "heartb
 def state_of(fault: FaultView) -> str:
     """Its state word."""
     if fault.fault.startswith("rule "):
-        return "Failing by rule"
+        return "Failing"
     return _STATES.get(fault.fault, "Disk full" if not fault.client else "Fault")
 
 

@@ -260,7 +260,7 @@ def test_a_seek_moves_where_a_consumer_reads(hand: Hand) -> None:
         ("slow_client", "worker:builder-1", {"factor": 4, "for_s": 5}, "Slowed down"),
         ("drop_heartbeats", "consumer:indexer-2", {"for_s": 5}, "No heartbeats"),
         ("fill_disk", "", {"for_s": 5}, "Disk full"),
-        ("fail_matching", "queue:builds", {"every": 3, "for_s": 5}, "Failing by rule"),
+        ("fail_matching", "queue:builds", {"every": 3, "for_s": 5}, "Failing"),
     ],
 )
 def test_a_fault_lasts_is_seen_and_ends(
@@ -386,7 +386,7 @@ def test_a_rule_is_seen_on_its_queue_and_in_the_inspector(hand: Hand) -> None:
     fill(hand, dialog, every=4)
     accept(hand, dialog)
     box = next(queue for queue in hand.canvas.view.queues if queue.name == "builds")
-    assert box.gate == "Failing by rule"
+    assert box.gate == "Failing"
     hand.workbench.views.select("queue:builds")
     facts = inspector_facts(hand.workbench.player.snapshot, "queue:builds")
     assert facts is not None

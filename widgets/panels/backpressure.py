@@ -19,8 +19,8 @@ from widgets.theme import Theme, current_theme, qcolour, state_style, ui_font
 from widgets.words import tr
 
 GAUGE_WIDTH = 300
-GAUGE_HEIGHT = 194
-CONTROLS_TOP = 152
+GAUGE_HEIGHT = 184
+CONTROLS_TOP = 147
 GAUGES_MAX = 60
 
 
