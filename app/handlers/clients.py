@@ -25,7 +25,7 @@ from broker_core.lab.arrivals import RateArrivals
 from broker_core.lab.durations import Duration
 from broker_core.lab.producer import ProducerActor
 from broker_core.lab.simulation import Simulation
-from widgets.dialogs.form import Field
+from widgets.dialogs.form import Field, Values
 from widgets.words import tr
 
 ROLES = ("consumer", "producer", "worker")
@@ -69,7 +69,7 @@ class ClientHandlers(QObject):
             "close",
             "Stops the selected client and takes it out.",
         ),
-        Command("set_rate", "Set rate...", "Clients", "", "producer", "How fast the selected producer sends."),
+        Command("set_rate", "Set rate...", "Clients", "", "producer", "How fast a producer sends."),
         Command("set_processing", "Set processing time...", "Clients", "", "clock", "How long a message takes it."),
     )
 
@@ -83,7 +83,11 @@ class ClientHandlers(QObject):
         bind("add_worker", self.ask_worker, lambda: desk.why_ended() or self._why_no_queue())
         bind("duplicate_client", lambda: self.duplicate(self._client()), self._why_no_client)
         bind("remove_client", lambda: self.remove(self._client()), self._why_no_client)
-        bind("set_rate", lambda: self.ask_rate(desk.selected("producer")), self._why_no_producer)
+        bind("set_rate", self.ask_rate, self._why_no_producer)
+        panel = desk.window.parts.backpressure
+        panel.rateWanted.connect(lambda: desk.registry.trigger("set_rate"))
+        shown = desk.registry.action("set_rate")
+        shown.changed.connect(lambda: panel.forbid_rate(str(shown.data() or "")))
         bind("set_processing", lambda: self.ask_processing(self._client()), self._why_no_reader)
         desk.menu_parts.append(self._add_to_menu)
 
@@ -96,8 +100,10 @@ class ClientHandlers(QObject):
         return self._desk.why_ended() or ("" if self._client() else tr("Select a client on the canvas first."))
 
     def _why_no_producer(self) -> str:
-        chosen = self._desk.selected("producer")
-        return self._desk.why_ended() or ("" if chosen else tr("Select a producer on the canvas first."))
+        if why := self._desk.why_ended():
+            return why
+        there = any(actor.role == "producer" for actor in self._desk.player.snapshot.actors)
+        return "" if there else tr("There is no producer; add one first.")
 
     def _why_no_reader(self) -> str:
         chosen = self._desk.selected("consumer") or self._desk.selected("worker")
@@ -229,32 +235,42 @@ class ClientHandlers(QObject):
 
     # -- tuning
 
-    def ask_rate(self, producer: str) -> None:
-        """The dialog for a producer's rate, with what it is now."""
-        actor = next((each for each in self._desk.player.snapshot.actors if each.name == producer), None)
-        now = 10.0 if actor is None else max(0.1, round(actor.rate_per_s, 1))
+    def ask_rate(self, producer: str = "") -> None:
+        """The dialog for a producer's rate, with what it is now; of the one that waits, where none is named."""
+        snapshot = self._desk.player.snapshot
+        actors = {actor.name: actor for actor in snapshot.actors if actor.role == "producer"}
+        waiting = next((actor.name for actor in actors.values() if actor.state == "blocked"), next(iter(actors), ""))
+        chosen = producer or self._desk.selected("producer") or waiting
+
+        def now(values: Values) -> str:
+            actor = actors.get(values["client"])
+            per_s = 0.0 if actor is None else actor.rate_per_s
+            return tr("It sends {rate} messages/s at present. A limit of its target still holds.", rate=f"{per_s:,.1f}")
+
         dialog = open_form(
             self._desk,
-            tr("Rate of {name}", name=producer),
-            tr("It sends {rate} messages/s at present. A limit of its topic or queue still holds.", rate=f"{now:,.1f}"),
+            tr("Rate of a producer"),
+            "",
             (
+                Field("client", tr("Producer"), "choice", chosen, choices=choices(actors)),
                 Field(
                     "rate",
                     tr("Rate"),
                     "decimal",
-                    now,
+                    max(0.1, round(actors[chosen].rate_per_s, 1)) if chosen in actors else 10,
                     most=100_000,
                     suffix=tr(" messages/s"),
                     none=tr("as its scenario says"),
                 ),
             ),
             tr("Set"),
-            lambda v: SetProducerRate(producer, v["rate"]),
+            lambda v: SetProducerRate(v["client"], v["rate"]),
+            tell=now,
         )
         if dialog is not None:
 
             def look(simulation: Simulation) -> float | None:
-                found = simulation.actors.get(producer)
+                found = simulation.actors.get(chosen)
                 return found.rate_per_s if isinstance(found, ProducerActor) else None
 
             self._answers.drop()

@@ -393,3 +393,15 @@ def test_a_rule_is_seen_on_its_queue_and_in_the_inspector(hand: Hand) -> None:
     title, rows = facts.sections[0]
     assert title == "What lasts"
     assert rows[0][1].startswith("every 4th message fails at builds")
+
+
+def test_the_rate_of_the_producer_that_waits_is_set_from_the_panel(hand: Hand) -> None:
+    hand.workbench.window.show_tab("backpressure")
+    hand.show()
+    panel = hand.workbench.window.parts.backpressure
+    hand.qtbot.mouseClick(panel.rate_button, Qt.MouseButton.LeftButton)
+    dialog = opened(hand, FormDialog)
+    fill(hand, dialog, client="notifier", rate=5)
+    assert dialog.note.text().endswith("A limit of its target still holds.")
+    accept(hand, dialog)
+    assert said(hand) == "Set notifier to 5 messages/s."

@@ -179,12 +179,13 @@ class BackpressurePanel(Panel):
     """Who is blocked by what, then gauges, as many in a row as fit.
 
     `chosen(target)` on a click on a gauge, `limitsChosen(target, Limits)` when they are changed there, `limitsWanted()`
-    on the button, `followed(id)` on a link of a chain.
+    and `rateWanted()` on the buttons, `followed(id)` on a link of a chain.
     """
 
     chosen = Signal(str)
     limitsChosen = Signal(str, object)
     limitsWanted = Signal()
+    rateWanted = Signal()
     followed = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -193,7 +194,7 @@ class BackpressurePanel(Panel):
             "backpressure",
             (
                 "Nothing limits the producers.",
-                "A topic or queue with a limit of depth or rate appears here as a gauge. Give it one: Limits... (Ctrl+Alt+M).",
+                "A topic or queue with a limit appears here as a gauge. Give it one with Limits... (Ctrl+Alt+M).",
             ),
             filter_hint="Filter by topic or queue",
             parent=parent,
@@ -205,6 +206,10 @@ class BackpressurePanel(Panel):
         self.limits_button = QPushButton(tr("Limits..."), self)
         self.limits_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.limits_button.clicked.connect(self.limitsWanted)
+        self.rate_button = QPushButton(tr("Rate of a producer..."), self)
+        self.rate_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.rate_button.clicked.connect(self.rateWanted)
+        self.title_row.addWidget(self.rate_button)
         self.title_row.addWidget(self.limits_button)
         self.chains = BlockChains(self)
         self.chains.followed.connect(self.followed)
@@ -235,6 +240,11 @@ class BackpressurePanel(Panel):
             self.limits_button.setEnabled(not reason)
             set_plain_tip(self.limits_button, reason)
             self._show()
+
+    def forbid_rate(self, reason: str) -> None:
+        """Why no producer's rate can be set now; "" where one can."""
+        self.rate_button.setEnabled(not reason)
+        set_plain_tip(self.rate_button, reason)
 
     def set_gauges(self, gauges: Sequence[GaugeFacts]) -> None:
         """Show gates, those that hold somebody back first."""
