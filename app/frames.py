@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections import deque
 from collections.abc import Callable
@@ -50,12 +51,16 @@ class Frames(QObject):
         self._timer.timeout.connect(self._frame)
 
     def start(self) -> None:
-        """Begin."""
+        """Begin. What is in memory by now stays there: the collector looking through it all is felt as a freeze."""
+        gc.collect()
+        gc.freeze()
         self._due_s = time.perf_counter()
         self._timer.start()
 
     def stop(self) -> None:
         """End; the engine gets no more turns from here."""
+        if self._timer.isActive():
+            gc.unfreeze()
         self._timer.stop()
 
     def _frame(self) -> None:
