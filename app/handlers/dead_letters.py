@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Hashable, Sequence
 
@@ -12,6 +13,7 @@ from app.actions import Command
 from app.answers import Answers
 from app.desk import Desk
 from app.history.redrives import RedrivenMessage
+from app.jobs import Cancelled, Work
 from app.view_models.dead_letters import letter_facts
 from app.view_models.filter_help import help_rows
 from app.view_models.formats import plain_text
@@ -28,6 +30,7 @@ from widgets.dialogs.redrive import Outcome, RedriveDialog
 from widgets.words import tr
 
 REFRESH_MS = 500
+WATCH_S = 0.05
 TRIED = 100
 # What is redriven in one step of the engine: more of them would hold up the window.
 AT_ONCE = 500
@@ -147,7 +150,29 @@ class DeadLetterHandlers(QObject):
             self._waiting += [
                 Redrive(queue, offsets[first : first + AT_ONCE]) for first in range(0, len(offsets), AT_ONCE)
             ]
+        if len(self._waiting) > 1:
+            self._as_job()
         self._redrive_next()
+
+    def _as_job(self) -> None:
+        """Many parts are long work: with progress, and a way to stop after the part under way."""
+        waiting, parts = self._waiting, len(self._waiting)
+        total = sum(len(part.offsets) for part in waiting)
+
+        def watch(work: Work) -> int:
+            try:
+                while waiting:
+                    left = len(waiting)
+                    done = tr("{done} of {total} parts", done=f"{parts - left:,}", total=f"{parts:,}")
+                    work.say(max(0.0, 1 - left / parts), done)
+                    time.sleep(WATCH_S)
+            except Cancelled:
+                waiting.clear()
+                raise
+            return total
+
+        title = tr("Redrive of {count} dead letters", count=f"{total:,}")
+        self._desk.jobs.work(title, watch, lambda count: tr("All {count} were redriven.", count=f"{count:,}"))
 
     def _redrive_next(self) -> None:
         """One part after the other, so that the window draws between them."""

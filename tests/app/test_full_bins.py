@@ -52,6 +52,22 @@ def test_a_full_bin_is_listed_whole_filtered_and_redriven(panel, hand):
     assert panel.model.rowCount() == 0
 
 
+def test_a_large_redrive_is_a_job_that_can_be_cancelled(panel, hand):
+    jobs = hand.workbench.jobs
+    total = panel.model.rowCount()
+    panel.redrive_all()
+    (job,) = jobs.facts()
+    assert f"{total:,} dead letters" in job.title
+    jobs.find(job.id).cancel()
+    hand.qtbot.waitUntil(lambda: jobs.facts()[0].state == "Cancelled", timeout=10_000)
+    hand.show()
+    left = sum(queue.dead for queue in hand.workbench.player.snapshot.queues)
+    assert 0 < left < total
+    panel.redrive_all()
+    wait(hand, lambda: panel.model.rowCount() < 100)
+    wait(hand, lambda: jobs.facts()[0].state == "Done")
+
+
 def test_a_large_letter_of_a_full_bin_is_read_whole_and_has_its_true_size(panel, hand):
     hand.workbench.player.ask(lambda simulation: bury(simulation, 1, 5_000)).result()
     hand.workbench.player.ask(lambda simulation: bury(simulation, 1_200)).result()
