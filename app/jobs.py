@@ -11,6 +11,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.report_process import ReportError, ReportProcess
+from app.warm_spark import WarmSpark
 from spark_reports.request import Request
 from widgets.panels.jobs import JobFacts
 
@@ -24,9 +25,11 @@ class ReportJob(QObject):
     _said = Signal(dict)
     _ended = Signal(str, str)
 
-    def __init__(self, job_id: str, request: Request, title: str, parent: QObject | None = None) -> None:
+    def __init__(
+        self, job_id: str, request: Request, title: str, warm: WarmSpark | None = None, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
-        self._process = ReportProcess(request)
+        self._process = ReportProcess(request, warm)
         self._cancelling = False
         self._log = ""
         self.folder = Path(request.out)
@@ -178,13 +181,27 @@ class Jobs(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._jobs: list[Job] = []
+        self._warm: WarmSpark | None = None
         self._told: set[str] = set()
 
     def report(self, request: Request, title: str) -> ReportJob:
         """Start the report that `request` describes."""
-        job = ReportJob(f"report-{len(self._jobs) + 1}", request, title, self)
+        job = ReportJob(f"report-{len(self._jobs) + 1}", request, title, self._warm, self)
         self._begin(job)
         return job
+
+    def keep_spark(self, on: bool) -> None:
+        """Keep a Spark for the next report from now on, or no longer."""
+        if not on:
+            self.close()
+        elif self._warm is None:
+            self._warm = WarmSpark()
+
+    def close(self) -> None:
+        """Let a Spark go that was kept."""
+        warm, self._warm = self._warm, None
+        if warm is not None:
+            warm.close()
 
     def work(self, title: str, work: Callable[[Work], object], told: Callable[[Any], str]) -> WorkJob:
         """Start `work` in a thread; `told(result)` is the sentence of its good end."""

@@ -6,11 +6,12 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from app.places import logs_folder
+from app.warm_spark import WarmSpark
 from broker_core.errors import BrokerError
 from broker_core.session.reader import seal
 from spark_reports.request import HISTORY, Request, arguments_of
@@ -31,7 +32,9 @@ class ReportError(Exception):
 class ReportProcess:
     """One run of the job. `run` blocks until it ends; `cancel` may come from any thread."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, warm: WarmSpark | None = None) -> None:
+        """With `warm` the report is made by a Spark that is kept, where that is free."""
+        self._warm = warm
         self._arguments = [
             *(sys.executable, "-m", "spark_reports.job"),
             *(*arguments_of(request), "--progress", "json"),
@@ -51,6 +54,13 @@ class ReportProcess:
                     seal(Path(session))
                 except BrokerError as error:
                     raise ReportError(str(error)) from error
+        if self._warm is not None and self._warm.take(self._request):
+            try:
+                last = self._follow(self._warm.lines(self._request), progress)
+                return self._page(last, 0 if "report" in last else 1, self._warm.log())
+            finally:
+                self._warm.give_back()
+        self._warm = None
         # The job's standard error goes to a file: a pipe that nobody reads would stop it.
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
             self._process = process = subprocess.Popen(
@@ -63,11 +73,16 @@ class ReportProcess:
             )
             if self.cancelled:
                 self.cancel()
-            last = self._follow(process, progress)
+            assert process.stdout is not None
+            last = self._follow(process.stdout, progress)
             code = process.wait()
             log.seek(0)
             whole = log.read()
-            tail = whole[-2_000:].strip()
+        return self._page(last, code, whole)
+
+    def _page(self, last: dict[str, Any], code: int, whole: str) -> Path:
+        """What came of it, by its last line, its exit code and its log."""
+        tail = whole[-2_000:].strip()
         if self.cancelled:
             raise ReportError("The report was cancelled; nothing was written.")
         if code == 0 and "report" in last:
@@ -79,10 +94,9 @@ class ReportProcess:
         raise ReportError(f"The report job ended before it was done: {reason}", kept)
 
     @staticmethod
-    def _follow(process: subprocess.Popen[str], progress: Progress) -> dict[str, Any]:
+    def _follow(lines: Iterable[str], progress: Progress) -> dict[str, Any]:
         last: dict[str, Any] = {}
-        assert process.stdout is not None
-        for line in process.stdout:
+        for line in lines:
             try:
                 said = json.loads(line)
             except json.JSONDecodeError:
@@ -96,6 +110,8 @@ class ReportProcess:
     def cancel(self) -> None:
         """Stop the job; it leaves nothing half-written."""
         self.cancelled = True
+        if self._warm is not None:
+            self._warm.close()
         process = self._process
         if process is None or process.poll() is not None:
             return

@@ -80,6 +80,15 @@ class Settings:
         self._set("session/record", "1" if on else "0")
 
     @property
+    def keep_spark(self) -> bool:
+        """Whether Spark is kept for the next report; it takes about a gigabyte meanwhile."""
+        return self._get("reports/keep_spark", "0") == "1"
+
+    @keep_spark.setter
+    def keep_spark(self, on: bool) -> None:
+        self._set("reports/keep_spark", "1" if on else "0")
+
+    @property
     def hints(self) -> bool:
         """Whether the first hints are still to be shown."""
         return self._get("window/hints", "1") == "1"

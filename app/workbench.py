@@ -66,6 +66,7 @@ class Workbench(QObject):
         self.registry = ActionRegistry(commands, parent=self)
         self.player = Player(record=record and self.settings.record, sessions=sessions, parent=self)
         self.jobs = Jobs(self)
+        self.jobs.keep_spark(self.settings.keep_spark)
         self.views = Views(self)
         self.canvas = Canvas(current_theme())
         self.window = MainWindow(self.views.make_parts(self.canvas), self.registry.actions(), (), settings)
@@ -215,6 +216,7 @@ class Workbench(QObject):
         self.frames.stop()
         for job in self.jobs.running:
             job.finish(JOB_END_TIMEOUT_S)
+        self.jobs.close()
         self.history.close()
         self.player.close()
 

@@ -154,6 +154,7 @@ class AppearanceHandlers(QObject):
             "language": settings.language,
             "reduced_motion": settings.reduced_motion,
             "record": settings.record,
+            "keep_spark": settings.keep_spark,
         }
         dialog = SettingsDialog(
             values,
@@ -176,6 +177,9 @@ class AppearanceHandlers(QObject):
             settings.language = str(value)
         elif name == "reduced_motion":
             look.choose_motion(bool(value))
+        elif name == "keep_spark":
+            settings.keep_spark = bool(value)
+            self._desk.jobs.keep_spark(bool(value))
         elif name == "record":
             settings.record = bool(value)
             self._desk.player.record = bool(value)

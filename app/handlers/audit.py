@@ -20,7 +20,7 @@ class AuditHandlers(QObject):
     """The check of the whole history, up to the moment that is shown."""
 
     COMMANDS = (
-        Command("audit", "Was anything lost?", "Session", "Ctrl+Shift+L", "check", "Accounts for every message so far."),
+        Command("audit", "Was anything lost?", "Session", "Ctrl+Shift+L", "check", "Accounts for every message."),
     )
 
     def __init__(self, desk: Desk) -> None:

@@ -12,7 +12,7 @@ from widgets.words import tr
 
 
 class SettingsDialog(QDialog):
-    """`changed(name, value)` for theme, scale, language (strings), reduced_motion and record (bools)."""
+    """`changed(name, value)` for theme, scale, language (strings), reduced_motion, record and keep_spark (bools)."""
 
     changed = Signal(str, object)
 
@@ -42,7 +42,9 @@ class SettingsDialog(QDialog):
         form.addRow(tr("Size of type"), self.scale)
         form.addRow(tr("Language"), self.language)
         form.addRow("", self.reduced_motion)
+        self.keep_spark = self._switch("keep_spark", tr("Keep Spark ready for the next report (about 1 GB)"), values)
         form.addRow("", self.record)
+        form.addRow("", self.keep_spark)
         self.note = plain_label("", "muted", self)
         let_wrap(self.note)
         form.addRow("", self.note)

@@ -1,0 +1,88 @@
+"""A Spark that is kept for the next report, in a process of its own; it costs about a gigabyte while it is there."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from spark_reports.request import LOCAL, Request, arguments_of
+from spark_reports.session import is_remote
+
+END_TIMEOUT_S = 10.0
+
+
+class WarmSpark:
+    """One at most. A report takes it with `take`, and gives it back; who comes meanwhile gets none."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._busy = False
+        self._process: subprocess.Popen[str] | None = None
+        self._log: IO[str] | None = None
+
+    def take(self, request: Request) -> bool:
+        """Whether this report may have it: nobody else has it, and the report is one of this machine's."""
+        places = (*request.sessions, str(request.out))
+        if request.master != LOCAL or any(map(is_remote, places)):
+            return False
+        with self._lock:
+            taken, self._busy = not self._busy, True
+        return taken
+
+    def give_back(self) -> None:
+        """The report has ended."""
+        with self._lock:
+            self._busy = False
+
+    def lines(self, request: Request) -> Iterator[str]:
+        """What the process says about `request`, up to its last line; ends early where the process dies."""
+        process = self._running()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(arguments_of(request)) + "\n")
+            process.stdin.flush()
+        except OSError:
+            return
+        for line in process.stdout:
+            yield line
+            if '"report"' in line or '"error"' in line:
+                return
+
+    def _running(self) -> subprocess.Popen[str]:
+        if self._process is None or self._process.poll() is not None:
+            self._log = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - as long as it
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "spark_reports.warm"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                text=True,
+                cwd=Path(__file__).resolve().parents[1],
+            )
+        return self._process
+
+    def log(self) -> str:
+        """What the process had to say besides."""
+        if self._log is None:
+            return ""
+        self._log.seek(0)
+        return self._log.read()
+
+    def close(self) -> None:
+        """End the process, with the report that it makes; the next report starts it again."""
+        process, self._process = self._process, None
+        if process is None or process.poll() is not None:
+            return
+        process.terminate()
+        try:
+            process.wait(END_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

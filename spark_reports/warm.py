@@ -1,0 +1,175 @@
+"""A Spark that stays for the next report: `python -m spark_reports.warm` makes a report for each line of its input.
+
+A line is a JSON list, the arguments of `spark_reports.job`; what it writes for each is what the job writes, the
+last line
+with "report" or "error". A line "cancel", or the end of its input, ends it with whatever it does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import queue
+import shutil
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from spark_reports.cancellation import Cancellation
+from spark_reports.delivery import REPORT, local_delivery
+from spark_reports.errors import Cancelled, ReportError
+from spark_reports.java import find_java
+from spark_reports.jvm import Jvm
+from spark_reports.making import Making
+from spark_reports.progress import Progress, private_stdout
+from spark_reports.request import LOCAL, Request, add_arguments, request_of
+from spark_reports.session import is_remote
+from spark_reports.tuning import MEDIUM
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_WORK = "brokerscope-warm-"
+_LINE_BYTES = 1_048_576
+
+
+class WarmSpark:
+    """One JVM, started with the first report, and gone with this process."""
+
+    def __init__(self, work: Path, output: TextIO, cancellation: Cancellation) -> None:
+        self._work, self._output, self._cancellation = work, output, cancellation
+        self._log = work / "spark.log"
+        self._jvm: Jvm | None = None
+        self._spark: SparkSession | None = None
+
+    def make(self, line: str) -> None:
+        """The report that a line asks for; its last line says what came of it."""
+        progress = Progress(self._output, True, {}, self._cancellation.request)
+        try:
+            request = _request(line)
+            outcome = {"report": self._report(request, progress)}
+        except ReportError as error:
+            outcome = {"error": str(error), **({"log": str(self._log)} if self._log.exists() else {})}
+        except OSError as error:
+            outcome = {"error": f"The report cannot be written: {error.strerror or error} ({error.filename})."}
+        progress.close()
+        self._cancellation.check()
+        progress.end(**outcome)
+
+    def _report(self, request: Request, progress: Progress) -> str:
+        making = Making(request, self._work, self._log, progress, self._cancellation)
+        with local_delivery(Path(request.out)) as folder, self._noise():
+            try:
+                making.fill_on(self._session(progress), folder)
+            except (ReportError, OSError):
+                raise
+            except Exception as error:
+                self._cancellation.check()
+                with self._log.open("a", encoding="utf-8") as file:
+                    traceback.print_exception(error, file=file)
+                # What Spark is like after an error nobody knows: the next report gets a new one.
+                self.close()
+                first = (str(error).strip() or type(error).__name__).splitlines()[0]
+                raise ReportError(f"The report failed: {first[:300]}") from error
+            self._cancellation.check()
+        out = Path(request.out).resolve()
+        return str(out / REPORT if "html" in request.formats else out)
+
+    @contextlib.contextmanager
+    def _noise(self) -> Iterator[None]:
+        with self._log.open("a", encoding="utf-8") as noise, contextlib.redirect_stderr(noise):
+            yield
+
+    def _session(self, progress: Progress) -> SparkSession:
+        if self._spark is not None and self._jvm is not None and self._jvm.process.poll() is None:
+            return self._spark
+        self.close()
+        progress.plan({"start": 8.0})
+        with progress.step("start", "Starting Spark"):
+            from spark_reports.spark import spark_session
+
+            self._jvm = Jvm(find_java(), self._work, self._log, LOCAL, MEDIUM.jvm_options)
+            self._cancellation.kills(self._jvm.kill)
+            self._jvm.connect()
+            self._spark = spark_session(LOCAL, self._work, MEDIUM.settings)
+        return self._spark
+
+    def close(self) -> None:
+        """Stop Spark; the next report starts it again."""
+        spark, jvm, self._spark, self._jvm = self._spark, self._jvm, None, None
+        if spark is not None and jvm is not None and not self._cancellation.requested and jvm.process.poll() is None:
+            with contextlib.suppress(Exception):
+                spark.stop()
+        if jvm is not None:
+            jvm.close()
+        for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
+            os.environ.pop(name, None)
+
+
+def _request(line: str) -> Request:
+    """Raises `ReportError` for anything that is no request for a report on this machine."""
+    parser = argparse.ArgumentParser(prog="report", exit_on_error=False)
+    add_arguments(parser)
+    try:
+        words = json.loads(line)
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise ValueError("it is no list of words")
+        request = request_of(parser.parse_args(words))
+    except (ValueError, argparse.ArgumentError, SystemExit) as error:
+        raise ReportError(f"This is no request for a report: {error}.") from error
+    request.check()
+    if any(map(is_remote, (*request.sessions, str(request.out)))):
+        raise ReportError("A Spark that is kept makes reports of this machine's folders only.")
+    return request
+
+
+def _read_lines(lines: queue.Queue[str | None], cancellation: Cancellation) -> None:
+    """Standard input, line by line; its end, and "cancel", end everything."""
+    pending = b""
+    while True:
+        try:
+            # Not sys.stdin: its lock would be held by this thread while the interpreter shuts down.
+            piece = os.read(0, 65_536)
+        except OSError:
+            piece = b""
+        pending += piece
+        *whole, pending = pending.split(b"\n")
+        for line in whole:
+            if line.strip() == b"cancel":
+                piece = b""
+            elif line.strip():
+                lines.put(line.decode(errors="replace"))
+        if not piece or len(pending) > _LINE_BYTES:
+            cancellation.request()
+            lines.put(None)
+            return
+
+
+def main() -> int:
+    """Make reports until the input ends; the exit code."""
+    output = private_stdout()
+    cancellation = Cancellation()
+    cancellation.listen_to_signals()
+    lines: queue.Queue[str | None] = queue.Queue()
+    threading.Thread(target=_read_lines, args=(lines, cancellation), name="requests", daemon=True).start()
+    work = Path(tempfile.mkdtemp(prefix=f"{_WORK}{os.getpid()}-"))
+    warm = WarmSpark(work, output, cancellation)
+    try:
+        while not cancellation.requested and (line := lines.get()) is not None:
+            warm.make(line)
+    except Cancelled:
+        return 130
+    finally:
+        warm.close()
+        shutil.rmtree(work, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

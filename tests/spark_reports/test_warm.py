@@ -1,0 +1,55 @@
+"""The process that keeps Spark: two reports from one Java, a bad line told, nothing left when its input ends."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def outcome(process: subprocess.Popen[str], line: str) -> tuple[dict[str, Any], list[str]]:
+    """The last thing that it says to a line, and the stages before."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(line + "\n")
+    process.stdin.flush()
+    stages: list[str] = []
+    for said in process.stdout:
+        found = json.loads(said)
+        if "stage" not in found:
+            return found, stages
+        stages.append(found["stage"])
+    return {}, stages
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_two_reports_come_from_one_spark_and_nothing_is_left(recorded: Path, tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "spark_reports.warm"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    first, stages = outcome(process, json.dumps([str(recorded), "--out", str(tmp_path / "one")]))
+    assert Path(first["report"]).is_file()
+    assert "Starting Spark" in stages
+    refused, _ = outcome(process, json.dumps(["/no/such/session", "--out", str(tmp_path / "none")]))
+    assert "/no/such/session" in refused["error"]
+    nonsense, _ = outcome(process, "this is no list")
+    assert "no request" in nonsense["error"]
+    second, stages = outcome(process, json.dumps([str(recorded), "--out", str(tmp_path / "two"), "--format", "html"]))
+    assert Path(second["report"]).is_file()
+    assert "Starting Spark" not in stages
+    assert not (tmp_path / "none").exists()
+    assert process.stdin is not None
+    process.stdin.close()
+    assert process.wait(timeout=30) in {0, 130}
