@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections import deque
 from collections.abc import Hashable, Sequence
 
 from PySide6.QtCore import QObject, Qt, QTimer
@@ -13,14 +11,14 @@ from app.actions import Command
 from app.answers import Answers
 from app.desk import Desk
 from app.history.redrives import RedrivenMessage
-from app.jobs import Cancelled, Work
+from app.redrives import Redrives
 from app.view_models.dead_letters import letter_facts
 from app.view_models.filter_help import help_rows
 from app.view_models.formats import plain_text
 from app.view_models.letter_sync import LetterSync
 from app.view_models.redriven import place_of
 from broker_core.clock import NS_PER_S
-from broker_core.lab.actions import EditDeadLetter, PurgeDeadLetters, Redrive, StopRedrive
+from broker_core.lab.actions import EditDeadLetter, PurgeDeadLetters, Redrive
 from broker_core.lab.simulation import Simulation
 from broker_core.queues.dead_letters import RedrivePreview
 from broker_core.snapshots import DeadLetterView
@@ -30,10 +28,7 @@ from widgets.dialogs.redrive import Outcome, RedriveDialog
 from widgets.words import tr
 
 REFRESH_MS = 500
-WATCH_S = 0.05
 TRIED = 100
-# What is redriven in one step of the engine: more of them would hold up the window.
-AT_ONCE = 500
 
 
 class DeadLetterHandlers(QObject):
@@ -55,10 +50,7 @@ class DeadLetterHandlers(QObject):
         self._desk = desk
         self._answers = Answers(desk.player, self)
         self._redriven_ns = -1
-        self._waiting: deque[Redrive] = deque()
-        self._paced: dict[str, None] = {}  # queues whose redrive was given a rate, in order
-        desk.player.acted.connect(lambda *_told: self._redrive_next())
-        desk.player.refused.connect(lambda *_told: self._redrive_next())
+        self._redrives = Redrives(desk, self)
         self.sync = LetterSync(desk.player, self)
         desk.views.dead_letters.source = self.sync.rows
         desk.views.dead_letters.size_of = self.sync.size_of
@@ -69,7 +61,7 @@ class DeadLetterHandlers(QObject):
         panel.tryRequested.connect(self.ask_redrive)
         panel.editRequested.connect(self.ask_edit)
         panel.purgeRequested.connect(self.ask_purge)
-        panel.stopRequested.connect(self.stop)
+        panel.stopRequested.connect(self._redrives.stop)
         panel.viewChanged.connect(self._on_view)
         panel.redrivenChosen.connect(self._look_at_redriven)
         # A filter asks the table that is shown: the other has other fields.
@@ -90,7 +82,7 @@ class DeadLetterHandlers(QObject):
         bind("edit_letter", lambda: self.ask_edit(panel.current_key()), self._why_no_letter)
         bind("purge_selected", lambda: self.ask_purge(letters_of(panel.selected_keys())), panel.why_not_selected)
         bind("purge_all", lambda: self.ask_purge(letters_of(panel.shown_keys())), panel.why_not_all)
-        bind("stop_redrive", self.stop, desk.why_ended)
+        bind("stop_redrive", self._redrives.stop, desk.why_ended)
         bind("show_redriven", self._show_redriven)
         panel.selectionChanged.connect(
             lambda _count: desk.registry.refresh("redrive_selected", "redrive_all", "purge_selected")
@@ -100,8 +92,7 @@ class DeadLetterHandlers(QObject):
 
     def _forget(self) -> None:
         self._answers.drop()
-        self._waiting.clear()
-        self._paced.clear()
+        self._redrives.forget()
         self.sync.restart()
         self._redriven_ns = -1
         self._desk.views.redriven.set_rows(())
@@ -139,47 +130,7 @@ class DeadLetterHandlers(QObject):
 
     def redrive(self, keys: Sequence[tuple[str, int]], rate_per_s: float | None = None) -> None:
         """Redrive dead letters, each given as (queue, offset in its bin); many of them in several steps."""
-        if why := self._desk.why_ended():
-            self._desk.say(why)
-            return
-        for queue, offsets in _by_queue(keys).items():
-            if rate_per_s is not None:
-                self._desk.perform(Redrive(queue, offsets, rate_per_s))
-                self._paced[queue] = None
-                continue
-            self._waiting += [
-                Redrive(queue, offsets[first : first + AT_ONCE]) for first in range(0, len(offsets), AT_ONCE)
-            ]
-        if len(self._waiting) > 1:
-            self._as_job()
-        self._redrive_next()
-
-    def _as_job(self) -> None:
-        """Many parts are long work: with progress, and a way to stop after the part under way."""
-        waiting, parts = self._waiting, len(self._waiting)
-        total = sum(len(part.offsets) for part in waiting)
-
-        def watch(work: Work) -> int:
-            try:
-                while waiting:
-                    left = len(waiting)
-                    done = tr("{done} of {total} parts", done=f"{parts - left:,}", total=f"{parts:,}")
-                    work.say(max(0.0, 1 - left / parts), done)
-                    time.sleep(WATCH_S)
-            except Cancelled:
-                waiting.clear()
-                raise
-            return total
-
-        title = tr("Redrive of {count} dead letters", count=f"{total:,}")
-        self._desk.jobs.work(title, watch, lambda count: tr("All {count} were redriven.", count=f"{count:,}"))
-
-    def _redrive_next(self) -> None:
-        """One part after the other, so that the window draws between them."""
-        if self._waiting and not self._desk.why_ended():
-            self._desk.perform(self._waiting.popleft())
-        else:
-            self._waiting.clear()
+        self._redrives.add(_by_queue(keys), rate_per_s)
 
     def _try(self) -> None:
         panel = self._panel
@@ -197,19 +148,6 @@ class DeadLetterHandlers(QObject):
         )
         dialog.open()
         return dialog
-
-    def stop(self) -> None:
-        """Stop whatever redrive takes its time, and leave the parts that wait."""
-        if why := self._desk.why_ended():
-            self._desk.say(why)
-            return
-        waited = bool(self._waiting)
-        self._waiting.clear()
-        for queue in self._paced:
-            self._desk.perform(StopRedrive(queue))
-        if not waited and not self._paced:
-            self._desk.say(tr("No redrive is under way."))
-        self._paced.clear()
 
     # -- edit
 
