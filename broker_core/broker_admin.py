@@ -53,7 +53,9 @@ class BrokerAdmin(BrokerBygones):
             self._check_new(bin_of(name))
         self._add_topic(name, partitions, Partitioner(partitioner), flow, log)
         self._set_rule(name, schema)
-        self._events.emit(now_ns, EventKind.TOPIC_CREATED, topic=name, count=partitions)
+        # Who audits a recording must know that messages may vanish from the middle of this one.
+        detail = {"cleanup": "compact"} if self._topic(name).log.config.cleanup == "compact" else None
+        self._events.emit(now_ns, EventKind.TOPIC_CREATED, topic=name, count=partitions, detail=detail)
         self.groups.topic_changed(now_ns, name)
 
     def delete_topic(self, now_ns: int, name: str, *, undo_window_ms: float = 0) -> None:

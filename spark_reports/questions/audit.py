@@ -36,7 +36,7 @@ def audit(words: DataFrame, control: DataFrame) -> DataFrame:
     """One row per check of `CHECKS`: how many messages broke it, and the first place where.
 
     `near_offset` begins the 64 offsets in which the first of them is. `explained` are those of groups whose offsets
-    were reset, of topics where a user took something back, and skipped ones of topics that were trimmed.
+    were reset, of topics where a user took something back, and skipped ones of topics that were trimmed or compacted.
     """
     worst = (
         broken_words(words, control)
@@ -213,7 +213,10 @@ def _excused(control: DataFrame) -> tuple[DataFrame, DataFrame]:
     """
     reset = control.where(F.col("kind") == "offsets_reset").select(F.col("group").alias("who"))
     undone = control.where((F.col("kind") == "user_action") & (F.col("count") > 0)).select(F.col("topic").alias("who"))
-    trimmed = control.where(F.col("kind").isin("records_deleted", "damage")).select(F.col("topic").alias("trimmed"))
+    compacted = F.col("kind").isin("topic_created", "user_action") & F.col("detail").contains('"compact"')
+    trimmed = control.where(F.col("kind").isin("records_deleted", "damage") | compacted).select(
+        F.col("topic").alias("trimmed")
+    )
     return (
         F.broadcast(reset.union(undone).where("who <> ''").distinct()),
         F.broadcast(trimmed.where("trimmed <> ''").distinct()),

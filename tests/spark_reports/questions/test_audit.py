@@ -55,6 +55,10 @@ def test_an_audit_names_what_a_group_never_got_though_it_went_on(events: Events)
     assert broken(events, *rows, evicted) == {}
     trimmed = {"kind": "records_deleted", "topic": "t", "partition": 0}
     assert broken(events, *rows, control=(trimmed,)) == {"skipped": (70, 70, "g", "t", 0, 0)}
+    compacted = {"kind": "topic_created", "topic": "t", "detail": '{"cleanup":"compact"}'}
+    assert broken(events, *rows, control=(compacted,)) == {"skipped": (70, 70, "g", "t", 0, 0)}
+    plain = {"kind": "topic_created", "topic": "t", "detail": '{"cleanup":"delete"}'}
+    assert broken(events, *rows, control=(plain,)) == {"skipped": (70, 0, "g", "t", 0, 0)}
 
 
 def test_broken_messages_are_named_one_by_one_with_what_happened(events: Events) -> None:
