@@ -1,0 +1,104 @@
+"""The dialogs around sessions, alone: an answer with its table, a list, a condition, a line of text."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from widgets.dialogs.ask_text import AskTextDialog
+from widgets.dialogs.choose_session import ChooseSessionDialog, SessionLine
+from widgets.dialogs.facts_table import FactsTable, FactsTableDialog
+from widgets.dialogs.run_until import HERE, SAME_SEED, RunUntilDialog
+
+ROWS = tuple((f"<b>row {number}</b>", f"{number:,}") for number in range(20))
+
+
+def test_an_answer_waits_then_shows_plain_text_and_is_copied(qtbot: QtBot) -> None:
+    dialog = FactsTableDialog("Question", "Working...")
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.set_progress(0.5)
+    assert dialog.progress.isVisible() and dialog.progress.value() == 500 and not dialog.table.isVisible()
+    dialog.set_facts(
+        FactsTable("All is <i>well</i>.", ("What", "Count"), ROWS, frozenset({3}), frozenset({1}), "A note.")
+    )
+    assert not dialog.progress.isVisible() and dialog.table.isVisible()
+    assert dialog.sentence.text() == "All is <i>well</i>."
+    assert dialog.sentence.textFormat() is Qt.TextFormat.PlainText
+    assert dialog.texts() == list(ROWS)
+    dialog.filter.setText("row 7")
+    assert [row for row in range(20) if not dialog.table.isRowHidden(row)] == [7]
+    dialog._copy()
+    copied = QGuiApplication.clipboard().text().splitlines()
+    assert copied[:3] == ["All is <i>well</i>.", "What\tCount", "<b>row 0</b>\t0"] and len(copied) == 22
+
+
+def test_an_answer_without_rows_is_a_sentence(qtbot: QtBot) -> None:
+    dialog = FactsTableDialog("Question", "Working...")
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.set_facts(FactsTable("It could not be read.", state="failure"))
+    assert dialog.sentence.text() == "It could not be read." and not dialog.table.isVisible()
+
+
+def lines(count: int) -> list[SessionLine]:
+    return [
+        SessionLine(f"/s/{number}", (f"Run {number}", "today", "1 s", "stopped", f"/s/{number}"))
+        for number in range(count)
+    ]
+
+
+def test_one_session_is_chosen_by_filter_and_enter_and_two_where_two_are_wanted(qtbot: QtBot) -> None:
+    one = ChooseSessionDialog("Open", "About.", lines(3))
+    two = ChooseSessionDialog("Compare", "About.", lines(3), many=2, browse=False)
+    chosen: list[list[str]] = []
+    for dialog in (one, two):
+        qtbot.addWidget(dialog)
+        dialog.chosen.connect(chosen.append)
+        dialog.show()
+    one.filter.setText("Run 2")
+    assert not one.accept_button.isEnabled() and one._items[0].isHidden()
+    one.list.setCurrentItem(one._items[2])
+    qtbot.mouseClick(one.accept_button, Qt.MouseButton.LeftButton)
+    two._items[2].setSelected(True)
+    assert not two.accept_button.isEnabled()
+    two._items[0].setSelected(True)
+    qtbot.mouseClick(two.accept_button, Qt.MouseButton.LeftButton)
+    assert chosen == [["/s/2"], ["/s/0", "/s/2"]]
+
+
+def test_an_empty_list_says_how_there_will_be_something(qtbot: QtBot) -> None:
+    dialog = ChooseSessionDialog("Open", "About.", [])
+    qtbot.addWidget(dialog)
+    dialog.show()
+    assert dialog.empty.isVisible() and not dialog.list.isVisible() and not dialog.accept_button.isEnabled()
+
+
+def test_a_condition_cannot_run_from_where_the_session_has_ended(qtbot: QtBot) -> None:
+    ended = RunUntilDialog(lambda _text: "", [], text="x", why_not_here="The session has ended.")
+    open_one = RunUntilDialog(lambda _text: "", [], text="x")
+    chosen: list[tuple[str, str]] = []
+    for dialog in (ended, open_one):
+        qtbot.addWidget(dialog)
+        dialog.chosen.connect(lambda text, beginning: chosen.append((text, beginning)))
+        dialog.show()
+        dialog._accept()
+    assert not ended.beginnings.button(0).isEnabled()
+    assert chosen == [("x", SAME_SEED), ("x", HERE)]
+
+
+def test_a_line_that_is_wrong_says_why_and_is_not_taken(qtbot: QtBot) -> None:
+    dialog = AskTextDialog("Name", "About.", "Add", why_not=lambda text: "" if text == "good" else "Not good.")
+    qtbot.addWidget(dialog)
+    chosen: list[str] = []
+    dialog.chosen.connect(chosen.append)
+    dialog.show()
+    assert not dialog.problem.isVisible() and not dialog.accept_button.isEnabled()
+    dialog.line.setText("bad")
+    assert dialog.problem.text() == "Not good."
+    qtbot.keyClick(dialog.line, Qt.Key.Key_Return)
+    assert chosen == []
+    dialog.line.setText("good")
+    qtbot.keyClick(dialog.line, Qt.Key.Key_Return)
+    assert chosen == ["good"]
