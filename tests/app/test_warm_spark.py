@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ def warm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WarmSpark:
     script.write_text(SERVANT)
     real = subprocess.Popen
 
-    def start(_command: list[str], **named: object) -> object:
+    def start(_command: list[str], **named: Any) -> Any:
         return real([sys.executable, str(script)], **named)
 
     monkeypatch.setattr("app.warm_spark.subprocess.Popen", start)
