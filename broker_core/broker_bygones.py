@@ -48,6 +48,10 @@ class BrokerBygones(BrokerSchemas, BrokerViews):
             return f"{name} was deleted too long ago, or not at all"
         if found.subscription is not None and found.subscription.topic not in self._topics:
             return f"{name} reads {found.subscription.topic}, which is deleted; bring that back first"
+        if found.subscription is not None and found.queue is not None:
+            read = self._topics[found.subscription.topic].log.partitions
+            if found.queue.levels.tables[0].log not in read:
+                return f"{name} read another {found.subscription.topic}, which is gone"
         taken = [each for each in (name, *found.topics) if each in self._topics or each in self._queues]
         return f"there is another {taken[0]} by now" if taken else ""
 
