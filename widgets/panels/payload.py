@@ -154,8 +154,7 @@ class PayloadView(QWidget):
 
     def _build_tree(self) -> None:
         self.tree.clear()
-        left = _fill(self.tree.invisibleRootItem(), json_of(self._data or b"")[1])
-        self._notes[1] = "" if left else tr("Only the first {count} values are shown.", count=f"{TREE_ITEMS:,}")
+        self._notes[1] = _fill(self.tree.invisibleRootItem(), json_of(self._data or b"")[1])
         self.tree.expandToDepth(1)
         self.tree.resizeColumnToContents(0)
         self.tree.setColumnWidth(0, min(220, self.tree.columnWidth(0)))
@@ -165,26 +164,28 @@ class PayloadView(QWidget):
         QGuiApplication.clipboard().setText(readable(data, len(data)).text)
 
 
-def _fill(root: QTreeWidgetItem, value: Any) -> bool:
-    """The value below `root`; False where there was too much of it."""
-    count = 0
+def _fill(root: QTreeWidgetItem, value: Any) -> str:
+    """The value below `root`; a sentence where there was too much of it."""
+    count, note = 0, ""
     todo: list[tuple[QTreeWidgetItem, str, Any, int]] = [(root, "", value, 0)]
     # Depth first by hand: data may be nested deeper than Python calls itself.
     while todo:
         parent, name, found, depth = todo.pop()
         count += 1
         if count > TREE_ITEMS:
-            return False
+            return tr("Only the first {count} values are shown.", count=f"{TREE_ITEMS:,}")
         item = QTreeWidgetItem([_plain(name), _plain(_said(found))])
         item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable)
         parent.addChild(item)
         if depth >= TREE_DEPTH:
+            if isinstance(found, dict | list) and found:
+                note = tr("What is nested deeper than {levels} levels is not shown.", levels=TREE_DEPTH)
             continue
         if isinstance(found, dict):
             todo += [(item, str(key), below, depth + 1) for key, below in reversed(found.items())]
         elif isinstance(found, list):
             todo += [(item, f"[{place}]", found[place], depth + 1) for place in range(len(found) - 1, -1, -1)]
-    return True
+    return note
 
 
 def _said(value: Any) -> str:
