@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from PySide6.QtCore import QSettings, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 
@@ -14,7 +16,7 @@ from app.reports import KEPT_MAX, Reports, findings_of
 from app.settings import Settings
 from tests.app.conftest import Hand
 
-FINDINGS = [
+FINDINGS: list[dict[str, Any]] = [
     {"level": "bad", "headline": "2 messages were lost", "detail": "<b>orders</b>/0 @7 and @8", "time_ns": 5},
     {"level": "good", "headline": "Everything else adds up", "detail": "", "time_ns": None},
 ]
@@ -68,10 +70,15 @@ def test_findings_that_cannot_be_read_are_none(tmp_path: Path) -> None:
 
 
 def test_the_panel_lists_reports_shows_findings_as_they_are_and_opens_one(
-    hand: Hand, tmp_path: Path, monkeypatch: object
+    hand: Hand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(QUrl(url).toLocalFile()) or True)  # type: ignore[attr-defined]
+
+    def open_url(url: QUrl) -> bool:
+        opened.append(url.toLocalFile())
+        return True
+
+    monkeypatch.setattr(QDesktopServices, "openUrl", open_url)
     hand.workbench.family(ReportHandlers).reports.add(make_report(tmp_path / "one"), "Report of one")
     panel = hand.workbench.window.parts.report
     hand.workbench.window.show_tab("report")

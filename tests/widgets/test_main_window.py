@@ -309,7 +309,7 @@ def test_the_timeline_draws_bands_ticks_and_area(timeline):
 
 
 def test_a_click_seeks_a_drag_scrubs_and_a_click_near_a_mark_finds_it(timeline, qtbot):
-    asked = []
+    asked: list[object] = []
     timeline.seekRequested.connect(asked.append)
     qtbot.mouseClick(timeline, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 300, 30))
     qtbot.mouseClick(timeline, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 503, 30))

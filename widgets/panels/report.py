@@ -38,7 +38,7 @@ class FindingFacts:
 
 
 class ReportPanel(TablePanel):
-    """`openRequested(key)` to read a report, `folderRequested(key)` for its folder, `exportRequested()` for a new one."""
+    """`openRequested(key)` to read a report, `folderRequested(key)` for its folder, `exportRequested()` to make one."""
 
     openRequested = Signal(object)
     folderRequested = Signal(object)

@@ -51,7 +51,9 @@ def test_only_the_tab_in_front_is_brought_up_to_date(bench):
     bench.window.show_tab("offsets")
     assert bench.views.offsets.rowCount() == 7
     assert bench.views.dead_letters.rowCount() == 0
-    assert bench.window.tabs.tabText(bench.window.tabs.indexOf(bench.window.panel("dead_letters"))) == "Dead letters  23"
+    assert (
+        bench.window.tabs.tabText(bench.window.tabs.indexOf(bench.window.panel("dead_letters"))) == "Dead letters  23"
+    )
 
 
 def test_a_hidden_bottom_costs_nothing(bench):
