@@ -4,244 +4,4602 @@
  <context>
   <name>Brokerscope</name>
   <message>
-   <source>All commands, by name.</source>
+   <source> It is read by {groups}.</source>
+   <translation> Gelesen wird es von {groups}.</translation>
+  </message>
+  <message>
+   <source> KiB</source>
+   <translation> KiB</translation>
+  </message>
+  <message>
+   <source> KiB a partition</source>
+   <translation> KiB je Partition</translation>
+  </message>
+  <message>
+   <source> a second</source>
+   <translation> pro Sekunde</translation>
+  </message>
+  <message>
+   <source> bytes</source>
+   <translation> Bytes</translation>
+  </message>
+  <message>
+   <source> messages</source>
+   <translation> Nachrichten</translation>
+  </message>
+  <message>
+   <source> messages/s</source>
+   <translation> Nachrichten/s</translation>
+  </message>
+  <message>
+   <source> ms</source>
+   <translation> ms</translation>
+  </message>
+  <message>
+   <source> or </source>
+   <translation> oder </translation>
+  </message>
+  <message>
+   <source> s</source>
+   <translation> s</translation>
+  </message>
+  <message>
+   <source> s of session time</source>
+   <translation> s Sitzungszeit</translation>
+  </message>
+  <message>
+   <source> {count} are in flight and stay.</source>
+   <translation> {count} sind in Arbeit und bleiben.</translation>
+  </message>
+  <message>
+   <source>"two words"</source>
+   <translation>"zwei Wörter"</translation>
+  </message>
+  <message>
+   <source>#</source>
+   <translation>#</translation>
+  </message>
+  <message>
+   <source>(no value)</source>
+   <translation>(kein Wert)</translation>
+  </message>
+  <message>
+   <source>(removed by compaction)</source>
+   <translation>(durch Kompaktierung entfernt)</translation>
+  </message>
+  <message>
+   <source>/s</source>
+   <translation>/s</translation>
+  </message>
+  <message>
+   <source>1 consumer</source>
+   <translation>1 Consumer</translation>
+  </message>
+  <message>
+   <source>1 producer</source>
+   <translation>1 Producer</translation>
+  </message>
+  <message>
+   <source>1 queue</source>
+   <translation>1 Queue</translation>
+  </message>
+  <message>
+   <source>1 topic</source>
+   <translation>1 Topic</translation>
+  </message>
+  <message>
+   <source>; owner {name}</source>
+   <translation>; Besitzer {name}</translation>
+  </message>
+  <message>
+   <source>A consumer for a group or the bench.</source>
+   <translation>Ein Consumer für eine Gruppe oder die Bank.</translation>
+  </message>
+  <message>
+   <source>A dry run first, and a rate.</source>
+   <translation>Erst ein Probelauf, und eine Rate.</translation>
+  </message>
+  <message>
+   <source>A file for pytest that replays this session.</source>
+   <translation>Eine Datei für pytest, die diese Sitzung wiederholt.</translation>
+  </message>
+  <message>
+   <source>A group for consumers to move into.</source>
+   <translation>Eine Gruppe, in die Consumer wechseln können.</translation>
+  </message>
+  <message>
+   <source>A large table of dead letters.</source>
+   <translation>Eine große Tabelle von Dead Letters.</translation>
+  </message>
+  <message>
+   <source>A limit of depth counts what the slowest reader has not finished with. It holds from now on.</source>
+   <translation>Eine Grenze der Tiefe zählt, was der langsamste Leser noch nicht erledigt hat. Sie gilt ab jetzt.</translation>
+  </message>
+  <message>
+   <source>A message appears here while a worker of a queue holds it, until it is acknowledged or the lease expires. Run the scenario (F5) or step (F4).</source>
+   <translation>Hier erscheint eine Nachricht, solange ein Worker einer Queue sie hält: bis sie bestätigt ist oder die Lease abläuft. Szenario starten (F5) oder einen Schritt gehen (F4).</translation>
+  </message>
+  <message>
+   <source>A message as JSON, such as {"id": 1}</source>
+   <translation>Eine Nachricht als JSON, etwa {"id": 1}</translation>
+  </message>
+  <message>
+   <source>A message is leased to one worker at a time; what fails too often goes to its dead letters.</source>
+   <translation>Eine Nachricht ist jeweils an einen Worker vergeben; was zu oft scheitert, kommt zu den Dead Letters.</translation>
+  </message>
+  <message>
+   <source>A message that a consumer had acknowledged before it was done with it is done, for the broker.</source>
+   <translation>Eine Nachricht, die ein Consumer bestätigt hat, bevor er mit ihr fertig war, gilt dem Broker als erledigt.</translation>
+  </message>
+  <message>
+   <source>A new segment every</source>
+   <translation>Ein neues Segment alle</translation>
+  </message>
+  <message>
+   <source>A partition can be chosen only for messages that are sent at once.</source>
+   <translation>Eine Partition lässt sich nur für Nachrichten wählen, die sofort gesendet werden.</translation>
+  </message>
+  <message>
+   <source>A picture of each plot (PNG)</source>
+   <translation>Ein Bild jedes Diagramms (PNG)</translation>
+  </message>
+  <message>
+   <source>A producer for a topic or queue.</source>
+   <translation>Ein Producer für ein Topic oder eine Queue.</translation>
+  </message>
+  <message>
+   <source>A recording keeps what happened to messages, not the messages: start it again (Ctrl+R) to see them.</source>
+   <translation>Eine Aufzeichnung hält fest, was mit Nachrichten geschah, nicht die Nachrichten selbst: neu starten (Strg+R), um sie zu sehen.</translation>
+  </message>
+  <message>
+   <source>A report that is there is replaced.</source>
+   <translation>Ein vorhandener Bericht wird ersetzt.</translation>
+  </message>
+  <message>
+   <source>A rule for messages.</source>
+   <translation>Eine Regel für Nachrichten.</translation>
+  </message>
+  <message>
+   <source>A rule that lasts: every n-th message that fits fails, for whoever processes it there.</source>
+   <translation>Eine dauerhafte Regel: jede n-te passende Nachricht scheitert, wer auch immer sie dort verarbeitet.</translation>
+  </message>
+  <message>
+   <source>A run of neighbours for each, topic by topic.</source>
+   <translation>Ein Block benachbarter Partitionen für jeden, Topic für Topic.</translation>
+  </message>
+  <message>
+   <source>A second later; at the end, live again.</source>
+   <translation>Eine Sekunde später; am Ende wieder live.</translation>
+  </message>
+  <message>
+   <source>A session recorded before.</source>
+   <translation>Eine früher aufgezeichnete Sitzung.</translation>
+  </message>
+  <message>
+   <source>A shift by nothing changes nothing.</source>
+   <translation>Eine Verschiebung um nichts ändert nichts.</translation>
+  </message>
+  <message>
+   <source>A shipped one becomes as it was.</source>
+   <translation>Ein mitgeliefertes ist wieder, wie es war.</translation>
+  </message>
+  <message>
+   <source>A small one to begin with.</source>
+   <translation>Ein kleines für den Anfang.</translation>
+  </message>
+  <message>
+   <source>A time is mm:ss, or a number of seconds.</source>
+   <translation>Eine Zeit ist mm:ss oder eine Zahl von Sekunden.</translation>
+  </message>
+  <message>
+   <source>A time such as 00:42, or a bookmark's name.</source>
+   <translation>Eine Zeit wie 00:42 oder der Name eines Lesezeichens.</translation>
+  </message>
+  <message>
+   <source>A topic with some partitions.</source>
+   <translation>Ein Topic mit einigen Partitionen.</translation>
+  </message>
+  <message>
+   <source>A work queue with leases.</source>
+   <translation>Eine Work Queue mit Leases.</translation>
+  </message>
+  <message>
+   <source>A workbench that shows what a message broker does. Apache License 2.0.</source>
+   <translation>Eine Werkbank, die zeigt, was ein Message Broker tut. Apache-Lizenz 2.0.</translation>
+  </message>
+  <message>
+   <source>A worker for a queue.</source>
+   <translation>Ein Worker für eine Queue.</translation>
+  </message>
+  <message>
+   <source>About</source>
+   <translation>Über</translation>
+  </message>
+  <message>
+   <source>About Brokerscope</source>
+   <translation>Über Brokerscope</translation>
+  </message>
+  <message>
+   <source>Accepted.</source>
+   <translation>Angenommen.</translation>
+  </message>
+  <message>
+   <source>Accounting for every message...</source>
+   <translation>Jede Nachricht wird abgerechnet...</translation>
+  </message>
+  <message>
+   <source>Accounts for every message.</source>
    <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Acknowledge</source>
+   <translation>Bestätigen</translation>
+  </message>
+  <message>
+   <source>Acknowledged</source>
+   <translation>Bestätigt</translation>
+  </message>
+  <message>
+   <source>Add</source>
+   <translation>Hinzufügen</translation>
+  </message>
+  <message>
+   <source>Add bookmark...</source>
+   <translation>Lesezeichen hinzufügen...</translation>
+  </message>
+  <message>
+   <source>Add consumer</source>
+   <translation>Consumer hinzufügen</translation>
+  </message>
+  <message>
+   <source>Add consumer...</source>
+   <translation>Consumer hinzufügen...</translation>
+  </message>
+  <message>
+   <source>Add partitions to {topic}</source>
+   <translation>Partitionen zu {topic} hinzufügen</translation>
+  </message>
+  <message>
+   <source>Add partitions...</source>
+   <translation>Partitionen hinzufügen...</translation>
+  </message>
+  <message>
+   <source>Add producer</source>
+   <translation>Producer hinzufügen</translation>
+  </message>
+  <message>
+   <source>Add producer...</source>
+   <translation>Producer hinzufügen...</translation>
+  </message>
+  <message>
+   <source>Add worker</source>
+   <translation>Worker hinzufügen</translation>
+  </message>
+  <message>
+   <source>Add worker...</source>
+   <translation>Worker hinzufügen...</translation>
+  </message>
+  <message>
+   <source>Added at {place}: {after}</source>
+   <translation>Hinzugekommen bei {place}: {after}</translation>
+  </message>
+  <message>
+   <source>After</source>
+   <translation>Nachher</translation>
+  </message>
+  <message>
+   <source>All but messages</source>
+   <translation>Alles außer Nachrichten</translation>
+  </message>
+  <message>
+   <source>All commands, by name.</source>
+   <translation>Alle Befehle nach Namen.</translation>
+  </message>
+  <message>
+   <source>All its members rejoin and share out the partitions of the topic, too.</source>
+   <translation>Alle Mitglieder treten neu bei und teilen auch die Partitionen des Topics auf.</translation>
+  </message>
+  <message>
+   <source>All keys, by menu.</source>
+   <translation>Alle Tasten, nach Menü.</translation>
+  </message>
+  <message>
+   <source>All of them, with what each teaches.</source>
+   <translation>Alle, mit dem, was jedes lehrt.</translation>
+  </message>
+  <message>
+   <source>All partitions</source>
+   <translation>Alle Partitionen</translation>
   </message>
   <message>
    <source>All that are listed.</source>
-   <translation type="unfinished" />
+   <translation>Alle aufgelisteten.</translation>
+  </message>
+  <message>
+   <source>Also</source>
+   <translation>Außerdem</translation>
+  </message>
+  <message>
+   <source>Another one like the selected client.</source>
+   <translation>Noch einer wie der gewählte Client.</translation>
+  </message>
+  <message>
+   <source>Another run of it.</source>
+   <translation>Einen weiteren Lauf davon.</translation>
+  </message>
+  <message>
+   <source>Any two that were recorded.</source>
+   <translation>Zwei beliebige aufgezeichnete.</translation>
+  </message>
+  <message>
+   <source>Apply</source>
+   <translation>Anwenden</translation>
+  </message>
+  <message>
+   <source>Arrange by hand</source>
+   <translation>Von Hand anordnen</translation>
+  </message>
+  <message>
+   <source>Arrange by itself</source>
+   <translation>Von selbst anordnen</translation>
   </message>
   <message>
    <source>As fast as it goes.</source>
-   <translation type="unfinished" />
+   <translation>So schnell es geht.</translation>
+  </message>
+  <message>
+   <source>As in a long garbage collection: then it goes on where it stood.</source>
+   <translation>Wie bei einer langen Garbage Collection: danach geht es weiter, wo er stand.</translation>
+  </message>
+  <message>
+   <source>As it was at {time}.</source>
+   <translation>Wie es um {time} war.</translation>
+  </message>
+  <message>
+   <source>As sticky, and what stays is read on meanwhile.</source>
+   <translation>Wie Sticky, und was bleibt, wird währenddessen weitergelesen.</translation>
+  </message>
+  <message>
+   <source>As the system</source>
+   <translation>Wie das System</translation>
   </message>
   <message>
    <source>Assignments</source>
-   <translation type="unfinished" />
+   <translation>Zuordnungen</translation>
+  </message>
+  <message>
+   <source>Assignor</source>
+   <translation>Assignor</translation>
+  </message>
+  <message>
+   <source>Assignors of {group}</source>
+   <translation>Assignors von {group}</translation>
+  </message>
+  <message>
+   <source>At</source>
+   <translation>Um</translation>
+  </message>
+  <message>
+   <source>At most {count} sessions can be compared; show their trend instead.</source>
+   <translation>Höchstens {count} Sitzungen lassen sich vergleichen; stattdessen ihren Verlauf zeigen.</translation>
+  </message>
+  <message>
+   <source>At most {most} go at once; give them a rate.</source>
+   <translation>Auf einmal gehen höchstens {most}; eine Rate angeben.</translation>
+  </message>
+  <message>
+   <source>At opening</source>
+   <translation>Beim Öffnen</translation>
+  </message>
+  <message>
+   <source>Attempt</source>
+   <translation>Versuch</translation>
+  </message>
+  <message>
+   <source>Attempts at most</source>
+   <translation>Versuche höchstens</translation>
+  </message>
+  <message>
+   <source>Back</source>
+   <translation>Zurück</translation>
+  </message>
+  <message>
+   <source>Back 1 s</source>
+   <translation>1 s zurück</translation>
+  </message>
+  <message>
+   <source>Back 10 s</source>
+   <translation>10 s zurück</translation>
+  </message>
+  <message>
+   <source>Back in the inspector</source>
+   <translation>Zurück im Inspektor</translation>
+  </message>
+  <message>
+   <source>Back to the present.</source>
+   <translation>Zurück in die Gegenwart.</translation>
+  </message>
+  <message>
+   <source>Back to the queue; the attempt does not count.</source>
+   <translation>Zurück in die Queue; der Versuch zählt nicht.</translation>
   </message>
   <message>
    <source>Back to their origin.</source>
-   <translation type="unfinished" />
+   <translation>Zurück an ihren Ursprung.</translation>
+  </message>
+  <message>
+   <source>Back to what was shown before</source>
+   <translation>Zurück zu dem, was vorher zu sehen war</translation>
   </message>
   <message>
    <source>Backpressure</source>
-   <translation type="unfinished" />
+   <translation>Backpressure</translation>
+  </message>
+  <message>
+   <source>Base offset</source>
+   <translation>Basis-Offset</translation>
+  </message>
+  <message>
+   <source>Base64</source>
+   <translation>Base64</translation>
+  </message>
+  <message>
+   <source>Batches</source>
+   <translation>Batches</translation>
+  </message>
+  <message>
+   <source>Became</source>
+   <translation>Wurde zu</translation>
+  </message>
+  <message>
+   <source>Begin at</source>
+   <translation>Beginnen bei</translation>
+  </message>
+  <message>
+   <source>Behind</source>
+   <translation>Zurück um</translation>
+  </message>
+  <message>
+   <source>Below offset</source>
+   <translation>Unter Offset</translation>
+  </message>
+  <message>
+   <source>Blocked producers</source>
+   <translation>Blockierte Producer</translation>
+  </message>
+  <message>
+   <source>Bookmarks</source>
+   <translation>Lesezeichen</translation>
+  </message>
+  <message>
+   <source>Both words, anywhere in the row, in any case.</source>
+   <translation>Beide Wörter, irgendwo in der Zeile, groß oder klein.</translation>
+  </message>
+  <message>
+   <source>Branch here</source>
+   <translation>Hier abzweigen</translation>
+  </message>
+  <message>
+   <source>Broker</source>
+   <translation>Broker</translation>
+  </message>
+  <message>
+   <source>Browse messages</source>
+   <translation>Nachrichten ansehen</translation>
+  </message>
+  <message>
+   <source>Browse...</source>
+   <translation>Durchsuchen...</translation>
+  </message>
+  <message>
+   <source>By</source>
+   <translation>Um wie viel</translation>
+  </message>
+  <message>
+   <source>Bytes</source>
+   <translation>Bytes</translation>
+  </message>
+  <message>
+   <source>Bytes at most</source>
+   <translation>Bytes höchstens</translation>
+  </message>
+  <message>
+   <source>Bytes of the value.</source>
+   <translation>Bytes des Werts.</translation>
+  </message>
+  <message>
+   <source>Bytes/s</source>
+   <translation>Bytes/s</translation>
+  </message>
+  <message>
+   <source>Cancel</source>
+   <translation>Abbrechen</translation>
+  </message>
+  <message>
+   <source>Canvas and scenario, nothing else.</source>
+   <translation>Zeichenfläche und Szenario, sonst nichts.</translation>
   </message>
   <message>
    <source>Canvas.</source>
-   <translation type="unfinished" />
+   <translation>Zeichenfläche.</translation>
+  </message>
+  <message>
+   <source>Cause</source>
+   <translation>Ursache</translation>
+  </message>
+  <message>
+   <source>Cause, and what else it tells.</source>
+   <translation>Die Ursache und was sie sonst sagt.</translation>
+  </message>
+  <message>
+   <source>Changed</source>
+   <translation>Geändert</translation>
+  </message>
+  <message>
+   <source>Changed at {place}: {before} became {after}</source>
+   <translation>Geändert bei {place}: aus {before} wurde {after}</translation>
+  </message>
+  <message>
+   <source>Changes</source>
+   <translation>Änderungen</translation>
+  </message>
+  <message>
+   <source>Changes what a group has committed: from there its members read on when they start again.</source>
+   <translation>Ändert, was eine Gruppe committet hat: von dort lesen ihre Mitglieder weiter, wenn sie neu starten.</translation>
+  </message>
+  <message>
+   <source>Changes what a redrive appends.</source>
+   <translation>Ändert, was ein Redrive anhängt.</translation>
+  </message>
+  <message>
+   <source>Charts</source>
+   <translation>Diagramme</translation>
+  </message>
+  <message>
+   <source>Check</source>
+   <translation>Prüfen</translation>
+  </message>
+  <message>
+   <source>Check a message</source>
+   <translation>Eine Nachricht prüfen</translation>
+  </message>
+  <message>
+   <source>Choose Everything, or wait for one.</source>
+   <translation>Alles wählen oder auf eines warten.</translation>
+  </message>
+  <message>
+   <source>Choose a dead letter first.</source>
+   <translation>Erst einen Dead Letter wählen.</translation>
+  </message>
+  <message>
+   <source>Choose a folder for the report.</source>
+   <translation>Einen Ordner für den Bericht wählen.</translation>
+  </message>
+  <message>
+   <source>Choose a layout</source>
+   <translation>Anordnung wählen</translation>
+  </message>
+  <message>
+   <source>Choose a layout...</source>
+   <translation>Anordnung wählen...</translation>
+  </message>
+  <message>
+   <source>Choose a segment: how its partition is kept stands here.</source>
+   <translation>Ein Segment wählen: hier steht, wie seine Partition aufbewahrt wird.</translation>
+  </message>
+  <message>
+   <source>Choose a session.</source>
+   <translation>Eine Sitzung wählen.</translation>
+  </message>
+  <message>
+   <source>Choose a version of the subject first.</source>
+   <translation>Erst eine Version des Subjects wählen.</translation>
+  </message>
+  <message>
+   <source>Choose a version to read it here.</source>
+   <translation>Eine Version wählen, um sie hier zu lesen.</translation>
+  </message>
+  <message>
+   <source>Choose an assignor.</source>
+   <translation>Einen Assignor wählen.</translation>
+  </message>
+  <message>
+   <source>Choose another group than the one that is reset.</source>
+   <translation>Eine andere Gruppe wählen als die, die zurückgesetzt wird.</translation>
+  </message>
+  <message>
+   <source>Choose another topic or partition, run the scenario (F5), or produce one.</source>
+   <translation>Ein anderes Topic oder eine andere Partition wählen, das Szenario starten (F5) oder eine Nachricht senden.</translation>
+  </message>
+  <message>
+   <source>Choose at least one form.</source>
+   <translation>Mindestens eine Form wählen.</translation>
+  </message>
+  <message>
+   <source>Cleaned by</source>
+   <translation>Bereinigt durch</translation>
+  </message>
+  <message>
+   <source>Click anything: on the canvas, a row of a table, a card. Its facts stand here.</source>
+   <translation>Irgendetwas anklicken: auf der Zeichenfläche, eine Tabellenzeile, eine Karte. Hier stehen dann die Einzelheiten.</translation>
+  </message>
+  <message>
+   <source>Client</source>
+   <translation>Client</translation>
+  </message>
+  <message>
+   <source>Client started</source>
+   <translation>Client gestartet</translation>
+  </message>
+  <message>
+   <source>Client stopped</source>
+   <translation>Client gestoppt</translation>
+  </message>
+  <message>
+   <source>Clients</source>
+   <translation>Clients</translation>
+  </message>
+  <message>
+   <source>Close</source>
+   <translation>Schließen</translation>
+  </message>
+  <message>
+   <source>Close all doors</source>
+   <translation>Alle Zugänge schließen</translation>
+  </message>
+  <message>
+   <source>Commits</source>
+   <translation>Committet</translation>
+  </message>
+  <message>
+   <source>Compacted</source>
+   <translation>Kompaktiert</translation>
+  </message>
+  <message>
+   <source>Compare them side by side</source>
+   <translation>Nebeneinander vergleichen</translation>
+  </message>
+  <message>
+   <source>Compare two sessions...</source>
+   <translation>Zwei Sitzungen vergleichen...</translation>
+  </message>
+  <message>
+   <source>Compare with the last run</source>
+   <translation>Mit dem letzten Lauf vergleichen</translation>
+  </message>
+  <message>
+   <source>Compare {one} with {other}</source>
+   <translation>{one} mit {other} vergleichen</translation>
+  </message>
+  <message>
+   <source>Comparing...</source>
+   <translation>Vergleich läuft...</translation>
+  </message>
+  <message>
+   <source>Comparison of {count} sessions</source>
+   <translation>Vergleich von {count} Sitzungen</translation>
+  </message>
+  <message>
+   <source>Compatibility</source>
+   <translation>Kompatibilität</translation>
+  </message>
+  <message>
+   <source>Condition</source>
+   <translation>Bedingung</translation>
+  </message>
+  <message>
+   <source>Configure</source>
+   <translation>Einstellen</translation>
+  </message>
+  <message>
+   <source>Configure topic...</source>
+   <translation>Topic einstellen...</translation>
+  </message>
+  <message>
+   <source>Configure {topic}</source>
+   <translation>{topic} einstellen</translation>
+  </message>
+  <message>
+   <source>Connection {number} is cut.</source>
+   <translation>Verbindung {number} ist getrennt.</translation>
   </message>
   <message>
    <source>Consumer</source>
-   <translation type="unfinished" />
+   <translation>Consumer</translation>
+  </message>
+  <message>
+   <source>Consumer lag</source>
+   <translation>Rückstand (Lag)</translation>
+  </message>
+  <message>
+   <source>Consumers</source>
+   <translation>Consumer</translation>
+  </message>
+  <message>
+   <source>Consumers that move into it share out the partitions of its topic.</source>
+   <translation>Consumer, die in sie wechseln, teilen die Partitionen ihres Topics unter sich auf.</translation>
+  </message>
+  <message>
+   <source>Copied the message as JSON.</source>
+   <translation>Die Nachricht ist als JSON kopiert.</translation>
+  </message>
+  <message>
+   <source>Copies the recording elsewhere.</source>
+   <translation>Kopiert die Aufzeichnung an einen anderen Ort.</translation>
+  </message>
+  <message>
+   <source>Copy</source>
+   <translation>Kopieren</translation>
+  </message>
+  <message>
+   <source>Copy as JSON</source>
+   <translation>Als JSON kopieren</translation>
+  </message>
+  <message>
+   <source>Copy of {name}</source>
+   <translation>Kopie von {name}</translation>
+  </message>
+  <message>
+   <source>Copy the message as JSON (Ctrl+Shift+C)</source>
+   <translation>Nachricht als JSON kopieren (Strg+Umschalt+C)</translation>
+  </message>
+  <message>
+   <source>Counted in the last events only: this session is not recorded.</source>
+   <translation>Nur in den letzten Ereignissen gezählt: diese Sitzung wird nicht aufgezeichnet.</translation>
+  </message>
+  <message>
+   <source>Counting...</source>
+   <translation>Wird gezählt...</translation>
+  </message>
+  <message>
+   <source>Crash {name}</source>
+   <translation>{name} abstürzen lassen</translation>
+  </message>
+  <message>
+   <source>Crash...</source>
+   <translation>Abstürzen lassen...</translation>
+  </message>
+  <message>
+   <source>Create</source>
+   <translation>Anlegen</translation>
+  </message>
+  <message>
+   <source>Create group</source>
+   <translation>Gruppe anlegen</translation>
+  </message>
+  <message>
+   <source>Create group...</source>
+   <translation>Gruppe anlegen...</translation>
+  </message>
+  <message>
+   <source>Create queue</source>
+   <translation>Queue anlegen</translation>
+  </message>
+  <message>
+   <source>Create queue...</source>
+   <translation>Queue anlegen...</translation>
+  </message>
+  <message>
+   <source>Create topic</source>
+   <translation>Topic anlegen</translation>
+  </message>
+  <message>
+   <source>Create topic...</source>
+   <translation>Topic anlegen...</translation>
+  </message>
+  <message>
+   <source>Ctrl+Return runs it, Ctrl+S saves it.</source>
+   <translation>Strg+Eingabe startet es, Strg+S speichert es.</translation>
+  </message>
+  <message>
+   <source>Cut connection</source>
+   <translation>Verbindung trennen</translation>
+  </message>
+  <message>
+   <source>Damage</source>
+   <translation>Schaden</translation>
+  </message>
+  <message>
+   <source>Dark</source>
+   <translation>Dunkel</translation>
+  </message>
+  <message>
+   <source>Dead letter</source>
+   <translation>Dead Letter</translation>
   </message>
   <message>
    <source>Dead letters</source>
-   <translation type="unfinished" />
+   <translation>Dead Letters</translation>
+  </message>
+  <message>
+   <source>Dead-letter</source>
+   <translation>Zu den Dead Letters</translation>
+  </message>
+  <message>
+   <source>Dead-lettered</source>
+   <translation>Zum Dead Letter geworden</translation>
+  </message>
+  <message>
+   <source>Debug</source>
+   <translation>Fehlersuche</translation>
+  </message>
+  <message>
+   <source>Delete</source>
+   <translation>Löschen</translation>
+  </message>
+  <message>
+   <source>Delete group</source>
+   <translation>Gruppe löschen</translation>
+  </message>
+  <message>
+   <source>Delete queue</source>
+   <translation>Queue löschen</translation>
+  </message>
+  <message>
+   <source>Delete queue...</source>
+   <translation>Queue löschen...</translation>
+  </message>
+  <message>
+   <source>Delete records of {topic}</source>
+   <translation>Einträge von {topic} löschen</translation>
+  </message>
+  <message>
+   <source>Delete records...</source>
+   <translation>Einträge löschen...</translation>
+  </message>
+  <message>
+   <source>Delete topic</source>
+   <translation>Topic löschen</translation>
+  </message>
+  <message>
+   <source>Delete topic...</source>
+   <translation>Topic löschen...</translation>
+  </message>
+  <message>
+   <source>Delete {queue}</source>
+   <translation>{queue} löschen</translation>
+  </message>
+  <message>
+   <source>Delete {topic}</source>
+   <translation>{topic} löschen</translation>
+  </message>
+  <message>
+   <source>Delivered</source>
+   <translation>Zugestellt</translation>
+  </message>
+  <message>
+   <source>Deliveries</source>
+   <translation>Zustellungen</translation>
+  </message>
+  <message>
+   <source>Depth at most</source>
+   <translation>Tiefe höchstens</translation>
+  </message>
+  <message>
+   <source>Depth, rate, and what happens then.</source>
+   <translation>Tiefe, Rate, und was dann geschieht.</translation>
+  </message>
+  <message>
+   <source>Detail</source>
+   <translation>Einzelheit</translation>
+  </message>
+  <message>
+   <source>Died of</source>
+   <translation>Gestorben an</translation>
+  </message>
+  <message>
+   <source>Difference</source>
+   <translation>Unterschied</translation>
+  </message>
+  <message>
+   <source>Different keys</source>
+   <translation>Verschiedene Schlüssel</translation>
+  </message>
+  <message>
+   <source>Discard it</source>
+   <translation>Verwerfen</translation>
+  </message>
+  <message>
+   <source>Dismiss</source>
+   <translation>Ausblenden</translation>
+  </message>
+  <message>
+   <source>Do not keep it any more</source>
+   <translation>Nicht mehr aufheben</translation>
+  </message>
+  <message>
+   <source>Does again what was undone last.</source>
+   <translation>Tut noch einmal, was zuletzt zurückgenommen wurde.</translation>
+  </message>
+  <message>
+   <source>Door</source>
+   <translation>Zugang</translation>
+  </message>
+  <message>
+   <source>Doors</source>
+   <translation>Zugänge</translation>
+  </message>
+  <message>
+   <source>Drag a box to move it, or press Shift and an arrow key. Consumers stay in their groups meanwhile.</source>
+   <translation>Einen Kasten ziehen, um ihn zu verschieben, oder Umschalt und eine Pfeiltaste drücken. Consumer bleiben dabei in ihren Gruppen.</translation>
+  </message>
+  <message>
+   <source>Drag boxes; Shift and arrows.</source>
+   <translation>Kästen ziehen; Umschalt und Pfeile.</translation>
+  </message>
+  <message>
+   <source>Dragging moves consumers again.</source>
+   <translation>Ziehen bewegt wieder Consumer.</translation>
+  </message>
+  <message>
+   <source>Drop heartbeats...</source>
+   <translation>Heartbeats unterdrücken...</translation>
+  </message>
+  <message>
+   <source>Drop the heartbeats of {name}</source>
+   <translation>Heartbeats von {name} unterdrücken</translation>
+  </message>
+  <message>
+   <source>Drop the kept filter {name}</source>
+   <translation>Den aufgehobenen Filter {name} entfernen</translation>
+  </message>
+  <message>
+   <source>Drop {topic} on a group to subscribe it</source>
+   <translation>{topic} auf eine Gruppe ziehen, damit sie es liest</translation>
+  </message>
+  <message>
+   <source>Dropped</source>
+   <translation>Verworfen</translation>
+  </message>
+  <message>
+   <source>Dry run</source>
+   <translation>Probelauf</translation>
+  </message>
+  <message>
+   <source>Dry run: {going} would be appended.</source>
+   <translation>Probelauf: {going} würden angehängt.</translation>
+  </message>
+  <message>
+   <source>Duplicate</source>
+   <translation>Verdoppeln</translation>
+  </message>
+  <message>
+   <source>Each partition of a topic or queue keeps its messages in segments, listed here.</source>
+   <translation>Jede Partition eines Topics oder einer Queue hält ihre Nachrichten in Segmenten; hier sind sie aufgelistet.</translation>
+  </message>
+  <message>
+   <source>Edit</source>
+   <translation>Bearbeiten</translation>
+  </message>
+  <message>
+   <source>Edit a copy...</source>
+   <translation>Kopie bearbeiten...</translation>
+  </message>
+  <message>
+   <source>Edit a dead letter</source>
+   <translation>Dead Letter bearbeiten</translation>
+  </message>
+  <message>
+   <source>Edit scenario...</source>
+   <translation>Szenario bearbeiten...</translation>
+  </message>
+  <message>
+   <source>Edit...</source>
+   <translation>Bearbeiten...</translation>
+  </message>
+  <message>
+   <source>Empties it; it can be undone.</source>
+   <translation>Leert sie; das lässt sich zurücknehmen.</translation>
+  </message>
+  <message>
+   <source>End faults and rules</source>
+   <translation>Störungen und Regeln beenden</translation>
+  </message>
+  <message>
+   <source>End faults and rules...</source>
+   <translation>Störungen und Regeln beenden...</translation>
+  </message>
+  <message>
+   <source>End it</source>
+   <translation>Beenden</translation>
+  </message>
+  <message>
+   <source>Ended</source>
+   <translation>Beendet</translation>
   </message>
   <message>
    <source>Ends the session and seals its recording.</source>
-   <translation type="unfinished" />
+   <translation>Beendet die Sitzung und versiegelt ihre Aufzeichnung.</translation>
+  </message>
+  <message>
+   <source>Errors</source>
+   <translation>Fehler</translation>
+  </message>
+  <message>
+   <source>Even, and whoever has one keeps it.</source>
+   <translation>Gleichmäßig, und wer eine hat, behält sie.</translation>
+  </message>
+  <message>
+   <source>Event</source>
+   <translation>Ereignis</translation>
+  </message>
+  <message>
+   <source>Events</source>
+   <translation>Ereignisse</translation>
+  </message>
+  <message>
+   <source>Every box back in its place.</source>
+   <translation>Jeden Kasten an seinen Platz.</translation>
+  </message>
+  <message>
+   <source>Every box is in its place.</source>
+   <translation>Jeder Kasten ist an seinem Platz.</translation>
+  </message>
+  <message>
+   <source>Every connection ends.</source>
+   <translation>Jede Verbindung endet.</translation>
+  </message>
+  <message>
+   <source>Every message is accounted for, but a promise was broken: {promise}</source>
+   <translation>Jede Nachricht ist abgerechnet, aber eine Zusage wurde gebrochen: {promise}</translation>
+  </message>
+  <message>
+   <source>Every n-th message</source>
+   <translation>Jede n-te Nachricht</translation>
+  </message>
+  <message>
+   <source>Everything</source>
+   <translation>Alles</translation>
+  </message>
+  <message>
+   <source>Everything, with the events in front.</source>
+   <translation>Alles, mit den Ereignissen vorn.</translation>
+  </message>
+  <message>
+   <source>Evicted</source>
+   <translation>Verdrängt</translation>
+  </message>
+  <message>
+   <source>Examples</source>
+   <translation>Beispiele</translation>
+  </message>
+  <message>
+   <source>Expired</source>
+   <translation>Abgelaufen</translation>
+  </message>
+  <message>
+   <source>Expires after</source>
+   <translation>Läuft ab nach</translation>
+  </message>
+  <message>
+   <source>Export</source>
+   <translation>Exportieren</translation>
+  </message>
+  <message>
+   <source>Export report</source>
+   <translation>Bericht exportieren</translation>
   </message>
   <message>
    <source>Export report...</source>
-   <translation type="unfinished" />
+   <translation>Bericht exportieren...</translation>
   </message>
   <message>
    <source>Express</source>
-   <translation type="unfinished" />
+   <translation>Express</translation>
+  </message>
+  <message>
+   <source>Extend</source>
+   <translation>Verlängern</translation>
+  </message>
+  <message>
+   <source>Facts</source>
+   <translation>Fakten</translation>
+  </message>
+  <message>
+   <source>Failed: tried again as the retry policy says.</source>
+   <translation>Gescheitert: neuer Versuch nach der Wiederholungsregel.</translation>
+  </message>
+  <message>
+   <source>Failures and faults</source>
+   <translation>Fehler und Störungen</translation>
   </message>
   <message>
    <source>Fast</source>
-   <translation type="unfinished" />
+   <translation>Schnell</translation>
+  </message>
+  <message>
+   <source>Fault</source>
+   <translation>Störung</translation>
+  </message>
+  <message>
+   <source>Faults</source>
+   <translation>Störungen</translation>
+  </message>
+  <message>
+   <source>Fields</source>
+   <translation>Felder</translation>
+  </message>
+  <message>
+   <source>Fields, examples and kept filters (Down)</source>
+   <translation>Felder, Beispiele und aufgehobene Filter (Pfeil nach unten)</translation>
+  </message>
+  <message>
+   <source>Fields, examples and kept filters.</source>
+   <translation>Felder, Beispiele und aufgehobene Filter.</translation>
+  </message>
+  <message>
+   <source>Figure</source>
+   <translation>Kennzahl</translation>
   </message>
   <message>
    <source>File</source>
-   <translation type="unfinished" />
+   <translation>Datei</translation>
+  </message>
+  <message>
+   <source>Fill the disk</source>
+   <translation>Platte füllen</translation>
+  </message>
+  <message>
+   <source>Fill the disk...</source>
+   <translation>Platte füllen...</translation>
   </message>
   <message>
    <source>Filter</source>
-   <translation type="unfinished" />
+   <translation>Filter</translation>
+  </message>
+  <message>
+   <source>Filter by client</source>
+   <translation>Nach Client filtern</translation>
+  </message>
+  <message>
+   <source>Filter by group, topic or owner</source>
+   <translation>Nach Gruppe, Topic oder Besitzer filtern</translation>
+  </message>
+  <message>
+   <source>Filter by subject or topic</source>
+   <translation>Nach Subject oder Topic filtern</translation>
+  </message>
+  <message>
+   <source>Filter by title or folder</source>
+   <translation>Nach Titel oder Ordner filtern</translation>
+  </message>
+  <message>
+   <source>Filter help</source>
+   <translation>Hilfe zu Filtern</translation>
+  </message>
+  <message>
+   <source>Filter the navigator</source>
+   <translation>Den Navigator filtern</translation>
+  </message>
+  <message>
+   <source>Filter the rates</source>
+   <translation>Die Raten filtern</translation>
+  </message>
+  <message>
+   <source>Filter the rows</source>
+   <translation>Die Zeilen filtern</translation>
+  </message>
+  <message>
+   <source>Filter {panel}</source>
+   <translation>{panel} filtern</translation>
+  </message>
+  <message>
+   <source>Filter: words, holder = builder-1, time_left &lt; 2 s</source>
+   <translation>Filter: Wörter, holder = builder-1, time_left &lt; 2 s</translation>
+  </message>
+  <message>
+   <source>Filter: words, key = k1, size &gt; 1 KiB</source>
+   <translation>Filter: Wörter, key = k1, size &gt; 1 KiB</translation>
+  </message>
+  <message>
+   <source>Filter: words, kind = nacked, time &gt; 00:31</source>
+   <translation>Filter: Wörter, kind = nacked, time &gt; 00:31</translation>
+  </message>
+  <message>
+   <source>Filter: words, topic = orders, size &gt; 1 MiB</source>
+   <translation>Filter: Wörter, topic = orders, size &gt; 1 MiB</translation>
+  </message>
+  <message>
+   <source>Filters</source>
+   <translation>Filter</translation>
   </message>
   <message>
    <source>Find a command...</source>
-   <translation type="unfinished" />
+   <translation>Befehl suchen...</translation>
+  </message>
+  <message>
+   <source>Finished, in the place of the holder.</source>
+   <translation>Erledigt, anstelle des Halters.</translation>
+  </message>
+  <message>
+   <source>First (session)</source>
+   <translation>Erste (Sitzung)</translation>
   </message>
   <message>
    <source>Fit to window</source>
-   <translation type="unfinished" />
+   <translation>Ins Fenster einpassen</translation>
+  </message>
+  <message>
+   <source>Folder</source>
+   <translation>Ordner</translation>
+  </message>
+  <message>
+   <source>Folder for the report</source>
+   <translation>Ordner für den Bericht</translation>
+  </message>
+  <message>
+   <source>Follow</source>
+   <translation>Folgen</translation>
+  </message>
+  <message>
+   <source>Follow live</source>
+   <translation>Live folgen</translation>
+  </message>
+  <message>
+   <source>For</source>
+   <translation>Für</translation>
+  </message>
+  <message>
+   <source>Forget a layout</source>
+   <translation>Anordnung vergessen</translation>
+  </message>
+  <message>
+   <source>Forget a layout...</source>
+   <translation>Anordnung vergessen...</translation>
+  </message>
+  <message>
+   <source>Forgets it, and what it has committed.</source>
+   <translation>Vergisst sie und was sie committet hat.</translation>
+  </message>
+  <message>
+   <source>Forms</source>
+   <translation>Formen</translation>
+  </message>
+  <message>
+   <source>Forward 1 s</source>
+   <translation>1 s vor</translation>
+  </message>
+  <message>
+   <source>Forward 10 s</source>
+   <translation>10 s vor</translation>
+  </message>
+  <message>
+   <source>Forward again</source>
+   <translation>Wieder vor</translation>
+  </message>
+  <message>
+   <source>Forward in the inspector</source>
+   <translation>Vor im Inspektor</translation>
+  </message>
+  <message>
+   <source>Frame {cost} ms, late {late} ms, {dropped} dropped</source>
+   <translation>Bild {cost} ms, {late} ms zu spät, {dropped} ausgelassen</translation>
+  </message>
+  <message>
+   <source>From</source>
+   <translation>Von</translation>
+  </message>
+  <message>
+   <source>From here</source>
+   <translation>Ab hier</translation>
+  </message>
+  <message>
+   <source>From here on it is {place}</source>
+   <translation>Von hier an ist es {place}</translation>
+  </message>
+  <message>
+   <source>From offset...</source>
+   <translation>Ab Offset...</translation>
+  </message>
+  <message>
+   <source>From session time</source>
+   <translation>Ab Sitzungszeit</translation>
+  </message>
+  <message>
+   <source>From the base offset on; where it was compacted, not every offset holds a message.</source>
+   <translation>Vom Basis-Offset an; wo kompaktiert wurde, hält nicht jeder Offset eine Nachricht.</translation>
+  </message>
+  <message>
+   <source>From the beginning, with a new seed</source>
+   <translation>Von Anfang an, mit neuem Seed</translation>
+  </message>
+  <message>
+   <source>From the beginning, with the same seed</source>
+   <translation>Von Anfang an, mit demselben Seed</translation>
+  </message>
+  <message>
+   <source>From the redrive to that.</source>
+   <translation>Vom Redrive bis dahin.</translation>
+  </message>
+  <message>
+   <source>From time...</source>
+   <translation>Ab Zeit...</translation>
+  </message>
+  <message>
+   <source>Full screen with large type.</source>
+   <translation>Ganzer Bildschirm mit großer Schrift.</translation>
+  </message>
+  <message>
+   <source>Gaps</source>
+   <translation>Lücken</translation>
+  </message>
+  <message>
+   <source>Generation</source>
+   <translation>Generation</translation>
+  </message>
+  <message>
+   <source>Give it a jump.</source>
+   <translation>Gibt ihr einen Sprung.</translation>
+  </message>
+  <message>
+   <source>Give it a name.</source>
+   <translation>Einen Namen geben.</translation>
+  </message>
+  <message>
+   <source>Give the folder's whole path.</source>
+   <translation>Den ganzen Pfad des Ordners angeben.</translation>
+  </message>
+  <message>
+   <source>Given up on at once.</source>
+   <translation>Sofort aufgegeben.</translation>
+  </message>
+  <message>
+   <source>Go on writing</source>
+   <translation>Weiterschreiben</translation>
+  </message>
+  <message>
+   <source>Go to a moment...</source>
+   <translation>Zu einem Zeitpunkt gehen...</translation>
+  </message>
+  <message>
+   <source>Go to the line</source>
+   <translation>Zur Zeile gehen</translation>
   </message>
   <message>
    <source>Goes to the filter of the open panel.</source>
-   <translation type="unfinished" />
+   <translation>Geht zum Filter der offenen Tafel.</translation>
+  </message>
+  <message>
+   <source>Goes to the time of the chosen event.</source>
+   <translation>Geht zur Zeit des gewählten Ereignisses.</translation>
+  </message>
+  <message>
+   <source>Greatest depth</source>
+   <translation>Größte Tiefe</translation>
+  </message>
+  <message>
+   <source>Greatest lag</source>
+   <translation>Größter Rückstand</translation>
+  </message>
+  <message>
+   <source>Greatest lag and depth are of the moments that were kept, about one a second. Latency is from publishing to the first delivery.</source>
+   <translation>Größter Rückstand und größte Tiefe gelten für die festgehaltenen Zeitpunkte, etwa einen je Sekunde. Die Latenz reicht vom Senden bis zur ersten Zustellung.</translation>
+  </message>
+  <message>
+   <source>Group</source>
+   <translation>Gruppe</translation>
+  </message>
+  <message>
+   <source>Group of the history</source>
+   <translation>Gruppe des Verlaufs</translation>
+  </message>
+  <message>
+   <source>Group state</source>
+   <translation>Zustand der Gruppe</translation>
+  </message>
+  <message>
+   <source>Groups</source>
+   <translation>Gruppen</translation>
+  </message>
+  <message>
+   <source>HTTP</source>
+   <translation>HTTP</translation>
+  </message>
+  <message>
+   <source>Header {number} has no colon; write it as name: value.</source>
+   <translation>Header {number} hat keinen Doppelpunkt; als Name: Wert schreiben.</translation>
+  </message>
+  <message>
+   <source>Header {number} has no name; write it as name: value.</source>
+   <translation>Header {number} hat keinen Namen; als Name: Wert schreiben.</translation>
+  </message>
+  <message>
+   <source>Headers</source>
+   <translation>Header</translation>
+  </message>
+  <message>
+   <source>Help</source>
+   <translation>Hilfe</translation>
+  </message>
+  <message>
+   <source>Help for the canvas</source>
+   <translation>Hilfe zur Zeichenfläche</translation>
+  </message>
+  <message>
+   <source>Help for this panel</source>
+   <translation>Hilfe zu dieser Tafel</translation>
+  </message>
+  <message>
+   <source>Hex</source>
+   <translation>Hex</translation>
+  </message>
+  <message>
+   <source>History</source>
+   <translation>Verlauf</translation>
+  </message>
+  <message>
+   <source>History of {count} sessions</source>
+   <translation>Verlauf von {count} Sitzungen</translation>
+  </message>
+  <message>
+   <source>Holding the text</source>
+   <translation>Mit dem Text</translation>
+  </message>
+  <message>
+   <source>Hot keys</source>
+   <translation>Heiße Schlüssel</translation>
   </message>
   <message>
    <source>How far each group has come.</source>
+   <translation>Wie weit jede Gruppe gekommen ist.</translation>
+  </message>
+  <message>
+   <source>How fast a producer sends.</source>
    <translation type="unfinished" />
+  </message>
+  <message>
+   <source>How long a message takes it.</source>
+   <translation>Wie lange er für eine Nachricht braucht.</translation>
+  </message>
+  <message>
+   <source>How many</source>
+   <translation>Wie viele</translation>
+  </message>
+  <message>
+   <source>Id</source>
+   <translation>Id</translation>
+  </message>
+  <message>
+   <source>In (per s)</source>
+   <translation>Ein (pro s)</translation>
+  </message>
+  <message>
+   <source>In a stream, $number in the value is the number of each message, from 0.</source>
+   <translation>In einem Strom steht $number im Wert für die Nummer jeder Nachricht, ab 0.</translation>
   </message>
   <message>
    <source>In flight</source>
+   <translation>In Arbeit</translation>
+  </message>
+  <message>
+   <source>Index</source>
+   <translation>Index</translation>
+  </message>
+  <message>
+   <source>Inspector</source>
+   <translation>Inspektor</translation>
+  </message>
+  <message>
+   <source>It comes back with nothing in memory.</source>
+   <translation>Er kommt mit leerem Gedächtnis zurück.</translation>
+  </message>
+  <message>
+   <source>It died of: {cause}. A redrive appends this to {origin} in its place.</source>
+   <translation>Er starb an: {cause}. Ein Redrive hängt stattdessen dies an {origin} an.</translation>
+  </message>
+  <message>
+   <source>It dies without a word.</source>
+   <translation>Er stirbt ohne ein Wort.</translation>
+  </message>
+  <message>
+   <source>It has {count}. Keys may land in other partitions from then on. This cannot be undone.</source>
+   <translation>Es hat {count}. Schlüssel können von da an in anderen Partitionen landen. Das lässt sich nicht zurücknehmen.</translation>
+  </message>
+  <message>
+   <source>It holds from the next message on.</source>
+   <translation>Es gilt ab der nächsten Nachricht.</translation>
+  </message>
+  <message>
+   <source>It is open already.</source>
+   <translation>Es ist schon offen.</translation>
+  </message>
+  <message>
+   <source>It is too long to check here: a million characters at most.</source>
+   <translation>Er ist zu lang, um hier geprüft zu werden: höchstens eine Million Zeichen.</translation>
+  </message>
+  <message>
+   <source>It joins its group at once, and the group shares out its partitions anew.</source>
+   <translation>Er tritt seiner Gruppe sofort bei, und die Gruppe teilt ihre Partitionen neu auf.</translation>
+  </message>
+  <message>
+   <source>It reads one more.</source>
+   <translation>Sie liest eines mehr.</translation>
+  </message>
+  <message>
+   <source>It reads one topic less.</source>
+   <translation>Sie liest ein Topic weniger.</translation>
+  </message>
+  <message>
+   <source>It runs as a job; closing this dialog does not stop it.</source>
+   <translation>Es läuft als Auftrag; diesen Dialog zu schließen hält ihn nicht an.</translation>
+  </message>
+  <message>
+   <source>It sends {rate} messages/s at present. A limit of its target still holds.</source>
    <translation type="unfinished" />
+  </message>
+  <message>
+   <source>It stands still, heartbeats included.</source>
+   <translation>Er steht still, samt Heartbeats.</translation>
+  </message>
+  <message>
+   <source>Its earlier life is not shown: this session is not recorded, and older events are not kept.</source>
+   <translation>Ihr früheres Leben ist nicht zu sehen: diese Sitzung wird nicht aufgezeichnet, und ältere Ereignisse sind nicht mehr da.</translation>
+  </message>
+  <message>
+   <source>Its group takes it for dead, while it works on.</source>
+   <translation>Seine Gruppe hält ihn für tot, während er weiterarbeitet.</translation>
+  </message>
+  <message>
+   <source>Its leases expire, its group misses it. It comes back after this long.</source>
+   <translation>Seine Leases laufen ab, seine Gruppe vermisst ihn. Nach dieser Zeit kommt er zurück.</translation>
+  </message>
+  <message>
+   <source>Its number in the bin.</source>
+   <translation>Seine Nummer in der Ablage.</translation>
+  </message>
+  <message>
+   <source>Its whole life, in the inspector (Ctrl+L)</source>
+   <translation>Ihr ganzes Leben, im Inspektor (Strg+L)</translation>
+  </message>
+  <message>
+   <source>JSON</source>
+   <translation>JSON</translation>
   </message>
   <message>
    <source>Jobs</source>
+   <translation>Aufträge</translation>
+  </message>
+  <message>
+   <source>Keep</source>
+   <translation>Aufheben</translation>
+  </message>
+  <message>
+   <source>Keep Spark ready for the next report (about 1 GB)</source>
    <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Keep at most</source>
+   <translation>Höchstens aufheben</translation>
+  </message>
+  <message>
+   <source>Keep for</source>
+   <translation>Aufheben für</translation>
+  </message>
+  <message>
+   <source>Keep the edit</source>
+   <translation>Bearbeitung behalten</translation>
+  </message>
+  <message>
+   <source>Keep this filter as...</source>
+   <translation>Diesen Filter aufheben als...</translation>
+  </message>
+  <message>
+   <source>Keeps the newest event in sight</source>
+   <translation>Hält das neueste Ereignis im Blick</translation>
+  </message>
+  <message>
+   <source>Kept</source>
+   <translation>Bewahrt</translation>
+  </message>
+  <message>
+   <source>Kept filters</source>
+   <translation>Aufgehobene Filter</translation>
+  </message>
+  <message>
+   <source>Key</source>
+   <translation>Schlüssel</translation>
+  </message>
+  <message>
+   <source>Keys</source>
+   <translation>Tasten</translation>
+  </message>
+  <message>
+   <source>Keys go by</source>
+   <translation>Schlüssel verteilt nach</translation>
+  </message>
+  <message>
+   <source>KiB/s</source>
+   <translation>KiB/s</translation>
+  </message>
+  <message>
+   <source>Kind</source>
+   <translation>Art</translation>
+  </message>
+  <message>
+   <source>Lag at the end</source>
+   <translation>Rückstand am Ende</translation>
+  </message>
+  <message>
+   <source>Language</source>
+   <translation>Sprache</translation>
+  </message>
+  <message>
+   <source>Larger type</source>
+   <translation>Größere Schrift</translation>
+  </message>
+  <message>
+   <source>Last (session)</source>
+   <translation>Letzte (Sitzung)</translation>
+  </message>
+  <message>
+   <source>Last error</source>
+   <translation>Letzter Fehler</translation>
+  </message>
+  <message>
+   <source>Latency p{percent}</source>
+   <translation>Latenz p{percent}</translation>
+  </message>
+  <message>
+   <source>Layout</source>
+   <translation>Anordnung</translation>
+  </message>
+  <message>
+   <source>Lease</source>
+   <translation>Lease</translation>
+  </message>
+  <message>
+   <source>Lease expired</source>
+   <translation>Lease abgelaufen</translation>
+  </message>
+  <message>
+   <source>Lease extended</source>
+   <translation>Lease verlängert</translation>
+  </message>
+  <message>
+   <source>Leases, sessions and retention go by session time, which does not notice.</source>
+   <translation>Leases, Sessions und Aufbewahrung richten sich nach der Sitzungszeit, die davon nichts merkt.</translation>
   </message>
   <message>
    <source>Leaves its group.</source>
-   <translation type="unfinished" />
+   <translation>Verlässt seine Gruppe.</translation>
+  </message>
+  <message>
+   <source>Let it finish</source>
+   <translation>Zu Ende laufen lassen</translation>
+  </message>
+  <message>
+   <source>Licence</source>
+   <translation>Lizenz</translation>
+  </message>
+  <message>
+   <source>Life</source>
+   <translation>Leben</translation>
+  </message>
+  <message>
+   <source>Light</source>
+   <translation>Hell</translation>
   </message>
   <message>
    <source>Light or dark</source>
-   <translation type="unfinished" />
+   <translation>Hell oder dunkel</translation>
+  </message>
+  <message>
+   <source>Limits</source>
+   <translation>Grenzen</translation>
+  </message>
+  <message>
+   <source>Limits of {name}</source>
+   <translation>Grenzen von {name}</translation>
+  </message>
+  <message>
+   <source>Limits...</source>
+   <translation>Grenzen...</translation>
+  </message>
+  <message>
+   <source>Line {line}: {fault}</source>
+   <translation>Zeile {line}: {fault}</translation>
+  </message>
+  <message>
+   <source>Live tail</source>
+   <translation>Live mitlesen</translation>
+  </message>
+  <message>
+   <source>Log on disk</source>
+   <translation>Log auf der Platte</translation>
   </message>
   <message>
    <source>Long work, with progress.</source>
-   <translation type="unfinished" />
+   <translation>Lange Arbeit, mit Fortschritt.</translation>
   </message>
   <message>
-   <source>Makes a report of the session.</source>
-   <translation type="unfinished" />
+   <source>Looking for it...</source>
+   <translation>Wird gesucht...</translation>
+  </message>
+  <message>
+   <source>Looking for its life...</source>
+   <translation>Ihr Leben wird gesucht...</translation>
+  </message>
+  <message>
+   <source>Looking through the events...</source>
+   <translation>Die Ereignisse werden durchsucht...</translation>
+  </message>
+  <message>
+   <source>Made</source>
+   <translation>Gemacht</translation>
+  </message>
+  <message>
+   <source>Make messages fail</source>
+   <translation>Nachrichten scheitern lassen</translation>
+  </message>
+  <message>
+   <source>Make messages fail...</source>
+   <translation>Nachrichten scheitern lassen...</translation>
+  </message>
+  <message>
+   <source>Makes a report of sessions.</source>
+   <translation>Macht einen Bericht über Sitzungen.</translation>
+  </message>
+  <message>
+   <source>Map of the canvas</source>
+   <translation>Übersicht der Zeichenfläche</translation>
+  </message>
+  <message>
+   <source>Member joined</source>
+   <translation>Mitglied beigetreten</translation>
+  </message>
+  <message>
+   <source>Member left</source>
+   <translation>Mitglied gegangen</translation>
+  </message>
+  <message>
+   <source>Message</source>
+   <translation>Nachricht</translation>
+  </message>
+  <message>
+   <source>Message to check</source>
+   <translation>Zu prüfende Nachricht</translation>
+  </message>
+  <message>
+   <source>Messages</source>
+   <translation>Nachrichten</translation>
+  </message>
+  <message>
+   <source>Messages and bytes that the client gets, a second.</source>
+   <translation>Nachrichten und Bytes, die der Client bekommt, pro Sekunde.</translation>
+  </message>
+  <message>
+   <source>Messages and bytes that the client sends, a second.</source>
+   <translation>Nachrichten und Bytes, die der Client sendet, pro Sekunde.</translation>
+  </message>
+  <message>
+   <source>Messages below an offset are gone from the log. This cannot be undone.</source>
+   <translation>Nachrichten unter einem Offset verschwinden aus dem Log. Das lässt sich nicht zurücknehmen.</translation>
+  </message>
+  <message>
+   <source>Messages only</source>
+   <translation>Nur Nachrichten</translation>
+  </message>
+  <message>
+   <source>Messages that wait for this consumer, and how long the oldest has waited.</source>
+   <translation>Nachrichten, die auf diesen Consumer warten, und wie lange die älteste schon wartet.</translation>
   </message>
   <message>
    <source>Messages that were given up on.</source>
-   <translation type="unfinished" />
+   <translation>Nachrichten, die aufgegeben wurden.</translation>
   </message>
   <message>
    <source>Messages under a lease.</source>
-   <translation type="unfinished" />
+   <translation>Nachrichten unter einer Lease.</translation>
+  </message>
+  <message>
+   <source>Messages/s</source>
+   <translation>Nachrichten/s</translation>
+  </message>
+  <message>
+   <source>Missing</source>
+   <translation>Fehlend</translation>
+  </message>
+  <message>
+   <source>More</source>
+   <translation>Mehr</translation>
+  </message>
+  <message>
+   <source>More lanes; keys may land elsewhere.</source>
+   <translation>Mehr Spuren; Schlüssel können woanders landen.</translation>
+  </message>
+  <message>
+   <source>More scenarios...</source>
+   <translation>Weitere Szenarien...</translation>
   </message>
   <message>
    <source>Move to group...</source>
-   <translation type="unfinished" />
+   <translation>In Gruppe verschieben...</translation>
+  </message>
+  <message>
+   <source>Moved</source>
+   <translation>Verschoben</translation>
+  </message>
+  <message>
+   <source>Moves</source>
+   <translation>Wechsel</translation>
   </message>
   <message>
    <source>Moves the selected consumer.</source>
-   <translation type="unfinished" />
+   <translation>Verschiebt den gewählten Consumer.</translation>
+  </message>
+  <message>
+   <source>Moves where a consumer reads on. What its group has committed stays as it is.</source>
+   <translation>Verschiebt, wo ein Consumer weiterliest. Was seine Gruppe committet hat, bleibt, wie es ist.</translation>
+  </message>
+  <message>
+   <source>Murmur2, as Kafka's own clients</source>
+   <translation>Murmur2, wie Kafkas eigene Clients</translation>
+  </message>
+  <message>
+   <source>My action</source>
+   <translation>Meine Aktion</translation>
+  </message>
+  <message>
+   <source>My actions</source>
+   <translation>Meine Aktionen</translation>
+  </message>
+  <message>
+   <source>My actions, in their order.</source>
+   <translation>Meine Aktionen, der Reihe nach.</translation>
+  </message>
+  <message>
+   <source>Nack</source>
+   <translation>Ablehnen (Nack)</translation>
+  </message>
+  <message>
+   <source>Nacked</source>
+   <translation>Abgelehnt (Nack)</translation>
+  </message>
+  <message>
+   <source>Name</source>
+   <translation>Name</translation>
+  </message>
+  <message>
+   <source>Name and value, as in trace-id: 7.</source>
+   <translation>Name und Wert, etwa trace-id: 7.</translation>
+  </message>
+  <message>
+   <source>Name of the kept filter</source>
+   <translation>Name des aufgehobenen Filters</translation>
+  </message>
+  <message>
+   <source>Names the moment that is shown.</source>
+   <translation>Gibt dem gezeigten Zeitpunkt einen Namen.</translation>
+  </message>
+  <message>
+   <source>Navigator</source>
+   <translation>Navigator</translation>
+  </message>
+  <message>
+   <source>New scenario</source>
+   <translation>Neues Szenario</translation>
+  </message>
+  <message>
+   <source>New scenario...</source>
+   <translation>Neues Szenario...</translation>
+  </message>
+  <message>
+   <source>New segment</source>
+   <translation>Neues Segment</translation>
+  </message>
+  <message>
+   <source>Newest</source>
+   <translation>Neueste</translation>
+  </message>
+  <message>
+   <source>Next event</source>
+   <translation>Nächstes Ereignis</translation>
+  </message>
+  <message>
+   <source>No consumer owns a partition now.</source>
+   <translation>Kein Consumer besitzt gerade eine Partition.</translation>
+  </message>
+  <message>
+   <source>No door is open.</source>
+   <translation>Kein Zugang ist offen.</translation>
+  </message>
+  <message>
+   <source>No event of this kind.</source>
+   <translation>Kein Ereignis dieser Art.</translation>
+  </message>
+  <message>
+   <source>No faster than</source>
+   <translation>Nicht schneller als</translation>
+  </message>
+  <message>
+   <source>No group reads anything yet.</source>
+   <translation>Noch liest keine Gruppe etwas.</translation>
+  </message>
+  <message>
+   <source>No group yet.</source>
+   <translation>Noch keine Gruppe.</translation>
+  </message>
+  <message>
+   <source>No key</source>
+   <translation>Kein Schlüssel</translation>
+  </message>
+  <message>
+   <source>No layout of your own is kept.</source>
+   <translation>Keine eigene Anordnung ist aufgehoben.</translation>
+  </message>
+  <message>
+   <source>No message is under a lease.</source>
+   <translation>Keine Nachricht ist unter einer Lease.</translation>
+  </message>
+  <message>
+   <source>No message lies below that.</source>
+   <translation>Darunter liegt keine Nachricht.</translation>
+  </message>
+  <message>
+   <source>No program opens this here; it is {path}</source>
+   <translation>Kein Programm öffnet das hier; es ist {path}</translation>
+  </message>
+  <message>
+   <source>No queue.</source>
+   <translation>Keine Queue.</translation>
+  </message>
+  <message>
+   <source>No redrive is under way.</source>
+   <translation>Kein Redrive läuft.</translation>
+  </message>
+  <message>
+   <source>No report was made yet.</source>
+   <translation>Noch wurde kein Bericht gemacht.</translation>
+  </message>
+  <message>
+   <source>No scenario holds these words.</source>
+   <translation>Kein Szenario enthält diese Wörter.</translation>
+  </message>
+  <message>
+   <source>No scenario is open.</source>
+   <translation>Kein Szenario ist offen.</translation>
+  </message>
+  <message>
+   <source>No session is recorded yet, so there is nothing to report on.</source>
+   <translation>Noch ist keine Sitzung aufgezeichnet, also gibt es nichts zu berichten.</translation>
+  </message>
+  <message>
+   <source>No topic has a schema.</source>
+   <translation>Kein Topic hat ein Schema.</translation>
+  </message>
+  <message>
+   <source>No topic yet.</source>
+   <translation>Noch kein Topic.</translation>
+  </message>
+  <message>
+   <source>No value (a tombstone)</source>
+   <translation>Kein Wert (ein Tombstone)</translation>
+  </message>
+  <message>
+   <source>Nobody is connected.</source>
+   <translation>Niemand ist verbunden.</translation>
+  </message>
+  <message>
+   <source>Nobody publishes.</source>
+   <translation>Niemand sendet.</translation>
+  </message>
+  <message>
+   <source>Nobody reads.</source>
+   <translation>Niemand liest.</translation>
+  </message>
+  <message>
+   <source>Not now: {reason}</source>
+   <translation>Nicht jetzt: {reason}</translation>
+  </message>
+  <message>
+   <source>Nothing can be written there; choose another folder.</source>
+   <translation>Dorthin kann nichts geschrieben werden; einen anderen Ordner wählen.</translation>
+  </message>
+  <message>
+   <source>Nothing has happened yet.</source>
+   <translation>Noch ist nichts geschehen.</translation>
+  </message>
+  <message>
+   <source>Nothing is known about a message there up to now.</source>
+   <translation>Über eine Nachricht dort ist bis jetzt nichts bekannt.</translation>
+  </message>
+  <message>
+   <source>Nothing is selected.</source>
+   <translation>Nichts ist gewählt.</translation>
+  </message>
+  <message>
+   <source>Nothing is wrong.</source>
+   <translation>Nichts ist gestört.</translation>
+  </message>
+  <message>
+   <source>Nothing more can be stored; reading goes on.</source>
+   <translation>Nichts kann mehr gespeichert werden; gelesen wird weiter.</translation>
+  </message>
+  <message>
+   <source>Nothing waits in the queue.</source>
+   <translation>In der Queue wartet nichts.</translation>
+  </message>
+  <message>
+   <source>Nothing was lost: all {count} messages are accounted for, for everybody who reads them.</source>
+   <translation>Nichts ging verloren: alle {count} Nachrichten sind abgerechnet, für jeden, der sie liest.</translation>
+  </message>
+  <message>
+   <source>Nothing was published to it yet.</source>
+   <translation>Noch wurde nichts dorthin gesendet.</translation>
+  </message>
+  <message>
+   <source>Nothing was redriven yet.</source>
+   <translation>Noch wurde nichts zurückgespielt.</translation>
+  </message>
+  <message>
+   <source>Now</source>
+   <translation>Jetzt</translation>
+  </message>
+  <message>
+   <source>Now at</source>
+   <translation>Jetzt bei</translation>
+  </message>
+  <message>
+   <source>Of</source>
+   <translation>Von</translation>
+  </message>
+  <message>
+   <source>Of key</source>
+   <translation>Zu Schlüssel</translation>
+  </message>
+  <message>
+   <source>Offset</source>
+   <translation>Offset</translation>
   </message>
   <message>
    <source>Offsets</source>
-   <translation type="unfinished" />
+   <translation>Offsets</translation>
+  </message>
+  <message>
+   <source>Offsets and lag appear here once a group has partitions. Drag a consumer into a group, or use Move to group... (Ctrl+M).</source>
+   <translation>Offsets und Rückstand erscheinen hier, sobald eine Gruppe Partitionen hat. Einen Consumer in eine Gruppe ziehen oder In Gruppe verschieben... (Strg+M) benutzen.</translation>
+  </message>
+  <message>
+   <source>Offsets reset</source>
+   <translation>Offsets zurückgesetzt</translation>
+  </message>
+  <message>
+   <source>Oldest</source>
+   <translation>Älteste</translation>
+  </message>
+  <message>
+   <source>On again.</source>
+   <translation>Wieder an.</translation>
+  </message>
+  <message>
+   <source>One of those that you have named.</source>
+   <translation>Eine, die selbst benannt wurde.</translation>
+  </message>
+  <message>
+   <source>One to each in turn, over all topics.</source>
+   <translation>Reihum eine für jeden, über alle Topics.</translation>
+  </message>
+  <message>
+   <source>Only the first {count} values are shown.</source>
+   <translation>Nur die ersten {count} Werte sind zu sehen.</translation>
+  </message>
+  <message>
+   <source>Only this client</source>
+   <translation>Nur dieser Client</translation>
+  </message>
+  <message>
+   <source>Only this kind</source>
+   <translation>Nur diese Art</translation>
+  </message>
+  <message>
+   <source>Only this topic</source>
+   <translation>Nur dieses Topic</translation>
+  </message>
+  <message>
+   <source>Only what I changed, and when</source>
+   <translation>Nur was ich geändert habe, und wann</translation>
+  </message>
+  <message>
+   <source>Open</source>
+   <translation>Öffnen</translation>
+  </message>
+  <message>
+   <source>Open a door, then connect a program of your own: brokerscope topics list --broker HOST:PORT.</source>
+   <translation>Einen Zugang öffnen und dann ein eigenes Programm verbinden: brokerscope topics list --broker HOST:PORT.</translation>
+  </message>
+  <message>
+   <source>Open log</source>
+   <translation>Log öffnen</translation>
   </message>
   <message>
    <source>Open scenario...</source>
-   <translation type="unfinished" />
+   <translation>Szenario öffnen...</translation>
+  </message>
+  <message>
+   <source>Open session...</source>
+   <translation>Sitzung öffnen...</translation>
+  </message>
+  <message>
+   <source>Open since {time}</source>
+   <translation>Offen seit {time}</translation>
+  </message>
+  <message>
+   <source>Open the HTTP door</source>
+   <translation>HTTP-Zugang öffnen</translation>
+  </message>
+  <message>
+   <source>Open the report when it is finished</source>
+   <translation>Bericht öffnen, wenn er fertig ist</translation>
+  </message>
+  <message>
+   <source>Open the scenario Schema evolution to see versions, and messages that a schema refuses.</source>
+   <translation>Das Szenario Schema-Evolution öffnen, um Versionen zu sehen und Nachrichten, die ein Schema abweist.</translation>
+  </message>
+  <message>
+   <source>Open the wire door</source>
+   <translation>Wire-Zugang öffnen</translation>
+  </message>
+  <message>
+   <source>Open: {where}. Only programs on this machine can connect.</source>
+   <translation>Offen: {where}. Nur Programme auf diesem Rechner können sich verbinden.</translation>
+  </message>
+  <message>
+   <source>Opening</source>
+   <translation>Wird geöffnet</translation>
   </message>
   <message>
    <source>Opens a scenario file.</source>
-   <translation type="unfinished" />
+   <translation>Öffnet eine Szenariodatei.</translation>
+  </message>
+  <message>
+   <source>Opens it as a new session (Ctrl+Return).</source>
+   <translation>Öffnet es als neue Sitzung (Strg+Eingabe).</translation>
+  </message>
+  <message>
+   <source>Other group</source>
+   <translation>Andere Gruppe</translation>
+  </message>
+  <message>
+   <source>Other programs, and what they do.</source>
+   <translation>Andere Programme und was sie tun.</translation>
+  </message>
+  <message>
+   <source>Other version</source>
+   <translation>Andere Version</translation>
+  </message>
+  <message>
+   <source>Out (per s)</source>
+   <translation>Aus (pro s)</translation>
+  </message>
+  <message>
+   <source>Owner now</source>
+   <translation>Besitzer jetzt</translation>
+  </message>
+  <message>
+   <source>Owners by assignor</source>
+   <translation>Besitzer je Assignor</translation>
+  </message>
+  <message>
+   <source>Ownership history</source>
+   <translation>Verlauf des Besitzes</translation>
+  </message>
+  <message>
+   <source>Page for a browser (HTML)</source>
+   <translation>Seite für einen Browser (HTML)</translation>
+  </message>
+  <message>
+   <source>Pages for paper (PDF)</source>
+   <translation>Seiten für Papier (PDF)</translation>
   </message>
   <message>
    <source>Panels</source>
-   <translation type="unfinished" />
+   <translation>Tafeln</translation>
+  </message>
+  <message>
+   <source>Part</source>
+   <translation>Teil</translation>
+  </message>
+  <message>
+   <source>Partition</source>
+   <translation>Partition</translation>
+  </message>
+  <message>
+   <source>Partition as the key says</source>
+   <translation>Partition nach dem Schlüssel</translation>
+  </message>
+  <message>
+   <source>Partition by member: who has owned it since when, and before.</source>
+   <translation>Partition und Mitglied: wer sie seit wann besitzt, und vorher.</translation>
+  </message>
+  <message>
+   <source>Partition or priority</source>
+   <translation>Partition oder Priorität</translation>
+  </message>
+  <message>
+   <source>Partition {number}</source>
+   <translation>Partition {number}</translation>
+  </message>
+  <message>
+   <source>Partitions</source>
+   <translation>Partitionen</translation>
+  </message>
+  <message>
+   <source>Partitions added</source>
+   <translation>Partitionen hinzugefügt</translation>
+  </message>
+  <message>
+   <source>Partitions assigned</source>
+   <translation>Partitionen zugewiesen</translation>
+  </message>
+  <message>
+   <source>Partitions in all</source>
+   <translation>Partitionen insgesamt</translation>
+  </message>
+  <message>
+   <source>Partitions moved</source>
+   <translation>Partitionen verschoben</translation>
+  </message>
+  <message>
+   <source>Partitions revoked</source>
+   <translation>Partitionen entzogen</translation>
   </message>
   <message>
    <source>Pause</source>
-   <translation type="unfinished" />
+   <translation>Pause</translation>
+  </message>
+  <message>
+   <source>Pause client...</source>
+   <translation>Client anhalten...</translation>
+  </message>
+  <message>
+   <source>Pause {name}</source>
+   <translation>{name} anhalten</translation>
+  </message>
+  <message>
+   <source>Pauses of rebalances</source>
+   <translation>Pausen durch Rebalances</translation>
+  </message>
+  <message>
+   <source>Payload</source>
+   <translation>Payload</translation>
+  </message>
+  <message>
+   <source>Payload as JSON</source>
+   <translation>Payload als JSON</translation>
+  </message>
+  <message>
+   <source>Payload as text</source>
+   <translation>Payload als Text</translation>
+  </message>
+  <message>
+   <source>Payload in hex</source>
+   <translation>Payload in Hex</translation>
+  </message>
+  <message>
+   <source>Peer</source>
+   <translation>Gegenstelle</translation>
+  </message>
+  <message>
+   <source>Place</source>
+   <translation>Ort</translation>
+  </message>
+  <message>
+   <source>Port of the door {name}</source>
+   <translation>Port des Zugangs {name}</translation>
+  </message>
+  <message>
+   <source>Presentation</source>
+   <translation>Vorführung</translation>
+  </message>
+  <message>
+   <source>Previous event</source>
+   <translation>Voriges Ereignis</translation>
+  </message>
+  <message>
+   <source>Priorities</source>
+   <translation>Prioritäten</translation>
+  </message>
+  <message>
+   <source>Priority {number}</source>
+   <translation>Priorität {number}</translation>
+  </message>
+  <message>
+   <source>Processing time of {name}</source>
+   <translation>Verarbeitungszeit von {name}</translation>
+  </message>
+  <message>
+   <source>Produce</source>
+   <translation>Senden</translation>
+  </message>
+  <message>
+   <source>Produce it again...</source>
+   <translation>Noch einmal senden...</translation>
+  </message>
+  <message>
+   <source>Produce...</source>
+   <translation>Senden...</translation>
+  </message>
+  <message>
+   <source>Producer</source>
+   <translation>Producer</translation>
+  </message>
+  <message>
+   <source>Producer blocked</source>
+   <translation>Producer blockiert</translation>
+  </message>
+  <message>
+   <source>Producer unblocked</source>
+   <translation>Producer wieder frei</translation>
+  </message>
+  <message>
+   <source>Producers</source>
+   <translation>Producer</translation>
+  </message>
+  <message>
+   <source>Producers blocked</source>
+   <translation>Producer blockiert</translation>
+  </message>
+  <message>
+   <source>Producers wait at most</source>
+   <translation>Producer warten höchstens</translation>
+  </message>
+  <message>
+   <source>Programs use the broker over HTTP.</source>
+   <translation>Programme benutzen den Broker über HTTP.</translation>
+  </message>
+  <message>
+   <source>Programs use the broker's own protocol.</source>
+   <translation>Programme benutzen das eigene Protokoll des Brokers.</translation>
+  </message>
+  <message>
+   <source>Publish to delivery</source>
+   <translation>Vom Senden zur Zustellung</translation>
+  </message>
+  <message>
+   <source>Published</source>
+   <translation>Gesendet</translation>
+  </message>
+  <message>
+   <source>Published (session)</source>
+   <translation>Gesendet (Sitzung)</translation>
+  </message>
+  <message>
+   <source>Published from</source>
+   <translation>Gesendet ab</translation>
+  </message>
+  <message>
+   <source>Purge</source>
+   <translation>Leeren</translation>
+  </message>
+  <message>
+   <source>Purge all...</source>
+   <translation>Alle entfernen...</translation>
+  </message>
+  <message>
+   <source>Purge queue</source>
+   <translation>Queue leeren</translation>
+  </message>
+  <message>
+   <source>Purge queue...</source>
+   <translation>Queue leeren...</translation>
+  </message>
+  <message>
+   <source>Purge selected...</source>
+   <translation>Gewählte entfernen...</translation>
+  </message>
+  <message>
+   <source>Purge {count}</source>
+   <translation>{count} entfernen</translation>
+  </message>
+  <message>
+   <source>Purged</source>
+   <translation>Geleert</translation>
+  </message>
+  <message>
+   <source>Qt is used under the LGPL 3: it is installed as a package of its own and can be exchanged.</source>
+   <translation>Qt wird unter der LGPL 3 benutzt: es ist als eigenes Paket installiert und lässt sich austauschen.</translation>
+  </message>
+  <message>
+   <source>Queue</source>
+   <translation>Queue</translation>
+  </message>
+  <message>
+   <source>Queue created</source>
+   <translation>Queue angelegt</translation>
+  </message>
+  <message>
+   <source>Queue depth</source>
+   <translation>Tiefe der Queue</translation>
+  </message>
+  <message>
+   <source>Queues</source>
+   <translation>Queues</translation>
   </message>
   <message>
    <source>Quit</source>
+   <translation>Beenden</translation>
+  </message>
+  <message>
+   <source>Rate</source>
+   <translation>Rate</translation>
+  </message>
+  <message>
+   <source>Rate at most</source>
+   <translation>Rate höchstens</translation>
+  </message>
+  <message>
+   <source>Rate of a producer</source>
    <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Rate of a producer...</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Rates of now</source>
+   <translation>Raten jetzt</translation>
+  </message>
+  <message>
+   <source>Rates, latencies and lag over time.</source>
+   <translation>Raten, Latenzen und Rückstand über die Zeit.</translation>
+  </message>
+  <message>
+   <source>Read or acknowledged</source>
+   <translation>Gelesen oder bestätigt</translation>
+  </message>
+  <message>
+   <source>Read-only</source>
+   <translation>Nur lesen</translation>
+  </message>
+  <message>
+   <source>Reader</source>
+   <translation>Leser</translation>
+  </message>
+  <message>
+   <source>Readers</source>
+   <translation>Leser</translation>
+  </message>
+  <message>
+   <source>Reading the messages of {name}</source>
+   <translation>Die Nachrichten von {name} werden gelesen</translation>
+  </message>
+  <message>
+   <source>Reading {name}</source>
+   <translation>{name} wird gelesen</translation>
+  </message>
+  <message>
+   <source>Reading...</source>
+   <translation>Wird gelesen...</translation>
+  </message>
+  <message>
+   <source>Reads</source>
+   <translation>Liest</translation>
+  </message>
+  <message>
+   <source>Reason</source>
+   <translation>Grund</translation>
+  </message>
+  <message>
+   <source>Rebalance</source>
+   <translation>Rebalance</translation>
+  </message>
+  <message>
+   <source>Rebalance completed</source>
+   <translation>Rebalance abgeschlossen</translation>
+  </message>
+  <message>
+   <source>Rebalance started</source>
+   <translation>Rebalance begonnen</translation>
+  </message>
+  <message>
+   <source>Rebalances</source>
+   <translation>Rebalances</translation>
   </message>
   <message>
    <source>Rebalances and inspector.</source>
-   <translation type="unfinished" />
+   <translation>Rebalances und Inspektor.</translation>
+  </message>
+  <message>
+   <source>Record</source>
+   <translation>Aufzeichnen</translation>
+  </message>
+  <message>
+   <source>Record each session from its beginning</source>
+   <translation>Jede Sitzung von Anfang an aufzeichnen</translation>
+  </message>
+  <message>
+   <source>Records deleted</source>
+   <translation>Einträge gelöscht</translation>
+  </message>
+  <message>
+   <source>Redelivered</source>
+   <translation>Erneut zugestellt</translation>
+  </message>
+  <message>
+   <source>Redo</source>
+   <translation>Wiederherstellen</translation>
+  </message>
+  <message>
+   <source>Redo: {what}</source>
+   <translation>Wiederherstellen: {what}</translation>
+  </message>
+  <message>
+   <source>Redrive</source>
+   <translation>Redrive</translation>
   </message>
   <message>
    <source>Redrive all</source>
+   <translation>Redrive für alle</translation>
+  </message>
+  <message>
+   <source>Redrive all...</source>
+   <translation>Redrive für alle...</translation>
+  </message>
+  <message>
+   <source>Redrive dead letters: what became of each of them stands here then.</source>
+   <translation>Dead Letters zurückspielen: hier steht dann, was aus jedem wurde.</translation>
+  </message>
+  <message>
+   <source>Redrive now</source>
+   <translation>Jetzt zurückspielen</translation>
+  </message>
+  <message>
+   <source>Redrive of {count} dead letters</source>
    <translation type="unfinished" />
   </message>
   <message>
    <source>Redrive selected</source>
-   <translation type="unfinished" />
+   <translation>Redrive für gewählte</translation>
+  </message>
+  <message>
+   <source>Redrive selected...</source>
+   <translation>Redrive für gewählte...</translation>
+  </message>
+  <message>
+   <source>Redrive...</source>
+   <translation>Redrive...</translation>
+  </message>
+  <message>
+   <source>Redriven</source>
+   <translation>Zurückgespielt</translation>
+  </message>
+  <message>
+   <source>Redriven (session)</source>
+   <translation>Zurückgespielt (Sitzung)</translation>
+  </message>
+  <message>
+   <source>Reduced motion: nothing slides, no dots move</source>
+   <translation>Weniger Bewegung: nichts gleitet, keine Punkte wandern</translation>
+  </message>
+  <message>
+   <source>Refused</source>
+   <translation>Abgewiesen</translation>
+  </message>
+  <message>
+   <source>Refused  {count}</source>
+   <translation>Abgewiesen  {count}</translation>
+  </message>
+  <message>
+   <source>Refused messages</source>
+   <translation>Abgewiesene Nachrichten</translation>
+  </message>
+  <message>
+   <source>Refused.</source>
+   <translation>Abgewiesen.</translation>
+  </message>
+  <message>
+   <source>Rejected</source>
+   <translation>Abgewiesen</translation>
+  </message>
+  <message>
+   <source>Rejected or dropped</source>
+   <translation>Abgewiesen oder verworfen</translation>
+  </message>
+  <message>
+   <source>Release</source>
+   <translation>Freigeben</translation>
+  </message>
+  <message>
+   <source>Released</source>
+   <translation>Freigegeben</translation>
+  </message>
+  <message>
+   <source>Remove client</source>
+   <translation>Client entfernen</translation>
+  </message>
+  <message>
+   <source>Removed from {place}: {before}</source>
+   <translation>Entfernt bei {place}: {before}</translation>
+  </message>
+  <message>
+   <source>Report</source>
+   <translation>Bericht</translation>
+  </message>
+  <message>
+   <source>Report of {name}</source>
+   <translation>Bericht über {name}</translation>
+  </message>
+  <message>
+   <source>Reports that were made lately.</source>
+   <translation>Berichte, die zuletzt gemacht wurden.</translation>
+  </message>
+  <message>
+   <source>Requests/s</source>
+   <translation>Anfragen/s</translation>
+  </message>
+  <message>
+   <source>Reset offsets</source>
+   <translation>Offsets zurücksetzen</translation>
+  </message>
+  <message>
+   <source>Reset offsets...</source>
+   <translation>Offsets zurücksetzen...</translation>
+  </message>
+  <message>
+   <source>Restart client</source>
+   <translation>Client neu starten</translation>
+  </message>
+  <message>
+   <source>Retention and compaction.</source>
+   <translation>Aufbewahrung und Kompaktierung.</translation>
+  </message>
+  <message>
+   <source>Retention removes whole segments, a second after they are due; what it has removed stays gone.</source>
+   <translation>Die Aufbewahrung entfernt ganze Segmente, eine Sekunde nachdem sie fällig sind; was entfernt ist, bleibt fort.</translation>
+  </message>
+  <message>
+   <source>Retry after</source>
+   <translation>Neuer Versuch nach</translation>
+  </message>
+  <message>
+   <source>Review</source>
+   <translation>Prüfen</translation>
+  </message>
+  <message>
+   <source>Right after the next one.</source>
+   <translation>Gleich nach dem nächsten.</translation>
+  </message>
+  <message>
+   <source>Right after the one before.</source>
+   <translation>Gleich nach dem vorigen.</translation>
   </message>
   <message>
    <source>Right side</source>
-   <translation type="unfinished" />
+   <translation>Rechte Seite</translation>
   </message>
   <message>
    <source>Run</source>
-   <translation type="unfinished" />
+   <translation>Starten</translation>
+  </message>
+  <message>
+   <source>Run the scenario (F5) or step (F4): every event stands here, in order.</source>
+   <translation>Szenario starten (F5) oder einen Schritt gehen (F4): hier steht jedes Ereignis, der Reihe nach.</translation>
+  </message>
+  <message>
+   <source>Run the scenario (F5): curves grow here as session time passes.</source>
+   <translation>Szenario starten (F5): hier wachsen Kurven, während die Sitzungszeit vergeht.</translation>
+  </message>
+  <message>
+   <source>Run until</source>
+   <translation>Laufen bis</translation>
+  </message>
+  <message>
+   <source>Run until...</source>
+   <translation>Laufen bis...</translation>
+  </message>
+  <message>
+   <source>Runs as fast as it goes and stops right after the first event that fits. Conditions are those of the filters, over events and the state around them: {examples}.</source>
+   <translation>Läuft so schnell es geht und hält gleich nach dem ersten passenden Ereignis an. Die Bedingungen sind die der Filter, über Ereignisse und den Zustand um sie herum: {examples}.</translation>
   </message>
   <message>
    <source>Runs at the chosen speed.</source>
-   <translation type="unfinished" />
+   <translation>Läuft im gewählten Tempo.</translation>
+  </message>
+  <message>
+   <source>Runs it again to here; live from here on.</source>
+   <translation>Lässt sie noch einmal bis hierher laufen; von hier an live.</translation>
   </message>
   <message>
    <source>Runs to the next event, then pauses.</source>
-   <translation type="unfinished" />
+   <translation>Läuft bis zum nächsten Ereignis und hält dann an.</translation>
+  </message>
+  <message>
+   <source>Save as scenario...</source>
+   <translation>Als Szenario speichern...</translation>
+  </message>
+  <message>
+   <source>Save as test...</source>
+   <translation>Als Test speichern...</translation>
+  </message>
+  <message>
+   <source>Save as...</source>
+   <translation>Speichern als...</translation>
+  </message>
+  <message>
+   <source>Save session as...</source>
+   <translation>Sitzung speichern als...</translation>
+  </message>
+  <message>
+   <source>Save the scenario</source>
+   <translation>Szenario speichern</translation>
+  </message>
+  <message>
+   <source>Save this layout as</source>
+   <translation>Diese Anordnung speichern als</translation>
+  </message>
+  <message>
+   <source>Save this layout as...</source>
+   <translation>Diese Anordnung speichern als...</translation>
+  </message>
+  <message>
+   <source>Scenario</source>
+   <translation>Szenario</translation>
+  </message>
+  <message>
+   <source>Scenario as YAML</source>
+   <translation>Szenario als YAML</translation>
+  </message>
+  <message>
+   <source>Scenarios</source>
+   <translation>Szenarien</translation>
+  </message>
+  <message>
+   <source>Scenarios...</source>
+   <translation>Szenarien...</translation>
+  </message>
+  <message>
+   <source>Schema</source>
+   <translation>Schema</translation>
+  </message>
+  <message>
+   <source>Schema text</source>
+   <translation>Text des Schemas</translation>
+  </message>
+  <message>
+   <source>Schemas</source>
+   <translation>Schemas</translation>
   </message>
   <message>
    <source>Seals the recording and closes the window.</source>
+   <translation>Versiegelt die Aufzeichnung und schließt das Fenster.</translation>
+  </message>
+  <message>
+   <source>Search the scenarios</source>
+   <translation>Szenarien durchsuchen</translation>
+  </message>
+  <message>
+   <source>Search titles and texts</source>
+   <translation>In Titeln und Texten suchen</translation>
+  </message>
+  <message>
+   <source>Second 0 of the session.</source>
+   <translation>Sekunde 0 der Sitzung.</translation>
+  </message>
+  <message>
+   <source>Seek</source>
+   <translation>Springen</translation>
+  </message>
+  <message>
+   <source>Seek...</source>
+   <translation>Springen (Seek)...</translation>
+  </message>
+  <message>
+   <source>Segments of</source>
+   <translation>Segmente von</translation>
+  </message>
+  <message>
+   <source>Segments, sizes, damage.</source>
+   <translation>Segmente, Größen, Schäden.</translation>
+  </message>
+  <message>
+   <source>Select a client on the canvas first.</source>
+   <translation>Erst einen Client auf der Zeichenfläche wählen.</translation>
+  </message>
+  <message>
+   <source>Select a client that has crashed first.</source>
+   <translation>Erst einen abgestürzten Client wählen.</translation>
+  </message>
+  <message>
+   <source>Select a connection first.</source>
+   <translation>Erst eine Verbindung wählen.</translation>
+  </message>
+  <message>
+   <source>Select a consumer on the canvas first.</source>
    <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Select a consumer or a worker first.</source>
+   <translation>Erst einen Consumer oder Worker wählen.</translation>
+  </message>
+  <message>
+   <source>Select a consumer or a worker on the canvas first.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Select a group on the canvas first.</source>
+   <translation>Erst eine Gruppe auf der Zeichenfläche wählen.</translation>
+  </message>
+  <message>
+   <source>Select a message to read it here.</source>
+   <translation>Eine Nachricht wählen, um sie hier zu lesen.</translation>
+  </message>
+  <message>
+   <source>Select a queue on the canvas first.</source>
+   <translation>Erst eine Queue auf der Zeichenfläche wählen.</translation>
+  </message>
+  <message>
+   <source>Select a report first.</source>
+   <translation>Erst einen Bericht wählen.</translation>
+  </message>
+  <message>
+   <source>Select a report to read its findings here.</source>
+   <translation>Einen Bericht wählen, um hier seine Befunde zu lesen.</translation>
+  </message>
+  <message>
+   <source>Select a topic on the canvas first.</source>
+   <translation>Erst ein Topic auf der Zeichenfläche wählen.</translation>
+  </message>
+  <message>
+   <source>Select messages in flight first.</source>
+   <translation>Erst Nachrichten in Arbeit wählen.</translation>
+  </message>
+  <message>
+   <source>Send</source>
+   <translation>Senden</translation>
   </message>
   <message>
    <source>Send to the bench</source>
-   <translation type="unfinished" />
+   <translation>Auf die Bank setzen</translation>
+  </message>
+  <message>
+   <source>Sends a message, or a stream of them.</source>
+   <translation>Sendet eine Nachricht oder einen Strom von ihnen.</translation>
+  </message>
+  <message>
+   <source>Sends one message, or a stream of them.</source>
+   <translation>Sendet eine Nachricht oder einen Strom von ihnen.</translation>
+  </message>
+  <message>
+   <source>Sends to</source>
+   <translation>Sendet an</translation>
+  </message>
+  <message>
+   <source>Sent.</source>
+   <translation>Gesendet.</translation>
   </message>
   <message>
    <source>Session</source>
-   <translation type="unfinished" />
+   <translation>Sitzung</translation>
+  </message>
+  <message>
+   <source>Session ended</source>
+   <translation>Sitzung beendet</translation>
+  </message>
+  <message>
+   <source>Session started</source>
+   <translation>Sitzung begonnen</translation>
+  </message>
+  <message>
+   <source>Session time</source>
+   <translation>Sitzungszeit</translation>
+  </message>
+  <message>
+   <source>Session time does not notice.</source>
+   <translation>Die Sitzungszeit merkt davon nichts.</translation>
+  </message>
+  <message>
+   <source>Sessions</source>
+   <translation>Sitzungen</translation>
+  </message>
+  <message>
+   <source>Set</source>
+   <translation>Setzen</translation>
+  </message>
+  <message>
+   <source>Set processing time...</source>
+   <translation>Verarbeitungszeit setzen...</translation>
+  </message>
+  <message>
+   <source>Set rate...</source>
+   <translation>Rate setzen...</translation>
+  </message>
+  <message>
+   <source>Set the rule</source>
+   <translation>Regel setzen</translation>
+  </message>
+  <message>
+   <source>Set the wall clock</source>
+   <translation>Wanduhr stellen</translation>
+  </message>
+  <message>
+   <source>Set the wall clock...</source>
+   <translation>Wanduhr stellen...</translation>
+  </message>
+  <message>
+   <source>Settings</source>
+   <translation>Einstellungen</translation>
+  </message>
+  <message>
+   <source>Settings...</source>
+   <translation>Einstellungen...</translation>
+  </message>
+  <message>
+   <source>Show folder</source>
+   <translation>Ordner zeigen</translation>
+  </message>
+  <message>
+   <source>Show its life</source>
+   <translation>Ihr Leben zeigen</translation>
   </message>
   <message>
    <source>Show session folder</source>
-   <translation type="unfinished" />
+   <translation>Ordner der Sitzung zeigen</translation>
+  </message>
+  <message>
+   <source>Show their trend over time</source>
+   <translation>Ihren Verlauf über die Zeit zeigen</translation>
+  </message>
+  <message>
+   <source>Show this moment</source>
+   <translation>Diesen Zeitpunkt zeigen</translation>
+  </message>
+  <message>
+   <source>Show this moment
+{when}</source>
+   <translation>Diesen Zeitpunkt zeigen
+{when}</translation>
+  </message>
+  <message>
+   <source>Shows it on the canvas.</source>
+   <translation>Zeigt es auf der Zeichenfläche.</translation>
+  </message>
+  <message>
+   <source>Shows the session as it was a second before.</source>
+   <translation>Zeigt die Sitzung, wie sie eine Sekunde vorher war.</translation>
+  </message>
+  <message>
+   <source>Since the one before</source>
+   <translation>Seit dem vorigen</translation>
+  </message>
+  <message>
+   <source>Since then</source>
+   <translation>Seit damals</translation>
+  </message>
+  <message>
+   <source>Size</source>
+   <translation>Größe</translation>
+  </message>
+  <message>
+   <source>Size of each</source>
+   <translation>Größe von jeder</translation>
+  </message>
+  <message>
+   <source>Size of type</source>
+   <translation>Schriftgröße</translation>
+  </message>
+  <message>
+   <source>Slow down</source>
+   <translation>Verlangsamen</translation>
+  </message>
+  <message>
+   <source>Slow down...</source>
+   <translation>Verlangsamen...</translation>
+  </message>
+  <message>
+   <source>Slow {name} down</source>
+   <translation>{name} verlangsamen</translation>
+  </message>
+  <message>
+   <source>Smaller type</source>
+   <translation>Kleinere Schrift</translation>
+  </message>
+  <message>
+   <source>Spread</source>
+   <translation>Streuung</translation>
   </message>
   <message>
    <source>Start again</source>
-   <translation type="unfinished" />
+   <translation>Neu starten</translation>
+  </message>
+  <message>
+   <source>Start again with a new seed</source>
+   <translation>Mit neuem Seed neu starten</translation>
+  </message>
+  <message>
+   <source>Started</source>
+   <translation>Begonnen</translation>
+  </message>
+  <message>
+   <source>State</source>
+   <translation>Zustand</translation>
+  </message>
+  <message>
+   <source>Static member: keeps its place over a restart</source>
+   <translation>Statisches Mitglied: behält seinen Platz über einen Neustart</translation>
   </message>
   <message>
    <source>Step</source>
-   <translation type="unfinished" />
+   <translation>Schritt</translation>
   </message>
   <message>
    <source>Stop</source>
-   <translation type="unfinished" />
+   <translation>Stopp</translation>
+  </message>
+  <message>
+   <source>Stop its consumers for it, and start them again behind it</source>
+   <translation>Ihre Consumer dafür stoppen und danach wieder starten</translation>
+  </message>
+  <message>
+   <source>Stop the redrive</source>
+   <translation>Redrive stoppen</translation>
+  </message>
+  <message>
+   <source>Stop the redrive under way</source>
+   <translation>Den laufenden Redrive stoppen</translation>
+  </message>
+  <message>
+   <source>Stop the session (F8), then export a report (Ctrl+E): Spark computes it from the recording.</source>
+   <translation>Sitzung stoppen (F8), dann einen Bericht exportieren (Strg+E): Spark errechnet ihn aus der Aufzeichnung.</translation>
+  </message>
+  <message>
+   <source>Stop the session first (F8): its recording is sealed then.</source>
+   <translation>Erst die Sitzung stoppen (F8): dann wird ihre Aufzeichnung versiegelt.</translation>
+  </message>
+  <message>
+   <source>Stops the selected client and takes it out.</source>
+   <translation>Stoppt den gewählten Client und nimmt ihn heraus.</translation>
   </message>
   <message>
    <source>Stops the session clock.</source>
-   <translation type="unfinished" />
+   <translation>Hält die Sitzungsuhr an.</translation>
+  </message>
+  <message>
+   <source>Stops where a condition is first met.</source>
+   <translation>Hält an, wo eine Bedingung zuerst erfüllt ist.</translation>
+  </message>
+  <message>
+   <source>Subject</source>
+   <translation>Subject</translation>
+  </message>
+  <message>
+   <source>Subscribe</source>
+   <translation>Abonnieren</translation>
+  </message>
+  <message>
+   <source>Subscribe group to topic</source>
+   <translation>Gruppe ein Topic lesen lassen</translation>
+  </message>
+  <message>
+   <source>Subscribe group to topic...</source>
+   <translation>Gruppe ein Topic lesen lassen...</translation>
+  </message>
+  <message>
+   <source>Subscribe {group} to {topic}</source>
+   <translation>{group} liest künftig {topic}</translation>
+  </message>
+  <message>
+   <source>Switch</source>
+   <translation>Wechseln</translation>
+  </message>
+  <message>
+   <source>Switch to {assignor}</source>
+   <translation>Zu {assignor} wechseln</translation>
   </message>
   <message>
    <source>Switches the theme.</source>
-   <translation type="unfinished" />
+   <translation>Wechselt das Farbschema.</translation>
+  </message>
+  <message>
+   <source>Tables as CSV</source>
+   <translation>Tabellen als CSV</translation>
+  </message>
+  <message>
+   <source>Tables as Parquet</source>
+   <translation>Tabellen als Parquet</translation>
+  </message>
+  <message>
+   <source>Take {count} dead letters out of the bin?</source>
+   <translation>{count} Dead Letters aus der Ablage nehmen?</translation>
+  </message>
+  <message>
+   <source>Taken out or deleted</source>
+   <translation>Herausgenommen oder gelöscht</translation>
+  </message>
+  <message>
+   <source>Takes ahead at most</source>
+   <translation>Nimmt höchstens im Voraus</translation>
+  </message>
+  <message>
+   <source>Takes all that are listed out of the bin.</source>
+   <translation>Nimmt alle aufgelisteten aus der Ablage.</translation>
+  </message>
+  <message>
+   <source>Takes back the last action.</source>
+   <translation>Nimmt die letzte Aktion zurück.</translation>
+  </message>
+  <message>
+   <source>Takes them out of the bin.</source>
+   <translation>Nimmt sie aus der Ablage.</translation>
+  </message>
+  <message>
+   <source>Teach</source>
+   <translation>Lehren</translation>
+  </message>
+  <message>
+   <source>Ten seconds before.</source>
+   <translation>Zehn Sekunden vorher.</translation>
+  </message>
+  <message>
+   <source>Ten seconds later.</source>
+   <translation>Zehn Sekunden später.</translation>
   </message>
   <message>
    <source>Ten times the chosen speed.</source>
-   <translation type="unfinished" />
+   <translation>Zehnmal das gewählte Tempo.</translation>
+  </message>
+  <message>
+   <source>Text</source>
+   <translation>Text</translation>
+  </message>
+  <message>
+   <source>Text (UTF-8)</source>
+   <translation>Text (UTF-8)</translation>
+  </message>
+  <message>
+   <source>That means nothing here: there is nothing to reset.</source>
+   <translation>Das sagt hier nichts: es gibt nichts zurückzusetzen.</translation>
+  </message>
+  <message>
+   <source>That means nothing here: there is nowhere to go.</source>
+   <translation>Das sagt hier nichts: es führt nirgendwohin.</translation>
+  </message>
+  <message>
+   <source>The beginning of the value as text; what cannot be printed is escaped.</source>
+   <translation>Der Anfang des Werts als Text; was sich nicht darstellen lässt, ist umschrieben.</translation>
+  </message>
+  <message>
+   <source>The bench</source>
+   <translation>Die Bank</translation>
+  </message>
+  <message>
+   <source>The broker can store nothing more.</source>
+   <translation>Der Broker kann nichts mehr speichern.</translation>
+  </message>
+  <message>
+   <source>The consumer whose oldest message has waited longest is the slowest.</source>
+   <translation>Der Consumer, dessen älteste Nachricht am längsten wartet, ist der langsamste.</translation>
+  </message>
+  <message>
+   <source>The disk is full already.</source>
+   <translation>Die Platte ist schon voll.</translation>
+  </message>
+  <message>
+   <source>The first version: there is none before it to compare it with.</source>
+   <translation>Die erste Version: davor gibt es keine zum Vergleich.</translation>
+  </message>
+  <message>
+   <source>The first {count} are listed. Filter, or begin elsewhere.</source>
+   <translation>Die ersten {count} sind aufgelistet. Filtern oder anderswo beginnen.</translation>
+  </message>
+  <message>
+   <source>The first {count} are listed; filter to see others.</source>
+   <translation>Die ersten {count} sind aufgelistet; filtern, um andere zu sehen.</translation>
+  </message>
+  <message>
+   <source>The first {count} events are no longer kept: this session is not recorded.</source>
+   <translation>Die ersten {count} Ereignisse sind nicht mehr da: diese Sitzung wird nicht aufgezeichnet.</translation>
+  </message>
+  <message>
+   <source>The first {shown} of {whole} bytes are shown.</source>
+   <translation>Die ersten {shown} von {whole} Bytes sind zu sehen.</translation>
   </message>
   <message>
    <source>The folder of the recording.</source>
+   <translation>Der Ordner der Aufzeichnung.</translation>
+  </message>
+  <message>
+   <source>The group goes by {assignor} already.</source>
+   <translation>Die Gruppe verteilt schon mit {assignor}.</translation>
+  </message>
+  <message>
+   <source>The history checker found no broken promise in {count} events.</source>
+   <translation>Der Verlaufsprüfer fand in {count} Ereignissen keine gebrochene Zusage.</translation>
+  </message>
+  <message>
+   <source>The history checker stopped after {count} events; the sums are over all.</source>
+   <translation>Der Verlaufsprüfer hörte nach {count} Ereignissen auf; die Summen gelten für alle.</translation>
+  </message>
+  <message>
+   <source>The key</source>
+   <translation>Der Schlüssel</translation>
+  </message>
+  <message>
+   <source>The language changes when Brokerscope is started again.</source>
+   <translation>Die Sprache wechselt beim nächsten Start von Brokerscope.</translation>
+  </message>
+  <message>
+   <source>The language that every filter speaks.</source>
+   <translation>Die Sprache, die jeder Filter spricht.</translation>
+  </message>
+  <message>
+   <source>The last moment so far.</source>
+   <translation>Der letzte Zeitpunkt bis jetzt.</translation>
+  </message>
+  <message>
+   <source>The last ten seconds of this window:
+drawing a frame took {cost} ms at the median, {cost_99} ms at the 99th percentile;
+it began {late} ms late, {late_99} ms at the 99th percentile, {worst} ms at the worst.</source>
+   <translation>Die letzten zehn Sekunden dieses Fensters:
+ein Bild zu zeichnen kostete {cost} ms im Median, {cost_99} ms im 99. Perzentil;
+es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimmstenfalls.</translation>
+  </message>
+  <message>
+   <source>The last that happened to it since it was redriven.</source>
+   <translation>Das Letzte, was ihr seit dem Redrive geschah.</translation>
+  </message>
+  <message>
+   <source>The last {count} are kept while you follow.</source>
+   <translation>Die letzten {count} bleiben da, solange gefolgt wird.</translation>
+  </message>
+  <message>
+   <source>The latest version accepts this message.</source>
+   <translation>Die neueste Version nimmt diese Nachricht an.</translation>
+  </message>
+  <message>
+   <source>The layout is kept as {name}.</source>
+   <translation>Die Anordnung ist aufgehoben als {name}.</translation>
+  </message>
+  <message>
+   <source>The layout {name} is forgotten.</source>
+   <translation>Die Anordnung {name} ist vergessen.</translation>
+  </message>
+  <message>
+   <source>The lease ends later by a whole lease.</source>
+   <translation>Die Lease endet um eine ganze Lease später.</translation>
+  </message>
+  <message>
+   <source>The log cannot be looked at.</source>
+   <translation>Das Log lässt sich nicht ansehen.</translation>
+  </message>
+  <message>
+   <source>The message is not here to be copied.</source>
+   <translation>Die Nachricht ist nicht da, um kopiert zu werden.</translation>
+  </message>
+  <message>
+   <source>The message itself is not here. {why}</source>
+   <translation>Die Nachricht selbst ist nicht da. {why}</translation>
+  </message>
+  <message>
+   <source>The message, whole.</source>
+   <translation>Die Nachricht, ganz.</translation>
+  </message>
+  <message>
+   <source>The messages cannot be read.</source>
+   <translation>Die Nachrichten lassen sich nicht lesen.</translation>
+  </message>
+  <message>
+   <source>The name {name} is taken already.</source>
+   <translation>Der Name {name} ist schon vergeben.</translation>
+  </message>
+  <message>
+   <source>The next size of type.</source>
+   <translation>Die nächste Schriftgröße.</translation>
+  </message>
+  <message>
+   <source>The next smaller size of type.</source>
+   <translation>Die nächstkleinere Schriftgröße.</translation>
+  </message>
+  <message>
+   <source>The other {more} were not tried.</source>
+   <translation>Die anderen {more} wurden nicht versucht.</translation>
+  </message>
+  <message>
+   <source>The part is empty: it ends before it begins.</source>
+   <translation>Der Teil ist leer: er endet, bevor er beginnt.</translation>
+  </message>
+  <message>
+   <source>The partition ends at {end}.</source>
+   <translation>Die Partition endet bei {end}.</translation>
+  </message>
+  <message>
+   <source>The redrive of {count} is over; the view Redriven tells of each of them.</source>
    <translation type="unfinished" />
+  </message>
+  <message>
+   <source>The report is written: {page}</source>
+   <translation>Der Bericht ist geschrieben: {page}</translation>
+  </message>
+  <message>
+   <source>The rest stays where it is.</source>
+   <translation>Der Rest bleibt, wo er ist.</translation>
   </message>
   <message>
    <source>The same scenario with the same seed.</source>
-   <translation type="unfinished" />
+   <translation>Dasselbe Szenario mit demselben Seed.</translation>
+  </message>
+  <message>
+   <source>The scenario could not be written to {path}: {error}.</source>
+   <translation>Das Szenario konnte nicht nach {path} geschrieben werden: {error}.</translation>
+  </message>
+  <message>
+   <source>The scenario is kept in {path}.</source>
+   <translation>Das Szenario liegt in {path}.</translation>
   </message>
   <message>
    <source>The tabs at the bottom.</source>
+   <translation>Die Reiter unten.</translation>
+  </message>
+  <message>
+   <source>The text of one field; name ~= ^x.*y$ takes a regular expression (RE2).</source>
+   <translation>Der Text eines Feldes; name ~= ^x.*y$ nimmt einen regulären Ausdruck (RE2).</translation>
+  </message>
+  <message>
+   <source>The text of what is open.</source>
+   <translation>Der Text dessen, was offen ist.</translation>
+  </message>
+  <message>
+   <source>The tree at the left.</source>
+   <translation>Der Baum links.</translation>
+  </message>
+  <message>
+   <source>The two runs are the same in every figure.</source>
+   <translation>Die beiden Läufe sind in jeder Kennzahl gleich.</translation>
+  </message>
+  <message>
+   <source>The value</source>
+   <translation>Der Wert</translation>
+  </message>
+  <message>
+   <source>The value is empty.</source>
+   <translation>Der Wert ist leer.</translation>
+  </message>
+  <message>
+   <source>The whole life of the message.</source>
+   <translation>Das ganze Leben der Nachricht.</translation>
+  </message>
+  <message>
+   <source>The whole payload as text, however much of it is shown</source>
+   <translation>Die ganze Payload als Text, egal wie viel davon zu sehen ist</translation>
+  </message>
+  <message>
+   <source>Theme</source>
+   <translation>Farbschema</translation>
+  </message>
+  <message>
+   <source>Theme, type, language, recording.</source>
+   <translation>Farben, Schrift, Sprache, Aufzeichnung.</translation>
+  </message>
+  <message>
+   <source>There are no messages here.</source>
+   <translation>Hier sind keine Nachrichten.</translation>
+  </message>
+  <message>
+   <source>There is no group.</source>
+   <translation>Es gibt keine Gruppe.</translation>
+  </message>
+  <message>
+   <source>There is no group; create one first.</source>
+   <translation>Es gibt keine Gruppe; erst eine anlegen.</translation>
+  </message>
+  <message>
+   <source>There is no help for this panel yet.</source>
+   <translation>Zu dieser Tafel gibt es noch keine Hilfe.</translation>
+  </message>
+  <message>
+   <source>There is no layout {name}.</source>
+   <translation>Es gibt keine Anordnung {name}.</translation>
+  </message>
+  <message>
+   <source>There is no log yet.</source>
+   <translation>Es gibt noch kein Log.</translation>
+  </message>
+  <message>
+   <source>There is no producer; add one first.</source>
    <translation type="unfinished" />
+  </message>
+  <message>
+   <source>There is no queue; create one first.</source>
+   <translation>Es gibt keine Queue; erst eine anlegen.</translation>
+  </message>
+  <message>
+   <source>There is no running session to open a door on.</source>
+   <translation>Es läuft keine Sitzung, zu der ein Zugang geöffnet werden könnte.</translation>
+  </message>
+  <message>
+   <source>There is no topic or queue to limit; create one first.</source>
+   <translation>Es gibt kein Topic und keine Queue zu begrenzen; erst eines anlegen.</translation>
+  </message>
+  <message>
+   <source>There is no topic or queue to send to.</source>
+   <translation>Es gibt kein Topic und keine Queue als Ziel.</translation>
+  </message>
+  <message>
+   <source>There is no topic or queue to send to; create one first.</source>
+   <translation>Es gibt kein Topic und keine Queue als Ziel; erst eines anlegen.</translation>
+  </message>
+  <message>
+   <source>There is no topic; create one first.</source>
+   <translation>Es gibt kein Topic; erst eines anlegen.</translation>
+  </message>
+  <message>
+   <source>There is no value (a tombstone).</source>
+   <translation>Es gibt keinen Wert (ein Tombstone).</translation>
+  </message>
+  <message>
+   <source>These words as they stand, blanks included.</source>
+   <translation>Diese Wörter, wie sie dastehen, samt Leerzeichen.</translation>
+  </message>
+  <message>
+   <source>They are not in flight any more.</source>
+   <translation>Sie sind nicht mehr in Arbeit.</translation>
+  </message>
+  <message>
+   <source>They get lost on their way.</source>
+   <translation>Sie gehen unterwegs verloren.</translation>
+  </message>
+  <message>
+   <source>This is a file, not a folder; choose a folder.</source>
+   <translation>Das ist eine Datei, kein Ordner; einen Ordner wählen.</translation>
+  </message>
+  <message>
+   <source>This is the last size of type.</source>
+   <translation>Das ist die letzte Schriftgröße.</translation>
+  </message>
+  <message>
+   <source>This is the log as it is now, not as it was at the moment that is shown.</source>
+   <translation>Das ist das Log, wie es jetzt ist, nicht wie es zum gezeigten Zeitpunkt war.</translation>
+  </message>
+  <message>
+   <source>This message cannot be read: {why}</source>
+   <translation>Diese Nachricht lässt sich nicht lesen: {why}</translation>
+  </message>
+  <message>
+   <source>This report was made without tables; open it to read it.</source>
+   <translation>Dieser Bericht wurde ohne Tabellen gemacht; zum Lesen öffnen.</translation>
+  </message>
+  <message>
+   <source>This scenario can run.</source>
+   <translation>Dieses Szenario kann laufen.</translation>
+  </message>
+  <message>
+   <source>This session is not recorded.</source>
+   <translation>Diese Sitzung wird nicht aufgezeichnet.</translation>
+  </message>
+  <message>
+   <source>Time</source>
+   <translation>Zeit</translation>
+  </message>
+  <message>
+   <source>Time (session)</source>
+   <translation>Zeit (Sitzung)</translation>
+  </message>
+  <message>
+   <source>Time for each message</source>
+   <translation>Zeit für jede Nachricht</translation>
+  </message>
+  <message>
+   <source>Time to live</source>
+   <translation>Lebensdauer</translation>
+  </message>
+  <message>
+   <source>Times as long</source>
+   <translation>Mal so lange</translation>
+  </message>
+  <message>
+   <source>To</source>
+   <translation>An</translation>
+  </message>
+  <message>
+   <source>To session time</source>
+   <translation>Bis Sitzungszeit</translation>
+  </message>
+  <message>
+   <source>To switch, all members leave and rejoin together; sticky assignors then begin from what nobody owns.</source>
+   <translation>Zum Wechseln gehen alle Mitglieder und treten zusammen neu bei; Sticky-Assignors beginnen dann mit dem, was niemand besitzt.</translation>
+  </message>
+  <message>
+   <source>To the beginning</source>
+   <translation>Zum Anfang</translation>
+  </message>
+  <message>
+   <source>To the end</source>
+   <translation>Zum Ende</translation>
+  </message>
+  <message>
+   <source>Tombstones</source>
+   <translation>Tombstones</translation>
+  </message>
+  <message>
+   <source>Topic</source>
+   <translation>Topic</translation>
+  </message>
+  <message>
+   <source>Topic created</source>
+   <translation>Topic angelegt</translation>
+  </message>
+  <message>
+   <source>Topic deleted</source>
+   <translation>Topic gelöscht</translation>
+  </message>
+  <message>
+   <source>Topic or queue</source>
+   <translation>Topic oder Queue</translation>
+  </message>
+  <message>
+   <source>Topics</source>
+   <translation>Topics</translation>
+  </message>
+  <message>
+   <source>Topics held to it.</source>
+   <translation>Topics, die daran gebunden sind.</translation>
+  </message>
+  <message>
+   <source>Trims the beginning of a log.</source>
+   <translation>Kürzt den Anfang eines Logs.</translation>
+  </message>
+  <message>
+   <source>Try this first: {what}</source>
+   <translation>Zuerst probieren: {what}</translation>
+  </message>
+  <message>
+   <source>Trying it without doing it...</source>
+   <translation>Probe, ohne es zu tun...</translation>
+  </message>
+  <message>
+   <source>Undo</source>
+   <translation>Rückgängig</translation>
+  </message>
+  <message>
+   <source>Undo (Ctrl+Z) brings them back for a minute of session time.</source>
+   <translation>Rückgängig (Strg+Z) bringt sie eine Minute Sitzungszeit lang zurück.</translation>
+  </message>
+  <message>
+   <source>Undo: {what}</source>
+   <translation>Rückgängig: {what}</translation>
+  </message>
+  <message>
+   <source>Undo: {what} (Ctrl+Z)</source>
+   <translation>Rückgängig: {what} (Strg+Z)</translation>
+  </message>
+  <message>
+   <source>Unsubscribe</source>
+   <translation>Abbestellen</translation>
+  </message>
+  <message>
+   <source>Unsubscribe group</source>
+   <translation>Gruppe ein Topic abbestellen</translation>
+  </message>
+  <message>
+   <source>Unsubscribe group...</source>
+   <translation>Gruppe ein Topic abbestellen...</translation>
+  </message>
+  <message>
+   <source>Until the next one</source>
+   <translation>Bis zum nächsten</translation>
+  </message>
+  <message>
+   <source>Used by</source>
+   <translation>Benutzt von</translation>
+  </message>
+  <message>
+   <source>Value</source>
+   <translation>Wert</translation>
+  </message>
+  <message>
+   <source>Version</source>
+   <translation>Version</translation>
+  </message>
+  <message>
+   <source>Version and licences.</source>
+   <translation>Version und Lizenzen.</translation>
+  </message>
+  <message>
+   <source>Versions, changes, and what was refused.</source>
+   <translation>Versionen, Änderungen, und was abgewiesen wurde.</translation>
   </message>
   <message>
    <source>View</source>
-   <translation type="unfinished" />
+   <translation>Ansicht</translation>
+  </message>
+  <message>
+   <source>Waiting</source>
+   <translation>Wartend</translation>
+  </message>
+  <message>
+   <source>Waiting at the end</source>
+   <translation>Am Ende wartend</translation>
+  </message>
+  <message>
+   <source>Wall time</source>
+   <translation>Wanduhrzeit</translation>
+  </message>
+  <message>
+   <source>Was anything lost?</source>
+   <translation>Ging etwas verloren?</translation>
+  </message>
+  <message>
+   <source>What I changed</source>
+   <translation>Was ich geändert habe</translation>
+  </message>
+  <message>
+   <source>What a next version must be able to read, or be read by.</source>
+   <translation>Was eine nächste Version lesen können muss oder wer sie lesen können muss.</translation>
+  </message>
+  <message>
+   <source>What a topic or queue holds.</source>
+   <translation>Was ein Topic oder eine Queue hält.</translation>
+  </message>
+  <message>
+   <source>What became of it.</source>
+   <translation>Was daraus wurde.</translation>
+  </message>
+  <message>
+   <source>What differs this time.</source>
+   <translation>Was diesmal anders ist.</translation>
+  </message>
+  <message>
+   <source>What happened, in order.</source>
+   <translation>Was geschah, der Reihe nach.</translation>
+  </message>
+  <message>
+   <source>What happens</source>
+   <translation>Was geschieht</translation>
   </message>
   <message>
    <source>What holds producers back.</source>
+   <translation>Was Producer aufhält.</translation>
+  </message>
+  <message>
+   <source>What is drawn, and what can be done.</source>
+   <translation>Was zu sehen ist, und was sich tun lässt.</translation>
+  </message>
+  <message>
+   <source>What is nested deeper than {levels} levels is not shown.</source>
    <translation type="unfinished" />
+  </message>
+  <message>
+   <source>What is shown now, under a name.</source>
+   <translation>Was jetzt zu sehen ist, unter einem Namen.</translation>
+  </message>
+  <message>
+   <source>What it has committed stays, so that it can go on from there.</source>
+   <translation>Was sie committet hat, bleibt, damit sie von dort weitermachen kann.</translation>
+  </message>
+  <message>
+   <source>What lasts</source>
+   <translation>Was anhält</translation>
+  </message>
+  <message>
+   <source>What lasts on a client ends together; a rule ends alone.</source>
+   <translation>Was an einem Client anhält, endet zusammen; eine Regel endet für sich.</translation>
+  </message>
+  <message>
+   <source>What still lasts is over.</source>
+   <translation>Was noch anhält, ist vorbei.</translation>
+  </message>
+  <message>
+   <source>What the panel in front shows.</source>
+   <translation>Was die vordere Tafel zeigt.</translation>
+  </message>
+  <message>
+   <source>What the redrive did to each message</source>
+   <translation>Was der Redrive mit jeder Nachricht tat</translation>
+  </message>
+  <message>
+   <source>What to try</source>
+   <translation>Was zu probieren ist</translation>
+  </message>
+  <message>
+   <source>What to watch</source>
+   <translation>Worauf zu achten ist</translation>
+  </message>
+  <message>
+   <source>What was redriven</source>
+   <translation>Was zurückgespielt wurde</translation>
+  </message>
+  <message>
+   <source>What was shown before.</source>
+   <translation>Was vorher zu sehen war.</translation>
+  </message>
+  <message>
+   <source>What will change</source>
+   <translation>Was sich ändern wird</translation>
+  </message>
+  <message>
+   <source>What would each assignor do with {group} now?</source>
+   <translation>Was würde jeder Assignor jetzt mit {group} tun?</translation>
+  </message>
+  <message>
+   <source>What would other assignors do?...</source>
+   <translation>Was würden andere Assignors tun?...</translation>
+  </message>
+  <message>
+   <source>What you have written in {name} is in no file.</source>
+   <translation>Was in {name} geschrieben wurde, steht in keiner Datei.</translation>
+  </message>
+  <message>
+   <source>Whatever it processes takes longer.</source>
+   <translation>Was er auch verarbeitet, dauert länger.</translation>
+  </message>
+  <message>
+   <source>Whatever it processes takes so many times as long.</source>
+   <translation>Was er auch verarbeitet, dauert so viele Male so lange.</translation>
+  </message>
+  <message>
+   <source>When it is reached</source>
+   <translation>Wenn sie erreicht ist</translation>
+  </message>
+  <message>
+   <source>Where</source>
+   <translation>Wo</translation>
+  </message>
+  <message>
+   <source>Where a group reads from.</source>
+   <translation>Wo eine Gruppe weiterliest.</translation>
+  </message>
+  <message>
+   <source>Where one consumer reads on.</source>
+   <translation>Wo ein Consumer weiterliest.</translation>
+  </message>
+  <message>
+   <source>Where the redrive appended it.</source>
+   <translation>Wo der Redrive sie angehängt hat.</translation>
+  </message>
+  <message>
+   <source>Where there is no value.</source>
+   <translation>Wo es keinen Wert gibt.</translation>
+  </message>
+  <message>
+   <source>Whether new sessions are kept.</source>
+   <translation>Ob neue Sitzungen aufgehoben werden.</translation>
+  </message>
+  <message>
+   <source>Whether the index file covers the segment: without it, an opening scans the file.</source>
+   <translation>Ob die Indexdatei das Segment abdeckt: ohne sie liest ein Öffnen die ganze Datei.</translation>
+  </message>
+  <message>
+   <source>Which events</source>
+   <translation>Welche Ereignisse</translation>
+  </message>
+  <message>
+   <source>Who owns what.</source>
+   <translation>Wer was besitzt.</translation>
   </message>
   <message>
    <source>Who owns which partition.</source>
-   <translation type="unfinished" />
+   <translation>Wer welche Partition besitzt.</translation>
+  </message>
+  <message>
+   <source>Wire protocol</source>
+   <translation>Wire-Protokoll</translation>
+  </message>
+  <message>
+   <source>With its messages; it can be undone.</source>
+   <translation>Mit ihren Nachrichten; das lässt sich zurücknehmen.</translation>
+  </message>
+  <message>
+   <source>With what was done by hand in it.</source>
+   <translation>Mit dem, was darin von Hand getan wurde.</translation>
+  </message>
+  <message>
+   <source>Words, or conditions as in lag &gt; 100. Down opens the help, Escape clears.</source>
+   <translation>Wörter oder Bedingungen wie in lag &gt; 100. Pfeil nach unten öffnet die Hilfe, Esc leert.</translation>
+  </message>
+  <message>
+   <source>Words, or conditions such as lag &gt; 100, kind = group.</source>
+   <translation>Wörter oder Bedingungen wie lag &gt; 100, kind = group.</translation>
+  </message>
+  <message>
+   <source>Write a filter first.</source>
+   <translation>Erst einen Filter schreiben.</translation>
+  </message>
+  <message>
+   <source>Write it as in 00:31.5 or 1,000.</source>
+   <translation>So schreiben wie 00:31.5 oder 1,000.</translation>
+  </message>
+  <message>
+   <source>Written as</source>
+   <translation>Geschrieben wie</translation>
   </message>
   <message>
    <source>Zoom in</source>
-   <translation type="unfinished" />
+   <translation>Vergrößern</translation>
   </message>
   <message>
    <source>Zoom out</source>
+   <translation>Verkleinern</translation>
+  </message>
+  <message>
+   <source>a or (b and not c)</source>
+   <translation>a or (b and not c)</translation>
+  </message>
+  <message>
+   <source>a session time</source>
+   <translation>eine Sitzungszeit</translation>
+  </message>
+  <message>
+   <source>after the work: at least once</source>
+   <translation>nach der Arbeit: mindestens einmal</translation>
+  </message>
+  <message>
+   <source>after {limits}</source>
+   <translation>nach {limits}</translation>
+  </message>
+  <message>
+   <source>age and size: delete old segments</source>
+   <translation>Alter und Größe: alte Segmente löschen</translation>
+  </message>
+  <message>
+   <source>all</source>
+   <translation>alle</translation>
+  </message>
+  <message>
+   <source>all at once</source>
+   <translation>alle auf einmal</translation>
+  </message>
+  <message>
+   <source>all of them</source>
+   <translation>alle</translation>
+  </message>
+  <message>
+   <source>all of them, up to their ends</source>
+   <translation>alle, bis zu ihren Enden</translation>
+  </message>
+  <message>
+   <source>always the same</source>
+   <translation>immer derselbe</translation>
+  </message>
+  <message>
+   <source>an offset</source>
+   <translation>ein Offset</translation>
+  </message>
+  <message>
+   <source>and {count} more</source>
+   <translation>und {count} weitere</translation>
+  </message>
+  <message>
+   <source>and, or, not, brackets; and may be left out.</source>
+   <translation>and, or, not, Klammern; and darf fehlen.</translation>
+  </message>
+  <message>
+   <source>any key</source>
+   <translation>beliebiger Schlüssel</translation>
+  </message>
+  <message>
+   <source>any port</source>
+   <translation>beliebiger Port</translation>
+  </message>
+  <message>
+   <source>any rate</source>
+   <translation>beliebige Rate</translation>
+  </message>
+  <message>
+   <source>any text</source>
+   <translation>beliebiger Text</translation>
+  </message>
+  <message>
+   <source>as invoices</source>
+   <translation>als Rechnungen</translation>
+  </message>
+  <message>
+   <source>as its scenario says</source>
+   <translation>wie sein Szenario es sagt</translation>
+  </message>
+  <message>
+   <source>as long as it takes</source>
+   <translation>so lange wie nötig</translation>
+  </message>
+  <message>
+   <source>as of independent senders (Poisson)</source>
+   <translation>wie von unabhängigen Sendern (Poisson)</translation>
+  </message>
+  <message>
+   <source>as payments</source>
+   <translation>als Zahlungen</translation>
+  </message>
+  <message>
+   <source>as reports</source>
+   <translation>als Berichte</translation>
+  </message>
+  <message>
+   <source>attempt {number}</source>
+   <translation>Versuch {number}</translation>
+  </message>
+  <message>
+   <source>because: {cause}</source>
+   <translation>weil: {cause}</translation>
+  </message>
+  <message>
+   <source>before the work: at most once</source>
+   <translation>vor der Arbeit: höchstens einmal</translation>
+  </message>
+  <message>
+   <source>beginning</source>
+   <translation>Anfang</translation>
+  </message>
+  <message>
+   <source>beyond {size}</source>
+   <translation>über {size} hinaus</translation>
+  </message>
+  <message>
+   <source>block</source>
+   <translation>blockieren</translation>
+  </message>
+  <message>
+   <source>block: producers wait for room</source>
+   <translation>blockieren: Producer warten auf Platz</translation>
+  </message>
+  <message>
+   <source>browse them</source>
+   <translation>ansehen</translation>
+  </message>
+  <message>
+   <source>by priority</source>
+   <translation>nach Priorität</translation>
+  </message>
+  <message>
+   <source>by {client}</source>
+   <translation>von {client}</translation>
+  </message>
+  <message>
+   <source>by {client} of {group}</source>
+   <translation>von {client} aus {group}</translation>
+  </message>
+  <message>
+   <source>caught up</source>
+   <translation>aufgeholt</translation>
+  </message>
+  <message>
+   <source>closed</source>
+   <translation>geschlossen</translation>
+  </message>
+  <message>
+   <source>committed</source>
+   <translation>committet</translation>
+  </message>
+  <message>
+   <source>compaction: the latest of each key</source>
+   <translation>Kompaktierung: der letzte Wert je Schlüssel</translation>
+  </message>
+  <message>
+   <source>deleting segments {limits}</source>
+   <translation>Segmente löschen {limits}</translation>
+  </message>
+  <message>
+   <source>drop newest</source>
+   <translation>neueste verwerfen</translation>
+  </message>
+  <message>
+   <source>drop oldest</source>
+   <translation>älteste verwerfen</translation>
+  </message>
+  <message>
+   <source>drop the newest: the new message is lost</source>
+   <translation>die neueste verwerfen: die neue Nachricht ist verloren</translation>
+  </message>
+  <message>
+   <source>drop the oldest: those that wait longest make room</source>
+   <translation>die älteste verwerfen: am längsten wartende machen Platz</translation>
+  </message>
+  <message>
+   <source>end</source>
+   <translation>Ende</translation>
+  </message>
+  <message>
+   <source>equal</source>
+   <translation>gleich</translation>
+  </message>
+  <message>
+   <source>even, up to twice as long</source>
+   <translation>gleichmäßig, bis zu doppelt so lange</translation>
+  </message>
+  <message>
+   <source>everything that it reads</source>
+   <translation>alles, was sie liest</translation>
+  </message>
+  <message>
+   <source>evict by priority: less urgent ones make room</source>
+   <translation>nach Priorität verdrängen: weniger dringende machen Platz</translation>
+  </message>
+  <message>
+   <source>exponential: often short, now and then long</source>
+   <translation>exponentiell: oft kurz, ab und zu lang</translation>
+  </message>
+  <message>
+   <source>failed by rule</source>
+   <translation>per Regel gescheitert</translation>
+  </message>
+  <message>
+   <source>for {time}</source>
+   <translation>für {time}</translation>
+  </message>
+  <message>
+   <source>forwards or backwards by so many</source>
+   <translation>um so viele vor oder zurück</translation>
+  </message>
+  <message>
+   <source>generation {number}</source>
+   <translation>Generation {number}</translation>
+  </message>
+  <message>
+   <source>handed out, not committed</source>
+   <translation>ausgehändigt, nicht committet</translation>
+  </message>
+  <message>
+   <source>held by {holder} until {time}, attempt {attempt}</source>
+   <translation>gehalten von {holder} bis {time}, Versuch {attempt}</translation>
+  </message>
+  <message>
+   <source>in a batch of {count}</source>
+   <translation>in einem Batch von {count}</translation>
+  </message>
+  <message>
+   <source>in batches</source>
+   <translation>in Batches</translation>
+  </message>
+  <message>
+   <source>in files, synced before it is acknowledged: it survives a power cut</source>
+   <translation>in Dateien, synchronisiert vor der Bestätigung: übersteht einen Stromausfall</translation>
+  </message>
+  <message>
+   <source>in files: it survives the program</source>
+   <translation>in Dateien: übersteht das Programm</translation>
+  </message>
+  <message>
+   <source>in memory: it dies with the program, and nothing is on disk</source>
+   <translation>im Speicher: endet mit dem Programm, und nichts ist auf der Platte</translation>
+  </message>
+  <message>
+   <source>it fails: given back, or passed over</source>
    <translation type="unfinished" />
+  </message>
+  <message>
+   <source>it had died of: {cause}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>its limit</source>
+   <translation>seine Grenze</translation>
+  </message>
+  <message>
+   <source>its reader crashes, and comes back</source>
+   <translation>ihr Leser stürzt ab und kommt zurück</translation>
+  </message>
+  <message>
+   <source>its reader forgets it</source>
+   <translation>ihr Leser vergisst sie</translation>
+  </message>
+  <message>
+   <source>its reader hangs on it</source>
+   <translation>ihr Leser hängt an ihr fest</translation>
+  </message>
+  <message>
+   <source>kept for {time}</source>
+   <translation>aufgehoben für {time}</translation>
+  </message>
+  <message>
+   <source>key: keep the last message of each</source>
+   <translation>Schlüssel: die letzte Nachricht je Schlüssel behalten</translation>
+  </message>
+  <message>
+   <source>kind = dead_lettered and cause contains timeout; lag &gt; 100 and group = "billing"; time &gt;= 00:31</source>
+   <translation>kind = dead_lettered and cause contains timeout; lag &gt; 100 and group = "billing"; time &gt;= 00:31</translation>
+  </message>
+  <message>
+   <source>lag {lag}</source>
+   <translation>Rückstand {lag}</translation>
+  </message>
+  <message>
+   <source>later than the moment shown</source>
+   <translation>nach dem gezeigten Zeitpunkt</translation>
+  </message>
+  <message>
+   <source>log-normal: a long tail, as real work has</source>
+   <translation>log-normal: langer Ausläufer wie bei echter Arbeit</translation>
+  </message>
+  <message>
+   <source>messages</source>
+   <translation>Nachrichten</translation>
+  </message>
+  <message>
+   <source>messages/s</source>
+   <translation>Nachrichten/s</translation>
+  </message>
+  <message>
+   <source>mm:ss, or seconds; empty for all of it</source>
+   <translation>mm:ss oder Sekunden; leer für alles</translation>
+  </message>
+  <message>
+   <source>ms</source>
+   <translation>ms</translation>
+  </message>
+  <message>
+   <source>name = none</source>
+   <translation>name = none</translation>
+  </message>
+  <message>
+   <source>name contains x</source>
+   <translation>name contains x</translation>
+  </message>
+  <message>
+   <source>never expires</source>
+   <translation>läuft nie ab</translation>
+  </message>
+  <message>
+   <source>never so</source>
+   <translation>nie so</translation>
+  </message>
+  <message>
+   <source>no group</source>
+   <translation>keine Gruppe</translation>
+  </message>
+  <message>
+   <source>no key</source>
+   <translation>kein Schlüssel</translation>
+  </message>
+  <message>
+   <source>no limit</source>
+   <translation>keine Grenze</translation>
+  </message>
+  <message>
+   <source>no value</source>
+   <translation>kein Wert</translation>
+  </message>
+  <message>
+   <source>nobody</source>
+   <translation>niemand</translation>
+  </message>
+  <message>
+   <source>none</source>
+   <translation>keine</translation>
+  </message>
+  <message>
+   <source>none was found</source>
+   <translation>keine gefunden</translation>
+  </message>
+  <message>
+   <source>none, in memory</source>
+   <translation>keine, im Speicher</translation>
+  </message>
+  <message>
+   <source>not counted</source>
+   <translation>nicht gezählt</translation>
+  </message>
+  <message>
+   <source>not falling</source>
+   <translation>fällt nicht</translation>
+  </message>
+  <message>
+   <source>not read yet</source>
+   <translation>noch nicht gelesen</translation>
+  </message>
+  <message>
+   <source>not said yet</source>
+   <translation>noch nicht bekannt</translation>
+  </message>
+  <message>
+   <source>not saved</source>
+   <translation>nicht gespeichert</translation>
+  </message>
+  <message>
+   <source>nothing was committed before</source>
+   <translation>vorher war nichts committet</translation>
+  </message>
+  <message>
+   <source>nothing: all of it is kept</source>
+   <translation>nichts: alles bleibt</translation>
+  </message>
+  <message>
+   <source>of {client}</source>
+   <translation>von {client}</translation>
+  </message>
+  <message>
+   <source>offsets {first} to {last} are lost: {cause}</source>
+   <translation>Offsets {first} bis {last} sind verloren: {cause}</translation>
+  </message>
+  <message>
+   <source>older than {time}</source>
+   <translation>älter als {time}</translation>
+  </message>
+  <message>
+   <source>on average</source>
+   <translation>im Mittel</translation>
+  </message>
+  <message>
+   <source>once</source>
+   <translation>einmal</translation>
+  </message>
+  <message>
+   <source>producers</source>
+   <translation>Producer</translation>
+  </message>
+  <message>
+   <source>queue</source>
+   <translation>Queue</translation>
+  </message>
+  <message>
+   <source>ready to be delivered</source>
+   <translation>bereit zur Zustellung</translation>
+  </message>
+  <message>
+   <source>reject</source>
+   <translation>abweisen</translation>
+  </message>
+  <message>
+   <source>reject: producers get an error</source>
+   <translation>abweisen: Producer bekommen einen Fehler</translation>
+  </message>
+  <message>
+   <source>saved</source>
+   <translation>gespeichert</translation>
+  </message>
+  <message>
+   <source>since {time}</source>
+   <translation>seit {time}</translation>
+  </message>
+  <message>
+   <source>since {time}, for {length}</source>
+   <translation>seit {time}, für {length}</translation>
+  </message>
+  <message>
+   <source>slowest</source>
+   <translation>langsamster</translation>
+  </message>
+  <message>
+   <source>slowest reader {name}</source>
+   <translation>langsamster Leser {name}</translation>
+  </message>
+  <message>
+   <source>so far</source>
+   <translation>bis jetzt</translation>
+  </message>
+  <message>
+   <source>stays</source>
+   <translation>bleibt</translation>
+  </message>
+  <message>
+   <source>subscriber</source>
+   <translation>Abonnent</translation>
+  </message>
+  <message>
+   <source>the disk</source>
+   <translation>die Platte</translation>
+  </message>
+  <message>
+   <source>the earliest message</source>
+   <translation>die früheste Nachricht</translation>
+  </message>
+  <message>
+   <source>the end: skip everything</source>
+   <translation>das Ende: alles überspringen</translation>
+  </message>
+  <message>
+   <source>the whole</source>
+   <translation>das Ganze</translation>
+  </message>
+  <message>
+   <source>to</source>
+   <translation>bis</translation>
+  </message>
+  <message>
+   <source>to {client} of {group}</source>
+   <translation>an {client} aus {group}</translation>
+  </message>
+  <message>
+   <source>to {place}</source>
+   <translation>nach {place}</translation>
+  </message>
+  <message>
+   <source>to {place} at {offset}</source>
+   <translation>nach {place} bei {offset}</translation>
+  </message>
+  <message>
+   <source>twice</source>
+   <translation>zweimal</translation>
+  </message>
+  <message>
+   <source>until it is ended</source>
+   <translation>bis es beendet wird</translation>
+  </message>
+  <message>
+   <source>up to offset {offset}</source>
+   <translation>bis Offset {offset}</translation>
+  </message>
+  <message>
+   <source>waits for its next attempt at {time}</source>
+   <translation>wartet auf den nächsten Versuch um {time}</translation>
+  </message>
+  <message>
+   <source>what was published</source>
+   <translation>was gesendet wurde</translation>
+  </message>
+  <message>
+   <source>when it is sealed</source>
+   <translation>wenn sie versiegelt ist</translation>
+  </message>
+  <message>
+   <source>where another group is</source>
+   <translation>wo eine andere Gruppe ist</translation>
+  </message>
+  <message>
+   <source>with its effect: effectively once</source>
+   <translation>mit ihrer Wirkung: effektiv einmal</translation>
+  </message>
+  <message>
+   <source>without keys</source>
+   <translation>ohne Schlüssel</translation>
+  </message>
+  <message>
+   <source>word another</source>
+   <translation>wort anderes</translation>
+  </message>
+  <message>
+   <source>{assignor} (now)</source>
+   <translation>{assignor} (jetzt)</translation>
+  </message>
+  <message>
+   <source>{client} reads on at {offset} of {place}.</source>
+   <translation>{client} liest weiter bei {offset} von {place}.</translation>
+  </message>
+  <message>
+   <source>{count} consumers</source>
+   <translation>{count} Consumer</translation>
+  </message>
+  <message>
+   <source>{count} consumers stop and start again.</source>
+   <translation>{count} Consumer stoppen und starten wieder.</translation>
+  </message>
+  <message>
+   <source>{count} dead letters</source>
+   <translation>{count} Dead Letters</translation>
+  </message>
+  <message>
+   <source>{count} dead letters, back to their origin.</source>
+   <translation>{count} Dead Letters, zurück an ihren Ursprung.</translation>
+  </message>
+  <message>
+   <source>{count} fields</source>
+   <translation>{count} Felder</translation>
+  </message>
+  <message>
+   <source>{count} items</source>
+   <translation>{count} Einträge</translation>
+  </message>
+  <message>
+   <source>{count} messages</source>
+   <translation>{count} Nachrichten</translation>
+  </message>
+  <message>
+   <source>{count} messages are missing: nothing that was recorded explains where they are.</source>
+   <translation>{count} Nachrichten fehlen: nichts Aufgezeichnetes erklärt, wo sie sind.</translation>
+  </message>
+  <message>
+   <source>{count} messages wait in {queue} and will be taken out.{stays} They can be brought back for five minutes of session time (Ctrl+Z).</source>
+   <translation>{count} Nachrichten warten in {queue} und werden herausgenommen.{stays} Fünf Minuten Sitzungszeit lang lassen sie sich zurückholen (Strg+Z).</translation>
+  </message>
+  <message>
+   <source>{count} messages will be deleted for good.</source>
+   <translation>{count} Nachrichten werden endgültig gelöscht.</translation>
+  </message>
+  <message>
+   <source>{count} messages, their keys are not counted</source>
+   <translation>{count} Nachrichten, ihre Schlüssel sind nicht gezählt</translation>
+  </message>
+  <message>
+   <source>{count} more keys</source>
+   <translation>{count} weitere Schlüssel</translation>
+  </message>
+  <message>
+   <source>{count} of {all} figures differ.</source>
+   <translation>{count} von {all} Kennzahlen weichen ab.</translation>
+  </message>
+  <message>
+   <source>{count} partitions are damaged</source>
+   <translation>{count} Partitionen sind beschädigt</translation>
+  </message>
+  <message>
+   <source>{count} producers</source>
+   <translation>{count} Producer</translation>
+  </message>
+  <message>
+   <source>{count} queues</source>
+   <translation>{count} Queues</translation>
+  </message>
+  <message>
+   <source>{count} read again</source>
+   <translation>{count} noch einmal gelesen</translation>
+  </message>
+  <message>
+   <source>{count} ready</source>
+   <translation>{count} bereit</translation>
+  </message>
+  <message>
+   <source>{count} skipped</source>
+   <translation>{count} übersprungen</translation>
+  </message>
+  <message>
+   <source>{count} topics</source>
+   <translation>{count} Topics</translation>
+  </message>
+  <message>
+   <source>{done} of {total} parts</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{first} to {end}</source>
+   <translation>{first} bis {end}</translation>
+  </message>
+  <message>
+   <source>{group} does not read {topic}.</source>
+   <translation>{group} liest {topic} nicht.</translation>
+  </message>
+  <message>
+   <source>{group} has members; move them out first.</source>
+   <translation>{group} hat Mitglieder; sie erst herausnehmen.</translation>
+  </message>
+  <message>
+   <source>{group} has no members to share anything out to.</source>
+   <translation>{group} hat keine Mitglieder, denen etwas zuzuteilen wäre.</translation>
+  </message>
+  <message>
+   <source>{group} has {count} members; stop them first, or let the reset stop and start them.</source>
+   <translation>{group} hat {count} Mitglieder; sie erst stoppen oder vom Zurücksetzen stoppen und starten lassen.</translation>
+  </message>
+  <message>
+   <source>{group} is {lag} behind and catching up: drained in {time}.</source>
+   <translation>{group} ist {lag} zurück und holt auf: aufgeholt in {time}.</translation>
+  </message>
+  <message>
+   <source>{group} is {lag} behind and falling further behind.</source>
+   <translation>{group} ist {lag} zurück und fällt weiter zurück.</translation>
+  </message>
+  <message>
+   <source>{group} is {lag} behind and stays so.</source>
+   <translation>{group} ist {lag} zurück und bleibt es.</translation>
+  </message>
+  <message>
+   <source>{group} reads {topic} already</source>
+   <translation>{group} liest {topic} schon</translation>
+  </message>
+  <message>
+   <source>{group} reads {topic} already.</source>
+   <translation>{group} liest {topic} schon.</translation>
+  </message>
+  <message>
+   <source>{group} would read nothing; move its consumers out and delete it.</source>
+   <translation>{group} würde nichts lesen; ihre Consumer herausnehmen und sie löschen.</translation>
+  </message>
+  <message>
+   <source>{group}: {again} messages will be read again, {skipped} will be skipped.</source>
+   <translation>{group}: {again} Nachrichten werden noch einmal gelesen, {skipped} werden übersprungen.</translation>
+  </message>
+  <message>
+   <source>{group}: {cause}</source>
+   <translation>{group}: {cause}</translation>
+  </message>
+  <message>
+   <source>{holds}; lasts {seconds} s</source>
+   <translation>{holds}; hält {seconds} s an</translation>
+  </message>
+  <message>
+   <source>{jobs} is not finished. Quit and give it up?</source>
+   <translation>{jobs} ist nicht fertig. Beenden und aufgeben?</translation>
+  </message>
+  <message>
+   <source>{looked} messages were looked at, {end}; {found} fit.</source>
+   <translation>{looked} Nachrichten wurden angesehen, {end}; {found} passen.</translation>
+  </message>
+  <message>
+   <source>{looked} of {whole} events were looked at so far.</source>
+   <translation>{looked} von {whole} Ereignissen wurden bisher angesehen.</translation>
+  </message>
+  <message>
+   <source>{moved} would move, {kept} would stay</source>
+   <translation>{moved} würden wechseln, {kept} würden bleiben</translation>
+  </message>
+  <message>
+   <source>{name} - scenario</source>
+   <translation>{name} - Szenario</translation>
+  </message>
+  <message>
+   <source>{name} does {rate} messages/s</source>
+   <translation>{name} schafft {rate} Nachrichten/s</translation>
+  </message>
+  <message>
+   <source>{name} has crashed; restart it first.</source>
+   <translation>{name} ist abgestürzt; erst neu starten.</translation>
+  </message>
+  <message>
+   <source>{name} has not crashed.</source>
+   <translation>{name} ist nicht abgestürzt.</translation>
+  </message>
+  <message>
+   <source>{name} is full: {depth} of {limit}</source>
+   <translation>{name} ist voll: {depth} von {limit}</translation>
+  </message>
+  <message>
+   <source>{name} is not base64.</source>
+   <translation>{name} ist kein Base64.</translation>
+  </message>
+  <message>
+   <source>{name} is {state}</source>
+   <translation>{name} ist {state}</translation>
+  </message>
+  <message>
+   <source>{name} takes {rate} messages/s</source>
+   <translation>{name} nimmt {rate} Nachrichten/s</translation>
+  </message>
+  <message>
+   <source>{n} times</source>
+   <translation>{n}-mal</translation>
+  </message>
+  <message>
+   <source>{queue} holds {count} messages and {dead} dead letters; its workers will have nothing to do. It can be brought back for five minutes of session time (Ctrl+Z).</source>
+   <translation>{queue} hält {count} Nachrichten und {dead} Dead Letters; ihre Worker haben dann nichts zu tun. Fünf Minuten Sitzungszeit lang lässt sie sich zurückholen (Strg+Z).</translation>
+  </message>
+  <message>
+   <source>{refused} would stay.</source>
+   <translation>{refused} würden bleiben.</translation>
+  </message>
+  <message>
+   <source>{seconds} s</source>
+   <translation>{seconds} s</translation>
+  </message>
+  <message>
+   <source>{share}, {count} of {total} messages</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{size} bytes</source>
+   <translation>{size} Bytes</translation>
+  </message>
+  <message>
+   <source>{size} in memory, nothing on disk</source>
+   <translation>{size} im Speicher, nichts auf der Platte</translation>
+  </message>
+  <message>
+   <source>{size} in {count} segments</source>
+   <translation>{size} in {count} Segmenten</translation>
+  </message>
+  <message>
+   <source>{size} on disk</source>
+   <translation>{size} auf der Platte</translation>
+  </message>
+  <message>
+   <source>{start} to {end}</source>
+   <translation>{start} bis {end}</translation>
+  </message>
+  <message>
+   <source>{subject}, version {version}</source>
+   <translation>{subject}, Version {version}</translation>
+  </message>
+  <message>
+   <source>{times}, to {who}</source>
+   <translation>{times}, an {who}</translation>
+  </message>
+  <message>
+   <source>{time} later</source>
+   <translation>{time} später</translation>
+  </message>
+  <message>
+   <source>{time} left</source>
+   <translation>{time} übrig</translation>
+  </message>
+  <message>
+   <source>{topic} holds {count} messages in {partitions} partitions.{read} It can be brought back for five minutes of session time (Ctrl+Z).</source>
+   <translation>{topic} hält {count} Nachrichten in {partitions} Partitionen.{read} Fünf Minuten Sitzungszeit lang lässt es sich zurückholen (Strg+Z).</translation>
+  </message>
+  <message>
+   <source>{topic}/{partition}, read by {client}</source>
+   <translation>{topic}/{partition}, gelesen von {client}</translation>
+  </message>
+  <message>
+   <source>{who}: {what} ({time})</source>
+   <translation>{who}: {what} ({time})</translation>
+  </message>
+  <message>
+   <source>… {count} more steps …</source>
+   <translation>… {count} weitere Schritte …</translation>
   </message>
  </context>
 </TS>
