@@ -110,6 +110,7 @@ class ReportPanel(TablePanel):
             item = self._column.takeAt(0)
             widget = item.widget() if item is not None else None
             if widget is not None:
+                widget.hide()
                 widget.deleteLater()
         if wanted is None:
             self._column.addWidget(self._sentence(tr("Select a report to read its findings here.")))
