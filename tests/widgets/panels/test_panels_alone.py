@@ -1,0 +1,101 @@
+"""Schemas, doors and reports alone, over made-up models: no broker, no session, no Spark."""
+
+import pytest
+from PySide6.QtCore import Qt
+
+from tests.widgets.panels.table_of import table_of
+from widgets.panels.doors import LOOKS as DOOR_LOOKS
+from widgets.panels.doors import DoorFacts, DoorsPanel
+from widgets.panels.report import LOOKS as REPORT_LOOKS
+from widgets.panels.report import FindingFacts, ReportPanel
+from widgets.panels.schemas import LOOKS as SCHEMA_LOOKS
+from widgets.panels.schemas import REFUSAL_LOOKS, SchemaDetails, SchemasPanel
+
+MARKUP = "<b>bold</b> & <script>"
+
+
+def model(looks, rows=3):
+    return table_of([look.kind for look in looks], [(number, [MARKUP] * len(looks)) for number in range(rows)])
+
+
+def shown(qtbot, panel):
+    qtbot.addWidget(panel)
+    panel.resize(1100, 320)
+    panel.show()
+    return panel
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda rows: SchemasPanel(model(SCHEMA_LOOKS, rows), model(REFUSAL_LOOKS, rows)),
+        lambda rows: DoorsPanel(model(DOOR_LOOKS, rows)),
+        lambda rows: ReportPanel(model(REPORT_LOOKS, rows)),
+    ],
+    ids=["schemas", "doors", "report"],
+)
+def test_each_has_an_empty_state_and_a_count(qtbot, make):
+    empty = shown(qtbot, make(0))
+    assert empty.empty_state.isVisible()
+    assert len(empty.empty_state.text()) > 40
+    full = shown(qtbot, make(3))
+    assert full.table.isVisible()
+    assert full.count_label.text() == "3"
+
+
+def test_a_schema_is_shown_as_text_and_a_message_is_asked_about(qtbot):
+    panel = shown(qtbot, SchemasPanel(model(SCHEMA_LOOKS), model(REFUSAL_LOOKS)))
+    panel.set_details(SchemaDetails("order", "order, version 1", MARKUP, ("Added at /a: 1", MARKUP)))
+    assert panel.text.toPlainText() == MARKUP
+    assert panel.changes.toPlainText().endswith(MARKUP)
+    panel.message.setPlainText('{"id": 1}')
+    with qtbot.waitSignal(panel.checkRequested) as told:
+        qtbot.mouseClick(panel.check_button, Qt.MouseButton.LeftButton)
+    assert told.args == ["order", '{"id": 1}']
+    panel.set_verdict(False, (MARKUP,))
+    assert panel.verdict.text() == f"Refused.\n{MARKUP}"
+    panel.set_details(None)
+    assert not panel.check_button.isEnabled()
+
+
+def test_a_door_is_opened_with_its_port_closed_again_and_forbidden(qtbot):
+    panel = shown(qtbot, DoorsPanel(model(DOOR_LOOKS)))
+    panel.set_doors((DoorFacts("http", "", False, 8080), DoorFacts("wire", "127.0.0.1:9330", False, 9330)))
+    with qtbot.waitSignal(panel.openRequested) as told:
+        qtbot.mouseClick(panel.door("http").button, Qt.MouseButton.LeftButton)
+    assert told.args == ["http", 8080]
+    with qtbot.waitSignal(panel.closeRequested) as closed:
+        qtbot.mouseClick(panel.door("wire").button, Qt.MouseButton.LeftButton)
+    assert closed.args == ["wire"]
+    panel.set_doors((DoorFacts("http", "", True, 8080), DoorFacts("wire", "", False, 9330)))
+    assert panel.door("http").button.text() == "Opening"
+    assert not panel.door("http").button.isEnabled()
+    panel.forbid("The session has ended.")
+    assert not panel.door("wire").button.isEnabled()
+    assert panel.door("wire").button.toolTip() == "The session has ended."
+
+
+def test_a_connection_is_cut_only_where_one_is_selected(qtbot):
+    panel = shown(qtbot, DoorsPanel(model(DOOR_LOOKS)))
+    assert not panel.cut_button.isEnabled()
+    panel.select(1)
+    with qtbot.waitSignal(panel.cutRequested) as told:
+        qtbot.mouseClick(panel.cut_button, Qt.MouseButton.LeftButton)
+    assert told.args == [1]
+
+
+def test_findings_are_plain_text_and_nothing_of_the_last_report_stays(qtbot):
+    panel = shown(qtbot, ReportPanel(model(REPORT_LOOKS)))
+    panel.set_findings([FindingFacts("bad", MARKUP, MARKUP), FindingFacts("strange level", "Two", "")])
+    assert [finding.headline for finding in panel.findings()] == [MARKUP, "Two"]
+    panel.set_findings([])
+    assert panel.findings() == ()
+    panel.set_findings(None)
+    assert panel.findings() == ()
+    assert not panel.open_button.isEnabled()
+    panel.forbid_export("Stop the session first.")
+    assert not panel.export_button.isEnabled()
+    panel.select(2)
+    with qtbot.waitSignal(panel.openRequested) as told:
+        qtbot.mouseClick(panel.open_button, Qt.MouseButton.LeftButton)
+    assert told.args == [2]
