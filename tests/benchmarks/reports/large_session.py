@@ -10,7 +10,7 @@ import msgspec
 import pyarrow as pa
 
 # ruff: noqa: E501 (the query is easier to read in long lines)
-from broker_core.events import EventStream
+from broker_core.events import Event, EventStream
 from broker_core.session import schema
 from broker_core.session.columns import batch_of
 from tests.broker_core.session.fake_stream import FakeBroker
@@ -63,8 +63,9 @@ def make_session(folder: Path, events: int, *, threads: int = 2) -> dict[str, in
     """Write a session of about `events` events into `folder`; what `session.json` says of it."""
     control = _control()
     connection = duckdb.connect(config={"threads": threads})
+    connection.execute("SET enable_progress_bar = false")
     parameters = {"messages": int(events / _EVENTS_PER_MESSAGE), "first": control.num_rows}
-    reader = connection.execute(_MESSAGES, parameters).to_arrow_reader(schema.ROW_GROUP_EVENTS)
+    reader = connection.sql(_MESSAGES, params=parameters).to_arrow_reader(schema.ROW_GROUP_EVENTS)
     counted = 0
     for name in schema.FOLDERS:
         (folder / name).mkdir(parents=True)
@@ -92,7 +93,7 @@ def make_session(folder: Path, events: int, *, threads: int = 2) -> dict[str, in
 
 def _control() -> pa.RecordBatch:
     """Control events of ten minutes: rebalances, blocked producers, a fault, a user's action."""
-    found = []
+    found: list[Event] = []
     stream = EventStream()
     stream.attach(found.append)
     FakeBroker(stream, seconds=600).run()
