@@ -10,6 +10,7 @@ from app.handlers.compare import CompareHandlers
 from app.handlers.consumers import ConsumerHandlers
 from app.handlers.dead_letters import DeadLetterHandlers
 from app.handlers.doors import DoorHandlers
+from app.handlers.duplicates import DuplicateHandlers
 from app.handlers.events import EventHandlers
 from app.handlers.faults import FaultHandlers
 from app.handlers.filters import FilterHandlers
@@ -48,6 +49,7 @@ FAMILIES = (
     TopicHandlers,
     FlowHandlers,
     QueueHandlers,
+    DuplicateHandlers,
     FaultHandlers,
     MessageHandlers,
     LeaseHandlers,

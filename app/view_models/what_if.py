@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from broker_core.groups.assignors import assign
 from broker_core.groups.protocol import Subscription
+from broker_core.lab.actions import AssignorName
 from broker_core.snapshots import GroupView, Snapshot
 from widgets.dialogs.assignors import AssignorPlan
 from widgets.words import mark, tr
 
 # (the name that a group is given, the words, what it does)
-ASSIGNORS = (
+ASSIGNORS: tuple[tuple[AssignorName, str, str], ...] = (
     ("range", "range", mark("A run of neighbours for each, topic by topic.")),
     ("roundrobin", "round-robin", mark("One to each in turn, over all topics.")),
     ("sticky", "sticky", mark("Even, and whoever has one keeps it.")),

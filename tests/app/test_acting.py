@@ -405,3 +405,27 @@ def test_the_rate_of_the_producer_that_waits_is_set_from_the_panel(hand: Hand) -
     assert dialog.note.text().endswith("A limit of its target still holds.")
     accept(hand, dialog)
     assert said(hand) == "Set notifier to 5 messages/s."
+
+
+@pytest.mark.parametrize(
+    ("selected", "name"), [("topic:mails", "mails-2"), ("queue:builds", "builds-2"), ("group:auditors", "auditors-2")]
+)
+def test_a_topic_a_queue_and_a_group_are_duplicated_with_their_settings(hand: Hand, selected: str, name: str) -> None:
+    hand.workbench.views.select(selected)
+    assert hand.workbench.registry.trigger("duplicate_place")
+    hand.qtbot.waitUntil(
+        lambda: any(dialog.isVisible() for dialog in hand.workbench.window.findChildren(FormDialog)), timeout=5_000
+    )
+    dialog = opened(hand, FormDialog)
+    assert dialog.values() == {"name": name}
+    accept(hand, dialog)
+    snapshot = hand.workbench.player.snapshot
+    if selected.startswith("topic:"):
+        made = next(topic for topic in snapshot.topics if topic.name == name)
+        assert len(made.partitions) == 2
+        assert made.gate is not None
+        assert made.gate.limit == 40
+    elif selected.startswith("queue:"):
+        assert next(queue for queue in snapshot.queues if queue.name == name).max_attempts == 3
+    else:
+        assert next(group for group in snapshot.groups if group.name == name).state == "Empty"
