@@ -113,7 +113,7 @@ class Player(ShownSession):
         self.stopped, self._told_failure, self.fast = True, True, False
         self.branched_from = ""
         self.travel.follow(lambda: stored.film, has_present=False)
-        self._reading = Reading(folder, self.feeds.gathering(), stored.event_count, self)
+        self._reading = Reading(folder, self.feeds.gathering(), stored.event_count)
         self._reading.start()
         self.travel.to(min(at_ns, stored.end_ns))
         self.opened.emit()

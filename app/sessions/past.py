@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -41,7 +42,7 @@ class Past(QObject):
         self.target_ns = 0
         self.speed = 0.0
         self._wish: Callable[[], Seen] | None = None
-        self._busy = False
+        self._busy = self._closed = False
         self._anchor = (0.0, 0)
         self._end_ns: Callable[[], int] = lambda: 0
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="past")
@@ -121,7 +122,13 @@ class Past(QObject):
         wish, self._wish = self._wish, None
         if wish is not None:
             self._busy = True
-            self._worker.submit(wish).add_done_callback(self._arrived.emit)
+            self._worker.submit(wish).add_done_callback(self._tell)
+
+    def _tell(self, done: Future[Seen]) -> None:
+        """In the worker's thread; the window may have turned away meanwhile, and this be gone."""
+        if not self._closed:
+            with contextlib.suppress(RuntimeError):
+                self._arrived.emit(done)
 
     def _show(self, done: Future[Seen]) -> None:
         self._busy = False
@@ -146,6 +153,7 @@ class Past(QObject):
 
     def close(self) -> None:
         """No more."""
+        self._closed = True
         self.pause()
         self._wish = None
         self._worker.shutdown(wait=False, cancel_futures=True)

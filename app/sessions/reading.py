@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
-from PySide6.QtCore import QObject
 
 from broker_core.events import Sink
 from broker_core.session.event_index import EventIndex
@@ -18,12 +17,11 @@ BUNCH = 1_000
 PAUSE_S = 0.002
 
 
-class Reading(QObject):
+class Reading:
     """Hands every event of the session in `folder` to `sinks`, in order, from a thread of its own."""
 
-    def __init__(self, folder: Path, sinks: Sequence[Sink], expected: int, parent: QObject | None = None) -> None:
+    def __init__(self, folder: Path, sinks: Sequence[Sink], expected: int) -> None:
         """`expected` is how many events there are."""
-        super().__init__(parent)
         self._folder = folder
         self._sinks = tuple(sinks)
         self._expected = max(1, expected)
