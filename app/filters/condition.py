@@ -145,9 +145,16 @@ class Equals:
         get, value = source.getter(self.name), self.value
         if value.is_none:
             return lambda row: _is_nothing(get(row))
-        wanted, number, until = value.text.casefold(), value.number, value.until
+        text, number, until = value.text, value.number, value.until
+        wanted, plain = text.casefold(), text.isascii()
 
         def same(found: Any) -> bool:
+            if type(found) is str:  # nearly always, so first and quick
+                if found == text:
+                    return True
+                if plain and len(found) != len(text) and found.isascii():
+                    return False
+                return found.casefold() == wanted
             if isinstance(found, bool):
                 return wanted in ({"yes", "true", "1"} if found else {"no", "false", "0"})
             if isinstance(found, int | float):

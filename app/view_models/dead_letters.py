@@ -63,7 +63,9 @@ class DeadLettersModel(TableModel[DeadLetterView]):
                 hint=lambda row: times.hint(row.dead_ns),
                 kind="time",
             ),
-            Column[DeadLetterView]("Cause", lambda row: plain_text(row.cause.encode(), 120)),
+            Column[DeadLetterView](
+                "Cause", lambda row: plain_text(row.cause.encode(), 120), kind="text", value=attrgetter("cause")
+            ),
             Column[DeadLetterView]("Key", lambda row: "" if row.key is None else plain_text(row.key, 40)),
             Column[DeadLetterView](
                 "Payload",

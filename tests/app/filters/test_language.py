@@ -111,6 +111,15 @@ def test_without_declared_fields_anything_may_be_asked():
     assert parse("lag > 1 min").matches({"lag": 61 * S})
 
 
+@given(st.text(max_size=20), st.text(max_size=20))
+def test_texts_are_equal_in_any_case(one, other):
+    quoted = '"' + one.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if one.casefold() in {"none", "null", "n/a"}:
+        return
+    assert parse(f"name = {quoted}").matches({"name": other}) == (one.casefold() == other.casefold())
+    assert parse(f"name = {quoted}").matches({"name": one.upper()}) == (one.casefold() == one.upper().casefold())
+
+
 def test_bare_words_look_in_the_haystack_that_a_row_names():
     assert parse("needle").matches({"": "hay NEEDLE hay"})
     assert not parse("needle").matches({"": "hay", "name": "needle"})
