@@ -59,8 +59,9 @@ class AppearanceHandlers(QObject):
         bind("layout_save", self._save_layout)
         bind("layout_forget", self._forget_layout, self._why_nothing_to_forget)
         bind("arrange", self._arrange)
-        bind("arrange_reset", lambda: self._put({}), self._why_not_moved)
+        bind("arrange_reset", self._reset_arrangement, self._why_not_moved)
         desk.canvas.arrangementChanged.connect(self._keep_arrangement)
+        desk.canvas.boxMoved.connect(self._note_move)
         desk.player.opened.connect(self._restore_arrangement)
         bind("theme", look.toggle_theme)
         bind("type_larger", lambda: look.step_scale(1), lambda: self._why_not_type(SCALES[-1]))
@@ -77,7 +78,11 @@ class AppearanceHandlers(QObject):
         if layout is None:
             self._desk.say(tr("There is no layout {name}.", name=name))
             return
-        self._desk.window.set_layout(layout)
+        window, before = self._desk.window, self._desk.window.present_layout()
+        window.set_layout(layout)
+        self._desk.undo.push(
+            tr("layout {name}", name=tr(name)), lambda: window.set_layout(before), lambda: window.set_layout(layout)
+        )
 
     def _ask_name(self, title: str, label: str, names: list[str], *, editable: bool) -> str:
         shown = [tr(name) for name in names]
@@ -124,8 +129,24 @@ class AppearanceHandlers(QObject):
     def _why_not_moved(self) -> str:
         return "" if self._desk.canvas.arrangement else tr("Every box is in its place.")
 
-    def _put(self, moved: dict[str, Shift]) -> None:
-        self._desk.canvas.set_arrangement(moved)
+    def _reset_arrangement(self) -> None:
+        before = self._desk.canvas.arrangement
+        self._desk.canvas.set_arrangement({})
+        self._note_move(before)
+
+    def _note_move(self, before: dict[str, Shift]) -> None:
+        """What was moved by hand can be undone, while the same scenario is open."""
+        canvas, after, scenario = self._desk.canvas, self._desk.canvas.arrangement, self._scenario()
+
+        def why_not() -> str:
+            return "" if self._scenario() == scenario else tr("Another scenario is open.")
+
+        self._desk.undo.push(
+            tr("moved a box"),
+            lambda: canvas.set_arrangement(before),
+            lambda: canvas.set_arrangement(after),
+            why_not,
+        )
 
     def _scenario(self) -> str:
         return self._desk.player.scenario.title if self._desk.player.scenario is not None else ""

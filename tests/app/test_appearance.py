@@ -41,6 +41,12 @@ def test_the_shipped_layouts_show_what_they_say(hand: Hand) -> None:
     assert window.tabs.height() > window.top.height()
     registry.trigger("layout_debug")
     assert registry.action("toggle_bottom").isChecked()
+    registry.trigger("undo")
+    assert window.shown_tab() == "dead_letters"
+    registry.trigger("undo")
+    assert shown_sides(hand) == (False, True, False)
+    registry.trigger("redo")
+    assert shown_sides(hand) == (True, True, True)
 
 
 def test_a_layout_is_kept_under_a_name_and_comes_back(hand: Hand, monkeypatch: Any) -> None:
@@ -136,6 +142,8 @@ def test_a_box_moved_by_hand_takes_its_cards_and_comes_back_with_the_scenario(ha
     hand.pass_time(10)
     registry.trigger("arrange_reset")
     assert canvas._stage.layout.rects["group:mailers"] == group
+    registry.trigger("undo")
+    assert canvas.arrangement == {"group:mailers": (dx, dy)}
 
 
 def test_a_box_is_moved_with_the_keyboard(hand: Hand) -> None:
@@ -146,6 +154,8 @@ def test_a_box_is_moved_with_the_keyboard(hand: Hand) -> None:
     hand.qtbot.keyClick(canvas, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
     hand.qtbot.keyClick(canvas, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     assert canvas.arrangement == {"topic:mails": (8.0, 8.0)}
+    hand.workbench.registry.trigger("undo")
+    assert canvas.arrangement == {"topic:mails": (0.0, 8.0)}
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 1}', '{"a": [1, "x"]}'])

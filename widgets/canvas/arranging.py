@@ -17,7 +17,7 @@ KEPT_MAX = 1_000
 
 
 class Arranging:
-    """One box at a time is taken hold of, moved and let go."""
+    """One box at a time is taken hold of, moved and let go; `before` is how all stood before the last move."""
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
@@ -26,6 +26,7 @@ class Arranging:
         self._held_at = QPointF()
         self._from: Shift = (0.0, 0.0)
         self._moved = False
+        self.before: dict[str, Shift] = {}
 
     @property
     def holding(self) -> str:
@@ -35,7 +36,7 @@ class Arranging:
     def press(self, item_id: str, at: QPointF) -> bool:
         """Take hold of the box that an id belongs to; False on empty ground."""
         self._box = box_of(self._stage.layout, item_id)
-        self._held_at, self._moved = at, False
+        self._held_at, self._moved, self.before = at, False, self._stage.moved
         self._from = self._stage.moved.get(self._box, (0.0, 0.0))
         return bool(self._box)
 
@@ -54,6 +55,7 @@ class Arranging:
         """Move a box by steps of the grid."""
         box = box_of(self._stage.layout, item_id)
         if box:
+            self.before = self._stage.moved
             x, y = self._stage.moved.get(box, (0.0, 0.0))
             self._put(box, x + dx * GRID, y + dy * GRID)
         return bool(box)

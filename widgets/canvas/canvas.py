@@ -54,6 +54,8 @@ class Canvas(PointerView):
 
     arrangementChanged = Signal()
     """a box was moved by hand, or all are back in their places."""
+    boxMoved = Signal(object)
+    """by hand, and let go: with the arrangement before."""
     moveRequested = Signal(str)
     """consumer: the keyboard's twin of a drag."""
 
@@ -127,6 +129,10 @@ class Canvas(PointerView):
         """Put boxes where somebody has moved them; none for the layout's own places."""
         self._stage.set_moved(dict(moved))
         self.arranged()
+
+    def box_moved(self) -> None:
+        """Tell how all stood before."""
+        self.boxMoved.emit(dict(self.arranging.before))
 
     def arranged(self) -> None:
         """Frames and bounds follow what was moved by hand."""
@@ -268,6 +274,7 @@ class Canvas(PointerView):
         elif self.arranging.on and event.modifiers() & Qt.KeyboardModifier.ShiftModifier and key in DIRECTIONS:
             if self.arranging.nudge(self._focus_id, *_STEPS[Qt.Key(key)]):
                 self.arranged()
+                self.box_moved()
         elif key in DIRECTIONS:
             layout = self._stage.layout
             self._focus_on(neighbour(layout.rects, layout.order, self._focus_id, key))

@@ -60,6 +60,9 @@ class PointerView(ZoomView):
         self._swallow_menu = False
         self.arranging = Arranging(self._stage)
 
+    def box_moved(self) -> None:
+        """A box was let go somewhere else; subclasses tell."""
+
     def arranged(self) -> None:
         """A box was moved by hand; subclasses follow."""
 
@@ -135,7 +138,10 @@ class PointerView(ZoomView):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Drop, or click."""
         if event.button() == Qt.MouseButton.LeftButton:
-            carried = self._drag.release() or self.arranging.release()
+            arranged = self.arranging.release()
+            carried = self._drag.release() or arranged
+            if arranged:
+                self.box_moved()
             carried = self._topic_drag.release() or carried
             panned, self._has_panned, self._panned_from = self._has_panned, False, None
             at = event.position().toPoint()
