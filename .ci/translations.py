@@ -17,8 +17,8 @@ FOLDER = ROOT / "resources" / "translations"
 SOURCES = ("app", "widgets")
 CONTEXT = "Brokerscope"
 # Calls whose literal arguments are words: by name, with the places of the arguments that are.
-CALLS = {"tr": (0,), "mark": (0,), "Command": (1, 2, 5)}
-KEYWORDS = {"Command": ("title", "category", "hint")}
+CALLS = {"tr": (0,), "mark": (0,), "Command": (1, 2, 5), "Column": (0,), "Field": (2,), "StateStyle": (2,)}
+KEYWORDS = {"Command": ("title", "category", "hint"), "Column": ("title", "about"), "Field": ("about",)}
 
 
 def words() -> list[str]:
@@ -34,7 +34,8 @@ def _words_of(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
-        name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        called = node.func.value if isinstance(node.func, ast.Subscript) else node.func  # Column[Row](...)
+        name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
         arguments = [node.args[place] for place in CALLS.get(name, ()) if place < len(node.args)]
         arguments += [word.value for word in node.keywords if word.arg in KEYWORDS.get(name, ())]
         for argument in arguments:

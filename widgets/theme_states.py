@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from widgets.words import tr
+
 
 class StateStyle(NamedTuple):
     """A colour token of `Theme` (its soft fill is `token + "_soft"`), an icon name, and the word to show."""
@@ -95,6 +97,9 @@ STATE_STYLES: dict[str, StateStyle] = {
 
 
 def state_style(word: str) -> StateStyle:
-    """The style of a state word in any case; an unknown word is shown as it is, in the neutral colour."""
+    """The style of a state word in any case, the word in the language of the program.
+
+    An unknown word is shown as it is, in the neutral colour.
+    """
     style = STATE_STYLES.get(word.strip().lower())
-    return style if style is not None else StateStyle("idle", "info", word)
+    return style._replace(word=tr(style.word)) if style is not None else StateStyle("idle", "info", word)

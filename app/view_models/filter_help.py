@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.filters import Field, Fields
 from app.filters.field import KIND_WORDS
 from widgets.filter_field import FilterHelp
+from widgets.words import tr
 
 _EXAMPLES = {
     "text": "{name} contains word",
@@ -24,4 +25,4 @@ def help_rows(fields: Fields) -> tuple[FilterHelp, ...]:
 def _row(field: Field) -> FilterHelp:
     name = f"~{field.name}" if field.kind == "flag" else field.name
     example = _EXAMPLES[field.kind].format(name=field.name)
-    return FilterHelp(name, field.about or KIND_WORDS[field.kind].capitalize() + ".", example)
+    return FilterHelp(name, tr(field.about or KIND_WORDS[field.kind].capitalize() + "."), example)

@@ -15,6 +15,7 @@ from app.filters import Field, Fields
 from app.filters.field import folded
 from app.view_models.table import Column
 from widgets.roles import Role
+from widgets.words import tr
 
 Row = TypeVar("Row")
 Index = QModelIndex | QPersistentModelIndex
@@ -92,11 +93,11 @@ class PagedModel(QAbstractTableModel, Generic[Row]):
             return None
         column = self.columns[section]
         if role == Qt.ItemDataRole.DisplayRole:
-            return column.title
+            return tr(column.title)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if column.numeric else _LEFT
         if role == Qt.ItemDataRole.ToolTipRole:
-            return column.about or None
+            return tr(column.about) or None
         return column.numeric if role == Role.NUMERIC else None
 
     # -- a range

@@ -16,6 +16,7 @@ from app.filters import Field, Fields, FilterError, parse
 from app.filters.field import Kind, folded
 from app.view_models.row_changes import common_prefix, common_suffix, row_changes
 from widgets.roles import Role
+from widgets.words import tr
 
 Row = TypeVar("Row")
 Index = QModelIndex | QPersistentModelIndex
@@ -130,11 +131,11 @@ class TableModel(QAbstractTableModel, Generic[Row]):
             return None
         column = self.columns[section]
         if role == Qt.ItemDataRole.DisplayRole:
-            return column.title
+            return tr(column.title)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if column.numeric else _LEFT
         if role == Qt.ItemDataRole.ToolTipRole:
-            return column.about or None
+            return tr(column.about) or None
         return column.numeric if role == Role.NUMERIC else None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
