@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from widgets.panels.cell_painter import as_plain
 from widgets.theme import current_theme
+from widgets.words import tr
 
 LEFT, RIGHT = 92, 14  # lane names, and air for the handle at the present
 AREA, LANE, AXIS, TOP = 28, 11, 15, 3
@@ -67,10 +68,12 @@ class TimelineFacts:
 class Timeline(QWidget):
     """The strip. It draws itself in one pass, and only when its facts change.
 
-    `seekRequested(time_ns)` on a click and while the mouse drags; near a mark, the time of the mark.
+    `seekRequested(time_ns)` on a click and while the mouse drags; near a mark, the time of the mark. `pointed(time_ns)`
+    as the mouse moves over it, None when it leaves.
     """
 
     seekRequested = Signal(object)  # a session time in ns is longer than Qt's int
+    pointed = Signal(object)  # the time under the mouse in ns, None when it is gone
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,8 +83,8 @@ class Timeline(QWidget):
         self.setFixedHeight(HEIGHT)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
-        self.setAccessibleName("Timeline")
-        self.setAccessibleDescription("Click or drag to go back in the session; Left and Right go by a second.")
+        self.setAccessibleName(tr("Timeline"))
+        self.setAccessibleDescription(tr("Click or drag to go back in the session; Left and Right go by a second."))
 
     def sizeHint(self) -> QSize:
         """As wide as there is room."""
@@ -134,6 +137,12 @@ class Timeline(QWidget):
         self._hover_x = event.position().x()
         if self._dragging:
             self.seekRequested.emit(self.time_at(event.position().x()))
+        self.pointed.emit(self.time_at(self._hover_x))
+        self.update()
+
+    def set_pointer(self, time_ns: int | None) -> None:
+        """Show the line of the mouse at a moment that another plot points at; None for none."""
+        self._hover_x = None if time_ns is None else self.x_of(time_ns)
         self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -144,6 +153,7 @@ class Timeline(QWidget):
     def leaveEvent(self, event: QEvent) -> None:
         """The mouse is gone, and its line with it."""
         self._hover_x = None
+        self.pointed.emit(None)
         self.update()
         super().leaveEvent(event)
 
@@ -176,7 +186,7 @@ class Timeline(QWidget):
         lines = [f"{int(minutes):02d}:{seconds:06.3f}"]
         place = bisect_left(facts.samples, (moment, 0.0))
         if place < len(facts.samples):
-            lines[0] += f"   {facts.samples[place][1]:,.0f} messages/s"
+            lines[0] += tr("   {samples:,.0f} messages/s", samples=facts.samples[place][1])
         lines += [
             band.label
             for band in facts.bands
@@ -185,5 +195,5 @@ class Timeline(QWidget):
         ticks = [tick.label for tick in facts.ticks if abs(tick.time_ns - moment) <= near]
         lines += ticks[:8]
         if len(ticks) > 8:
-            lines.append(f"and {len(ticks) - 8} more")
+            lines.append(tr("and {count} more", count=len(ticks) - 8))
         return "\n".join(lines)

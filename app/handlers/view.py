@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu
 
 from app.actions import Command
 from app.desk import Desk
+from broker_core.clock import ns_from_s, s_from_ns
 from widgets.palette import CommandPalette
 
 _ZOOM = ("zoom_in", "zoom_out", "zoom_fit")
@@ -88,6 +89,11 @@ class ViewHandlers(QObject):
         navigator.opened.connect(self._open)
         navigator.filterChanged.connect(self._filter_navigator)
         navigator.contextMenuRequested.connect(self._canvas_menu)
+        charts, timeline = window.parts.charts, window.timeline
+        charts.momentChosen.connect(lambda seconds: desk.views.momentChosen.emit(ns_from_s(seconds)))
+        # One cursor for the charts and the timeline.
+        charts.pointed.connect(lambda seconds: timeline.set_pointer(None if seconds is None else ns_from_s(seconds)))
+        timeline.pointed.connect(lambda time_ns: charts.set_cursor(None if time_ns is None else s_from_ns(time_ns)))
         bind("zoom_in", canvas.zoom_in)
         bind("zoom_out", canvas.zoom_out)
         bind("zoom_fit", canvas.fit)

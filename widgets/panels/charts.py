@@ -252,11 +252,12 @@ class ChartGrid(QWidget):
 class ChartsPanel(Panel):
     """Charts in as many columns as fit, and a table of the rates of now.
 
-    `momentChosen(seconds)` on a double click into a chart, `pointed(seconds)` where the mouse is on one.
+    `momentChosen(seconds)` on a double click into a chart, `pointed(seconds)` where the mouse is on one,
+    None when it leaves.
     """
 
     momentChosen = Signal(float)
-    pointed = Signal(float)
+    pointed = Signal(object)
 
     def __init__(self, rates: QAbstractItemModel, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -326,6 +327,7 @@ class ChartsPanel(Panel):
         """No cursor where no mouse is."""
         super().leaveEvent(event)
         self.set_cursor(None)
+        self.pointed.emit(None)
 
 
 def _escaped(text: str) -> str:
