@@ -39,7 +39,10 @@ def _words_of(tree: ast.AST) -> Iterator[str]:
         arguments = [node.args[place] for place in CALLS.get(name, ()) if place < len(node.args)]
         arguments += [word.value for word in node.keywords if word.arg in KEYWORDS.get(name, ())]
         for argument in arguments:
-            if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+            if not isinstance(argument, ast.Constant) or not isinstance(argument.value, str):
+                continue
+            # A field of a filter is told of in a sentence; a field of a form has its kind in that place.
+            if name != "Field" or argument.value.endswith("."):
                 yield argument.value
 
 

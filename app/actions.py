@@ -147,7 +147,7 @@ class ActionRegistry(QObject):
     def reason(self, command_id: str) -> str:
         """Why a command cannot run now; "" where it can."""
         if command_id not in self._handlers:
-            return "Nothing handles this command."
+            return tr("Nothing handles this command.")
         return self._reasons[command_id]()
 
     def set_checked(self, command_id: str, checked: bool) -> None:

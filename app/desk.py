@@ -23,10 +23,11 @@ from broker_core.lab.arrivals import ArrivalError
 from broker_core.lab.scenario import ScenarioError
 from widgets.canvas.canvas import Canvas
 from widgets.main_window import MainWindow
+from widgets.words import mark, tr
 
-ENDED = "The session has ended. Start it again (Ctrl+R) to change it."
+ENDED = mark("The session has ended. Start it again (Ctrl+R) to change it.")
 
-PAST = "This is the past: follow live (Alt+Right), or branch here, to change anything."
+PAST = mark("This is the past: follow live (Alt+Right), or branch here, to change anything.")
 
 # Adds what can be done to (kind, name) of a thing on the canvas, such as ("consumer", "indexer-1"), to its menu.
 MenuPart = Callable[[str, str, QMenu], object]
@@ -55,11 +56,11 @@ class Desk:
     def why_ended(self) -> str:
         """Why nothing in the session can be changed now; "" where it can."""
         if self.player.scenario is None:
-            return "No session is open."
+            return tr("No session is open.")
         if not self.player.live:
-            return PAST
+            return tr(PAST)
         over = self.player.stopped or self.player.status.mode in {Mode.FINISHED, Mode.FAILED}
-        return ENDED if over else ""
+        return tr(ENDED) if over else ""
 
     def perform(self, action: UserAction) -> None:
         """Do `action` in the session, or say why it cannot be done now."""

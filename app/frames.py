@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ REMEMBERED = 300
 
 @dataclass(frozen=True, slots=True)
 class FrameFigures:
-    """How smooth the last ten seconds were, in ms; `dropped` counts frames that were left out since the start."""
+    """How smooth the last ten seconds were, in ms; `dropped` counts frames that were left out in this session."""
 
     cost_p50_ms: float
     cost_p99_ms: float
@@ -29,6 +29,31 @@ class FrameFigures:
     delay_p99_ms: float
     worst_ms: float
     dropped: int
+
+
+class Durations:
+    """Any number of durations in little memory: counted by tenths of a millisecond."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[int] = Counter()
+
+    def add(self, duration_s: float) -> None:
+        """One more."""
+        self._counts[round(duration_s * 10_000)] += 1
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self._counts.total()
+
+    def percentile_ms(self, percent: float) -> float:
+        """By nearest rank; 0 where there are none."""
+        left = self.count * percent / 100
+        for tenths, count in sorted(self._counts.items()):
+            left -= count
+            if left <= 0:
+                return tenths / 10
+        return 0.0
 
 
 class Frames(QObject):
@@ -44,6 +69,7 @@ class Frames(QObject):
         self._due_s = 0.0
         self._costs_s: deque[float] = deque(maxlen=REMEMBERED)
         self._delays_s: deque[float] = deque(maxlen=REMEMBERED)
+        self._all_costs, self._all_delays = Durations(), Durations()
         self.dropped = 0
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -67,6 +93,7 @@ class Frames(QObject):
         self._began_s = now_s = time.perf_counter()
         delay_s = max(0.0, now_s - self._due_s)
         self._delays_s.append(delay_s)
+        self._all_delays.add(delay_s)
         self.dropped += int(delay_s * 1000 / FRAME_MS)
         self._due_s = now_s + FRAME_MS / 1000
         self._draw()
@@ -76,6 +103,7 @@ class Frames(QObject):
     def _painted(self) -> None:
         cost_s = time.perf_counter() - self._began_s
         self._costs_s.append(cost_s)
+        self._all_costs.add(cost_s)
         self._grant(max(MIN_SLOT_S, FRAME_MS / 1000 - cost_s - MARGIN_S))
 
     @property
@@ -87,6 +115,7 @@ class Frames(QObject):
         """Measure anew from here."""
         self._costs_s.clear()
         self._delays_s.clear()
+        self._all_costs, self._all_delays = Durations(), Durations()
         self.dropped = 0
 
     def figures(self) -> FrameFigures | None:
@@ -98,6 +127,20 @@ class Frames(QObject):
         return FrameFigures(
             float(cost_50), float(cost_99), float(delay_50), float(delay_99), float(worst), self.dropped
         )
+
+    def session_figures(self) -> dict[str, float]:
+        """What all frames since `forget` cost, by names that end in their units; nothing before the first frame."""
+        costs, delays = self._all_costs, self._all_delays
+        if not costs.count:
+            return {}
+        return {
+            "frames_drawn_count": costs.count,
+            "frames_dropped_count": self.dropped,
+            "frame_cost_p50_ms": costs.percentile_ms(50),
+            "frame_cost_p99_ms": costs.percentile_ms(99),
+            "window_delay_p50_ms": delays.percentile_ms(50),
+            "window_delay_p99_ms": delays.percentile_ms(99),
+        }
 
     def cost_ms(self, percentile: float = 50) -> float:
         """What the last ten seconds' frames took to draw and paint."""

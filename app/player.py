@@ -158,6 +158,11 @@ class Player(ShownSession):
         if self._live is not None and not self.stopped:
             self._end(finished=self.status.mode is Mode.FINISHED)
 
+    def note_cost(self, figures: dict[str, float]) -> None:
+        """Figures of what the session costs besides, for its recording; at the latest when `ending` comes."""
+        if self._live is not None:
+            self._live.cost.add(**figures)
+
     def _end(self, *, finished: bool) -> None:
         assert self._engine is not None
         assert self._live is not None

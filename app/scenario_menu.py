@@ -7,8 +7,9 @@ from pathlib import Path
 from app.actions import Command
 from app.places import FIRST_SCENARIO, shipped_scenarios
 from broker_core.lab.scenario import load_scenario
+from widgets.words import mark
 
-CATEGORY = "Scenarios"
+CATEGORY = mark("Scenarios")
 
 
 def scenario_commands() -> dict[str, tuple[Command, Path]]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
+from widgets.words import tr
+
 KEPT = 200
 
 
@@ -73,11 +75,11 @@ class UndoStack(QObject):
 
     def why_no_undo(self) -> str:
         """Why nothing can be undone now; "" where something can."""
-        return self.last.why_not() if self.last is not None else self._final or "Nothing has been done yet."
+        return self.last.why_not() if self.last is not None else self._final or tr("Nothing has been done yet.")
 
     def why_no_redo(self) -> str:
         """Why nothing can be done again now; "" where something can."""
-        return self.next.why_not() if self.next is not None else "Nothing has been undone."
+        return self.next.why_not() if self.next is not None else tr("Nothing has been undone.")
 
     def undo(self) -> None:
         """Undo the last step, where that can be."""

@@ -96,6 +96,7 @@ class Workbench(QObject):
 
     def _connect(self) -> None:
         self.player.opened.connect(self._opened)
+        self.player.ending.connect(lambda: self.player.note_cost(self.frames.session_figures()))
         self.player.said.connect(self._said)
         self.player.travel.changed.connect(self._travelled)
         self.player.failed.connect(self._failed)
@@ -134,6 +135,7 @@ class Workbench(QObject):
         self.window.setWindowTitle(f"{scenario.title} - Brokerscope")
         self.window.status.say(f"Opened {scenario.title}.")
         self._measure_recording()
+        self.frames.forget()
         self.draw()
 
     def _travelled(self) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
+from widgets.words import tr
+
 TEXT_BYTES = 200_000
 HEX_BYTES = 64_000
 JSON_BYTES = 2_000_000
@@ -64,8 +66,8 @@ def hex_dump(data: bytes, limit_bytes: int = HEX_BYTES) -> Shown:
 def json_of(data: bytes) -> tuple[bool, Any, str]:
     """(it is JSON, its value, why it is not shown as a tree)."""
     if len(data) > JSON_BYTES:
-        return False, None, f"{len(data):,} bytes are too many for a tree."
+        return False, None, tr("{count:,} bytes are too many for a tree.", count=len(data))
     try:
         return True, json.loads(data), ""
     except (ValueError, RecursionError):
-        return False, None, "This is not JSON."
+        return False, None, tr("This is not JSON.")

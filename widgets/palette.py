@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from widgets.facts import plain_label
 from widgets.panels.cell_painter import Index
 from widgets.theme import Theme, current_theme, qcolour, ui_font
+from widgets.words import tr
 
 _ENTRY = Qt.ItemDataRole.UserRole
 _WIDTH, _ROW = 560, 40
@@ -100,11 +101,11 @@ class CommandPalette(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         self.setObjectName("palette")
-        self.setWindowTitle("Commands")
+        self.setWindowTitle(tr("Commands"))
         self._entries: list[PaletteEntry] = []
         self.field = QLineEdit(self)
-        self.field.setPlaceholderText("Type the name of a command")
-        self.field.setAccessibleName("Command")
+        self.field.setPlaceholderText(tr("Type the name of a command"))
+        self.field.setAccessibleName(tr("Command"))
         self.list = QListWidget(self)
         self.list.setItemDelegate(_EntryDelegate(self.list))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -168,9 +169,11 @@ class CommandPalette(QDialog):
     def _show_reason(self) -> None:
         entry = self._current()
         if entry is None:
-            self.reason.setText("No command has this name.")
+            self.reason.setText(tr("No command has this name."))
         else:
-            self.reason.setText(f"Not now: {entry.reason}" if entry.reason else "Enter runs it, Escape closes.")
+            self.reason.setText(
+                tr("Not now: {reason}", reason=entry.reason) if entry.reason else tr("Enter runs it, Escape closes.")
+            )
 
     def _run(self) -> None:
         entry = self._current()

@@ -10,14 +10,14 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QStatusBar, QWidget
 from widgets.facts import plain_label, set_plain_tip
 from widgets.panels.cell_painter import tabular_font
 from widgets.toolbar import ElidedLabel
-from widgets.words import tr
+from widgets.words import mark, tr
 
 _FIELDS = (
-    ("seed", "The same seed and scenario give the same session."),
-    ("rate", "Messages published in each session second."),
-    ("in_flight", "Messages under a lease."),
-    ("recording", "Size of the session folder."),
-    ("frame", "What a picture of this window costs."),
+    ("seed", mark("The same seed and scenario give the same session.")),
+    ("rate", mark("Messages published in each session second.")),
+    ("in_flight", mark("Messages under a lease.")),
+    ("recording", mark("Size of the session folder.")),
+    ("frame", mark("What a picture of this window costs.")),
 )
 
 
@@ -46,7 +46,7 @@ class StatusBar(QStatusBar):
         for name, tip in _FIELDS:
             label = self.labels[name]
             label.setFont(tabular_font(12))
-            label.setToolTip(tip)
+            label.setToolTip(tr(tip))
             label.hide()
             self.addWidget(label)
         self.last_action = ElidedLabel("", self)

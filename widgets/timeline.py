@@ -11,18 +11,18 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from widgets.panels.cell_painter import as_plain
 from widgets.theme import current_theme
-from widgets.words import tr
+from widgets.words import mark, tr
 
 LEFT, RIGHT = 92, 14  # lane names, and air for the handle at the present
 AREA, LANE, AXIS, TOP = 28, 11, 15, 3
 #: Lane: its name on the screen.
 LANES = {
-    "rebalances": "Rebalances",
-    "faults": "Faults",
-    "dead letters": "Dead letters",
-    "backpressure": "Backpressure",
-    "actions": "Actions",
-    "bookmarks": "Bookmarks",
+    "rebalances": mark("Rebalances"),
+    "faults": mark("Faults"),
+    "dead letters": mark("Dead letters"),
+    "backpressure": mark("Backpressure"),
+    "actions": mark("Actions"),
+    "bookmarks": mark("Bookmarks"),
 }
 HEIGHT = TOP + AREA + LANE * len(LANES) + AXIS
 SNAP_PX = 4
@@ -186,7 +186,7 @@ class Timeline(QWidget):
         lines = [f"{int(minutes):02d}:{seconds:06.3f}"]
         place = bisect_left(facts.samples, (moment, 0.0))
         if place < len(facts.samples):
-            lines[0] += tr("   {samples:,.0f} messages/s", samples=facts.samples[place][1])
+            lines[0] += "   " + tr("{rate:,.0f} messages/s", rate=facts.samples[place][1])
         lines += [
             band.label
             for band in facts.bands

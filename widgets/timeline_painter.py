@@ -10,6 +10,7 @@ from PySide6.QtGui import QBrush, QPainter, QPainterPath, QPen, QPolygonF
 from widgets.panels.cell_painter import tabular_font
 from widgets.theme import Theme, qcolour
 from widgets.timeline import AREA, AXIS, LANE, LANES, LEFT, TOP
+from widgets.words import tr
 
 if TYPE_CHECKING:
     from widgets.timeline import Timeline
@@ -48,7 +49,7 @@ class TimelinePainter:
         painter.setFont(tabular_font(10))
         if facts.now_ns <= facts.start_ns:
             painter.setPen(qcolour(theme.muted))
-            text = "Throughput and what happened appear here once the session runs."
+            text = tr("Throughput and what happened appear here once the session runs.")
             painter.drawText(strip.rect(), _CENTRE, text)
             return
         self._lanes()
@@ -65,14 +66,14 @@ class TimelinePainter:
     def _lanes(self) -> None:
         painter, theme = self._painter, self._theme
         painter.setPen(qcolour(theme.muted))
-        painter.drawText(QRectF(10, TOP, LEFT - 14, AREA / 2), _MIDDLE_LEFT, "Messages/s")
-        peak = f"at most {self._facts.peak_per_s:,}"
+        painter.drawText(QRectF(10, TOP, LEFT - 14, AREA / 2), _MIDDLE_LEFT, tr("Messages/s"))
+        peak = tr("at most {count:,}", count=self._facts.peak_per_s)
         painter.drawText(QRectF(10, TOP + AREA / 2 - 1, LEFT - 14, AREA / 2), _MIDDLE_LEFT, peak)
         for place, (name, words) in enumerate(LANES.items()):
             top = self._lane_top[name]
             if place % 2 == 0:
                 painter.fillRect(QRectF(LEFT, top, self._strip.width() - LEFT, LANE), qcolour(theme.grid, 90))
-            painter.drawText(QRectF(10, top, LEFT - 14, LANE), _MIDDLE_LEFT, words)
+            painter.drawText(QRectF(10, top, LEFT - 14, LANE), _MIDDLE_LEFT, tr(words))
 
     def _area(self) -> None:
         samples = self._facts.samples

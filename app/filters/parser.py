@@ -148,7 +148,7 @@ class Parser:
 
     def _value(self, word: Token, field: Field | None) -> Value:
         if word.part is Part.TEXT:
-            return Value(word.text)
+            return Value(word.text, quoted=True)
         measured = field is None or field.kind not in {"text", "flag"}
         follows = self._next
         if measured and starts_with_number(word.text) and follows.part is Part.WORD and is_unit(follows.text):

@@ -43,11 +43,12 @@ class Value:
     number: Number | None = None
     measure: Measure = ""
     until: int = 0
+    quoted: bool = False
 
     @property
     def is_none(self) -> bool:
         """It asks for what is not there."""
-        return self.number is None and self.text.casefold() in {"none", "null", "n/a"}
+        return not self.quoted and self.number is None and self.text.casefold() in {"none", "null", "n/a"}
 
 
 def is_unit(word: str) -> bool:

@@ -38,7 +38,7 @@ class CompareHandlers(QObject):
         desk.registry.bind("compare", self._choose)
 
     def _why_no_last(self) -> str:
-        return "" if self._player.folder is not None else "This session is not recorded."
+        return "" if self._player.folder is not None else tr("This session is not recorded.")
 
     def last(self) -> Entry | None:
         """The run before the present one: what it branched from, else the last of the same scenario."""
@@ -59,17 +59,17 @@ class CompareHandlers(QObject):
         entry, folder = self.last(), self._player.folder
         if entry is None or folder is None:
             self._desk.say(
-                "There is no other recorded run of this scenario yet. Start it again (Ctrl+R), then compare."
+                tr("There is no other recorded run of this scenario yet. Start it again (Ctrl+R), then compare.")
             )
             return
         self.compare(folder, entry.folder)
 
     def _choose(self) -> None:
         dialog = ChooseSessionDialog(
-            "Compare two sessions",
-            "Select two of them (with Ctrl). The upper one is compared with the lower one.",
+            tr("Compare two sessions"),
+            tr("Select two of them (with Ctrl). The upper one is compared with the lower one."),
             [line_of(entry) for entry in self._library.entries()],
-            button="Compare",
+            button=tr("Compare"),
             many=2,
             browse=False,
             parent=self._desk.window,
@@ -88,7 +88,9 @@ class CompareHandlers(QObject):
         dialog = FactsTableDialog(
             tr("Compare {one} with {other}", one=one.name, other=other.name), tr("Comparing..."), self._desk.window
         )
-        job = self._desk.jobs.work(f"Compare {one.name} with {other.name}", work, lambda found: found.sentence)
+        job = self._desk.jobs.work(
+            tr("Compare {one} with {other}", one=one.name, other=other.name), work, lambda found: found.sentence
+        )
         show_when_done(job, dialog, lambda found: found if isinstance(found, FactsTable) else None)
         dialog.open()
 

@@ -15,6 +15,7 @@ from app.view_models.moves import current_group, group_name_error, move_choices
 from broker_core.lab.actions import MoveConsumer
 from widgets.canvas.view import NEW_GROUP
 from widgets.dialogs.move_to_group import MoveToGroupDialog
+from widgets.words import tr
 
 
 class ConsumerHandlers(QObject):
@@ -45,13 +46,13 @@ class ConsumerHandlers(QObject):
         return self._desk.selected("consumer")
 
     def _why_no_consumer(self) -> str:
-        return self._desk.why_ended() or ("" if self._consumer() else "Select a consumer on the canvas first.")
+        return self._desk.why_ended() or ("" if self._consumer() else tr("Select a consumer on the canvas first."))
 
     def _why_not_bench(self) -> str:
         why = self._why_no_consumer()
         if why or current_group(self._desk.player.snapshot, self._consumer()):
             return why
-        return f"{self._consumer()} is on the bench already."
+        return tr("{consumer} is on the bench already.", consumer=self._consumer())
 
     def move(self, consumer: str, group: str) -> None:
         """Move `consumer` to `group`; "" is the bench."""
@@ -67,7 +68,7 @@ class ConsumerHandlers(QObject):
         taken = {group.name for group in snapshot.groups}
 
         def name_error(name: str) -> str:
-            return f"There is a group {name} already." if name in taken else group_name_error(name)
+            return tr("There is a group {name} already.", name=name) if name in taken else group_name_error(name)
 
         dialog = MoveToGroupDialog(consumer, move_choices(snapshot, consumer), name_error, desk.window)
         dialog.ghostRequested.connect(

@@ -66,7 +66,7 @@ class EventHandlers(QObject):
             self._desk.views.momentChosen.emit(event.time_ns)
 
     def _why_no_moment(self) -> str:
-        return "" if self._panel.table.currentIndex().isValid() else "Choose an event in the panel Events first."
+        return "" if self._panel.table.currentIndex().isValid() else tr("Choose an event in the panel Events first.")
 
     def _menu(self, _seq: Hashable, at: QPoint) -> None:
         event = self._current()

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject
 from app.actions import Command
 from app.desk import Desk
 from app.filters.kept import KeptFilters
+from widgets.words import tr
 
 
 class FilterHandlers(QObject):
@@ -37,4 +38,4 @@ class FilterHandlers(QObject):
 
     def _why_no_filter(self) -> str:
         window = self._desk.window
-        return "" if window.panel(window.shown_tab()).filter_field is not None else "This panel has no filter."
+        return "" if window.panel(window.shown_tab()).filter_field is not None else tr("This panel has no filter.")

@@ -12,6 +12,7 @@ from app.desk import Desk
 from app.history.life import Place
 from app.view_models.lookups import EventLookup, LaneLookup, MessageLookup, RebalanceLookup
 from app.view_models.schema_facts import SchemaLookup
+from widgets.words import tr
 
 
 class InspectorHandlers(QObject):
@@ -47,10 +48,10 @@ class InspectorHandlers(QObject):
         parts.dead_letters.currentChanged.connect(self._letter)
         parts.schemas.currentChanged.connect(self._schema)
         desk.registry.bind(
-            "inspect_back", self.back, lambda: "" if views.trail.has_back else "There is nothing before."
+            "inspect_back", self.back, lambda: "" if views.trail.has_back else tr("There is nothing before.")
         )
         desk.registry.bind(
-            "inspect_forward", self.forward, lambda: "" if views.trail.has_forward else "There is nothing after."
+            "inspect_forward", self.forward, lambda: "" if views.trail.has_forward else tr("There is nothing after.")
         )
 
     def follow(self, target: str) -> None:

@@ -21,6 +21,7 @@ from broker_core.errors import BrokerError
 from broker_core.session.copying import copy_session
 from broker_core.session.reader import seal
 from widgets.dialogs.choose_session import ChooseSessionDialog, SessionLine
+from widgets.words import tr
 
 RECENT = "sessions/opened"
 MOST_RECENT = 20
@@ -43,7 +44,7 @@ class RecordingHandlers(QObject):
         self.library = Library(desk.player.sessions)
         bind = desk.registry.bind
         bind("open_session", self._choose)
-        bind("save_copy", self._ask_target, lambda: "" if self._player.folder else "This session is not recorded.")
+        bind("save_copy", self._ask_target, lambda: "" if self._player.folder else tr("This session is not recorded."))
         bind("save_scenario", self._ask_scenario, self._why_no_export)
         bind("save_test", self._ask_test, self._why_no_export)
         bind("record", self._toggle_record)
@@ -55,14 +56,17 @@ class RecordingHandlers(QObject):
     def _choose(self) -> None:
         lines = [line_of(entry) for entry in self.library.entries(self._recent())]
         dialog = ChooseSessionDialog(
-            "Open session", f"Sessions in {self.library.parent}, the newest first.", lines, parent=self._desk.window
+            tr("Open session"),
+            tr("Sessions in {parent}, the newest first.", parent=self.library.parent),
+            lines,
+            parent=self._desk.window,
         )
         dialog.chosen.connect(lambda keys: self.open(Path(keys[0])))
         dialog.browseRequested.connect(self._browse)
         dialog.open()
 
     def _browse(self) -> None:
-        found = QFileDialog.getExistingDirectory(self._desk.window, "Open session", str(self.library.parent))
+        found = QFileDialog.getExistingDirectory(self._desk.window, tr("Open session"), str(self.library.parent))
         if found:
             self.open(Path(found))
 
@@ -103,10 +107,15 @@ class RecordingHandlers(QObject):
         if not left:
             return
         newest = left[0]
-        more = f" So were {len(left) - 1} others." if len(left) > 1 else ""
+        more = tr(" So were {count} others.", count=len(left) - 1) if len(left) > 1 else ""
         self._desk.window.hint.say(
-            f"{newest.title}, started {newest.started}, was left open when the program died.{more}",
-            "Open it",
+            tr(
+                "{title}, started {started}, was left open when the program died.{more}",
+                title=newest.title,
+                started=newest.started,
+                more=more,
+            ),
+            tr("Open it"),
             partial(self.open, newest.folder),
             partial(self._close_all, [entry.folder for entry in left]),
         )
@@ -121,14 +130,18 @@ class RecordingHandlers(QObject):
                     continue  # it is told when somebody opens it
             return len(folders)
 
-        self._desk.jobs.work("Closing what was left open", close, lambda count: f"Closed {count}; they can be opened.")
+        self._desk.jobs.work(
+            tr("Closing what was left open"),
+            close,
+            lambda count: tr("Closed {count}; they can be opened.", count=count),
+        )
 
     # -- keep
 
     def _ask_target(self) -> None:
         folder = self._player.folder
         assert folder is not None
-        found, _ = QFileDialog.getSaveFileName(self._desk.window, "Save session as", str(Path.home() / folder.name))
+        found, _ = QFileDialog.getSaveFileName(self._desk.window, tr("Save session as"), str(Path.home() / folder.name))
         if found:
             self.save_copy(Path(found))
 
@@ -142,29 +155,34 @@ class RecordingHandlers(QObject):
         def copy(work: Work) -> Path:
             if recorder is not None:
                 recorder.flush()
-            return copy_session(folder, target, lambda part, name: work.say(part, f"Copying {name}"))
+            return copy_session(folder, target, lambda part, name: work.say(part, tr("Copying {name}", name=name)))
 
-        self._desk.jobs.work(f"Copy of {folder.name}", copy, lambda path: f"Copied to {path}")
-        self._desk.say(f"Copying the session to {target}.")
+        self._desk.jobs.work(
+            tr("Copy of {name}", name=folder.name), copy, lambda path: tr("Copied to {path}", path=path)
+        )
+        self._desk.say(tr("Copying the session to {target}.", target=target))
 
     # -- as a scenario, as a test
 
     def _why_no_export(self) -> str:
         if self._player.scenario is None or self._player.path is None:
-            return "No session is open."
+            return tr("No session is open.")
         return why_no_branch(self._player.stored, self._player.running)
 
     def _ask_scenario(self) -> None:
         drafts_folder().mkdir(parents=True, exist_ok=True)
         found, _ = QFileDialog.getSaveFileName(
-            self._desk.window, "Save as scenario", str(drafts_folder() / f"{self._name()}.yaml"), "Scenarios (*.yaml)"
+            self._desk.window,
+            tr("Save as scenario"),
+            str(drafts_folder() / f"{self._name()}.yaml"),
+            tr("Scenarios (*.yaml)"),
         )
         if found:
             self.export(Path(found), save_scenario)
 
     def _ask_test(self) -> None:
         found, _ = QFileDialog.getSaveFileName(
-            self._desk.window, "Save as test", str(Path.home() / f"test_{self._name('_')}.py"), "Tests (*.py)"
+            self._desk.window, tr("Save as test"), str(Path.home() / f"test_{self._name('_')}.py"), tr("Tests (*.py)")
         )
         if found:
             self.export(Path(found), save_test)
@@ -177,8 +195,12 @@ class RecordingHandlers(QObject):
     def export(self, target: Path, save: Callable[[Run, Path, Work], Path]) -> None:
         """Write what the session is made of, as a job: it is run again first, to know what comes of it."""
         run = self._run()
-        self._desk.jobs.work(f"Save {target.name}", lambda work: save(run, target, work), lambda at: f"Saved {at}")
-        self._desk.say(f"Running the session again to save {target.name}...")
+        self._desk.jobs.work(
+            tr("Save {name}", name=target.name),
+            lambda work: save(run, target, work),
+            lambda at: tr("Saved {at}", at=at),
+        )
+        self._desk.say(tr("Running the session again to save {name}...", name=target.name))
 
     def _run(self) -> Run:
         player = self._player
@@ -194,11 +216,11 @@ class RecordingHandlers(QObject):
         player.record = self._desk.registry.action("record").isChecked()
         recorded = player.folder is not None and not player.stopped
         if player.record:
-            this = "" if recorded else " This one is not: branch here (Ctrl+B) to run it again up to now, recorded."
-            self._desk.say(f"New sessions are recorded.{this}")
+            this = "" if recorded else tr(" This one is not: branch here (Ctrl+B) to run it again up to now, recorded.")
+            self._desk.say(tr("New sessions are recorded.{this}", this=this))
         else:
-            this = " This one still is, to its end." if recorded else ""
-            self._desk.say(f"New sessions are not recorded.{this}")
+            this = tr(" This one still is, to its end.") if recorded else ""
+            self._desk.say(tr("New sessions are not recorded.{this}", this=this))
 
 
 def line_of(entry: Entry) -> SessionLine:

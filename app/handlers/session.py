@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.actions import Command
 from app.desk import Desk
+from widgets.words import tr
 
 
 class SessionHandlers(QObject):
@@ -40,10 +41,14 @@ class SessionHandlers(QObject):
         bind("step", player.step, self._why_still)
         bind("run", player.run, self._why_still)
         bind("fast", player.run_fast, self._why_still)
-        bind("express", player.express, lambda: "" if player.live else "The past plays at most fast (F6).")
-        bind("stop", player.stop, lambda: "The session has ended already." if player.stopped else "")
+        bind("express", player.express, lambda: "" if player.live else tr("The past plays at most fast (F6)."))
+        bind("stop", player.stop, lambda: tr("The session has ended already.") if player.stopped else "")
         bind("open_scenario", self._open_scenario)
-        bind("open_session_folder", self._open_folder, lambda: "" if player.folder else "This session is not recorded.")
+        bind(
+            "open_session_folder",
+            self._open_folder,
+            lambda: "" if player.folder else tr("This session is not recorded."),
+        )
         bind("quit", desk.window.close)
         desk.window.toolbar.speedChosen.connect(self._choose_speed)
 
@@ -67,7 +72,9 @@ class SessionHandlers(QObject):
         self._desk.attempt(self._player.restart)
 
     def _open_scenario(self) -> None:
-        found, _ = QFileDialog.getOpenFileName(self._desk.window, "Open scenario", "", "Scenarios (*.yaml *.yml)")
+        found, _ = QFileDialog.getOpenFileName(
+            self._desk.window, tr("Open scenario"), "", tr("Scenarios (*.yaml *.yml)")
+        )
         if found:
             self.open(Path(found))
 

@@ -11,6 +11,7 @@ from app.sessions.until import FIELDS, RunUntil
 from app.view_models.filter_help import help_rows
 from broker_core.clock import ns_from_s
 from widgets.dialogs.run_until import HERE, NEW_SEED, RunUntilDialog
+from widgets.words import tr
 
 
 class UntilHandlers(QObject):
@@ -24,7 +25,7 @@ class UntilHandlers(QObject):
         super().__init__(desk.window)
         self._desk, self._player = desk, desk.player
         self._last = ""
-        desk.registry.bind("run_until", self._ask, lambda: "" if desk.player.scenario else "No session is open.")
+        desk.registry.bind("run_until", self._ask, lambda: "" if desk.player.scenario else tr("No session is open."))
 
     def _ask(self) -> None:
         dialog = RunUntilDialog(
@@ -48,13 +49,13 @@ class UntilHandlers(QObject):
             return
         errand = RunUntil(live.simulation, condition, ns_from_s(live.simulation.scenario.until_s))
         self._player.run_errand(errand.go_on, errand.told)
-        self._desk.say(f"Running until {text}; Space stops it.")
+        self._desk.say(tr("Running until {words}; Space stops it.", words=text))
 
 
 def why_no_condition(text: str) -> str:
     """What is wrong with a condition, in a sentence; "" where nothing is."""
     if not text.strip():
-        return "A condition is needed."
+        return tr("A condition is needed.")
     try:
         parse(text, FIELDS)
     except FilterError as error:

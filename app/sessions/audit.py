@@ -74,7 +74,10 @@ def audit(events: Iterable[Event], snapshot: Snapshot, scenario: Scenario, work:
     for event in events:
         found.events += 1
         if found.events % SAY_EVERY == 0:
-            work.say(found.events / max(1, snapshot.events), f"{found.events:,} of {snapshot.events:,} events")
+            work.say(
+                found.events / max(1, snapshot.events),
+                tr("{done:,} of {whole:,} events", done=found.events, whole=snapshot.events),
+            )
         if checker is not None and not found.broken:
             try:
                 checker(event)

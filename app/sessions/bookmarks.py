@@ -7,6 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from widgets.words import tr
+
 BOOKMARKS_FILE = "bookmarks.json"
 MOST = 1_000
 MOST_CHARS = 200
@@ -30,7 +32,7 @@ class Bookmarks:
             try:
                 self._marks = msgspec.json.decode(self._path.read_bytes(), type=list[Bookmark])[:MOST]
             except (OSError, msgspec.MsgspecError) as error:
-                self.problem = f"The bookmarks in {self._path} cannot be read: {error}."
+                self.problem = tr("The bookmarks in {path} cannot be read: {error}.", path=self._path, error=error)
         self._marks.sort(key=lambda mark: mark.time_ns)
 
     def all(self) -> tuple[Bookmark, ...]:
@@ -40,8 +42,8 @@ class Bookmarks:
     def add(self, time_ns: int, name: str) -> Bookmark:
         """One more. Raises OSError where it cannot be kept, ValueError where there are too many."""
         if len(self._marks) >= MOST:
-            raise ValueError(f"A session has at most {MOST:,} bookmarks; remove some first.")
-        mark = Bookmark(time_ns, " ".join(name.split())[:MOST_CHARS] or "Bookmark")
+            raise ValueError(tr("A session has at most {count:,} bookmarks; remove some first.", count=MOST))
+        mark = Bookmark(time_ns, " ".join(name.split())[:MOST_CHARS] or tr("Bookmark"))
         self._marks = sorted([*self._marks, mark], key=lambda one: one.time_ns)
         self._save()
         return mark

@@ -9,6 +9,7 @@ from app.filters import Field, Fields, Filter
 from app.filters.field import folded
 from broker_core.events import MESSAGE_KINDS, Event, EventKind, describe
 from broker_core.lab.simulation import Simulation
+from widgets.words import tr
 
 
 class Moment(NamedTuple):
@@ -147,5 +148,5 @@ class RunUntil:
     def told(self, done: bool) -> str:
         """The sentence for the end."""
         if self.found is not None:
-            return f"Stopped right after {describe(self.found)}"
-        return "It never happened: the session came to its end." if done else ""
+            return tr("Stopped right after {found}", found=describe(self.found))
+        return tr("It never happened: the session came to its end.") if done else ""

@@ -6,14 +6,15 @@ from app.view_models.formats import count, duration, rate
 from broker_core.snapshots import GateView, Snapshot
 from widgets.panels.backpressure import GaugeFacts
 from widgets.panels.gauge_controls import Limits
+from widgets.words import mark, tr
 
 NEARLY_FULL = 0.8
 _POLICIES = {
-    "block": "blocks producers",
-    "reject": "rejects when full",
-    "drop_newest": "drops the newest",
-    "drop_oldest": "drops the oldest",
-    "priority_evict": "evicts by priority",
+    "block": mark("blocks producers"),
+    "reject": mark("rejects when full"),
+    "drop_newest": mark("drops the newest"),
+    "drop_oldest": mark("drops the oldest"),
+    "priority_evict": mark("evicts by priority"),
 }
 _ORDER = {"Full": 0, "Limited": 1, "Open": 2}
 
@@ -59,16 +60,22 @@ def _tokens(gate: GateView) -> str:
     if gate.tokens is None:
         return ""
     number = f"{max(0.0, gate.tokens):,.0f}"
-    return f"{number} token" if number == "1" else f"{number} tokens"
+    return tr("{number} token", number=number) if number == "1" else tr("{number} tokens", number=number)
 
 
 def gauge_facts(gate: GateView, kind: str, now_ns: int, *, changeable: bool = True) -> GaugeFacts:
     """One gate as texts. That of a subscription is made with it, and not `changeable`."""
-    depth = f"{gate.depth:,} of {gate.limit:,}" if gate.limit else f"{gate.depth:,}, no limit"
-    rates = "No rate limit"
+    depth = (
+        tr("{depth:,} of {limit:,}", depth=gate.depth, limit=gate.limit)
+        if gate.limit
+        else tr("{depth:,}, no limit", depth=gate.depth)
+    )
+    rates = tr("No rate limit")
     if gate.rate_limit_per_s is not None:
         tokens = _tokens(gate)
-        rates = f"At most {rate(gate.rate_limit_per_s)} messages/s" + (f" · {tokens} left" if tokens else "")
+        rates = tr("At most {rate} messages/s", rate=rate(gate.rate_limit_per_s)) + (
+            tr(" · {tokens} left", tokens=tokens) if tokens else ""
+        )
         if only_rate(gate):
             depth = f"{rate(gate.rate_limit_per_s)}/s" + (f", {tokens}" if tokens else "")
     return GaugeFacts(
@@ -77,10 +84,12 @@ def gauge_facts(gate: GateView, kind: str, now_ns: int, *, changeable: bool = Tr
         state=gate_state(gate),
         depth=depth,
         share=_share(gate),
-        policy=_POLICIES.get(gate.policy, gate.policy),
+        policy=tr(_POLICIES.get(gate.policy, gate.policy)),
         rate=rates,
-        slowest=f"Slowest reader: {gate.slowest}" if gate.slowest else "No reader is behind",
-        blocked=tuple(f"{name} for {duration(now_ns - since_ns)}" for name, since_ns in gate.blocked),
+        slowest=tr("Slowest reader: {slowest}", slowest=gate.slowest) if gate.slowest else tr("No reader is behind"),
+        blocked=tuple(
+            tr("{name} for {time}", name=name, time=duration(now_ns - since_ns)) for name, since_ns in gate.blocked
+        ),
         rejected=count(gate.rejected),
         dropped=count(gate.dropped),
         blocked_total=duration(gate.blocked_ns_total),

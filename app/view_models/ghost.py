@@ -7,6 +7,7 @@ from broker_core.groups.assignors import assign
 from broker_core.groups.protocol import Subscription
 from broker_core.snapshots import GroupView, Snapshot
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
+from widgets.words import tr
 
 # Members are ordered by their ids, and a newcomer's is its name with a number behind.
 _NEWCOMER = "{}-~"
@@ -23,10 +24,10 @@ def ghost(snapshot: Snapshot, owners: Owners, consumer: str, target: str) -> Gho
     if target and target not in groups:
         moves += _read_anew(snapshot, owners, consumer, target, old)
         topics = ", ".join(dict.fromkeys(move.topic for move in moves)) or "nothing"
-        note = f"{consumer} alone reads {topics}, from the beginning."
+        note = tr("{consumer} alone reads {topics}, from the beginning.", consumer=consumer, topics=topics)
         if old is not None:
-            heirs = "go to others" if len(old.members) > 1 else "are read by nobody then"
-            note += f" Its partitions in {old.name} {heirs}."
+            heirs = tr("go to others") if len(old.members) > 1 else tr("are read by nobody then")
+            note += tr(" Its partitions in {name} {heirs}.", name=old.name, heirs=heirs)
     for group in (old, groups.get(target)):
         if group is None:
             continue
@@ -35,14 +36,18 @@ def ghost(snapshot: Snapshot, owners: Owners, consumer: str, target: str) -> Gho
         moves += moved
         kept += stayed
     if not target and old is None:
-        note = f"{consumer} is on the bench already."
+        note = tr("{consumer} is on the bench already.", consumer=consumer)
     return Ghost(_title(consumer, target), tuple(moves), kept, note)
 
 
 def _title(consumer: str, target: str) -> str:
     if target == NEW_GROUP:
-        return f"{consumer} to a new group"
-    return f"{consumer} to {target}" if target else f"{consumer} to the bench"
+        return tr("{consumer} to a new group", consumer=consumer)
+    return (
+        tr("{consumer} to {target}", consumer=consumer, target=target)
+        if target
+        else tr("{consumer} to the bench", consumer=consumer)
+    )
 
 
 def _read_anew(

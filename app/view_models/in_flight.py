@@ -14,6 +14,7 @@ from app.view_models.owners import Owners
 from app.view_models.table import Column, TableModel
 from broker_core.snapshots import LeaseView, QueueView, Snapshot
 from widgets.roles import Role
+from widgets.words import tr
 
 KEY_CHARS = 40  # As many leases as a snapshot may hold of all queues together without being called many.
 SNAPSHOT_ROWS = 5_000
@@ -54,7 +55,7 @@ class InFlightModel(TableModel[LeaseView]):
                 lambda row: str(row.partition),
                 lambda row: row.partition,
                 numeric=True,
-                about="0 is the most urgent.",
+                about=tr("0 is the most urgent."),
             ),
             Column[LeaseView]("Offset", lambda row: f"{row.offset:,}", lambda row: row.offset, numeric=True),
             Column[LeaseView]("Key", key_text, hint=lambda row: "" if row.key is None else plain_text(row.key, 400)),
@@ -68,11 +69,11 @@ class InFlightModel(TableModel[LeaseView]):
             ),
             Column[LeaseView](
                 "Attempt",
-                lambda row: f"{row.attempt} of {row.max_attempts}",
+                lambda row: tr("{attempt} of {max_attempts}", attempt=row.attempt, max_attempts=row.max_attempts),
                 lambda row: row.attempt,
                 numeric=True,
                 roles={Role.WARN: lambda row: "failure" if row.attempt >= row.max_attempts > 1 else ""},
-                about="Deliveries of this message so far; after the last one it goes to the dead letters.",
+                about=tr("Deliveries of this message so far; after the last one it goes to the dead letters."),
             ),
             Column[LeaseView](
                 "Acquired (session time)",
@@ -89,9 +90,9 @@ class InFlightModel(TableModel[LeaseView]):
                 kind="duration",
                 value=self._left_ns,
                 numeric=True,
-                hint=lambda row: f"Until {times.hint(row.deadline_ns)[:1].lower()}{times.hint(row.deadline_ns)[1:]}",
+                hint=lambda row: tr("The lease ends at:") + f"\n{times.hint(row.deadline_ns)}",
                 roles={Role.COUNTDOWN: self._left_share},
-                about="Until the lease expires and the message is delivered again.",
+                about=tr("Until the lease expires and the message is delivered again."),
                 live=True,
             ),
         )

@@ -40,12 +40,12 @@ def _actor(snapshot: Snapshot, name: str) -> ActorView | None:
 
 def _work(actor: ActorView, verb: str, now_ns: int) -> Facts:
     return (
-        (verb, f"{count(actor.processed)} messages"),
-        ("Failed", f"{count(actor.failed)} messages"),
-        ("Rate", f"{rate(actor.rate_per_s)} messages/s"),
+        (verb, tr("{count} messages", count=count(actor.processed))),
+        (tr("Failed"), tr("{count} messages", count=count(actor.failed))),
+        (tr("Rate"), tr("{rate} messages/s", rate=rate(actor.rate_per_s))),
         (
-            "In this state",
-            f"{duration(now_ns - actor.since_ns)}, since {session_time(actor.since_ns)}",
+            tr("In this state"),
+            tr("{time}, since {since}", time=duration(now_ns - actor.since_ns), since=session_time(actor.since_ns)),
             _at(actor.since_ns),
         ),
     )
@@ -75,17 +75,17 @@ def _gate(gate: GateView | None, kind: str, now_ns: int) -> tuple[Section, ...]:
         return ()
     facts = gauge_facts(gate, kind, now_ns)
     rows = [
-        ("State", facts.state),
-        ("Depth", f"{count(gate.depth)}, no limit" if only_rate(gate) else facts.depth),
-        ("When full", facts.policy),
-        ("Rate limit", facts.rate),
-        ("Slowest", gate.slowest or "nobody is behind"),
-        ("Rejected", f"{facts.rejected} messages"),
-        ("Dropped", f"{facts.dropped} messages"),
-        ("Blocked", f"{facts.blocked_total} in all"),
+        (tr("State"), facts.state),
+        (tr("Depth"), tr("{depth}, no limit", depth=count(gate.depth)) if only_rate(gate) else facts.depth),
+        (tr("When full"), facts.policy),
+        (tr("Rate limit"), facts.rate),
+        (tr("Slowest"), gate.slowest or tr("nobody is behind")),
+        (tr("Rejected"), tr("{count} messages", count=facts.rejected)),
+        (tr("Dropped"), tr("{count} messages", count=facts.dropped)),
+        (tr("Blocked"), tr("{count} in all", count=facts.blocked_total)),
     ]
-    rows += [("Waiting", sentence) for sentence in facts.blocked[:8]]
-    return (("Backpressure", tuple(rows)),)
+    rows += [(tr("Waiting"), sentence) for sentence in facts.blocked[:8]]
+    return ((tr("Backpressure"), tuple(rows)),)
 
 
 def _producer(snapshot: Snapshot, name: str) -> InspectorFacts | None:
@@ -95,16 +95,20 @@ def _producer(snapshot: Snapshot, name: str) -> InspectorFacts | None:
     gate = gate_of(snapshot, actor.target)
     waits = [
         (
-            "Blocked",
-            f"{duration(snapshot.time_ns - since_ns)} by {gate.target}; "
-            + ("it waits for tokens" if only_rate(gate) else f"slowest reader: {gate.slowest or 'nobody'}"),
+            tr("Blocked"),
+            tr("{time} by {target}; ", time=duration(snapshot.time_ns - since_ns), target=gate.target)
+            + (
+                tr("it waits for tokens")
+                if only_rate(gate)
+                else tr("slowest reader: {name}", name=gate.slowest or tr("nobody"))
+            ),
         )
         for blocked, since_ns in (gate.blocked if gate is not None else ())
         if gate is not None and blocked == name
     ]
-    to = _linked("Publishes to", actor.target or "nothing", _target(snapshot, actor.target))
-    rows = (to, *waits, *_work(actor, "Published", snapshot.time_ns))
-    return InspectorFacts("Producer", name, actor.state, (("", rows),))
+    to = _linked(tr("Publishes to"), actor.target or tr("nothing"), _target(snapshot, actor.target))
+    rows = (to, *waits, *_work(actor, tr("Published"), snapshot.time_ns))
+    return InspectorFacts(tr("Producer"), name, actor.state, (("", rows),))
 
 
 def _consumer(snapshot: Snapshot, name: str) -> InspectorFacts | None:
@@ -118,38 +122,38 @@ def _consumer(snapshot: Snapshot, name: str) -> InspectorFacts | None:
             (
                 "",
                 (
-                    _linked("Group", actor.target or "none, on the bench", _target(snapshot, actor.target)),
-                    *_work(actor, "Processed", snapshot.time_ns),
+                    _linked(tr("Group"), actor.target or tr("none, on the bench"), _target(snapshot, actor.target)),
+                    *_work(actor, tr("Processed"), snapshot.time_ns),
                 ),
             )
         )
     for group, member in seats:
         places = [f"{topic}/{partition}" for topic, partition in member.partitions]
         owned: Facts = tuple(
-            ("Owns" if not at else "", place, f"lane:{place}") for at, place in enumerate(places[:LISTED])
+            (tr("Owns") if not at else "", place, f"lane:{place}") for at, place in enumerate(places[:LISTED])
         )
         if not places:
-            owned = (("Owns", "nothing"),)
+            owned = ((tr("Owns"), tr("nothing")),)
         elif len(places) > LISTED:
-            owned = (*owned, ("", f"and {len(places) - LISTED:,} more"))
-        since: Fact = ("Since", NOT_APPLICABLE)
+            owned = (*owned, ("", tr("and {count:,} more", count=len(places) - LISTED)))
+        since: Fact = (tr("Since"), NOT_APPLICABLE)
         if member.owned_since_ns is not None:
-            since = ("Since", session_time(member.owned_since_ns), _at(member.owned_since_ns))
+            since = (tr("Since"), session_time(member.owned_since_ns), _at(member.owned_since_ns))
         lags = [at.lag for at in group.offsets if at.owner == name and at.lag is not None]
         sections.append(
             (
-                f"Member of {group.name}",
+                tr("Member of {name}", name=group.name),
                 (
                     *owned,
                     since,
-                    ("Lag", f"{sum(lags):,} messages" if lags else NOT_APPLICABLE),
-                    ("Joined", session_time(member.joined_ns), _at(member.joined_ns)),
-                    ("Heartbeat", f"{duration(snapshot.time_ns - member.last_heartbeat_ns)} ago"),
-                    ("Member id", member.member_id),
+                    (tr("Lag"), tr("{count:,} messages", count=sum(lags)) if lags else NOT_APPLICABLE),
+                    (tr("Joined"), session_time(member.joined_ns), _at(member.joined_ns)),
+                    (tr("Heartbeat"), tr("{time} ago", time=duration(snapshot.time_ns - member.last_heartbeat_ns))),
+                    (tr("Member id"), member.member_id),
                 ),
             )
         )
-    return InspectorFacts("Consumer", name, actor.state if actor is not None else "", tuple(sections))
+    return InspectorFacts(tr("Consumer"), name, actor.state if actor is not None else "", tuple(sections))
 
 
 def _worker(snapshot: Snapshot, name: str) -> InspectorFacts | None:
@@ -160,7 +164,12 @@ def _worker(snapshot: Snapshot, name: str) -> InspectorFacts | None:
     holds = tuple(
         (
             f"{lease.queue} {lease.offset:,}",
-            f"attempt {lease.attempt} of {lease.max_attempts}, {duration(lease.deadline_ns - snapshot.time_ns)} left",
+            tr(
+                "attempt {attempt} of {max_attempts}, {time} left",
+                attempt=lease.attempt,
+                max_attempts=lease.max_attempts,
+                time=duration(lease.deadline_ns - snapshot.time_ns),
+            ),
             f"message:{lease.queue}/{lease.partition}/{lease.offset}",
         )
         for lease in held[:12]
@@ -169,14 +178,14 @@ def _worker(snapshot: Snapshot, name: str) -> InspectorFacts | None:
         (
             "",
             (
-                _linked("Queue", actor.target or "none", _target(snapshot, actor.target)),
-                *_work(actor, "Processed", snapshot.time_ns),
+                _linked(tr("Queue"), actor.target or tr("none"), _target(snapshot, actor.target)),
+                *_work(actor, tr("Processed"), snapshot.time_ns),
             ),
         )
     ]
     if holds:
-        sections.append(("Holds", holds))
-    return InspectorFacts("Worker", name, actor.state, tuple(sections))
+        sections.append((tr("Holds"), holds))
+    return InspectorFacts(tr("Worker"), name, actor.state, tuple(sections))
 
 
 def _topic(snapshot: Snapshot, name: str) -> InspectorFacts | None:
@@ -184,24 +193,31 @@ def _topic(snapshot: Snapshot, name: str) -> InspectorFacts | None:
     if topic is None:
         return None
     readers: Facts = tuple(
-        ("Read by" if not at else "", group.name, f"group:{group.name}")
+        (tr("Read by") if not at else "", group.name, f"group:{group.name}")
         for at, group in enumerate(group for group in snapshot.groups if name in group.topics)
-    ) or (("Read by", "no group"),)
+    ) or ((tr("Read by"), tr("no group")),)
     rows: Facts = (
-        ("Partitions", str(len(topic.partitions))),
-        ("Published", f"{count(topic.published)} messages, {byte_size(topic.published_bytes)}"),
-        ("Stored", byte_size(sum(part.size_bytes for part in topic.partitions))),
+        (tr("Partitions"), str(len(topic.partitions))),
+        (
+            tr("Published"),
+            tr("{count} messages, {size}", count=count(topic.published), size=byte_size(topic.published_bytes)),
+        ),
+        (tr("Stored"), byte_size(sum(part.size_bytes for part in topic.partitions))),
         *readers,
     )
     lanes: Section = (
-        "Partitions",
+        tr("Partitions"),
         tuple(
-            (str(part.partition), f"{part.start_offset:,} to {part.end_offset:,}", f"lane:{name}/{part.partition}")
+            (
+                str(part.partition),
+                tr("{first:,} to {end:,}", first=part.start_offset, end=part.end_offset),
+                f"lane:{name}/{part.partition}",
+            )
             for part in topic.partitions[:LISTED]
         ),
     )
     sections = (("", rows), *_gate(topic.gate, "topic", snapshot.time_ns), lanes)
-    return InspectorFacts("Topic", name, gate_state(topic.gate), sections)
+    return InspectorFacts(tr("Topic"), name, gate_state(topic.gate), sections)
 
 
 def _lane(snapshot: Snapshot, name: str) -> InspectorFacts | None:
@@ -220,51 +236,65 @@ def _lane(snapshot: Snapshot, name: str) -> InspectorFacts | None:
         (
             "",
             (
-                ("Offsets", f"{part.start_offset:,} to {part.end_offset:,}"),
-                ("Stored", f"{part.end_offset - part.start_offset:,} messages, {byte_size(part.size_bytes)}"),
+                (
+                    tr("Offsets"),
+                    tr("{first:,} to {end:,}", first=part.start_offset, end=part.end_offset),
+                ),
+                (
+                    tr("Stored"),
+                    tr(
+                        "{count:,} messages, {size}",
+                        count=part.end_offset - part.start_offset,
+                        size=byte_size(part.size_bytes),
+                    ),
+                ),
             ),
         )
     ]
     for group in snapshot.groups:
         for at in group.offsets:
             if (at.topic, str(at.partition)) == (topic_name, number):
-                lag = NOT_APPLICABLE if at.lag is None else f"{at.lag:,} messages"
+                lag = NOT_APPLICABLE if at.lag is None else tr("{count:,} messages", count=at.lag)
                 if at.lag_ns:
-                    lag += f", {duration(at.lag_ns)} behind"
+                    lag += tr(", {time} behind", time=duration(at.lag_ns))
                 sections.append(
                     (
-                        f"In {group.name}",
+                        tr("In {name}", name=group.name),
                         (
-                            _linked("Owner", at.owner or "nobody", f"consumer:{at.owner}" if at.owner else ""),
-                            ("Position", count(at.position)),
-                            ("Committed", count(at.committed)),
-                            ("Lag", lag),
+                            _linked(tr("Owner"), at.owner or tr("nobody"), f"consumer:{at.owner}" if at.owner else ""),
+                            (tr("Position"), count(at.position)),
+                            (tr("Committed"), count(at.committed)),
+                            (tr("Lag"), lag),
                         ),
                     )
                 )
-    return InspectorFacts("Partition", name, "", tuple(sections))
+    return InspectorFacts(tr("Partition"), name, "", tuple(sections))
 
 
 def _group(snapshot: Snapshot, name: str) -> InspectorFacts | None:
     group = next((one for one in snapshot.groups if one.name == name), None)
     if group is None:
         return None
-    return InspectorFacts("Group", name, group.state, (("", _group_rows(group, snapshot.time_ns)), _members(group)))
+    return InspectorFacts(tr("Group"), name, group.state, (("", _group_rows(group, snapshot.time_ns)), _members(group)))
 
 
 def _group_rows(group: GroupView, now_ns: int) -> Facts:
     lags = [at.lag for at in group.offsets if at.lag is not None]
     return (
-        ("Generation", str(group.generation)),
+        (tr("Generation"), str(group.generation)),
         (
-            "In this state",
-            f"{duration(now_ns - group.state_since_ns)}, since {session_time(group.state_since_ns)}",
+            tr("In this state"),
+            tr(
+                "{time}, since {since}",
+                time=duration(now_ns - group.state_since_ns),
+                since=session_time(group.state_since_ns),
+            ),
             _at(group.state_since_ns),
         ),
-        ("Assignor", group.assignor),
-        ("Leader", group.leader or "none"),
-        ("Reads", ", ".join(group.topics) or "nothing"),
-        ("Lag", f"{sum(lags):,} messages" if lags else NOT_APPLICABLE),
+        (tr("Assignor"), group.assignor),
+        (tr("Leader"), group.leader or tr("none")),
+        (tr("Reads"), ", ".join(group.topics) or tr("nothing")),
+        (tr("Lag"), tr("{count:,} messages", count=sum(lags)) if lags else NOT_APPLICABLE),
     )
 
 
@@ -272,12 +302,14 @@ def _members(group: GroupView) -> Section:
     rows = tuple(
         (
             member.client,
-            f"{len(member.partitions)} partition{'' if len(member.partitions) == 1 else 's'}",
+            tr("1 partition")
+            if len(member.partitions) == 1
+            else tr("{count} partitions", count=len(member.partitions)),
             f"consumer:{member.client}",
         )
         for member in group.members[:LISTED]
     )
-    return (f"Members ({len(group.members)})", rows)
+    return (tr("Members ({count})", count=len(group.members)), rows)
 
 
 def _queue(snapshot: Snapshot, name: str) -> InspectorFacts | None:
@@ -285,33 +317,38 @@ def _queue(snapshot: Snapshot, name: str) -> InspectorFacts | None:
     if queue is None:
         return None
     now = (
-        ("Ready", f"{queue.ready:,} messages"),
-        ("Delayed", f"{queue.delayed:,} messages"),
-        ("In flight", f"{queue.in_flight:,} messages"),
-        ("Dead letters", f"{queue.dead:,} messages"),
+        (tr("Ready"), tr("{count:,} messages", count=queue.ready)),
+        (tr("Delayed"), tr("{count:,} messages", count=queue.delayed)),
+        (tr("In flight"), tr("{count:,} messages", count=queue.in_flight)),
+        (tr("Dead letters"), tr("{count:,} messages", count=queue.dead)),
     )
     so_far = (
-        ("Acknowledged", f"{queue.acknowledged:,} messages"),
-        ("Redelivered", f"{queue.redelivered:,} times"),
-        ("Dead-lettered", f"{queue.dead_lettered:,} messages"),
-        ("Redriven", f"{queue.redriven:,} messages"),
+        (tr("Acknowledged"), tr("{count:,} messages", count=queue.acknowledged)),
+        (tr("Redelivered"), tr("{count:,} times", count=queue.redelivered)),
+        (tr("Dead-lettered"), tr("{count:,} messages", count=queue.dead_lettered)),
+        (tr("Redriven"), tr("{count:,} messages", count=queue.redriven)),
     )
     rules = (
-        ("Lease", f"{queue.lease_ms:,} ms"),
-        ("Attempts", f"at most {queue.max_attempts}"),
-        ("Priorities", str(queue.priorities)),
-        ("Takers waiting", str(queue.waiting_takers)),
+        (tr("Lease"), tr("{count:,} ms", count=queue.lease_ms)),
+        (tr("Attempts"), tr("at most {count}", count=queue.max_attempts)),
+        (tr("Priorities"), str(queue.priorities)),
+        (tr("Takers waiting"), str(queue.waiting_takers)),
     )
-    sections = (("Now", now), ("So far", so_far), ("Rules", rules), *_gate(queue.gate, "queue", snapshot.time_ns))
-    return InspectorFacts("Queue", name, gate_state(queue.gate), sections)
+    sections = (
+        (tr("Now"), now),
+        (tr("So far"), so_far),
+        (tr("Rules"), rules),
+        *_gate(queue.gate, "queue", snapshot.time_ns),
+    )
+    return InspectorFacts(tr("Queue"), name, gate_state(queue.gate), sections)
 
 
 def _bench(snapshot: Snapshot) -> InspectorFacts:
     names = [actor.name for actor in snapshot.actors if actor.role == "consumer" and not actor.target]
     rows: Facts = tuple(("", name, f"consumer:{name}") for name in names) or (
-        ("", "Nobody sits here. Drag a consumer here to take it out of its group."),
+        ("", tr("Nobody sits here. Drag a consumer here to take it out of its group.")),
     )
-    return InspectorFacts("Bench", "Bench", "", (("Consumers", rows),))
+    return InspectorFacts(tr("Bench"), tr("Bench"), "", ((tr("Consumers"), rows),))
 
 
 _MAKERS: dict[str, Callable[[Snapshot, str], InspectorFacts | None]] = {
@@ -330,7 +367,7 @@ _MAKERS: dict[str, Callable[[Snapshot, str], InspectorFacts | None]] = {
 def scenario_facts(scenario: Scenario) -> InspectorFacts:
     """What the scenario is about, what to watch and what to try: shown while nothing is selected."""
     sections: list[Section] = [("", (("", " ".join(scenario.about.split())),))]
-    for title, lines in (("Try", scenario.try_), ("Watch", scenario.watch)):
+    for title, lines in ((tr("Try"), scenario.try_), (tr("Watch"), scenario.watch)):
         if lines:
             sections.append((title, tuple((f"{number}.", line) for number, line in enumerate(lines, start=1))))
-    return InspectorFacts("Scenario", scenario.title, "", tuple(sections))
+    return InspectorFacts(tr("Scenario"), scenario.title, "", tuple(sections))

@@ -7,6 +7,8 @@ from broker_core.names import check_name
 from broker_core.snapshots import Snapshot
 from widgets.canvas.view import NEW_GROUP
 from widgets.dialogs.move_to_group import BENCH, MoveChoice
+from widgets.theme_states import state_style
+from widgets.words import tr
 
 
 def current_group(snapshot: Snapshot, consumer: str) -> str:
@@ -23,13 +25,18 @@ def move_choices(snapshot: Snapshot, consumer: str) -> list[MoveChoice]:
     choices = []
     for group in snapshot.groups:
         members = len(group.members)
-        reads = ", ".join(group.topics) or "nothing"
-        about = f"{group.state}, {members} member{'' if members == 1 else 's'}, reads {reads}"
-        reason = f"{consumer} is in this group already." if group.name == now else ""
+        reads = ", ".join(group.topics) or tr("nothing")
+        about = tr(
+            "{state}, {members}, reads {topics}",
+            state=state_style(group.state).word,
+            members=tr("1 member") if members == 1 else tr("{count} members", count=members),
+            topics=reads,
+        )
+        reason = tr("{consumer} is in this group already.", consumer=consumer) if group.name == now else ""
         choices.append(MoveChoice(group.name, group.name, about, reason))
-    benched = f"{consumer} is on the bench already." if not now else ""
-    choices.append(MoveChoice(BENCH, "The bench", "Reads nothing until it is moved again", benched))
-    choices.append(MoveChoice(NEW_GROUP, "New group...", "Has all partitions to itself"))
+    benched = tr("{consumer} is on the bench already.", consumer=consumer) if not now else ""
+    choices.append(MoveChoice(BENCH, tr("The bench"), tr("Reads nothing until it is moved again"), benched))
+    choices.append(MoveChoice(NEW_GROUP, tr("New group..."), tr("Has all partitions to itself")))
     return choices
 
 

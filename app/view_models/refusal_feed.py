@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from broker_core.events import Event, EventKind
+from widgets.words import tr
 
 # Reasons name the place in the value, so there are few; a flood of others is counted together.
 ROWS_MAX = 1_000
@@ -37,7 +38,7 @@ class RefusalFeed:
         key = (event.topic, event.client, event.cause, became)
         found = self._found.get(key)
         if found is None and len(self._found) >= ROWS_MAX:
-            key = ("", "", "other reasons", became)
+            key = ("", "", tr("other reasons"), became)
             found = self._found.get(key)
         count = max(1, event.count)
         self._found[key] = (

@@ -66,7 +66,10 @@ def seek_review(simulation: Simulation, action: Seek) -> Review:
     place = f"{action.topic}/{action.partition}"
     here = actor.position(action.topic, action.partition) if isinstance(actor, ConsumerActor) else None
     if here is None:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{action.consumer} does not own {place} any more")
+        raise BrokerError(
+            ErrorCode.INVALID_REQUEST,
+            tr("{consumer} does not own {place} any more", consumer=action.consumer, place=place),
+        )
     broker = simulation.broker
     target = simulation.world.in_unix_time(action.target)
     there = resolve(target, action.topic, action.partition, broker, here, broker.groups.committed)

@@ -30,7 +30,10 @@ class SchemaLookup:
         topics = {topic.name for topic in snapshot.topics}
         used = [one.strip() for one in row.topics.split(",") if one.strip()]
         facts: list[Fact] = [
-            (tr("Version"), f"{row.version} of {max(each.version for each in versions)}"),
+            (
+                tr("Version"),
+                tr("{version} of {count}", version=row.version, count=max(each.version for each in versions)),
+            ),
             (tr("Kind"), row.kind),
             (tr("Compatibility"), row.compatibility),
             (tr("Id"), str(row.id)),

@@ -24,10 +24,12 @@ class StatusModel:
         per_s = self._rates.meet("published", snapshot.time_ns, snapshot.totals.published)
         in_flight = sum(queue.in_flight for queue in snapshot.queues)
         return StatusFacts(
-            seed="" if self.seed is None else f"Seed {self.seed}",
-            rate=f"{rate(per_s)} messages/s",
-            in_flight=f"{in_flight:,} in flight",
-            recording="" if self.recording_bytes is None else f"Recording {byte_size(self.recording_bytes)}",
+            seed="" if self.seed is None else tr("Seed {seed}", seed=self.seed),
+            rate=tr("{rate} messages/s", rate=rate(per_s)),
+            in_flight=tr("{count:,} in flight", count=in_flight),
+            recording=""
+            if self.recording_bytes is None
+            else tr("Recording {size}", size=byte_size(self.recording_bytes)),
             frame="" if self.frames is None else frame_words(self.frames),
             frame_tip="" if self.frames is None else frame_tip(self.frames),
         )

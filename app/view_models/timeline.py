@@ -9,6 +9,7 @@ from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.snapshots import Snapshot
 from widgets.timeline import Tick, TimelineFacts
+from widgets.words import tr
 
 BINS_MAX = 600
 TICKS_MAX = 300
@@ -38,7 +39,11 @@ class _Mark:
         kind, words = _TICKS[self.kind]
         label = words.format(count=self.count, who=self.first.client or self.first.topic, cause=self.first.cause)
         many = self.count > 1 and "{count" not in words
-        return Tick(self.first.time_ns, kind, f"{label}, and {self.count - 1:,} more" if many else label)
+        return Tick(
+            self.first.time_ns,
+            kind,
+            tr("{label}, and {count:,} more", label=label, count=self.count - 1) if many else label,
+        )
 
 
 class TimelineFeed:

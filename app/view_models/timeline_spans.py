@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.view_models.formats import duration
 from broker_core.events import Event, EventKind
 from widgets.timeline import Band
+from widgets.words import tr
 
 SPANS_MAX = 300  # of a lane
 
@@ -78,20 +79,20 @@ class TimelineSpans:
     """A sink for the events that begin and end something."""
 
     def __init__(self) -> None:
-        self._rebalances = Spans("rebalances", "{count:,} rebalances")
-        self._blocked = Spans("backpressure", "Producers were blocked {count:,} times")
+        self._rebalances = Spans("rebalances", tr("{count:,} rebalances"))
+        self._blocked = Spans("backpressure", tr("Producers were blocked {count:,} times"))
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
         kind = event.kind
         if kind is EventKind.REBALANCE_STARTED:
-            label = f"{event.group} rebalances, {{lasted}}: {event.cause}"
+            label = tr("{group} rebalances, {{lasted}}: {cause}", group=event.group, cause=event.cause)
             self._rebalances.begin((event.group, ""), event.time_ns, label)
         elif kind is EventKind.REBALANCE_COMPLETED:
-            label = f"{event.group} rebalanced, {{lasted}}: {event.cause}"
+            label = tr("{group} rebalanced, {{lasted}}: {cause}", group=event.group, cause=event.cause)
             self._rebalances.end((event.group, ""), event.time_ns, label)
         elif kind is EventKind.PRODUCER_BLOCKED:
-            label = f"{event.client} blocked by {event.topic}, {{lasted}}"
+            label = tr("{client} blocked by {topic}, {{lasted}}", client=event.client, topic=event.topic)
             self._blocked.begin((event.topic, event.client), event.time_ns, label)
         elif kind is EventKind.PRODUCER_UNBLOCKED:
             self._blocked.end((event.topic, event.client), event.time_ns)

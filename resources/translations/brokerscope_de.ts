@@ -4,8 +4,16 @@
  <context>
   <name>Brokerscope</name>
   <message>
+   <source> (revoked)</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source> It is read by {groups}.</source>
    <translation> Gelesen wird es von {groups}.</translation>
+  </message>
+  <message>
+   <source> Its partitions in {name} {heirs}.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source> KiB</source>
@@ -16,12 +24,28 @@
    <translation> KiB je Partition</translation>
   </message>
   <message>
+   <source> So were {count} others.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source> This one is not: branch here (Ctrl+B) to run it again up to now, recorded.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source> This one still is, to its end.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source> a second</source>
    <translation> pro Sekunde</translation>
   </message>
   <message>
    <source> bytes</source>
    <translation> Bytes</translation>
+  </message>
+  <message>
+   <source> held by {holder}</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source> messages</source>
@@ -52,6 +76,10 @@
    <translation> {count} sind in Arbeit und bleiben.</translation>
   </message>
   <message>
+   <source> · {tokens} left</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>"two words"</source>
    <translation>"zwei Wörter"</translation>
   </message>
@@ -68,12 +96,48 @@
    <translation>(durch Kompaktierung entfernt)</translation>
   </message>
   <message>
+   <source>+{count} more</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>, {per_cell} to a cell</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>, {time} behind</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>/s</source>
    <translation>/s</translation>
   </message>
   <message>
+   <source>0 is the most urgent.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>1 consumer</source>
    <translation>1 Consumer</translation>
+  </message>
+  <message>
+   <source>1 dead letter</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>1 idle consumer</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>1 member</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>1 partition</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>1 partition moves</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>1 producer</source>
@@ -84,16 +148,32 @@
    <translation>1 Queue</translation>
   </message>
   <message>
+   <source>1 stays</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>1 topic</source>
    <translation>1 Topic</translation>
+  </message>
+  <message>
+   <source>1 worker</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>; owner {name}</source>
    <translation>; Besitzer {name}</translation>
   </message>
   <message>
+   <source>A condition is needed.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>A consumer for a group or the bench.</source>
    <translation>Ein Consumer für eine Gruppe oder die Bank.</translation>
+  </message>
+  <message>
+   <source>A dead letter, as all here.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>A dry run first, and a rate.</source>
@@ -106,6 +186,10 @@
   <message>
    <source>A group for consumers to move into.</source>
    <translation>Eine Gruppe, in die Consumer wechseln können.</translation>
+  </message>
+  <message>
+   <source>A group that reads the same by the same assignor, without members yet.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>A large table of dead letters.</source>
@@ -128,8 +212,20 @@
    <translation>Eine Nachricht ist jeweils an einen Worker vergeben; was zu oft scheitert, kommt zu den Dead Letters.</translation>
   </message>
   <message>
+   <source>A message lands here after its last attempt, with its history. Queues whose workers fail, or whose leases expire, fill this panel.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>A message that a consumer had acknowledged before it was done with it is done, for the broker.</source>
    <translation>Eine Nachricht, die ein Consumer bestätigt hat, bevor er mit ihr fertig war, gilt dem Broker als erledigt.</translation>
+  </message>
+  <message>
+   <source>A message was dead-lettered.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>A message was redriven.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>A new segment every</source>
@@ -148,8 +244,16 @@
    <translation>Ein Producer für ein Topic oder eine Queue.</translation>
   </message>
   <message>
+   <source>A queue with the same settings and limits, and without its messages.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>A recording keeps what happened to messages, not the messages: start it again (Ctrl+R) to see them.</source>
    <translation>Eine Aufzeichnung hält fest, was mit Nachrichten geschah, nicht die Nachrichten selbst: neu starten (Strg+R), um sie zu sehen.</translation>
+  </message>
+  <message>
+   <source>A report that is being made appears here with its progress: Export report... (Ctrl+E).</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>A report that is there is replaced.</source>
@@ -170,6 +274,10 @@
   <message>
    <source>A second later; at the end, live again.</source>
    <translation>Eine Sekunde später; am Ende wieder live.</translation>
+  </message>
+  <message>
+   <source>A session has at most {count:,} bookmarks; remove some first.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>A session recorded before.</source>
@@ -194,6 +302,10 @@
   <message>
    <source>A time such as 00:42, or a bookmark's name.</source>
    <translation>Eine Zeit wie 00:42 oder der Name eines Lesezeichens.</translation>
+  </message>
+  <message>
+   <source>A topic with as many partitions and the same limits, and without its messages.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>A topic with some partitions.</source>
@@ -238,6 +350,18 @@
   <message>
    <source>Acknowledged</source>
    <translation>Bestätigt</translation>
+  </message>
+  <message>
+   <source>Acquired (session time)</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Actions</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Active</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Add</source>
@@ -288,8 +412,20 @@
    <translation>Nachher</translation>
   </message>
   <message>
+   <source>Age</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Age of the oldest message that is not committed.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>All but messages</source>
    <translation>Alles außer Nachrichten</translation>
+  </message>
+  <message>
+   <source>All causes</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>All commands, by name.</source>
@@ -312,6 +448,10 @@
    <translation>Alle Partitionen</translation>
   </message>
   <message>
+   <source>All that are listed, back to their origin (Ctrl+Shift+D).</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>All that are listed.</source>
    <translation>Alle aufgelisteten.</translation>
   </message>
@@ -320,12 +460,28 @@
    <translation>Außerdem</translation>
   </message>
   <message>
+   <source>Another folder...</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Another one like it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Another one like the selected client.</source>
    <translation>Noch einer wie der gewählte Client.</translation>
   </message>
   <message>
    <source>Another run of it.</source>
    <translation>Einen weiteren Lauf davon.</translation>
+  </message>
+  <message>
+   <source>Another scenario is open.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Any header, as name: value.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Any two that were recorded.</source>
@@ -388,12 +544,24 @@
    <translation>Auf einmal gehen höchstens {most}; eine Rate angeben.</translation>
   </message>
   <message>
+   <source>At most {rate} messages/s</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>At opening</source>
    <translation>Beim Öffnen</translation>
   </message>
   <message>
    <source>Attempt</source>
    <translation>Versuch</translation>
+  </message>
+  <message>
+   <source>Attempts</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Attempts ({count})</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Attempts at most</source>
@@ -422,6 +590,10 @@
   <message>
    <source>Back to the queue; the attempt does not count.</source>
    <translation>Zurück in die Queue; der Versuch zählt nicht.</translation>
+  </message>
+  <message>
+   <source>Back to their origin, then out of this list (Ctrl+D).</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Back to their origin.</source>
@@ -464,8 +636,24 @@
    <translation>Unter Offset</translation>
   </message>
   <message>
+   <source>Bench</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Bench, {members}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Blocked</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Blocked producers</source>
    <translation>Blockierte Producer</translation>
+  </message>
+  <message>
+   <source>Bookmark</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Bookmarks</source>
@@ -474,6 +662,10 @@
   <message>
    <source>Both words, anywhere in the row, in any case.</source>
    <translation>Beide Wörter, irgendwo in der Zeile, groß oder klein.</translation>
+  </message>
+  <message>
+   <source>Branch</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Branch here</source>
@@ -516,6 +708,10 @@
    <translation>Abbrechen</translation>
   </message>
   <message>
+   <source>Cancelled</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Canvas and scenario, nothing else.</source>
    <translation>Zeichenfläche und Szenario, sonst nichts.</translation>
   </message>
@@ -530,6 +726,10 @@
   <message>
    <source>Cause, and what else it tells.</source>
    <translation>Die Ursache und was sie sonst sagt.</translation>
+  </message>
+  <message>
+   <source>Causes</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Changed</source>
@@ -604,6 +804,10 @@
    <translation>Einen Assignor wählen.</translation>
   </message>
   <message>
+   <source>Choose an event in the panel Events first.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Choose another group than the one that is reset.</source>
    <translation>Eine andere Gruppe wählen als die, die zurückgesetzt wird.</translation>
   </message>
@@ -620,8 +824,16 @@
    <translation>Bereinigt durch</translation>
   </message>
   <message>
+   <source>Clear the filter</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Click anything: on the canvas, a row of a table, a card. Its facts stand here.</source>
    <translation>Irgendetwas anklicken: auf der Zeichenfläche, eine Tabellenzeile, eine Karte. Hier stehen dann die Einzelheiten.</translation>
+  </message>
+  <message>
+   <source>Click or drag to go back in the session; Left and Right go by a second.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Client</source>
@@ -648,16 +860,48 @@
    <translation>Alle Zugänge schließen</translation>
   </message>
   <message>
+   <source>Closed {count}; they can be opened.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Closing what was left open</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Colour: lag up to {count}. Foot: owner. Hatched: nobody reads.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Command</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Commands</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Commits</source>
    <translation>Committet</translation>
+  </message>
+  <message>
+   <source>Committed</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Compacted</source>
    <translation>Kompaktiert</translation>
   </message>
   <message>
+   <source>Compare</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Compare them side by side</source>
    <translation>Nebeneinander vergleichen</translation>
+  </message>
+  <message>
+   <source>Compare two sessions</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Compare two sessions...</source>
@@ -682,6 +926,10 @@
   <message>
    <source>Compatibility</source>
    <translation>Kompatibilität</translation>
+  </message>
+  <message>
+   <source>Completing rebalance</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Condition</source>
@@ -724,6 +972,10 @@
    <translation>Die Nachricht ist als JSON kopiert.</translation>
   </message>
   <message>
+   <source>Copied to {path}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Copies the recording elsewhere.</source>
    <translation>Kopiert die Aufzeichnung an einen anderen Ort.</translation>
   </message>
@@ -744,6 +996,14 @@
    <translation>Nachricht als JSON kopieren (Strg+Umschalt+C)</translation>
   </message>
   <message>
+   <source>Copying the session to {target}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Copying {name}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Counted in the last events only: this session is not recorded.</source>
    <translation>Nur in den letzten Ereignissen gezählt: diese Sitzung wird nicht aufgezeichnet.</translation>
   </message>
@@ -758,6 +1018,10 @@
   <message>
    <source>Crash...</source>
    <translation>Abstürzen lassen...</translation>
+  </message>
+  <message>
+   <source>Crashed</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Create</source>
@@ -804,12 +1068,28 @@
    <translation>Dunkel</translation>
   </message>
   <message>
+   <source>Dead</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Dead letter</source>
    <translation>Dead Letter</translation>
   </message>
   <message>
    <source>Dead letters</source>
    <translation>Dead Letters</translation>
+  </message>
+  <message>
+   <source>Dead letters of a queue.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Dead letters of the queue.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Dead letters of {queue_name}</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Dead-letter</source>
@@ -822,6 +1102,10 @@
   <message>
    <source>Debug</source>
    <translation>Fehlersuche</translation>
+  </message>
+  <message>
+   <source>Delayed</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Delete</source>
@@ -868,8 +1152,20 @@
    <translation>Zugestellt</translation>
   </message>
   <message>
+   <source>Delivered before.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Deliveries</source>
    <translation>Zustellungen</translation>
+  </message>
+  <message>
+   <source>Deliveries of this message so far; after the last one it goes to the dead letters.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Depth</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Depth at most</source>
@@ -882,6 +1178,10 @@
   <message>
    <source>Detail</source>
    <translation>Einzelheit</translation>
+  </message>
+  <message>
+   <source>Died (session)</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Died of</source>
@@ -900,6 +1200,10 @@
    <translation>Verwerfen</translation>
   </message>
   <message>
+   <source>Disk full</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Dismiss</source>
    <translation>Ausblenden</translation>
   </message>
@@ -910,6 +1214,10 @@
   <message>
    <source>Does again what was undone last.</source>
    <translation>Tut noch einmal, was zuletzt zurückgenommen wurde.</translation>
+  </message>
+  <message>
+   <source>Done</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Door</source>
@@ -932,8 +1240,20 @@
    <translation>Ziehen bewegt wieder Consumer.</translation>
   </message>
   <message>
+   <source>Drained in</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Drop a consumer here to rest it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Drop heartbeats...</source>
    <translation>Heartbeats unterdrücken...</translation>
+  </message>
+  <message>
+   <source>Drop here to leave it where it is</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Drop the heartbeats of {name}</source>
@@ -964,8 +1284,24 @@
    <translation>Verdoppeln</translation>
   </message>
   <message>
+   <source>Duplicate topic, queue or group...</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Duplicate {name}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Each partition appears here with its owner in every group. Run a scenario (F5), or drag a consumer from the bench into a group.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Each partition of a topic or queue keeps its messages in segments, listed here.</source>
    <translation>Jede Partition eines Topics oder einer Queue hält ihre Nachrichten in Segmenten; hier sind sie aufgelistet.</translation>
+  </message>
+  <message>
+   <source>Each row is a partition; each bar in it is a group's view of the newest messages. Filled: committed. Orange: lag, not committed yet. Letter: the owner.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Edit</source>
@@ -992,6 +1328,14 @@
    <translation>Leert sie; das lässt sich zurücknehmen.</translation>
   </message>
   <message>
+   <source>Empty</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>End</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>End faults and rules</source>
    <translation>Störungen und Regeln beenden</translation>
   </message>
@@ -1004,12 +1348,20 @@
    <translation>Beenden</translation>
   </message>
   <message>
+   <source>End offset less committed offset; n/a where nothing is committed.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Ended</source>
    <translation>Beendet</translation>
   </message>
   <message>
    <source>Ends the session and seals its recording.</source>
    <translation>Beendet die Sitzung und versiegelt ihre Aufzeichnung.</translation>
+  </message>
+  <message>
+   <source>Enter runs it, Escape closes.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Errors</source>
@@ -1072,6 +1424,10 @@
    <translation>Läuft ab nach</translation>
   </message>
   <message>
+   <source>Expiring</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Export</source>
    <translation>Exportieren</translation>
   </message>
@@ -1096,12 +1452,24 @@
    <translation>Fakten</translation>
   </message>
   <message>
+   <source>Failed</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Failed: tried again as the retry policy says.</source>
    <translation>Gescheitert: neuer Versuch nach der Wiederholungsregel.</translation>
   </message>
   <message>
+   <source>Failing</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Failures and faults</source>
    <translation>Fehler und Störungen</translation>
+  </message>
+  <message>
+   <source>Falling</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Fast</source>
@@ -1148,6 +1516,10 @@
    <translation>Filter</translation>
   </message>
   <message>
+   <source>Filter by cause, key, payload or origin</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Filter by client</source>
    <translation>Nach Client filtern</translation>
   </message>
@@ -1156,12 +1528,20 @@
    <translation>Nach Gruppe, Topic oder Besitzer filtern</translation>
   </message>
   <message>
+   <source>Filter by name, time or folder</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Filter by subject or topic</source>
    <translation>Nach Subject oder Topic filtern</translation>
   </message>
   <message>
    <source>Filter by title or folder</source>
    <translation>Nach Titel oder Ordner filtern</translation>
+  </message>
+  <message>
+   <source>Filter by topic, group or owner</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Filter help</source>
@@ -1178,6 +1558,10 @@
   <message>
    <source>Filter the rows</source>
    <translation>Die Zeilen filtern</translation>
+  </message>
+  <message>
+   <source>Filter the sessions</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Filter {panel}</source>
@@ -1198,6 +1582,10 @@
   <message>
    <source>Filter: words, topic = orders, size &gt; 1 MiB</source>
    <translation>Filter: Wörter, topic = orders, size &gt; 1 MiB</translation>
+  </message>
+  <message>
+   <source>Filter: {filter_text}</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Filters</source>
@@ -1316,6 +1704,10 @@
    <translation>Ab Zeit...</translation>
   </message>
   <message>
+   <source>Full</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Full screen with large type.</source>
    <translation>Ganzer Bildschirm mit großer Schrift.</translation>
   </message>
@@ -1340,6 +1732,10 @@
    <translation>Den ganzen Pfad des Ordners angeben.</translation>
   </message>
   <message>
+   <source>Give the new group a name.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Given up on at once.</source>
    <translation>Sofort aufgegeben.</translation>
   </message>
@@ -1354,6 +1750,10 @@
   <message>
    <source>Go to the line</source>
    <translation>Zur Zeile gehen</translation>
+  </message>
+  <message>
+   <source>Goes to the dead letters if it fails now.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Goes to the filter of the open panel.</source>
@@ -1388,12 +1788,29 @@
    <translation>Zustand der Gruppe</translation>
   </message>
   <message>
+   <source>Group {group}
+Below: the letter of the consumer that reads each partition for it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Group {name}, {state}, generation {generation}, {members}, {lag}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Groups</source>
    <translation>Gruppen</translation>
   </message>
   <message>
    <source>HTTP</source>
    <translation>HTTP</translation>
+  </message>
+  <message>
+   <source>Has all partitions to itself</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Has no value: deletes its key in a compacted topic.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Header {number} has no colon; write it as name: value.</source>
@@ -1406,6 +1823,14 @@
   <message>
    <source>Headers</source>
    <translation>Header</translation>
+  </message>
+  <message>
+   <source>Heartbeat</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Held by somebody, as all here.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Help</source>
@@ -1432,8 +1857,16 @@
    <translation>Verlauf von {count} Sitzungen</translation>
   </message>
   <message>
+   <source>Holder</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Holding the text</source>
    <translation>Mit dem Text</translation>
+  </message>
+  <message>
+   <source>Holds</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Hot keys</source>
@@ -1456,8 +1889,16 @@
    <translation>Wie viele</translation>
   </message>
   <message>
+   <source>How often it was sent back to its origin already; a high count is a loop.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Id</source>
    <translation>Id</translation>
+  </message>
+  <message>
+   <source>Idle</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>In (per s)</source>
@@ -1470,6 +1911,14 @@
   <message>
    <source>In flight</source>
    <translation>In Arbeit</translation>
+  </message>
+  <message>
+   <source>In this state</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>In {name}</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Index</source>
@@ -1500,6 +1949,10 @@
    <translation>Es gilt ab der nächsten Nachricht.</translation>
   </message>
   <message>
+   <source>It is ending.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>It is open already.</source>
    <translation>Es ist schon offen.</translation>
   </message>
@@ -1510,6 +1963,10 @@
   <message>
    <source>It joins its group at once, and the group shares out its partitions anew.</source>
    <translation>Er tritt seiner Gruppe sofort bei, und die Gruppe teilt ihre Partitionen neu auf.</translation>
+  </message>
+  <message>
+   <source>It never happened: the session came to its end.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>It reads one more.</source>
@@ -1558,6 +2015,14 @@
   <message>
    <source>Jobs</source>
    <translation>Aufträge</translation>
+  </message>
+  <message>
+   <source>Joined</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Joining</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Keep</source>
@@ -1616,6 +2081,18 @@
    <translation>Art</translation>
   </message>
   <message>
+   <source>Lag</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Lag (messages)</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Lag (s)</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Lag at the end</source>
    <translation>Rückstand am Ende</translation>
   </message>
@@ -1636,12 +2113,20 @@
    <translation>Letzter Fehler</translation>
   </message>
   <message>
+   <source>Lasted</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Latency p{percent}</source>
    <translation>Latenz p{percent}</translation>
   </message>
   <message>
    <source>Layout</source>
    <translation>Anordnung</translation>
+  </message>
+  <message>
+   <source>Leader</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Lease</source>
@@ -1684,6 +2169,10 @@
    <translation>Hell oder dunkel</translation>
   </message>
   <message>
+   <source>Limited</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Limits</source>
    <translation>Grenzen</translation>
   </message>
@@ -1698,6 +2187,10 @@
   <message>
    <source>Line {line}: {fault}</source>
    <translation>Zeile {line}: {fault}</translation>
+  </message>
+  <message>
+   <source>Live</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Live tail</source>
@@ -1744,12 +2237,24 @@
    <translation>Übersicht der Zeichenfläche</translation>
   </message>
   <message>
+   <source>Member id</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Member joined</source>
    <translation>Mitglied beigetreten</translation>
   </message>
   <message>
    <source>Member left</source>
    <translation>Mitglied gegangen</translation>
+  </message>
+  <message>
+   <source>Member of {name}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Members ({count})</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Message</source>
@@ -1760,8 +2265,16 @@
    <translation>Zu prüfende Nachricht</translation>
   </message>
   <message>
+   <source>Message {key}{holder}, attempt {attempt}, {left:.0%} of the lease left</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Messages</source>
    <translation>Nachrichten</translation>
+  </message>
+  <message>
+   <source>Messages a second of a client.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Messages and bytes that the client gets, a second.</source>
@@ -1772,16 +2285,36 @@
    <translation>Nachrichten und Bytes, die der Client sendet, pro Sekunde.</translation>
   </message>
   <message>
+   <source>Messages are appended to it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Messages below an offset are gone from the log. This cannot be undone.</source>
    <translation>Nachrichten unter einem Offset verschwinden aus dem Log. Das lässt sich nicht zurücknehmen.</translation>
+  </message>
+  <message>
+   <source>Messages in the event.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Messages only</source>
    <translation>Nur Nachrichten</translation>
   </message>
   <message>
+   <source>Messages published in each session second.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Messages that a group is behind.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Messages that wait for this consumer, and how long the oldest has waited.</source>
    <translation>Nachrichten, die auf diesen Consumer warten, und wie lange die älteste schon wartet.</translation>
+  </message>
+  <message>
+   <source>Messages that wait in a queue.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Messages that were given up on.</source>
@@ -1812,8 +2345,28 @@
    <translation>Weitere Szenarien...</translation>
   </message>
   <message>
+   <source>Move</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Move to group</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Move to group...</source>
    <translation>In Gruppe verschieben...</translation>
+  </message>
+  <message>
+   <source>Move {consumer} to</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Move {name} into {target}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Move {name} to the bench</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Moved</source>
@@ -1868,12 +2421,28 @@
    <translation>Name des aufgehobenen Filters</translation>
   </message>
   <message>
+   <source>Name of the new group</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Names the moment that is shown.</source>
    <translation>Gibt dem gezeigten Zeitpunkt einen Namen.</translation>
   </message>
   <message>
    <source>Navigator</source>
    <translation>Navigator</translation>
+  </message>
+  <message>
+   <source>New group</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>New group with {name}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>New group...</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>New scenario</source>
@@ -1888,6 +2457,14 @@
    <translation>Neues Segment</translation>
   </message>
   <message>
+   <source>New sessions are not recorded.{this}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>New sessions are recorded.{this}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Newest</source>
    <translation>Neueste</translation>
   </message>
@@ -1896,8 +2473,24 @@
    <translation>Nächstes Ereignis</translation>
   </message>
   <message>
+   <source>No command has this name.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>No consumer owns a partition now.</source>
    <translation>Kein Consumer besitzt gerade eine Partition.</translation>
+  </message>
+  <message>
+   <source>No dead letters left.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>No dead letters left: 1 was redriven.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>No dead letters left: {count:,} were redriven.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>No door is open.</source>
@@ -1920,12 +2513,20 @@
    <translation>Noch keine Gruppe.</translation>
   </message>
   <message>
+   <source>No heartbeats</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>No key</source>
    <translation>Kein Schlüssel</translation>
   </message>
   <message>
    <source>No layout of your own is kept.</source>
    <translation>Keine eigene Anordnung ist aufgehoben.</translation>
+  </message>
+  <message>
+   <source>No long work was started.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>No message is under a lease.</source>
@@ -1936,12 +2537,28 @@
    <translation>Darunter liegt keine Nachricht.</translation>
   </message>
   <message>
+   <source>No message was given up on.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>No partitions</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>No program opens this here; it is {path}</source>
    <translation>Kein Programm öffnet das hier; es ist {path}</translation>
   </message>
   <message>
    <source>No queue.</source>
    <translation>Keine Queue.</translation>
+  </message>
+  <message>
+   <source>No rate limit</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>No reader is behind</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>No redrive is under way.</source>
@@ -1960,6 +2577,14 @@
    <translation>Kein Szenario ist offen.</translation>
   </message>
   <message>
+   <source>No session has been recorded yet. Run a scenario; it is recorded by itself.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>No session is open.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>No session is recorded yet, so there is nothing to report on.</source>
    <translation>Noch ist keine Sitzung aufgezeichnet, also gibt es nichts zu berichten.</translation>
   </message>
@@ -1968,12 +2593,20 @@
    <translation>Kein Topic hat ein Schema.</translation>
   </message>
   <message>
+   <source>No topic has partitions yet.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>No topic yet.</source>
    <translation>Noch kein Topic.</translation>
   </message>
   <message>
    <source>No value (a tombstone)</source>
    <translation>Kein Wert (ein Tombstone)</translation>
+  </message>
+  <message>
+   <source>No workers take from this queue.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Nobody is connected.</source>
@@ -1988,6 +2621,26 @@
    <translation>Niemand liest.</translation>
   </message>
   <message>
+   <source>Nobody reads. Drop a consumer here.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Nobody sits here. Drag a consumer here to take it out of its group.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Not about messages.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Not about messages: groups, clients, faults.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Not here: drop on a group, the bench or empty ground</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Not now: {reason}</source>
    <translation>Nicht jetzt: {reason}</translation>
   </message>
@@ -1996,8 +2649,24 @@
    <translation>Dorthin kann nichts geschrieben werden; einen anderen Ordner wählen.</translation>
   </message>
   <message>
+   <source>Nothing handles this command.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Nothing has been done yet.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Nothing has been undone.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Nothing has happened yet.</source>
    <translation>Noch ist nichts geschehen.</translation>
+  </message>
+  <message>
+   <source>Nothing in flight.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Nothing is known about a message there up to now.</source>
@@ -2012,8 +2681,16 @@
    <translation>Nichts ist gestört.</translation>
   </message>
   <message>
+   <source>Nothing matches the filter.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Nothing more can be stored; reading goes on.</source>
    <translation>Nichts kann mehr gespeichert werden; gelesen wird weiter.</translation>
+  </message>
+  <message>
+   <source>Nothing there takes a consumer.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Nothing waits in the queue.</source>
@@ -2108,12 +2785,24 @@
    <translation>Einen Zugang öffnen und dann ein eigenes Programm verbinden: brokerscope topics list --broker HOST:PORT.</translation>
   </message>
   <message>
+   <source>Open it</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Open log</source>
    <translation>Log öffnen</translation>
   </message>
   <message>
+   <source>Open scenario</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Open scenario...</source>
    <translation>Szenario öffnen...</translation>
+  </message>
+  <message>
+   <source>Open session</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Open session...</source>
@@ -2156,6 +2845,14 @@
    <translation>Öffnet es als neue Sitzung (Strg+Eingabe).</translation>
   </message>
   <message>
+   <source>Opens {result}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Origin</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Other group</source>
    <translation>Andere Gruppe</translation>
   </message>
@@ -2172,6 +2869,10 @@
    <translation>Aus (pro s)</translation>
   </message>
   <message>
+   <source>Owner</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Owner now</source>
    <translation>Besitzer jetzt</translation>
   </message>
@@ -2182,6 +2883,10 @@
   <message>
    <source>Ownership history</source>
    <translation>Verlauf des Besitzes</translation>
+  </message>
+  <message>
+   <source>Owns</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Page for a browser (HTML)</source>
@@ -2244,6 +2949,10 @@
    <translation>Partitionen entzogen</translation>
   </message>
   <message>
+   <source>Parts of it cannot be read.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Pause</source>
    <translation>Pause</translation>
   </message>
@@ -2254,6 +2963,10 @@
   <message>
    <source>Pause {name}</source>
    <translation>{name} anhalten</translation>
+  </message>
+  <message>
+   <source>Paused</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Pauses of rebalances</source>
@@ -2288,6 +3001,14 @@
    <translation>Port des Zugangs {name}</translation>
   </message>
   <message>
+   <source>Position</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Preparing rebalance</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Presentation</source>
    <translation>Vorführung</translation>
   </message>
@@ -2300,8 +3021,20 @@
    <translation>Prioritäten</translation>
   </message>
   <message>
+   <source>Priority</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Priority {number}</source>
    <translation>Priorität {number}</translation>
+  </message>
+  <message>
+   <source>Processed</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Processing</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Processing time of {name}</source>
@@ -2344,6 +3077,10 @@
    <translation>Producer warten höchstens</translation>
   </message>
   <message>
+   <source>Producers were blocked {count:,} times</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Programs use the broker over HTTP.</source>
    <translation>Programme benutzen den Broker über HTTP.</translation>
   </message>
@@ -2366,6 +3103,10 @@
   <message>
    <source>Published from</source>
    <translation>Gesendet ab</translation>
+  </message>
+  <message>
+   <source>Publishes to</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Purge</source>
@@ -2412,6 +3153,10 @@
    <translation>Tiefe der Queue</translation>
   </message>
   <message>
+   <source>Queue {name}, {counts}, {dead}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Queues</source>
    <translation>Queues</translation>
   </message>
@@ -2428,6 +3173,10 @@
    <translation>Rate höchstens</translation>
   </message>
   <message>
+   <source>Rate limit</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Rate of a producer</source>
    <translation type="unfinished" />
   </message>
@@ -2442,6 +3191,10 @@
   <message>
    <source>Rates, latencies and lag over time.</source>
    <translation>Raten, Latenzen und Rückstand über die Zeit.</translation>
+  </message>
+  <message>
+   <source>Read by</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Read or acknowledged</source>
@@ -2476,6 +3229,14 @@
    <translation>Liest</translation>
   </message>
   <message>
+   <source>Reads nothing until it is moved again</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Ready</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Reason</source>
    <translation>Grund</translation>
   </message>
@@ -2500,12 +3261,20 @@
    <translation>Rebalances und Inspektor.</translation>
   </message>
   <message>
+   <source>Rebalancing</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Record</source>
    <translation>Aufzeichnen</translation>
   </message>
   <message>
    <source>Record each session from its beginning</source>
    <translation>Jede Sitzung von Anfang an aufzeichnen</translation>
+  </message>
+  <message>
+   <source>Recording {size}</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Records deleted</source>
@@ -2532,6 +3301,10 @@
    <translation>Redrive für alle</translation>
   </message>
   <message>
+   <source>Redrive all ({shown:,})</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Redrive all...</source>
    <translation>Redrive für alle...</translation>
   </message>
@@ -2552,6 +3325,10 @@
    <translation>Redrive für gewählte</translation>
   </message>
   <message>
+   <source>Redrive selected ({chosen:,})</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Redrive selected...</source>
    <translation>Redrive für gewählte...</translation>
   </message>
@@ -2566,6 +3343,14 @@
   <message>
    <source>Redriven (session)</source>
    <translation>Zurückgespielt (Sitzung)</translation>
+  </message>
+  <message>
+   <source>Redriven, as all here.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Redrives</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Reduced motion: nothing slides, no dots move</source>
@@ -2610,6 +3395,10 @@
   <message>
    <source>Removed from {place}: {before}</source>
    <translation>Entfernt bei {place}: {before}</translation>
+  </message>
+  <message>
+   <source>Replay</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Report</source>
@@ -2668,6 +3457,14 @@
    <translation>Rechte Seite</translation>
   </message>
   <message>
+   <source>Rising</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Rules</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Run</source>
    <translation>Starten</translation>
   </message>
@@ -2688,6 +3485,18 @@
    <translation>Laufen bis...</translation>
   </message>
   <message>
+   <source>Running</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Running the session again to save {name}...</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Running until {words}; Space stops it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Runs as fast as it goes and stops right after the first event that fits. Conditions are those of the filters, over events and the state around them: {examples}.</source>
    <translation>Läuft so schnell es geht und hält gleich nach dem ersten passenden Ereignis an. Die Bedingungen sind die der Filter, über Ereignisse und den Zustand um sie herum: {examples}.</translation>
   </message>
@@ -2704,8 +3513,16 @@
    <translation>Läuft bis zum nächsten Ereignis und hält dann an.</translation>
   </message>
   <message>
+   <source>Save as scenario</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Save as scenario...</source>
    <translation>Als Szenario speichern...</translation>
+  </message>
+  <message>
+   <source>Save as test</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Save as test...</source>
@@ -2714,6 +3531,10 @@
   <message>
    <source>Save as...</source>
    <translation>Speichern als...</translation>
+  </message>
+  <message>
+   <source>Save session as</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Save session as...</source>
@@ -2732,6 +3553,14 @@
    <translation>Diese Anordnung speichern als...</translation>
   </message>
   <message>
+   <source>Save {name}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Saved {at}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Scenario</source>
    <translation>Szenario</translation>
   </message>
@@ -2742,6 +3571,14 @@
   <message>
    <source>Scenarios</source>
    <translation>Szenarien</translation>
+  </message>
+  <message>
+   <source>Scenarios (*.yaml *.yml)</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Scenarios (*.yaml)</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Scenarios...</source>
@@ -2760,6 +3597,10 @@
    <translation>Schemas</translation>
   </message>
   <message>
+   <source>Sealed</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Seals the recording and closes the window.</source>
    <translation>Versiegelt die Aufzeichnung und schließt das Fenster.</translation>
   </message>
@@ -2774,6 +3615,10 @@
   <message>
    <source>Second 0 of the session.</source>
    <translation>Sekunde 0 der Sitzung.</translation>
+  </message>
+  <message>
+   <source>Seed {seed}</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Seek</source>
@@ -2816,6 +3661,10 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <source>Select a dead letter to read it here.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Select a group on the canvas first.</source>
    <translation>Erst eine Gruppe auf der Zeichenfläche wählen.</translation>
   </message>
@@ -2840,8 +3689,24 @@
    <translation>Erst ein Topic auf der Zeichenfläche wählen.</translation>
   </message>
   <message>
+   <source>Select a topic, a queue or a group on the canvas first.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Select dead letters first: click one, or Ctrl+A for all.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Select messages in flight first.</source>
    <translation>Erst Nachrichten in Arbeit wählen.</translation>
+  </message>
+  <message>
+   <source>Select two of them (with Ctrl). The upper one is compared with the lower one.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Select {many} of them; {count} are.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Send</source>
@@ -2862,6 +3727,10 @@
   <message>
    <source>Sends to</source>
    <translation>Sendet an</translation>
+  </message>
+  <message>
+   <source>Sent back to its origin at least once.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Sent.</source>
@@ -2888,8 +3757,16 @@
    <translation>Die Sitzungszeit merkt davon nichts.</translation>
   </message>
   <message>
+   <source>Session time.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Sessions</source>
    <translation>Sitzungen</translation>
+  </message>
+  <message>
+   <source>Sessions in {parent}, the newest first.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Set</source>
@@ -2958,6 +3835,14 @@
    <translation>Zeigt die Sitzung, wie sie eine Sekunde vorher war.</translation>
   </message>
   <message>
+   <source>Since</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Since (session time)</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Since the one before</source>
    <translation>Seit dem vorigen</translation>
   </message>
@@ -2972,6 +3857,10 @@
   <message>
    <source>Size of each</source>
    <translation>Größe von jeder</translation>
+  </message>
+  <message>
+   <source>Size of the session folder.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Size of type</source>
@@ -2990,12 +3879,36 @@
    <translation>{name} verlangsamen</translation>
   </message>
   <message>
+   <source>Slowed down</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Slowest</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Slowest reader: {slowest}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Smaller type</source>
    <translation>Kleinere Schrift</translation>
   </message>
   <message>
+   <source>So far</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Something that I did.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Spread</source>
    <translation>Streuung</translation>
+  </message>
+  <message>
+   <source>Stable</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Start again</source>
@@ -3016,6 +3929,10 @@
   <message>
    <source>Static member: keeps its place over a restart</source>
    <translation>Statisches Mitglied: behält seinen Platz über einen Neustart</translation>
+  </message>
+  <message>
+   <source>Steady</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Step</source>
@@ -3046,6 +3963,18 @@
    <translation>Erst die Sitzung stoppen (F8): dann wird ihre Aufzeichnung versiegelt.</translation>
   </message>
   <message>
+   <source>Stopped</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Stopped right after {found}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Stops it; nothing that is recorded is lost.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Stops the selected client and takes it out.</source>
    <translation>Stoppt den gewählten Client und nimmt ihn heraus.</translation>
   </message>
@@ -3056,6 +3985,10 @@
   <message>
    <source>Stops where a condition is first met.</source>
    <translation>Hält an, wo eine Bedingung zuerst erfüllt ist.</translation>
+  </message>
+  <message>
+   <source>Stored</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Subject</source>
@@ -3106,6 +4039,10 @@
    <translation>Herausgenommen oder gelöscht</translation>
   </message>
   <message>
+   <source>Takers waiting</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Takes ahead at most</source>
    <translation>Nimmt höchstens im Voraus</translation>
   </message>
@@ -3120,6 +4057,10 @@
   <message>
    <source>Takes them out of the bin.</source>
    <translation>Nimmt sie aus der Ablage.</translation>
+  </message>
+  <message>
+   <source>Targets</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Teach</source>
@@ -3138,6 +4079,10 @@
    <translation>Zehnmal das gewählte Tempo.</translation>
   </message>
   <message>
+   <source>Tests (*.py)</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Text</source>
    <translation>Text</translation>
   </message>
@@ -3154,12 +4099,20 @@
    <translation>Das sagt hier nichts: es führt nirgendwohin.</translation>
   </message>
   <message>
+   <source>The arc is the time left; the number is the attempt, from the second on.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>The beginning of the value as text; what cannot be printed is escaped.</source>
    <translation>Der Anfang des Werts als Text; was sich nicht darstellen lässt, ist umschrieben.</translation>
   </message>
   <message>
    <source>The bench</source>
    <translation>Die Bank</translation>
+  </message>
+  <message>
+   <source>The bookmarks in {path} cannot be read: {error}.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>The broker can store nothing more.</source>
@@ -3172,6 +4125,14 @@
   <message>
    <source>The disk is full already.</source>
    <translation>Die Platte ist schon voll.</translation>
+  </message>
+  <message>
+   <source>The filter matches none.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>The first offset of the run.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>The first version: there is none before it to compare it with.</source>
@@ -3202,6 +4163,10 @@
    <translation>Die Gruppe verteilt schon mit {assignor}.</translation>
   </message>
   <message>
+   <source>The group or queue; of what is published, each that reads it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>The history checker found no broken promise in {count} events.</source>
    <translation>Der Verlaufsprüfer fand in {count} Ereignissen keine gebrochene Zusage.</translation>
   </message>
@@ -3212,6 +4177,10 @@
   <message>
    <source>The key</source>
    <translation>Der Schlüssel</translation>
+  </message>
+  <message>
+   <source>The lag of now against that of two seconds ago.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>The language changes when Brokerscope is started again.</source>
@@ -3252,6 +4221,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The layout {name} is forgotten.</source>
    <translation>Die Anordnung {name} ist vergessen.</translation>
+  </message>
+  <message>
+   <source>The lease ends at:</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>The lease ends later by a whole lease.</source>
@@ -3302,6 +4275,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Partition endet bei {end}.</translation>
   </message>
   <message>
+   <source>The past plays at most fast (F6).</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>The redrive of {count} is over; the view Redriven tells of each of them.</source>
    <translation type="unfinished" />
   </message>
@@ -3318,12 +4295,28 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Dasselbe Szenario mit demselben Seed.</translation>
   </message>
   <message>
+   <source>The same seed and scenario give the same session.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>The scenario could not be written to {path}: {error}.</source>
    <translation>Das Szenario konnte nicht nach {path} geschrieben werden: {error}.</translation>
   </message>
   <message>
    <source>The scenario is kept in {path}.</source>
    <translation>Das Szenario liegt in {path}.</translation>
+  </message>
+  <message>
+   <source>The session has ended already.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>The session has ended. Start it again (Ctrl+R) to change it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>The state of the group.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>The tabs at the bottom.</source>
@@ -3336,6 +4329,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The text of what is open.</source>
    <translation>Der Text dessen, was offen ist.</translation>
+  </message>
+  <message>
+   <source>The topic, group or queue of a client.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>The tree at the left.</source>
@@ -3362,6 +4359,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die ganze Payload als Text, egal wie viel davon zu sehen ist</translation>
   </message>
   <message>
+   <source>The word beside its icon.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Theme</source>
    <translation>Farbschema</translation>
   </message>
@@ -3370,8 +4371,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Farben, Schrift, Sprache, Aufzeichnung.</translation>
   </message>
   <message>
+   <source>There are no dead letters.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>There are no messages here.</source>
    <translation>Hier sind keine Nachrichten.</translation>
+  </message>
+  <message>
+   <source>There is a group {name} already.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>There is no group.</source>
@@ -3392,6 +4401,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>There is no log yet.</source>
    <translation>Es gibt noch kein Log.</translation>
+  </message>
+  <message>
+   <source>There is no other recorded run of this scenario yet. Start it again (Ctrl+R), then compare.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>There is no producer; add one first.</source>
@@ -3426,6 +4439,18 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Es gibt keinen Wert (ein Tombstone).</translation>
   </message>
   <message>
+   <source>There is nothing after.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>There is nothing before.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>There is nowhere to go.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>These words as they stand, blanks included.</source>
    <translation>Diese Wörter, wie sie dastehen, samt Leerzeichen.</translation>
   </message>
@@ -3442,6 +4467,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Das ist eine Datei, kein Ordner; einen Ordner wählen.</translation>
   </message>
   <message>
+   <source>This is not JSON.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>This is the last size of type.</source>
    <translation>Das ist die letzte Schriftgröße.</translation>
   </message>
@@ -3450,8 +4479,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Das ist das Log, wie es jetzt ist, nicht wie es zum gezeigten Zeitpunkt war.</translation>
   </message>
   <message>
+   <source>This is the past: follow live (Alt+Right), or branch here, to change anything.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>This message cannot be read: {why}</source>
    <translation>Diese Nachricht lässt sich nicht lesen: {why}</translation>
+  </message>
+  <message>
+   <source>This panel has no filter.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>This report was made without tables; open it to read it.</source>
@@ -3466,6 +4503,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Diese Sitzung wird nicht aufgezeichnet.</translation>
   </message>
   <message>
+   <source>Throughput and what happened appear here once the session runs.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Time</source>
    <translation>Zeit</translation>
   </message>
@@ -3478,8 +4519,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Zeit für jede Nachricht</translation>
   </message>
   <message>
+   <source>Time left (s)</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Time since it died.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Time to live</source>
    <translation>Lebensdauer</translation>
+  </message>
+  <message>
+   <source>Timeline</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Times as long</source>
@@ -3526,6 +4579,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Topic oder Queue</translation>
   </message>
   <message>
+   <source>Topic or queue, partition and offset that the message came from.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Topic {name}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Topics</source>
    <translation>Topics</translation>
   </message>
@@ -3534,8 +4595,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Topics, die daran gebunden sind.</translation>
   </message>
   <message>
+   <source>Trend</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Trims the beginning of a log.</source>
    <translation>Kürzt den Anfang eines Logs.</translation>
+  </message>
+  <message>
+   <source>Try</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Try this first: {what}</source>
@@ -3544,6 +4613,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Trying it without doing it...</source>
    <translation>Probe, ohne es zu tun...</translation>
+  </message>
+  <message>
+   <source>Type the name of a command</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Undo</source>
@@ -3572,6 +4645,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Unsubscribe group...</source>
    <translation>Gruppe ein Topic abbestellen...</translation>
+  </message>
+  <message>
+   <source>Until the lease expires and the message is delivered again.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Until the next one</source>
@@ -3618,12 +4695,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Ging etwas verloren?</translation>
   </message>
   <message>
+   <source>Watch</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>What I changed</source>
    <translation>Was ich geändert habe</translation>
   </message>
   <message>
    <source>What a next version must be able to read, or be read by.</source>
    <translation>Was eine nächste Version lesen können muss oder wer sie lesen können muss.</translation>
+  </message>
+  <message>
+   <source>What a picture of this window costs.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>What a topic or queue holds.</source>
@@ -3634,12 +4719,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was daraus wurde.</translation>
   </message>
   <message>
+   <source>What can be taken from the queue now.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>What differs this time.</source>
    <translation>Was diesmal anders ist.</translation>
   </message>
   <message>
    <source>What happened, in order.</source>
    <translation>Was geschah, der Reihe nach.</translation>
+  </message>
+  <message>
+   <source>What happened: published, nacked, rebalance_started, fault...</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>What happens</source>
@@ -3666,6 +4759,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was sie committet hat, bleibt, damit sie von dort weitermachen kann.</translation>
   </message>
   <message>
+   <source>What it is called.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>What lasts</source>
    <translation>Was anhält</translation>
   </message>
@@ -3678,8 +4775,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was noch anhält, ist vorbei.</translation>
   </message>
   <message>
+   <source>What the group has not committed, in the topic.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>What the panel in front shows.</source>
    <translation>Was die vordere Tafel zeigt.</translation>
+  </message>
+  <message>
+   <source>What the queue has under a lease.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>What the queue, or the slowest reader of the topic, has not finished.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>What the redrive did to each message</source>
@@ -3726,8 +4835,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was er auch verarbeitet, dauert so viele Male so lange.</translation>
   </message>
   <message>
+   <source>When full</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>When it is reached</source>
    <translation>Wenn sie erreicht ist</translation>
+  </message>
+  <message>
+   <source>When nothing is left, at the pace of the last two seconds; n/a where nothing is committed.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>When the owner got this partition; wall time on hover.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Where</source>
@@ -3770,6 +4891,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Wer welche Partition besitzt.</translation>
   </message>
   <message>
+   <source>Whoever held it on any attempt.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Wire protocol</source>
    <translation>Wire-Protokoll</translation>
   </message>
@@ -3788,6 +4913,22 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Words, or conditions such as lag &gt; 100, kind = group.</source>
    <translation>Wörter oder Bedingungen wie lag &gt; 100, kind = group.</translation>
+  </message>
+  <message>
+   <source>Worker</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Workers</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Workers belong to their queue; consumers of groups can be moved.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>Workers of {queue}, {members}</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Write a filter first.</source>
@@ -3854,6 +4995,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>ein Offset</translation>
   </message>
   <message>
+   <source>and {count:,} more</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>and {count} more</source>
    <translation>und {count} weitere</translation>
   </message>
@@ -3878,6 +5023,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>beliebiger Text</translation>
   </message>
   <message>
+   <source>are read by nobody then</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>as invoices</source>
    <translation>als Rechnungen</translation>
   </message>
@@ -3900,6 +5049,18 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>as reports</source>
    <translation>als Berichte</translation>
+  </message>
+  <message>
+   <source>at most {count:,}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>at most {count}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>attempt {attempt} of {max_attempts}, {time} left</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>attempt {number}</source>
@@ -3928,6 +5089,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>block: producers wait for room</source>
    <translation>blockieren: Producer warten auf Platz</translation>
+  </message>
+  <message>
+   <source>blocks producers</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>browse them</source>
@@ -3982,6 +5147,18 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>die älteste verwerfen: am längsten wartende machen Platz</translation>
   </message>
   <message>
+   <source>drops the newest</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>drops the oldest</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>empty</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>end</source>
    <translation>Ende</translation>
   </message>
@@ -4002,6 +5179,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>nach Priorität verdrängen: weniger dringende machen Platz</translation>
   </message>
   <message>
+   <source>evicts by priority</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>exponential: often short, now and then long</source>
    <translation>exponentiell: oft kurz, ab und zu lang</translation>
   </message>
@@ -4018,8 +5199,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>um so viele vor oder zurück</translation>
   </message>
   <message>
+   <source>generation {generation:,}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>generation {number}</source>
    <translation>Generation {number}</translation>
+  </message>
+  <message>
+   <source>go to others</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>handed out, not committed</source>
@@ -4058,6 +5247,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation type="unfinished" />
   </message>
   <message>
+   <source>it waits for tokens</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>its limit</source>
    <translation>seine Grenze</translation>
   </message>
@@ -4086,12 +5279,32 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>kind = dead_lettered and cause contains timeout; lag &gt; 100 and group = "billing"; time &gt;= 00:31</translation>
   </message>
   <message>
+   <source>lag n/a</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>lag {count}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>lag {lag:,} {trend}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>lag {lag}</source>
    <translation>Rückstand {lag}</translation>
   </message>
   <message>
+   <source>last {count} messages</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>later than the moment shown</source>
    <translation>nach dem gezeigten Zeitpunkt</translation>
+  </message>
+  <message>
+   <source>layout {name}</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>log-normal: a long tail, as real work has</source>
@@ -4108,6 +5321,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>mm:ss, or seconds; empty for all of it</source>
    <translation>mm:ss oder Sekunden; leer für alles</translation>
+  </message>
+  <message>
+   <source>moved a box</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>ms</source>
@@ -4130,8 +5347,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>nie so</translation>
   </message>
   <message>
+   <source>no consumers</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>no dead letters</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>no group</source>
    <translation>keine Gruppe</translation>
+  </message>
+  <message>
+   <source>no idle consumers</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>no key</source>
@@ -4142,12 +5371,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>keine Grenze</translation>
   </message>
   <message>
+   <source>no partitions</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>no value</source>
    <translation>kein Wert</translation>
   </message>
   <message>
+   <source>no workers</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>nobody</source>
    <translation>niemand</translation>
+  </message>
+  <message>
+   <source>nobody is behind</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>none</source>
@@ -4160,6 +5401,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>none, in memory</source>
    <translation>keine, im Speicher</translation>
+  </message>
+  <message>
+   <source>none, on the bench</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>not counted</source>
@@ -4182,6 +5427,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>nicht gespeichert</translation>
   </message>
   <message>
+   <source>nothing</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>nothing was committed before</source>
    <translation>vorher war nichts committet</translation>
   </message>
@@ -4192,6 +5441,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>of {client}</source>
    <translation>von {client}</translation>
+  </message>
+  <message>
+   <source>of {queue_name}</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>offsets {first} to {last} are lost: {cause}</source>
@@ -4210,12 +5463,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>einmal</translation>
   </message>
   <message>
+   <source>other reasons</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>producers</source>
    <translation>Producer</translation>
   </message>
   <message>
    <source>queue</source>
    <translation>Queue</translation>
+  </message>
+  <message>
+   <source>reads {names}</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>ready to be delivered</source>
@@ -4228,6 +5489,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>reject: producers get an error</source>
    <translation>abweisen: Producer bekommen einen Fehler</translation>
+  </message>
+  <message>
+   <source>rejects when full</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>saved</source>
@@ -4248,6 +5513,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>slowest reader {name}</source>
    <translation>langsamster Leser {name}</translation>
+  </message>
+  <message>
+   <source>slowest reader: {name}</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>so far</source>
@@ -4278,6 +5547,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>das Ganze</translation>
   </message>
   <message>
+   <source>time left on each lease</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>to</source>
    <translation>bis</translation>
   </message>
@@ -4292,6 +5565,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>to {place} at {offset}</source>
    <translation>nach {place} bei {offset}</translation>
+  </message>
+  <message>
+   <source>topic, group, queue, dlq, producer, consumer or worker.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>twice</source>
@@ -4334,12 +5611,92 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>wort anderes</translation>
   </message>
   <message>
+   <source>worst lag {count}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>{assignor} (now)</source>
    <translation>{assignor} (jetzt)</translation>
   </message>
   <message>
+   <source>{attempt} of {max_attempts}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{client} blocked by {topic}, {{lasted}}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>{client} reads on at {offset} of {place}.</source>
    <translation>{client} liest weiter bei {offset} von {place}.</translation>
+  </message>
+  <message>
+   <source>{consumer} alone reads {topics}, from the beginning.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{consumer} does not own {place} any more</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{consumer} is in this group already.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{consumer} is on the bench already.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{consumer} to a new group</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{consumer} to the bench</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{consumer} to {target}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{count:,} bytes are too many for a tree.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{count:,} in flight</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{count:,} messages</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{count:,} messages, {size}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{count:,} ms</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{count:,} partitions move</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{count:,} rebalances</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{count:,} stay</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{count:,} times</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{count:,}, {active:,} running</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>{count} consumers</source>
@@ -4362,8 +5719,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count} Felder</translation>
   </message>
   <message>
+   <source>{count} idle</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{count} idle consumers</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{count} in all</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>{count} items</source>
    <translation>{count} Einträge</translation>
+  </message>
+  <message>
+   <source>{count} members</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>{count} messages</source>
@@ -4386,6 +5759,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count} Nachrichten, ihre Schlüssel sind nicht gezählt</translation>
   </message>
   <message>
+   <source>{count} messages, {size}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>{count} more keys</source>
    <translation>{count} weitere Schlüssel</translation>
   </message>
@@ -4394,8 +5771,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count} von {all} Kennzahlen weichen ab.</translation>
   </message>
   <message>
+   <source>{count} partitions</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>{count} partitions are damaged</source>
    <translation>{count} Partitionen sind beschädigt</translation>
+  </message>
+  <message>
+   <source>{count} partitions as a heat map{share}</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>{count} producers</source>
@@ -4422,7 +5807,35 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count} Topics</translation>
   </message>
   <message>
+   <source>{count} workers</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{dead} of {queue}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{depth:,} of {limit:,}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{depth:,}, no limit</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{depth}, no limit</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{done:,} of {whole:,} events</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>{done} of {total} parts</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{first:,} to {end:,}</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -4466,6 +5879,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{group} liest {topic} schon.</translation>
   </message>
   <message>
+   <source>{group} rebalanced, {{lasted}}: {cause}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{group} rebalances, {{lasted}}: {cause}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>{group} would read nothing; move its consumers out and delete it.</source>
    <translation>{group} würde nichts lesen; ihre Consumer herausnehmen und sie löschen.</translation>
   </message>
@@ -4478,6 +5899,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{group}: {cause}</translation>
   </message>
   <message>
+   <source>{group}: {owner}{revoked}, committed {committed}, lag {lag}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>{holds}; lasts {seconds} s</source>
    <translation>{holds}; hält {seconds} s an</translation>
   </message>
@@ -4486,12 +5911,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{jobs} ist nicht fertig. Beenden und aufgeben?</translation>
   </message>
   <message>
+   <source>{label}, and {count:,} more</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>{looked} messages were looked at, {end}; {found} fit.</source>
    <translation>{looked} Nachrichten wurden angesehen, {end}; {found} passen.</translation>
   </message>
   <message>
    <source>{looked} of {whole} events were looked at so far.</source>
    <translation>{looked} von {whole} Ereignissen wurden bisher angesehen.</translation>
+  </message>
+  <message>
+   <source>{moved} moved, {kept} kept</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>{moved} would move, {kept} would stay</source>
@@ -4506,6 +5939,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{name} schafft {rate} Nachrichten/s</translation>
   </message>
   <message>
+   <source>{name} for {time}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>{name} has crashed; restart it first.</source>
    <translation>{name} ist abgestürzt; erst neu starten.</translation>
   </message>
@@ -4516,6 +5953,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{name} is full: {depth} of {limit}</source>
    <translation>{name} ist voll: {depth} von {limit}</translation>
+  </message>
+  <message>
+   <source>{name} is gone.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>{name} is not base64.</source>
@@ -4530,12 +5971,40 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{name} nimmt {rate} Nachrichten/s</translation>
   </message>
   <message>
+   <source>{name}/{partition}: offsets {start_offset:,} to {end_offset:,}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{number} token</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{number} tokens</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>{n} times</source>
    <translation>{n}-mal</translation>
   </message>
   <message>
    <source>{queue} holds {count} messages and {dead} dead letters; its workers will have nothing to do. It can be brought back for five minutes of session time (Ctrl+Z).</source>
    <translation>{queue} hält {count} Nachrichten und {dead} Dead Letters; ihre Worker haben dann nichts zu tun. Fünf Minuten Sitzungszeit lang lässt sie sich zurückholen (Strg+Z).</translation>
+  </message>
+  <message>
+   <source>{rate:,.0f} messages/s</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{rate} messages/s</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{ready:,} ready, {delayed:,} delayed, {in_flight:,} in flight</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{ready} ready, {in_flight} in flight</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>{refused} would stay.</source>
@@ -4546,7 +6015,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{seconds} s</translation>
   </message>
   <message>
+   <source>{sentence}
+Consumers on the bench belong to no group and read nothing.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>{share}, {count} of {total} messages</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{shown:,} of {total:,} are shown</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -4566,8 +6044,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{size} auf der Platte</translation>
   </message>
   <message>
+   <source>{source} to {target}, Blocked</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{source} to {target}, Stopped by the rebalance</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{source} to {target}, {rate}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>{start} to {end}</source>
    <translation>{start} bis {end}</translation>
+  </message>
+  <message>
+   <source>{state}, {members}, reads {topics}</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>{subject}, version {version}</source>
@@ -4578,6 +6072,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{times}, an {who}</translation>
   </message>
   <message>
+   <source>{time} ago</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{time} by {target}; </source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>{time} later</source>
    <translation>{time} später</translation>
   </message>
@@ -4586,12 +6088,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{time} übrig</translation>
   </message>
   <message>
+   <source>{time}, since {since}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <source>{title}, started {started}, was left open when the program died.{more}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>{topic} holds {count} messages in {partitions} partitions.{read} It can be brought back for five minutes of session time (Ctrl+Z).</source>
    <translation>{topic} hält {count} Nachrichten in {partitions} Partitionen.{read} Fünf Minuten Sitzungszeit lang lässt es sich zurückholen (Strg+Z).</translation>
   </message>
   <message>
    <source>{topic}/{partition}, read by {client}</source>
    <translation>{topic}/{partition}, gelesen von {client}</translation>
+  </message>
+  <message>
+   <source>{version} of {count}</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>{who}: {what} ({time})</source>

@@ -9,9 +9,10 @@ from widgets.canvas.box_item import BoxItem, Look, draw_badge, draw_icon, draw_s
 from widgets.canvas.lettering import plural, rate_text, write, write_centred, write_right
 from widgets.canvas.view import ConsumerCard, ProducerCard, WorkerCard
 from widgets.theme import ink_on, mix, qcolour, state_style
+from widgets.words import mark, tr
 
 Card = ProducerCard | ConsumerCard | WorkerCard
-WORKERS_STAY = "Workers belong to their queue; consumers of groups can be moved."
+WORKERS_STAY = mark("Workers belong to their queue; consumers of groups can be moved.")
 
 
 class CardItem(BoxItem):
@@ -113,5 +114,5 @@ class CardItem(BoxItem):
 
     def tool_tip(self, x: float, y: float) -> str:
         """What the card says, unabridged."""
-        stays = WORKERS_STAY if isinstance(self.card, WorkerCard) else ""
+        stays = tr(WORKERS_STAY) if isinstance(self.card, WorkerCard) else ""
         return "\n".join(line for line in (self.sentence(), self.card.detail, stays) if line)

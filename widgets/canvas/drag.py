@@ -21,6 +21,7 @@ from widgets.canvas.ghost_panel import GhostPanel
 from widgets.canvas.overlay_items import SpotItem
 from widgets.canvas.stage import Stage
 from widgets.canvas.view import BENCH_ID, NEW_GROUP, ConsumerCard, Ghost
+from widgets.words import tr
 
 START_PIXELS = 6
 PROXY_OPACITY, LIFTED_OPACITY = 0.9, 0.35
@@ -120,12 +121,16 @@ class Drag(QObject):
         assert self._card is not None
         name = self._card.name
         if target is None:
-            return "Not here: drop on a group, the bench or empty ground"
+            return tr("Not here: drop on a group, the bench or empty ground")
         if self._is_home(target):
-            return "Drop here to leave it where it is"
+            return tr("Drop here to leave it where it is")
         if target == NEW_GROUP:
-            return f"New group with {name}"
-        return f"Move {name} into {target}" if target else f"Move {name} to the bench"
+            return tr("New group with {name}", name=name)
+        return (
+            tr("Move {name} into {target}", name=name, target=target)
+            if target
+            else tr("Move {name} to the bench", name=name)
+        )
 
     def _target_at(self, at: QPoint, scene_at: QPointF) -> str | None:
         if not self._viewport.rect().contains(at):
@@ -153,7 +158,7 @@ class Drag(QObject):
         if not carried or card is None:
             return False
         if target is None:
-            self.cancelled.emit(card.name, "Nothing there takes a consumer.")
+            self.cancelled.emit(card.name, tr("Nothing there takes a consumer."))
         elif target == NEW_GROUP:
             self.dropped_on_empty.emit(card.name)
         elif not at_home:
@@ -173,7 +178,7 @@ class Drag(QObject):
             return
         card = self._stage.consumer(self._card.id)
         if card is None:
-            self.cancel(f"{self._card.name} is gone.")
+            self.cancel(tr("{name} is gone.", name=self._card.name))
             return
         self._card = card
         if self._proxy is not None:

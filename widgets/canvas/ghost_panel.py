@@ -10,6 +10,7 @@ from widgets.canvas.box_item import HINTS, Look, draw_badge, draw_icon, pen
 from widgets.canvas.lettering import lines_of, write, write_centred
 from widgets.canvas.view import Ghost, GhostMove
 from widgets.theme import qcolour
+from widgets.words import tr
 
 WIDTH, ROW_H, SHOWN_MOVES = 344, 22, 8
 TITLE_H, TITLE_LINE_H, NOTE_H = 30, 18, 20
@@ -61,7 +62,7 @@ class GhostPanel(QWidget):
     def note_lines(self) -> tuple[str, ...]:
         """Counts and note, in as many lines as they need."""
         moved, kept = len(self.ghost.moves), self.ghost.kept
-        counts = (f"{moved} moved, {kept} kept",) if moved or kept else ()
+        counts = (tr("{moved} moved, {kept} kept", moved=moved, kept=kept),) if moved or kept else ()
         return (*counts, *lines_of(self.ghost.note, "small", WIDTH - 24))
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -80,7 +81,7 @@ class GhostPanel(QWidget):
             self._draw_move(painter, y, move)
             y += ROW_H
         if len(self.ghost.moves) > SHOWN_MOVES:
-            more = f"and {len(self.ghost.moves) - SHOWN_MOVES} more"
+            more = tr("and {count} more", count=len(self.ghost.moves) - SHOWN_MOVES)
             write(painter, 12, y + 15, more, "small", theme.muted, WIDTH - 24)
             y += ROW_H
         for line in self.note_lines():

@@ -10,6 +10,7 @@ from widgets.canvas.layout import BENCH_HEADER_H, GROUP_HEADER_H, PAD
 from widgets.canvas.lettering import count_text, plural, short_count, write, write_right
 from widgets.canvas.view import BENCH_ID, ConsumerCard, GroupBox, QueueBox
 from widgets.theme import mix, qcolour, state_style
+from widgets.words import tr
 
 TREND_TOKENS = {"rising": "lag_up", "falling": "lag_down"}
 
@@ -31,7 +32,7 @@ class CardBox(BoxItem):
         """The count of cards that found no room, at the foot."""
         if self.hidden:
             where = self.rect()
-            text = f"+{count_text(self.hidden)} more"
+            text = tr("+{count} more", count=count_text(self.hidden))
             write_right(painter, where.width() - PAD, where.height() - PAD - 10, text, "small", self.muted, 100)
 
     @property
@@ -93,7 +94,7 @@ class GroupItem(CardBox):
             return
         self._draw_header(painter)
         if not group.members:
-            text = "Nobody reads. Drop a consumer here."
+            text = tr("Nobody reads. Drop a consumer here.")
             write(painter, PAD, GROUP_HEADER_H + 19, text, "small", theme.muted, rect.width() - 2 * PAD)
         self.draw_hidden(painter)
 
@@ -101,14 +102,14 @@ class GroupItem(CardBox):
         theme, group = self.look.theme, self.group_box
         right = self.rect().width() - PAD
         draw_icon(painter, "group", theme.muted, PAD, 8, 18, self.look)
-        text = f"generation {group.generation:,}"
+        text = tr("generation {generation:,}", generation=group.generation)
         used = write_right(painter, right, 22, text, "small", theme.muted, 110)
         write(painter, PAD + 24, 22, group.name, "title", theme.text, right - used - 8 - PAD - 24)
         ground = theme.surface if self.is_rebalancing else ""
         pill = draw_pill(painter, PAD, 32, state_style(group.state), self.look, right - PAD, ground)
         room = right - PAD - pill - 8
         token = TREND_TOKENS.get(group.trend, "muted") if group.lag else "muted"
-        lag = "lag n/a" if group.lag is None else f"lag {count_text(group.lag)}"
+        lag = tr("lag n/a") if group.lag is None else tr("lag {count}", count=count_text(group.lag))
         if room < 74:
             lag = "n/a" if group.lag is None else short_count(group.lag)
         if token != "muted":
@@ -119,10 +120,21 @@ class GroupItem(CardBox):
     def sentence(self) -> str:
         """As in "Group indexers, Stable, generation 7, 3 consumers, lag 120 rising"."""
         group = self.group_box
-        lag = "lag n/a" if group.lag is None else f"lag {group.lag:,} {group.trend}"
+        lag = (
+            tr("lag n/a")
+            if group.lag is None
+            else tr("lag {lag:,} {trend}", lag=group.lag, trend=state_style(group.trend).word.lower())
+        )
         state = state_style(group.state).word
         members = plural(len(group.members), "consumer")
-        return f"Group {group.name}, {state}, generation {group.generation}, {members}, {lag}"
+        return tr(
+            "Group {name}, {state}, generation {generation}, {members}, {lag}",
+            name=group.name,
+            state=state,
+            generation=group.generation,
+            members=members,
+            lag=lag,
+        )
 
     def tool_tip(self, x: float, y: float) -> str:
         """The header, unabridged."""
@@ -147,27 +159,27 @@ class BenchItem(CardBox):
         theme, rect = self.look.theme, self.rect()
         self.draw_frame(painter, theme.window, theme.border_strong, 1, dashed=True)
         if self.look.is_far:
-            self.draw_far_title(painter, "Bench")
+            self.draw_far_title(painter, tr("Bench"))
             return
         draw_icon(painter, "bench", theme.muted, PAD, 9, 18, self.look)
         right = rect.width() - PAD
         used = write_right(painter, right, 23, self._count_text(), "small", theme.muted, 90)
-        write(painter, PAD + 24, 23, "Bench", "title", theme.text, right - used - PAD - 32)
+        write(painter, PAD + 24, 23, tr("Bench"), "title", theme.text, right - used - PAD - 32)
         if not self.count:
-            text = "Drop a consumer here to rest it."
+            text = tr("Drop a consumer here to rest it.")
             write(painter, PAD, BENCH_HEADER_H + 16, text, "small", theme.muted, rect.width() - 2 * PAD)
         self.draw_hidden(painter)
 
     def _count_text(self) -> str:
-        return f"{self.count} idle" if self.count else "empty"
+        return tr("{count} idle", count=self.count) if self.count else tr("empty")
 
     def sentence(self) -> str:
         """As in "Bench, 1 idle consumer"."""
-        return f"Bench, {plural(self.count, 'idle consumer')}"
+        return tr("Bench, {members}", members=plural(self.count, "idle consumer"))
 
     def tool_tip(self, x: float, y: float) -> str:
         """What the bench is for."""
-        return f"{self.sentence()}\nConsumers on the bench belong to no group and read nothing."
+        return tr("{sentence}\nConsumers on the bench belong to no group and read nothing.", sentence=self.sentence())
 
 
 class WorkersItem(CardBox):
@@ -189,20 +201,22 @@ class WorkersItem(CardBox):
         fill = theme.window if theme.is_dark else theme.sunken
         self.draw_frame(painter, fill, mix(theme.border, theme.border_strong, 0.4))
         if self.look.is_far:
-            self.draw_far_title(painter, "Workers")
+            self.draw_far_title(painter, tr("Workers"))
             return
         draw_icon(painter, "worker", theme.muted, PAD, 9, 18, self.look)
         right = rect.width() - PAD
-        used = write_right(painter, right, 23, f"of {self.queue_name}", "small", theme.muted, 100)
-        write(painter, PAD + 24, 23, "Workers", "title", theme.text, right - used - PAD - 32)
+        used = write_right(
+            painter, right, 23, tr("of {queue_name}", queue_name=self.queue_name), "small", theme.muted, 100
+        )
+        write(painter, PAD + 24, 23, tr("Workers"), "title", theme.text, right - used - PAD - 32)
         if not self.count:
-            text = "No workers take from this queue."
+            text = tr("No workers take from this queue.")
             write(painter, PAD, BENCH_HEADER_H + 16, text, "small", theme.muted, rect.width() - 2 * PAD)
         self.draw_hidden(painter)
 
     def sentence(self) -> str:
         """As in "Workers of builds, 3 workers"."""
-        return f"Workers of {self.queue_name}, {plural(self.count, 'worker')}"
+        return tr("Workers of {queue}, {members}", queue=self.queue_name, members=plural(self.count, "worker"))
 
     def tool_tip(self, x: float, y: float) -> str:
         """The title, unabridged."""

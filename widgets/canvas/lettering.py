@@ -11,6 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
 from widgets.theme import qcolour, ui_font
+from widgets.words import mark, tr
 
 FACES: dict[str, tuple[int, QFont.Weight]] = {
     "title": (14, QFont.Weight.DemiBold),
@@ -122,8 +123,19 @@ def rate_text(rate_per_s: float) -> str:
     return f"{short_count(round(rate_per_s))}/s"
 
 
+# One, several and none of each noun.
+_PLURALS = {
+    "consumer": (mark("1 consumer"), mark("{count} consumers"), mark("no consumers")),
+    "dead letter": (mark("1 dead letter"), mark("{count} dead letters"), mark("no dead letters")),
+    "idle consumer": (mark("1 idle consumer"), mark("{count} idle consumers"), mark("no idle consumers")),
+    "partition": (mark("1 partition"), mark("{count} partitions"), mark("no partitions")),
+    "worker": (mark("1 worker"), mark("{count} workers"), mark("no workers")),
+}
+
+
 def plural(count: int, noun: str) -> str:
-    """As in "1 partition", "2 partitions", "no partitions"."""
+    """As in "1 partition", "2 partitions", "no partitions"; the noun is one of `_PLURALS`."""
+    one, several, none = _PLURALS[noun]
     if count == 1:
-        return f"1 {noun}"
-    return f"{short_count(count)} {noun}s" if count else f"no {noun}s"
+        return tr(one)
+    return tr(several, count=short_count(count)) if count else tr(none)

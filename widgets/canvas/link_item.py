@@ -13,6 +13,7 @@ from widgets.canvas.lettering import rate_text
 from widgets.canvas.ports import point_at
 from widgets.canvas.view import Link
 from widgets.theme import StateStyle, mix, qcolour, state_style
+from widgets.words import tr
 
 DOTS_UP_TO_PER_S = 20.0
 DOT_TRAVEL_S = 1.6
@@ -145,10 +146,15 @@ class LinkItem(BoxItem):
         """As in "commits to indexers, 12/s"."""
         source, target = (end.partition(":")[2] or end for end in self.link.key[:2])
         if self.stalled:
-            return f"{source} to {target}, Stopped by the rebalance"
+            return tr("{source} to {target}, Stopped by the rebalance", source=source, target=target)
         if self.link.blocked:
-            return f"{source} to {target}, Blocked"
-        return f"{source} to {target}, {rate_text(self.link.rate_per_s)}"
+            return tr("{source} to {target}, Blocked", source=source, target=target)
+        return tr(
+            "{source} to {target}, {rate}",
+            source=source,
+            target=target,
+            rate=rate_text(self.link.rate_per_s),
+        )
 
     def tool_tip(self, x: float, y: float) -> str:
         """The rate, or why nothing flows."""

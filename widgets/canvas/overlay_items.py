@@ -9,6 +9,7 @@ from widgets.canvas.box_item import RADIUS, BoxItem, Look, draw_badge, pen
 from widgets.canvas.geometry import Rect
 from widgets.canvas.lettering import write, write_centred
 from widgets.theme import qcolour
+from widgets.words import tr
 
 
 class FrameItem(BoxItem):
@@ -73,6 +74,6 @@ class SpotItem(BoxItem):
         painter.setBrush(qcolour(theme.accent_soft))
         painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), RADIUS, RADIUS)
         if self.look.is_far:
-            write(painter, 12, 32, "New group", "far", theme.accent, self.WIDTH - 24)
+            write(painter, 12, 32, tr("New group"), "far", theme.accent, self.WIDTH - 24)
             return
-        write_centred(painter, QRectF(8, 8, self.WIDTH - 16, 24), "New group", "name", theme.accent)
+        write_centred(painter, QRectF(8, 8, self.WIDTH - 16, 24), tr("New group"), "name", theme.accent)

@@ -10,13 +10,14 @@ from widgets.canvas.layout import DEAD_LETTERS_H, QUEUE_H, TOPIC_W
 from widgets.canvas.lettering import count_text, plural, rate_text, short_count, write, write_centred, write_right
 from widgets.canvas.view import LeaseRing, QueueBox
 from widgets.theme import mix, state_style
+from widgets.words import mark, tr
 
 RINGS = 12
 RING_STEPS = 48
 RING_SIZE, RING_PITCH, RINGS_Y = 18.0, 24.0, 92.0
 HEADER_H, FIGURES_H = 36.0, 50.0
 EXPIRING = 0.2
-RINGS_LEGEND = "The arc is the time left; the number is the attempt, from the second on."
+RINGS_LEGEND = mark("The arc is the time left; the number is the attempt, from the second on.")
 
 
 class QueueItem(BoxItem):
@@ -53,14 +54,18 @@ class QueueItem(BoxItem):
         self.draw_frame(painter, theme.surface, theme.border)
         if self.look.is_far:
             self.draw_far_name(painter, queue.name, theme.text)
-            text = f"{short_count(queue.ready)} ready, {short_count(queue.in_flight)} in flight"
+            text = tr(
+                "{ready} ready, {in_flight} in flight",
+                ready=short_count(queue.ready),
+                in_flight=short_count(queue.in_flight),
+            )
             write(painter, 12, 66, text, "far-name", theme.muted, TOPIC_W - 24)
             self._draw_rings(painter)
             return
         if exposed.top() < HEADER_H:
             self._draw_header(painter)
         if exposed.bottom() > HEADER_H and exposed.top() < HEADER_H + FIGURES_H:
-            figures = (("Ready", queue.ready), ("Delayed", queue.delayed), ("In flight", queue.in_flight))
+            figures = ((tr("Ready"), queue.ready), (tr("Delayed"), queue.delayed), (tr("In flight"), queue.in_flight))
             for at, (word, count) in enumerate(figures):
                 x = 14 + at * 112
                 write(painter, x, 52, word, "small", theme.muted, 104)
@@ -87,7 +92,7 @@ class QueueItem(BoxItem):
         theme, queue = self.look.theme, self.queue
         shown = queue.leases[:RINGS]
         if not shown:
-            text = "Nothing in flight." if not queue.in_flight else ""
+            text = tr("Nothing in flight.") if not queue.in_flight else ""
             write(painter, 14, RINGS_Y + 13, text, "small", theme.muted, TOPIC_W - 28)
             return
         for at, ring in enumerate(shown):
@@ -97,7 +102,7 @@ class QueueItem(BoxItem):
         if more > 0:
             write(painter, x, RINGS_Y + 13, f"+{short_count(more)}", "small", theme.muted, TOPIC_W - x - 10)
         elif len(shown) <= 6 and not self.look.is_far:
-            note = "time left on each lease"
+            note = tr("time left on each lease")
             write_right(painter, TOPIC_W - 14, RINGS_Y + 13, note, "tiny", theme.muted, 140)
 
     def _draw_ring(self, painter: QPainter, x: float, ring: LeaseRing) -> None:
@@ -116,24 +121,37 @@ class QueueItem(BoxItem):
     def sentence(self) -> str:
         """As in "Queue builds, 12 ready, 0 delayed, 3 in flight, 1 dead letter"."""
         queue = self.queue
-        counts = f"{queue.ready:,} ready, {queue.delayed:,} delayed, {queue.in_flight:,} in flight"
-        return f"Queue {queue.name}, {counts}, {plural(queue.dead, 'dead letter')}"
+        counts = tr(
+            "{ready:,} ready, {delayed:,} delayed, {in_flight:,} in flight",
+            ready=queue.ready,
+            delayed=queue.delayed,
+            in_flight=queue.in_flight,
+        )
+        return tr(
+            "Queue {name}, {counts}, {dead}", name=queue.name, counts=counts, dead=plural(queue.dead, "dead letter")
+        )
 
     def tool_tip(self, x: float, y: float) -> str:
         """The lease under the point, or the queue."""
         at = int((x - 14) // RING_PITCH)
         if RINGS_Y <= y <= RINGS_Y + RING_SIZE and 0 <= at < min(RINGS, len(self.queue.leases)):
             ring = self.queue.leases[at]
-            holder = f" held by {ring.holder}" if ring.holder else ""
-            said = f"Message {ring.key}{holder}, attempt {ring.attempt}, {ring.left:.0%} of the lease left"
-            return f"{said}\n{RINGS_LEGEND}"
+            holder = tr(" held by {holder}", holder=ring.holder) if ring.holder else ""
+            said = tr(
+                "Message {key}{holder}, attempt {attempt}, {left:.0%} of the lease left",
+                key=ring.key,
+                holder=holder,
+                attempt=ring.attempt,
+                left=ring.left,
+            )
+            return f"{said}\n{tr(RINGS_LEGEND)}"
         reads = reads_text(self.queue.reads) if self.queue.reads else ""
         return "\n".join(line for line in (self.sentence(), reads, self.queue.detail) if line)
 
 
 def reads_text(topics: tuple[str, ...]) -> str:
     """As in "reads orders, views"."""
-    return f"reads {', '.join(topics)}"
+    return tr("reads {names}", names=", ".join(topics))
 
 
 class DeadLettersItem(BoxItem):
@@ -160,11 +178,19 @@ class DeadLettersItem(BoxItem):
             return
         draw_icon(painter, "dead-letter", colour, 12, 9, 18, self.look)
         used = write_right(painter, TOPIC_W - 14, 23.5, count_text(self.count), "name", colour, 100)
-        write(painter, 38, 23.5, f"Dead letters of {self.queue_name}", "body", colour, TOPIC_W - 60 - used)
+        write(
+            painter,
+            38,
+            23.5,
+            tr("Dead letters of {queue_name}", queue_name=self.queue_name),
+            "body",
+            colour,
+            TOPIC_W - 60 - used,
+        )
 
     def sentence(self) -> str:
         """As in "2 dead letters of builds"."""
-        return f"{plural(self.count, 'dead letter')} of {self.queue_name}"
+        return tr("{dead} of {queue}", dead=plural(self.count, "dead letter"), queue=self.queue_name)
 
     def tool_tip(self, x: float, y: float) -> str:
         """The count, unabridged."""

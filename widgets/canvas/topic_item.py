@@ -37,9 +37,10 @@ from widgets.canvas.layout import (
 from widgets.canvas.lettering import count_text, plural, rate_text, write, write_centred, write_right
 from widgets.canvas.view import GhostMove, Lane, LaneGroup, TopicBox, lane_id
 from widgets.theme import state_style
+from widgets.words import mark, tr
 
 GhostKey = tuple[int, str]
-LEGEND = (
+LEGEND = mark(
     "Each row is a partition; each bar in it is a group's view of the newest messages. Filled: committed. "
     "Orange: lag, not committed yet. Letter: the owner."
 )
@@ -142,7 +143,7 @@ class TopicItem(BoxItem):
             self._draw_heat(painter)
             return
         if not self.topic.lanes:
-            write(painter, LABEL_X, TOPIC_HEADER_H + 16, "No partitions", "small", theme.muted, TOPIC_W - 28)
+            write(painter, LABEL_X, TOPIC_HEADER_H + 16, tr("No partitions"), "small", theme.muted, TOPIC_W - 28)
         for row, lane in enumerate(self.topic.lanes):
             y = TOPIC_HEADER_H + row * LANE_H
             if y + LANE_H > exposed.top() and y < exposed.bottom():
@@ -171,7 +172,7 @@ class TopicItem(BoxItem):
             write(painter, 62 + used, 22, topic.schema, "small", theme.muted, right - used - 70)
         if self.is_heat_map:
             return
-        caption = f"last {count_text(self.measures.scale)} messages"
+        caption = tr("last {count} messages", count=count_text(self.measures.scale))
         end = self.measures.end_x
         write(painter, TRACK_X, 42, caption, "tiny", theme.muted, self.measures.track_w)
         write_right(painter, end, 42, "end", "tiny", theme.muted, 40)
@@ -186,22 +187,24 @@ class TopicItem(BoxItem):
     def _draw_heat(self, painter: QPainter) -> None:
         theme, lanes = self.look.theme, self.topic.lanes
         per_cell = partitions_per_cell(len(lanes))
-        share = f", {per_cell} to a cell" if per_cell > 1 else ""
-        note = f"{count_text(len(lanes))} partitions as a heat map{share}"
+        share = tr(", {per_cell} to a cell", per_cell=per_cell) if per_cell > 1 else ""
+        note = tr("{count} partitions as a heat map{share}", count=count_text(len(lanes)), share=share)
         write(painter, LABEL_X, 42, note, "tiny", theme.muted, TOPIC_W - 28)
         for at in range(self.measures.chips):
             top = self._heat_top(at)
             groups = lanes[0].groups
-            name = groups[at].group if at < len(groups) else "no group"
+            name = groups[at].group if at < len(groups) else tr("no group")
             worst = max((cell[0] for cell in heat_cells(lanes, at, per_cell)), default=-1)
             right = TOPIC_W - 14
             if worst >= 0:
-                text = f"worst lag {count_text(int(worst))}"
+                text = tr("worst lag {count}", count=count_text(int(worst)))
                 right -= write_right(painter, right, top + 11, text, "tiny", theme.muted, 120) + 8
             write(painter, LABEL_X, top + 11, name, "tiny", theme.text, right - LABEL_X)
             cells = heat_cells(lanes, at, per_cell)
             draw_heat_cells(painter, LABEL_X, top + HEAT_LABEL_H, cells, self.measures.scale, self.look)
-        caption = f"Colour: lag up to {count_text(self.measures.scale)}. Foot: owner. Hatched: nobody reads."
+        caption = tr(
+            "Colour: lag up to {count}. Foot: owner. Hatched: nobody reads.", count=count_text(self.measures.scale)
+        )
         write(painter, LABEL_X, self.rect().height() - 12, caption, "tiny", theme.muted, TOPIC_W - 28)
 
     def _draw_far(self, painter: QPainter) -> None:
@@ -220,7 +223,7 @@ class TopicItem(BoxItem):
 
     def sentence(self) -> str:
         """As in "Topic commits, 6 partitions, 120/s"."""
-        parts = [f"Topic {self.topic.name}", plural(len(self.topic.lanes), "partition")]
+        parts = [tr("Topic {name}", name=self.topic.name), plural(len(self.topic.lanes), "partition")]
         if self.topic.gate:
             parts.append(state_style(self.topic.gate).word)
         return ", ".join([*parts, rate_text(self.topic.rate_per_s)])
@@ -230,7 +233,15 @@ class TopicItem(BoxItem):
         lane = self.lane_at(x, y)
         if lane is None:
             return self._header_tip(x, y)
-        lines = [f"{self.topic.name}/{lane.partition}: offsets {lane.start_offset:,} to {lane.end_offset:,}"]
+        lines = [
+            tr(
+                "{name}/{partition}: offsets {start_offset:,} to {end_offset:,}",
+                name=self.topic.name,
+                partition=lane.partition,
+                start_offset=lane.start_offset,
+                end_offset=lane.end_offset,
+            )
+        ]
         return "\n".join(lines + [_place_line(group) for group in lane.groups])
 
     def _header_tip(self, x: float, y: float) -> str:
@@ -239,16 +250,26 @@ class TopicItem(BoxItem):
             return about
         for at, group in enumerate(self.topic.lanes[0].groups[: self.measures.chips]):
             if self._group_title(at).adjusted(0, -3, 0, 3).contains(x, y):
-                return f"Group {group.group}\nBelow: the letter of the consumer that reads each partition for it."
-        return f"{about}\n{LEGEND}"
+                return tr(
+                    "Group {group}\nBelow: the letter of the consumer that reads each partition for it.",
+                    group=group.group,
+                )
+        return f"{about}\n{tr(LEGEND)}"
 
 
 def _place_line(group: LaneGroup) -> str:
     committed = "n/a" if group.committed is None else f"{group.committed:,}"
     lag = "n/a" if group.lag is None else f"{group.lag:,}"
     owner = group.owner or "nobody"
-    revoked = " (revoked)" if group.revoked else ""
-    return f"{group.group}: {owner}{revoked}, committed {committed}, lag {lag}"
+    revoked = tr(" (revoked)") if group.revoked else ""
+    return tr(
+        "{group}: {owner}{revoked}, committed {committed}, lag {lag}",
+        group=group.group,
+        owner=owner,
+        revoked=revoked,
+        committed=committed,
+        lag=lag,
+    )
 
 
 def _largest_lag(topic: TopicBox) -> int:

@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QTreeWidget,
 
 from widgets.facts import let_wrap, plain_label
 from widgets.panels.cell_painter import as_plain
+from widgets.words import mark, tr
 
-COLUMNS = ("Session", "Started", "Lasted", "End", "Folder")
+COLUMNS = (mark("Session"), mark("Started"), mark("Lasted"), mark("End"), mark("Folder"))
 _WIDTHS = (190, 140, 90, 130, 260)
 
 
@@ -36,7 +37,7 @@ class ChooseSessionDialog(QDialog):
         about: str,
         lines: Sequence[SessionLine],
         *,
-        button: str = "Open",
+        button: str = "",
         many: int = 1,
         browse: bool = True,
         parent: QWidget | None = None,
@@ -49,12 +50,12 @@ class ChooseSessionDialog(QDialog):
         words = plain_label(about, "muted", self)
         let_wrap(words)
         self.filter = QLineEdit(self)
-        self.filter.setPlaceholderText("Filter by name, time or folder")
+        self.filter.setPlaceholderText(tr("Filter by name, time or folder"))
         self.filter.setClearButtonEnabled(True)
-        self.filter.setAccessibleName("Filter the sessions")
+        self.filter.setAccessibleName(tr("Filter the sessions"))
         self.list = QTreeWidget(self)
         self.list.setAccessibleName(title)
-        self.list.setHeaderLabels(COLUMNS)
+        self.list.setHeaderLabels([tr(column) for column in COLUMNS])
         self.list.setRootIsDecorated(False)
         self.list.setUniformRowHeights(True)
         if many > 1:
@@ -68,14 +69,16 @@ class ChooseSessionDialog(QDialog):
             self._items.append(item)
         for column, width in enumerate(_WIDTHS):
             self.list.setColumnWidth(column, width)
-        self.empty = plain_label("No session has been recorded yet. Run a scenario; it is recorded by itself.", "muted")
+        self.empty = plain_label(
+            tr("No session has been recorded yet. Run a scenario; it is recorded by itself."), "muted"
+        )
         self.empty.setVisible(not lines)
         self.list.setVisible(bool(lines))
         self.filter.setVisible(bool(lines))
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.accept_button = self.buttons.addButton(button, QDialogButtonBox.ButtonRole.AcceptRole)
+        self.accept_button = self.buttons.addButton(button or tr("Open"), QDialogButtonBox.ButtonRole.AcceptRole)
         if browse:
-            other = self.buttons.addButton("Another folder...", QDialogButtonBox.ButtonRole.ActionRole)
+            other = self.buttons.addButton(tr("Another folder..."), QDialogButtonBox.ButtonRole.ActionRole)
             other.clicked.connect(self._browse)
         self.buttons.accepted.connect(self._accept)
         self.buttons.rejected.connect(self.reject)
@@ -97,7 +100,9 @@ class ChooseSessionDialog(QDialog):
     def _judge(self) -> None:
         count = len(self._selected())
         self.accept_button.setEnabled(count == self._many)
-        self.accept_button.setToolTip("" if count == self._many else f"Select {self._many} of them; {count} are.")
+        self.accept_button.setToolTip(
+            "" if count == self._many else tr("Select {many} of them; {count} are.", many=self._many, count=count)
+        )
 
     def _show_only(self, text: str) -> None:
         for item in self._items:

@@ -29,6 +29,7 @@ from widgets.facts import plain_label, set_plain_tip
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import Index, as_plain
 from widgets.theme import current_theme, qcolour, ui_font
+from widgets.words import tr
 
 BENCH = ""
 _CHOICE = Qt.ItemDataRole.UserRole
@@ -100,18 +101,18 @@ class MoveToGroupDialog(QDialog):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Move to group")
+        self.setWindowTitle(tr("Move to group"))
         self.setModal(True)
         self.consumer = consumer
         self._name_error = name_error
-        self._heading = plain_label(f"Move {consumer} to", "heading", self)
+        self._heading = plain_label(tr("Move {consumer} to", consumer=consumer), "heading", self)
         self.list = QListWidget(self)
         self.list.setItemDelegate(_ChoiceDelegate(self.list))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.setAccessibleName("Targets")
+        self.list.setAccessibleName(tr("Targets"))
         self.name = QLineEdit(self)
-        self.name.setPlaceholderText("Name of the new group")
-        self.name.setAccessibleName("Name of the new group")
+        self.name.setPlaceholderText(tr("Name of the new group"))
+        self.name.setAccessibleName(tr("Name of the new group"))
         self.name.hide()
         self.problem = plain_label("", "muted", self)
         self.problem.setWordWrap(True)
@@ -123,7 +124,7 @@ class MoveToGroupDialog(QDialog):
         self._ghost_note.setWordWrap(True)
         self.moves = MoveTable(self)
         buttons = QDialogButtonBox(self)
-        self.move_button = buttons.addButton("Move", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.move_button = buttons.addButton(tr("Move"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.move_button.setDefault(True)
         buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
         buttons.accepted.connect(self._accept)
@@ -231,12 +232,14 @@ class MoveToGroupDialog(QDialog):
     def _judge(self) -> None:
         choice = self.choice()
         if choice is None:
-            problem = "There is nowhere to go."
+            problem = tr("There is nowhere to go.")
         elif choice.reason:
             problem = choice.reason
         elif choice.target == NEW_GROUP:
             problem = (
-                self._name_error(self.name.text().strip()) if self.name.text().strip() else "Give the new group a name."
+                self._name_error(self.name.text().strip())
+                if self.name.text().strip()
+                else tr("Give the new group a name.")
             )
         else:
             problem = ""
@@ -266,8 +269,10 @@ class MoveToGroupDialog(QDialog):
 
 
 def _said(ghost: Ghost) -> str:
-    moving = f"{len(ghost.moves):,} partition{' moves' if len(ghost.moves) == 1 else 's move'}"
-    return f"{moving}, {ghost.kept:,} stay{'s' if ghost.kept == 1 else ''}. {ghost.note}".strip()
+    count = len(ghost.moves)
+    moving = tr("1 partition moves") if count == 1 else tr("{count:,} partitions move", count=count)
+    staying = tr("1 stays") if ghost.kept == 1 else tr("{count:,} stay", count=ghost.kept)
+    return f"{moving}, {staying}. {ghost.note}".strip()
 
 
 def _row(move: GhostMove) -> Move:

@@ -47,14 +47,16 @@ class AssignmentsPanel(TablePanel):
         super().__init__(
             model,
             LOOKS,
-            "Assignments",
+            tr("Assignments"),
             "assignments",
             (
-                "No topic has partitions yet.",
-                "Each partition appears here with its owner in every group. Run a scenario (F5), or drag a consumer "
-                "from the bench into a group.",
+                tr("No topic has partitions yet."),
+                tr(
+                    "Each partition appears here with its owner in every group. Run a scenario (F5), or "
+                    "drag a consumer from the bench into a group."
+                ),
             ),
-            filter_hint="Filter by topic, group or owner",
+            filter_hint=tr("Filter by topic, group or owner"),
             parent=parent,
         )
         self.groups = QComboBox(self)

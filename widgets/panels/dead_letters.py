@@ -50,9 +50,11 @@ NONE_REDRIVEN = (
     mark("Redrive dead letters: what became of each of them stands here then."),
 )
 EMPTY = (
-    "No message was given up on.",
-    "A message lands here after its last attempt, with its history. Queues whose workers fail, or whose "
-    "leases expire, fill this panel.",
+    mark("No message was given up on."),
+    mark(
+        "A message lands here after its last attempt, with its history. Queues whose workers fail, or whose "
+        "leases expire, fill this panel."
+    ),
 )
 _CAUSE = Qt.ItemDataRole.UserRole
 _COUNT = Qt.ItemDataRole.UserRole + 100
@@ -101,16 +103,16 @@ class DeadLettersPanel(TablePanel):
         self._forbidden = ""
         self._why_selected = ""
         self._why_all = ""
-        self.redrive_selected_button = QPushButton("Redrive selected")
-        self.redrive_all_button = QPushButton("Redrive all")
+        self.redrive_selected_button = QPushButton(tr("Redrive selected"))
+        self.redrive_all_button = QPushButton(tr("Redrive all"))
         self._fill_more()
         super().__init__(
             model,
             LOOKS,
-            "Dead letters",
+            tr("Dead letters"),
             "dead-letter",
-            EMPTY,
-            filter_hint="Filter by cause, key, payload or origin",
+            (tr(EMPTY[0]), tr(EMPTY[1])),
+            filter_hint=tr("Filter by cause, key, payload or origin"),
             multiple=True,
             parent=parent,
         )
@@ -129,7 +131,7 @@ class DeadLettersPanel(TablePanel):
 
     def body(self) -> QWidget:
         """Causes, table and details, side by side."""
-        self.causes.setAccessibleName("Causes")
+        self.causes.setAccessibleName(tr("Causes"))
         self.causes.setMinimumWidth(110)
         self.causes.setItemDelegate(CauseDelegate(self.causes))
         self.causes.setTextElideMode(Qt.TextElideMode.ElideRight)
@@ -205,10 +207,14 @@ class DeadLettersPanel(TablePanel):
         if self.shows_redriven:
             return
         if not dead_lettered:
-            self.set_empty_words(*EMPTY)
+            self.set_empty_words(tr(EMPTY[0]), tr(EMPTY[1]))
         else:
-            were = f": {redriven:,} {'was' if redriven == 1 else 'were'} redriven" if redriven else ""
-            self.set_empty_words(f"No dead letters left{were}.", EMPTY[1])
+            first = tr("No dead letters left.")
+            if redriven == 1:
+                first = tr("No dead letters left: 1 was redriven.")
+            elif redriven:
+                first = tr("No dead letters left: {count:,} were redriven.", count=redriven)
+            self.set_empty_words(first, tr(EMPTY[1]))
 
     def set_causes(self, causes: list[tuple[str, int]]) -> None:
         """The causes with their counts, the most frequent first; the chosen one stays chosen."""
@@ -223,7 +229,7 @@ class DeadLettersPanel(TablePanel):
         current = 0
         for place, (cause, number) in enumerate(wanted):
             item = self.causes.item(place)
-            item.setText("All causes" if cause is None else cause)
+            item.setText(tr("All causes") if cause is None else cause)
             item.setData(_CAUSE, cause)
             item.setData(_COUNT, f"{number:,}")
             if cause is not None and cause == chosen:
@@ -273,14 +279,20 @@ class DeadLettersPanel(TablePanel):
     def _show_actions(self) -> None:
         chosen, shown = self.selected_count(), self.model.rowCount()
         shown = 0 if self.shows_redriven else shown
-        empty = "" if shown else "There are no dead letters." if not self.filter_text else "The filter matches none."
+        empty = (
+            ""
+            if shown
+            else tr("There are no dead letters.")
+            if not self.filter_text
+            else tr("The filter matches none.")
+        )
         self._why_all = self._forbidden or empty
         self._why_selected = self._why_all or (
-            "" if chosen else "Select dead letters first: click one, or Ctrl+A for all."
+            "" if chosen else tr("Select dead letters first: click one, or Ctrl+A for all.")
         )
         one, every = self.redrive_selected_button, self.redrive_all_button
-        one.setText(f"Redrive selected ({chosen:,})")
-        every.setText(f"Redrive all ({shown:,})")
+        one.setText(tr("Redrive selected ({chosen:,})", chosen=chosen))
+        every.setText(tr("Redrive all ({shown:,})", shown=shown))
         one.setEnabled(not self._why_selected)
         every.setEnabled(not self._why_all)
         current = self._why_all or ("" if self.current_key() is not None else tr("Choose a dead letter first."))
@@ -294,8 +306,8 @@ class DeadLettersPanel(TablePanel):
         ):
             action.setEnabled(not why)
             action.setToolTip(why or tr("{count} dead letters", count=f"{count:,}"))
-        set_plain_tip(one, self._why_selected or "Back to their origin, then out of this list (Ctrl+D).")
-        set_plain_tip(every, self._why_all or "All that are listed, back to their origin (Ctrl+Shift+D).")
+        set_plain_tip(one, self._why_selected or tr("Back to their origin, then out of this list (Ctrl+D)."))
+        set_plain_tip(every, self._why_all or tr("All that are listed, back to their origin (Ctrl+Shift+D)."))
 
     def redrive_selected(self) -> None:
         """Ask for the selected ones."""

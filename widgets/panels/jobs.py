@@ -59,8 +59,8 @@ class JobRow(QFrame):
         self._message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(True)
-        self.cancel_button = QPushButton("Cancel", self)
-        self.open_button = QPushButton("Open", self)
+        self.cancel_button = QPushButton(tr("Cancel"), self)
+        self.open_button = QPushButton(tr("Open"), self)
         self.open_button.setProperty("role", "primary")
         for button in (self.cancel_button, self.open_button):
             # A click leaves the focus where it is, so that Space goes on to pause.
@@ -111,11 +111,11 @@ class JobRow(QFrame):
         self.cancel_button.setVisible(active)
         self.cancel_button.setEnabled(facts.cancellable)
         self.cancel_button.setToolTip(
-            "Stops it; nothing that is recorded is lost." if facts.cancellable else "It is ending."
+            tr("Stops it; nothing that is recorded is lost.") if facts.cancellable else tr("It is ending.")
         )
         self.open_button.setVisible(not active and bool(facts.result))
         self.open_button.setText(tr("Open") if facts.state == "Done" else tr("Open log"))
-        set_plain_tip(self.open_button, f"Opens {facts.result}" if facts.result else "")
+        set_plain_tip(self.open_button, tr("Opens {result}", result=facts.result) if facts.result else "")
 
 
 class JobsPanel(Panel):
@@ -127,11 +127,11 @@ class JobsPanel(Panel):
     def __init__(self, parent: QWidget | None = None) -> None:
         self._rows: list[JobRow] = []
         super().__init__(
-            "Jobs",
+            tr("Jobs"),
             "layers",
             (
-                "No long work was started.",
-                "A report that is being made appears here with its progress: Export report... (Ctrl+E).",
+                tr("No long work was started."),
+                tr("A report that is being made appears here with its progress: Export report... (Ctrl+E)."),
             ),
             parent=parent,
         )
@@ -160,7 +160,9 @@ class JobsPanel(Panel):
         for row, facts in zip(self._rows, jobs, strict=True):
             row.set_facts(facts)
         active = sum(1 for job in jobs if job.state in ("Running", "Waiting"))
-        self.set_count(f"{len(jobs):,}, {active:,} running" if active else f"{len(jobs):,}")
+        self.set_count(
+            tr("{count:,}, {active:,} running", count=len(jobs), active=active) if active else f"{len(jobs):,}"
+        )
         self.show_body(bool(jobs))
 
     def dress(self) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QPlainTextEdit, QScrollArea, 
 from widgets.facts import FactsGrid, let_wrap, plain_label, set_plain_tip
 from widgets.panels.cell_painter import tabular_font
 from widgets.theme import mono_font
+from widgets.words import tr
 
 PAYLOAD_LINES = 7
 
@@ -59,7 +60,7 @@ class LetterDetails(QScrollArea):
         self.payload = QPlainTextEdit(inner)
         self.payload.setReadOnly(True)
         self.payload.setFont(mono_font())
-        self.payload.setAccessibleName("Payload")
+        self.payload.setAccessibleName(tr("Payload"))
         self.payload.setFixedHeight(self.payload.fontMetrics().lineSpacing() * PAYLOAD_LINES)
         self.facts = FactsGrid(inner)
         self.headers = FactsGrid(inner)
@@ -68,20 +69,20 @@ class LetterDetails(QScrollArea):
         self._attempt_grid.setContentsMargins(0, 0, 0, 0)
         self._attempt_grid.setHorizontalSpacing(8)
         self._attempt_grid.setVerticalSpacing(4)
-        self._headers_title = plain_label("Headers", "section", inner)
-        self._attempts_title = plain_label("Attempts", "section", inner)
+        self._headers_title = plain_label(tr("Headers"), "section", inner)
+        self._attempts_title = plain_label(tr("Attempts"), "section", inner)
         column.addWidget(self.cause)
         column.addWidget(self._attempts_title)
         column.addWidget(self._attempts)
-        column.addWidget(plain_label("Payload", "section", inner))
+        column.addWidget(plain_label(tr("Payload"), "section", inner))
         column.addWidget(self.payload)
-        column.addWidget(plain_label("Facts", "section", inner))
+        column.addWidget(plain_label(tr("Facts"), "section", inner))
         column.addWidget(self.facts)
         column.addWidget(self._headers_title)
         column.addWidget(self.headers)
         column.addStretch(1)
         self.setWidget(inner)
-        self._nothing = plain_label("Select a dead letter to read it here.", "hint", self.viewport())
+        self._nothing = plain_label(tr("Select a dead letter to read it here."), "hint", self.viewport())
         self._nothing.setWordWrap(True)
         self.set_facts(None)
 
@@ -100,7 +101,7 @@ class LetterDetails(QScrollArea):
         self.facts.set_facts(facts.facts)
         self.headers.set_facts(facts.headers)
         self._headers_title.setVisible(bool(facts.headers))
-        self._attempts_title.setText(f"Attempts ({len(facts.attempts)})")
+        self._attempts_title.setText(tr("Attempts ({count})", count=len(facts.attempts)))
         self._show_attempts(facts.attempts)
 
     def resizeEvent(self, event: object) -> None:

@@ -37,7 +37,7 @@ class EmptyState(QWidget):
         self._icon.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._sentence = plain_label(sentence, "heading", self)
         self._how = plain_label(how, "muted", self)
-        self.button = QPushButton("Clear the filter", self)
+        self.button = QPushButton(tr("Clear the filter"), self)
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.hide()
         column = QVBoxLayout(self)
@@ -265,7 +265,9 @@ class Panel(QWidget):
             filtered = bool(self._filter_text)
             self.empty_state.offer_clear(filtered)
             if filtered:
-                self.empty_state.say("Nothing matches the filter.", f"Filter: {self._filter_text}")
+                self.empty_state.say(
+                    tr("Nothing matches the filter."), tr("Filter: {filter_text}", filter_text=self._filter_text)
+                )
             else:
                 self.empty_state.say(*self._empty_words)
         place = 1 if filled and self.stack.count() > 1 else 0

@@ -19,6 +19,7 @@ from widgets.panels.cell_painter import (
 from widgets.panels.panel import Panel
 from widgets.roles import Role
 from widgets.theme import px
+from widgets.words import tr
 
 Kind = Literal["text", "mono", "place", "number", "chip", "state", "countdown"]
 
@@ -195,7 +196,7 @@ class TablePanel(Panel):
         shown = self.model.rowCount()
         total = self._total
         filtered = total is not None and total != shown
-        self.set_count(f"{shown:,} of {total:,} are shown" if filtered else f"{shown:,}")
+        self.set_count(tr("{shown:,} of {total:,} are shown", shown=shown, total=total) if filtered else f"{shown:,}")
         self.show_body(shown > 0)
 
     def _key_at(self, index: QModelIndex) -> Hashable:
