@@ -37,7 +37,7 @@ _EXACT_DIGITS = 18
 @dataclass(frozen=True, slots=True)
 class Value:
     """`text` as it was written. `number` is in the base unit of `measure`, None for a text; `until` ends the moment
-    that a session time stands for: "00:31" is the whole second."""
+    that a session time stands for: "00:31" is the whole second. What was `quoted` is a text, "none" included."""
 
     text: str
     number: Number | None = None
