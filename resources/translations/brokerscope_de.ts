@@ -5,7 +5,7 @@
   <name>Brokerscope</name>
   <message>
    <source> (revoked)</source>
-   <translation type="unfinished" />
+   <translation> (entzogen)</translation>
   </message>
   <message>
    <source> It is read by {groups}.</source>
@@ -13,7 +13,7 @@
   </message>
   <message>
    <source> Its partitions in {name} {heirs}.</source>
-   <translation type="unfinished" />
+   <translation> Seine Partitionen in {name} {heirs}.</translation>
   </message>
   <message>
    <source> KiB</source>
@@ -25,15 +25,15 @@
   </message>
   <message>
    <source> So were {count} others.</source>
-   <translation type="unfinished" />
+   <translation> Ebenso {count} andere.</translation>
   </message>
   <message>
    <source> This one is not: branch here (Ctrl+B) to run it again up to now, recorded.</source>
-   <translation type="unfinished" />
+   <translation> Diese nicht: hier abzweigen (Strg+B), um sie bis jetzt noch einmal laufen zu lassen, aufgezeichnet.</translation>
   </message>
   <message>
    <source> This one still is, to its end.</source>
-   <translation type="unfinished" />
+   <translation> Diese noch, bis zu ihrem Ende.</translation>
   </message>
   <message>
    <source> a second</source>
@@ -45,7 +45,7 @@
   </message>
   <message>
    <source> held by {holder}</source>
-   <translation type="unfinished" />
+   <translation> gehalten von {holder}</translation>
   </message>
   <message>
    <source> messages</source>
@@ -77,7 +77,7 @@
   </message>
   <message>
    <source> · {tokens} left</source>
-   <translation type="unfinished" />
+   <translation> · {tokens} übrig</translation>
   </message>
   <message>
    <source>"two words"</source>
@@ -97,15 +97,15 @@
   </message>
   <message>
    <source>+{count} more</source>
-   <translation type="unfinished" />
+   <translation>+{count} weitere</translation>
   </message>
   <message>
    <source>, {per_cell} to a cell</source>
-   <translation type="unfinished" />
+   <translation>, {per_cell} je Zelle</translation>
   </message>
   <message>
    <source>, {time} behind</source>
-   <translation type="unfinished" />
+   <translation>, {time} zurück</translation>
   </message>
   <message>
    <source>/s</source>
@@ -113,7 +113,7 @@
   </message>
   <message>
    <source>0 is the most urgent.</source>
-   <translation type="unfinished" />
+   <translation>0 ist die dringendste.</translation>
   </message>
   <message>
    <source>1 consumer</source>
@@ -121,23 +121,23 @@
   </message>
   <message>
    <source>1 dead letter</source>
-   <translation type="unfinished" />
+   <translation>1 Dead Letter</translation>
   </message>
   <message>
    <source>1 idle consumer</source>
-   <translation type="unfinished" />
+   <translation>1 ruhender Consumer</translation>
   </message>
   <message>
    <source>1 member</source>
-   <translation type="unfinished" />
+   <translation>1 Mitglied</translation>
   </message>
   <message>
    <source>1 partition</source>
-   <translation type="unfinished" />
+   <translation>1 Partition</translation>
   </message>
   <message>
    <source>1 partition moves</source>
-   <translation type="unfinished" />
+   <translation>1 Partition wechselt</translation>
   </message>
   <message>
    <source>1 producer</source>
@@ -149,7 +149,7 @@
   </message>
   <message>
    <source>1 stays</source>
-   <translation type="unfinished" />
+   <translation>1 bleibt</translation>
   </message>
   <message>
    <source>1 topic</source>
@@ -157,7 +157,7 @@
   </message>
   <message>
    <source>1 worker</source>
-   <translation type="unfinished" />
+   <translation>1 Worker</translation>
   </message>
   <message>
    <source>; owner {name}</source>
@@ -165,7 +165,7 @@
   </message>
   <message>
    <source>A condition is needed.</source>
-   <translation type="unfinished" />
+   <translation>Eine Bedingung ist nötig.</translation>
   </message>
   <message>
    <source>A consumer for a group or the bench.</source>
@@ -173,7 +173,7 @@
   </message>
   <message>
    <source>A dead letter, as all here.</source>
-   <translation type="unfinished" />
+   <translation>Ein Dead Letter, wie alle hier.</translation>
   </message>
   <message>
    <source>A dry run first, and a rate.</source>
@@ -189,7 +189,7 @@
   </message>
   <message>
    <source>A group that reads the same by the same assignor, without members yet.</source>
-   <translation type="unfinished" />
+   <translation>Eine Gruppe, die dasselbe mit demselben Assignor liest, noch ohne Mitglieder.</translation>
   </message>
   <message>
    <source>A large table of dead letters.</source>
@@ -213,7 +213,7 @@
   </message>
   <message>
    <source>A message lands here after its last attempt, with its history. Queues whose workers fail, or whose leases expire, fill this panel.</source>
-   <translation type="unfinished" />
+   <translation>Eine Nachricht landet hier nach ihrem letzten Versuch, mit ihrer Geschichte. Queues, deren Worker scheitern oder deren Leases ablaufen, füllen diese Tafel.</translation>
   </message>
   <message>
    <source>A message that a consumer had acknowledged before it was done with it is done, for the broker.</source>
@@ -221,11 +221,11 @@
   </message>
   <message>
    <source>A message was dead-lettered.</source>
-   <translation type="unfinished" />
+   <translation>Eine Nachricht wurde zum Dead Letter.</translation>
   </message>
   <message>
    <source>A message was redriven.</source>
-   <translation type="unfinished" />
+   <translation>Eine Nachricht wurde zurückgespielt.</translation>
   </message>
   <message>
    <source>A new segment every</source>
@@ -245,7 +245,7 @@
   </message>
   <message>
    <source>A queue with the same settings and limits, and without its messages.</source>
-   <translation type="unfinished" />
+   <translation>Eine Queue mit denselben Einstellungen und Grenzen, ohne ihre Nachrichten.</translation>
   </message>
   <message>
    <source>A recording keeps what happened to messages, not the messages: start it again (Ctrl+R) to see them.</source>
@@ -253,7 +253,7 @@
   </message>
   <message>
    <source>A report that is being made appears here with its progress: Export report... (Ctrl+E).</source>
-   <translation type="unfinished" />
+   <translation>Ein Bericht in Arbeit erscheint hier mit seinem Fortschritt: Bericht exportieren... (Strg+E).</translation>
   </message>
   <message>
    <source>A report that is there is replaced.</source>
@@ -277,7 +277,7 @@
   </message>
   <message>
    <source>A session has at most {count:,} bookmarks; remove some first.</source>
-   <translation type="unfinished" />
+   <translation>Eine Sitzung hat höchstens {count:,} Lesezeichen; erst einige entfernen.</translation>
   </message>
   <message>
    <source>A session recorded before.</source>
@@ -305,7 +305,7 @@
   </message>
   <message>
    <source>A topic with as many partitions and the same limits, and without its messages.</source>
-   <translation type="unfinished" />
+   <translation>Ein Topic mit ebenso vielen Partitionen und denselben Grenzen, ohne seine Nachrichten.</translation>
   </message>
   <message>
    <source>A topic with some partitions.</source>
@@ -341,7 +341,7 @@
   </message>
   <message>
    <source>Accounts for every message.</source>
-   <translation type="unfinished" />
+   <translation>Rechnet jede Nachricht ab.</translation>
   </message>
   <message>
    <source>Acknowledge</source>
@@ -353,15 +353,15 @@
   </message>
   <message>
    <source>Acquired (session time)</source>
-   <translation type="unfinished" />
+   <translation>Erhalten (Sitzungszeit)</translation>
   </message>
   <message>
    <source>Actions</source>
-   <translation type="unfinished" />
+   <translation>Aktionen</translation>
   </message>
   <message>
    <source>Active</source>
-   <translation type="unfinished" />
+   <translation>Aktiv</translation>
   </message>
   <message>
    <source>Add</source>
@@ -413,11 +413,11 @@
   </message>
   <message>
    <source>Age</source>
-   <translation type="unfinished" />
+   <translation>Alter</translation>
   </message>
   <message>
    <source>Age of the oldest message that is not committed.</source>
-   <translation type="unfinished" />
+   <translation>Alter der ältesten Nachricht, die nicht committet ist.</translation>
   </message>
   <message>
    <source>All but messages</source>
@@ -425,7 +425,7 @@
   </message>
   <message>
    <source>All causes</source>
-   <translation type="unfinished" />
+   <translation>Alle Ursachen</translation>
   </message>
   <message>
    <source>All commands, by name.</source>
@@ -449,7 +449,7 @@
   </message>
   <message>
    <source>All that are listed, back to their origin (Ctrl+Shift+D).</source>
-   <translation type="unfinished" />
+   <translation>Alle aufgelisteten, zurück an ihren Ursprung (Strg+Umschalt+D).</translation>
   </message>
   <message>
    <source>All that are listed.</source>
@@ -461,11 +461,11 @@
   </message>
   <message>
    <source>Another folder...</source>
-   <translation type="unfinished" />
+   <translation>Anderer Ordner...</translation>
   </message>
   <message>
    <source>Another one like it.</source>
-   <translation type="unfinished" />
+   <translation>Noch einer von der Art.</translation>
   </message>
   <message>
    <source>Another one like the selected client.</source>
@@ -477,11 +477,11 @@
   </message>
   <message>
    <source>Another scenario is open.</source>
-   <translation type="unfinished" />
+   <translation>Ein anderes Szenario ist offen.</translation>
   </message>
   <message>
    <source>Any header, as name: value.</source>
-   <translation type="unfinished" />
+   <translation>Ein beliebiger Header, als Name: Wert.</translation>
   </message>
   <message>
    <source>Any two that were recorded.</source>
@@ -545,7 +545,7 @@
   </message>
   <message>
    <source>At most {rate} messages/s</source>
-   <translation type="unfinished" />
+   <translation>Höchstens {rate} Nachrichten/s</translation>
   </message>
   <message>
    <source>At opening</source>
@@ -557,11 +557,11 @@
   </message>
   <message>
    <source>Attempts</source>
-   <translation type="unfinished" />
+   <translation>Versuche</translation>
   </message>
   <message>
    <source>Attempts ({count})</source>
-   <translation type="unfinished" />
+   <translation>Versuche ({count})</translation>
   </message>
   <message>
    <source>Attempts at most</source>
@@ -593,7 +593,7 @@
   </message>
   <message>
    <source>Back to their origin, then out of this list (Ctrl+D).</source>
-   <translation type="unfinished" />
+   <translation>Zurück an ihren Ursprung, dann aus dieser Liste (Strg+D).</translation>
   </message>
   <message>
    <source>Back to their origin.</source>
@@ -637,15 +637,15 @@
   </message>
   <message>
    <source>Bench</source>
-   <translation type="unfinished" />
+   <translation>Bank</translation>
   </message>
   <message>
    <source>Bench, {members}</source>
-   <translation type="unfinished" />
+   <translation>Bank, {members}</translation>
   </message>
   <message>
    <source>Blocked</source>
-   <translation type="unfinished" />
+   <translation>Blockiert</translation>
   </message>
   <message>
    <source>Blocked producers</source>
@@ -653,7 +653,7 @@
   </message>
   <message>
    <source>Bookmark</source>
-   <translation type="unfinished" />
+   <translation>Lesezeichen</translation>
   </message>
   <message>
    <source>Bookmarks</source>
@@ -665,7 +665,7 @@
   </message>
   <message>
    <source>Branch</source>
-   <translation type="unfinished" />
+   <translation>Zweig</translation>
   </message>
   <message>
    <source>Branch here</source>
@@ -709,7 +709,7 @@
   </message>
   <message>
    <source>Cancelled</source>
-   <translation type="unfinished" />
+   <translation>Abgebrochen</translation>
   </message>
   <message>
    <source>Canvas and scenario, nothing else.</source>
@@ -729,7 +729,7 @@
   </message>
   <message>
    <source>Causes</source>
-   <translation type="unfinished" />
+   <translation>Ursachen</translation>
   </message>
   <message>
    <source>Changed</source>
@@ -805,7 +805,7 @@
   </message>
   <message>
    <source>Choose an event in the panel Events first.</source>
-   <translation type="unfinished" />
+   <translation>Erst ein Ereignis in der Tafel Ereignisse wählen.</translation>
   </message>
   <message>
    <source>Choose another group than the one that is reset.</source>
@@ -825,7 +825,7 @@
   </message>
   <message>
    <source>Clear the filter</source>
-   <translation type="unfinished" />
+   <translation>Filter leeren</translation>
   </message>
   <message>
    <source>Click anything: on the canvas, a row of a table, a card. Its facts stand here.</source>
@@ -833,7 +833,7 @@
   </message>
   <message>
    <source>Click or drag to go back in the session; Left and Right go by a second.</source>
-   <translation type="unfinished" />
+   <translation>Klicken oder ziehen, um in der Sitzung zurückzugehen; Links und Rechts gehen um eine Sekunde.</translation>
   </message>
   <message>
    <source>Client</source>
@@ -861,23 +861,23 @@
   </message>
   <message>
    <source>Closed {count}; they can be opened.</source>
-   <translation type="unfinished" />
+   <translation>{count} geschlossen; sie lassen sich öffnen.</translation>
   </message>
   <message>
    <source>Closing what was left open</source>
-   <translation type="unfinished" />
+   <translation>Schließen, was offen blieb</translation>
   </message>
   <message>
    <source>Colour: lag up to {count}. Foot: owner. Hatched: nobody reads.</source>
-   <translation type="unfinished" />
+   <translation>Farbe: Rückstand bis {count}. Fuß: Besitzer. Schraffiert: niemand liest.</translation>
   </message>
   <message>
    <source>Command</source>
-   <translation type="unfinished" />
+   <translation>Befehl</translation>
   </message>
   <message>
    <source>Commands</source>
-   <translation type="unfinished" />
+   <translation>Befehle</translation>
   </message>
   <message>
    <source>Commits</source>
@@ -885,7 +885,7 @@
   </message>
   <message>
    <source>Committed</source>
-   <translation type="unfinished" />
+   <translation>Committet</translation>
   </message>
   <message>
    <source>Compacted</source>
@@ -893,7 +893,7 @@
   </message>
   <message>
    <source>Compare</source>
-   <translation type="unfinished" />
+   <translation>Vergleichen</translation>
   </message>
   <message>
    <source>Compare them side by side</source>
@@ -901,7 +901,7 @@
   </message>
   <message>
    <source>Compare two sessions</source>
-   <translation type="unfinished" />
+   <translation>Zwei Sitzungen vergleichen</translation>
   </message>
   <message>
    <source>Compare two sessions...</source>
@@ -929,7 +929,7 @@
   </message>
   <message>
    <source>Completing rebalance</source>
-   <translation type="unfinished" />
+   <translation>Rebalance wird abgeschlossen</translation>
   </message>
   <message>
    <source>Condition</source>
@@ -973,7 +973,7 @@
   </message>
   <message>
    <source>Copied to {path}</source>
-   <translation type="unfinished" />
+   <translation>Kopiert nach {path}</translation>
   </message>
   <message>
    <source>Copies the recording elsewhere.</source>
@@ -997,11 +997,11 @@
   </message>
   <message>
    <source>Copying the session to {target}.</source>
-   <translation type="unfinished" />
+   <translation>Die Sitzung wird nach {target} kopiert.</translation>
   </message>
   <message>
    <source>Copying {name}</source>
-   <translation type="unfinished" />
+   <translation>{name} wird kopiert</translation>
   </message>
   <message>
    <source>Counted in the last events only: this session is not recorded.</source>
@@ -1021,7 +1021,7 @@
   </message>
   <message>
    <source>Crashed</source>
-   <translation type="unfinished" />
+   <translation>Abgestürzt</translation>
   </message>
   <message>
    <source>Create</source>
@@ -1069,7 +1069,7 @@
   </message>
   <message>
    <source>Dead</source>
-   <translation type="unfinished" />
+   <translation>Tot</translation>
   </message>
   <message>
    <source>Dead letter</source>
@@ -1081,15 +1081,15 @@
   </message>
   <message>
    <source>Dead letters of a queue.</source>
-   <translation type="unfinished" />
+   <translation>Dead Letters einer Queue.</translation>
   </message>
   <message>
    <source>Dead letters of the queue.</source>
-   <translation type="unfinished" />
+   <translation>Dead Letters der Queue.</translation>
   </message>
   <message>
    <source>Dead letters of {queue_name}</source>
-   <translation type="unfinished" />
+   <translation>Dead Letters von {queue_name}</translation>
   </message>
   <message>
    <source>Dead-letter</source>
@@ -1105,7 +1105,7 @@
   </message>
   <message>
    <source>Delayed</source>
-   <translation type="unfinished" />
+   <translation>Verzögert</translation>
   </message>
   <message>
    <source>Delete</source>
@@ -1153,7 +1153,7 @@
   </message>
   <message>
    <source>Delivered before.</source>
-   <translation type="unfinished" />
+   <translation>Schon einmal zugestellt.</translation>
   </message>
   <message>
    <source>Deliveries</source>
@@ -1161,11 +1161,11 @@
   </message>
   <message>
    <source>Deliveries of this message so far; after the last one it goes to the dead letters.</source>
-   <translation type="unfinished" />
+   <translation>Zustellungen dieser Nachricht bis jetzt; nach der letzten kommt sie zu den Dead Letters.</translation>
   </message>
   <message>
    <source>Depth</source>
-   <translation type="unfinished" />
+   <translation>Tiefe</translation>
   </message>
   <message>
    <source>Depth at most</source>
@@ -1181,7 +1181,7 @@
   </message>
   <message>
    <source>Died (session)</source>
-   <translation type="unfinished" />
+   <translation>Gestorben (Sitzung)</translation>
   </message>
   <message>
    <source>Died of</source>
@@ -1201,7 +1201,7 @@
   </message>
   <message>
    <source>Disk full</source>
-   <translation type="unfinished" />
+   <translation>Platte voll</translation>
   </message>
   <message>
    <source>Dismiss</source>
@@ -1217,7 +1217,7 @@
   </message>
   <message>
    <source>Done</source>
-   <translation type="unfinished" />
+   <translation>Fertig</translation>
   </message>
   <message>
    <source>Door</source>
@@ -1241,11 +1241,11 @@
   </message>
   <message>
    <source>Drained in</source>
-   <translation type="unfinished" />
+   <translation>Aufgeholt in</translation>
   </message>
   <message>
    <source>Drop a consumer here to rest it.</source>
-   <translation type="unfinished" />
+   <translation>Einen Consumer hierher ziehen, damit er ruht.</translation>
   </message>
   <message>
    <source>Drop heartbeats...</source>
@@ -1253,7 +1253,7 @@
   </message>
   <message>
    <source>Drop here to leave it where it is</source>
-   <translation type="unfinished" />
+   <translation>Hier loslassen, um ihn zu lassen, wo er ist</translation>
   </message>
   <message>
    <source>Drop the heartbeats of {name}</source>
@@ -1285,15 +1285,15 @@
   </message>
   <message>
    <source>Duplicate topic, queue or group...</source>
-   <translation type="unfinished" />
+   <translation>Topic, Queue oder Gruppe verdoppeln...</translation>
   </message>
   <message>
    <source>Duplicate {name}</source>
-   <translation type="unfinished" />
+   <translation>{name} verdoppeln</translation>
   </message>
   <message>
    <source>Each partition appears here with its owner in every group. Run a scenario (F5), or drag a consumer from the bench into a group.</source>
-   <translation type="unfinished" />
+   <translation>Hier erscheint jede Partition mit ihrem Besitzer in jeder Gruppe. Ein Szenario starten (F5) oder einen Consumer von der Bank in eine Gruppe ziehen.</translation>
   </message>
   <message>
    <source>Each partition of a topic or queue keeps its messages in segments, listed here.</source>
@@ -1301,7 +1301,7 @@
   </message>
   <message>
    <source>Each row is a partition; each bar in it is a group's view of the newest messages. Filled: committed. Orange: lag, not committed yet. Letter: the owner.</source>
-   <translation type="unfinished" />
+   <translation>Jede Zeile ist eine Partition; jeder Balken darin ist die Sicht einer Gruppe auf die neuesten Nachrichten. Gefüllt: committet. Orange: Rückstand, noch nicht committet. Buchstabe: der Besitzer.</translation>
   </message>
   <message>
    <source>Edit</source>
@@ -1329,11 +1329,11 @@
   </message>
   <message>
    <source>Empty</source>
-   <translation type="unfinished" />
+   <translation>Leer</translation>
   </message>
   <message>
    <source>End</source>
-   <translation type="unfinished" />
+   <translation>Ende</translation>
   </message>
   <message>
    <source>End faults and rules</source>
@@ -1349,7 +1349,7 @@
   </message>
   <message>
    <source>End offset less committed offset; n/a where nothing is committed.</source>
-   <translation type="unfinished" />
+   <translation>End-Offset minus committeter Offset; n/a, wo nichts committet ist.</translation>
   </message>
   <message>
    <source>Ended</source>
@@ -1361,7 +1361,7 @@
   </message>
   <message>
    <source>Enter runs it, Escape closes.</source>
-   <translation type="unfinished" />
+   <translation>Eingabe führt aus, Esc schließt.</translation>
   </message>
   <message>
    <source>Errors</source>
@@ -1425,7 +1425,7 @@
   </message>
   <message>
    <source>Expiring</source>
-   <translation type="unfinished" />
+   <translation>Läuft ab</translation>
   </message>
   <message>
    <source>Export</source>
@@ -1453,7 +1453,7 @@
   </message>
   <message>
    <source>Failed</source>
-   <translation type="unfinished" />
+   <translation>Gescheitert</translation>
   </message>
   <message>
    <source>Failed: tried again as the retry policy says.</source>
@@ -1461,7 +1461,7 @@
   </message>
   <message>
    <source>Failing</source>
-   <translation type="unfinished" />
+   <translation>Scheiternd</translation>
   </message>
   <message>
    <source>Failures and faults</source>
@@ -1469,7 +1469,7 @@
   </message>
   <message>
    <source>Falling</source>
-   <translation type="unfinished" />
+   <translation>Fallend</translation>
   </message>
   <message>
    <source>Fast</source>
@@ -1517,7 +1517,7 @@
   </message>
   <message>
    <source>Filter by cause, key, payload or origin</source>
-   <translation type="unfinished" />
+   <translation>Nach Ursache, Schlüssel, Payload oder Ursprung filtern</translation>
   </message>
   <message>
    <source>Filter by client</source>
@@ -1529,7 +1529,7 @@
   </message>
   <message>
    <source>Filter by name, time or folder</source>
-   <translation type="unfinished" />
+   <translation>Nach Name, Zeit oder Ordner filtern</translation>
   </message>
   <message>
    <source>Filter by subject or topic</source>
@@ -1541,7 +1541,7 @@
   </message>
   <message>
    <source>Filter by topic, group or owner</source>
-   <translation type="unfinished" />
+   <translation>Nach Topic, Gruppe oder Besitzer filtern</translation>
   </message>
   <message>
    <source>Filter help</source>
@@ -1561,7 +1561,7 @@
   </message>
   <message>
    <source>Filter the sessions</source>
-   <translation type="unfinished" />
+   <translation>Die Sitzungen filtern</translation>
   </message>
   <message>
    <source>Filter {panel}</source>
@@ -1585,7 +1585,7 @@
   </message>
   <message>
    <source>Filter: {filter_text}</source>
-   <translation type="unfinished" />
+   <translation>Filter: {filter_text}</translation>
   </message>
   <message>
    <source>Filters</source>
@@ -1705,7 +1705,7 @@
   </message>
   <message>
    <source>Full</source>
-   <translation type="unfinished" />
+   <translation>Voll</translation>
   </message>
   <message>
    <source>Full screen with large type.</source>
@@ -1733,7 +1733,7 @@
   </message>
   <message>
    <source>Give the new group a name.</source>
-   <translation type="unfinished" />
+   <translation>Der neuen Gruppe einen Namen geben.</translation>
   </message>
   <message>
    <source>Given up on at once.</source>
@@ -1753,7 +1753,7 @@
   </message>
   <message>
    <source>Goes to the dead letters if it fails now.</source>
-   <translation type="unfinished" />
+   <translation>Kommt zu den Dead Letters, wenn sie jetzt scheitert.</translation>
   </message>
   <message>
    <source>Goes to the filter of the open panel.</source>
@@ -1790,11 +1790,12 @@
   <message>
    <source>Group {group}
 Below: the letter of the consumer that reads each partition for it.</source>
-   <translation type="unfinished" />
+   <translation>Gruppe {group}
+Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</translation>
   </message>
   <message>
    <source>Group {name}, {state}, generation {generation}, {members}, {lag}</source>
-   <translation type="unfinished" />
+   <translation>Gruppe {name}, {state}, Generation {generation}, {members}, {lag}</translation>
   </message>
   <message>
    <source>Groups</source>
@@ -1806,11 +1807,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Has all partitions to itself</source>
-   <translation type="unfinished" />
+   <translation>Hat alle Partitionen für sich</translation>
   </message>
   <message>
    <source>Has no value: deletes its key in a compacted topic.</source>
-   <translation type="unfinished" />
+   <translation>Hat keinen Wert: löscht ihren Schlüssel in einem kompaktierten Topic.</translation>
   </message>
   <message>
    <source>Header {number} has no colon; write it as name: value.</source>
@@ -1826,11 +1827,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Heartbeat</source>
-   <translation type="unfinished" />
+   <translation>Heartbeat</translation>
   </message>
   <message>
    <source>Held by somebody, as all here.</source>
-   <translation type="unfinished" />
+   <translation>Von jemandem gehalten, wie alle hier.</translation>
   </message>
   <message>
    <source>Help</source>
@@ -1858,7 +1859,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Holder</source>
-   <translation type="unfinished" />
+   <translation>Halter</translation>
   </message>
   <message>
    <source>Holding the text</source>
@@ -1866,7 +1867,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Holds</source>
-   <translation type="unfinished" />
+   <translation>Hält</translation>
   </message>
   <message>
    <source>Hot keys</source>
@@ -1878,7 +1879,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>How fast a producer sends.</source>
-   <translation type="unfinished" />
+   <translation>Wie schnell ein Producer sendet.</translation>
   </message>
   <message>
    <source>How long a message takes it.</source>
@@ -1890,7 +1891,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>How often it was sent back to its origin already; a high count is a loop.</source>
-   <translation type="unfinished" />
+   <translation>Wie oft er schon an seinen Ursprung zurückging; eine hohe Zahl ist eine Schleife.</translation>
   </message>
   <message>
    <source>Id</source>
@@ -1898,7 +1899,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Idle</source>
-   <translation type="unfinished" />
+   <translation>Ruht</translation>
   </message>
   <message>
    <source>In (per s)</source>
@@ -1914,11 +1915,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>In this state</source>
-   <translation type="unfinished" />
+   <translation>In diesem Zustand</translation>
   </message>
   <message>
    <source>In {name}</source>
-   <translation type="unfinished" />
+   <translation>In {name}</translation>
   </message>
   <message>
    <source>Index</source>
@@ -1950,7 +1951,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>It is ending.</source>
-   <translation type="unfinished" />
+   <translation>Es endet.</translation>
   </message>
   <message>
    <source>It is open already.</source>
@@ -1966,7 +1967,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>It never happened: the session came to its end.</source>
-   <translation type="unfinished" />
+   <translation>Es trat nie ein: die Sitzung kam an ihr Ende.</translation>
   </message>
   <message>
    <source>It reads one more.</source>
@@ -1982,7 +1983,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>It sends {rate} messages/s at present. A limit of its target still holds.</source>
-   <translation type="unfinished" />
+   <translation>Er sendet zurzeit {rate} Nachrichten/s. Eine Grenze seines Ziels gilt trotzdem.</translation>
   </message>
   <message>
    <source>It stands still, heartbeats included.</source>
@@ -2018,11 +2019,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Joined</source>
-   <translation type="unfinished" />
+   <translation>Beigetreten</translation>
   </message>
   <message>
    <source>Joining</source>
-   <translation type="unfinished" />
+   <translation>Tritt bei</translation>
   </message>
   <message>
    <source>Keep</source>
@@ -2030,7 +2031,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Keep Spark ready for the next report (about 1 GB)</source>
-   <translation type="unfinished" />
+   <translation>Spark für den nächsten Bericht bereithalten (etwa 1 GB)</translation>
   </message>
   <message>
    <source>Keep at most</source>
@@ -2082,15 +2083,15 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Lag</source>
-   <translation type="unfinished" />
+   <translation>Rückstand</translation>
   </message>
   <message>
    <source>Lag (messages)</source>
-   <translation type="unfinished" />
+   <translation>Rückstand (Nachrichten)</translation>
   </message>
   <message>
    <source>Lag (s)</source>
-   <translation type="unfinished" />
+   <translation>Rückstand (s)</translation>
   </message>
   <message>
    <source>Lag at the end</source>
@@ -2114,7 +2115,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Lasted</source>
-   <translation type="unfinished" />
+   <translation>Dauer</translation>
   </message>
   <message>
    <source>Latency p{percent}</source>
@@ -2126,7 +2127,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Leader</source>
-   <translation type="unfinished" />
+   <translation>Leader</translation>
   </message>
   <message>
    <source>Lease</source>
@@ -2170,7 +2171,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Limited</source>
-   <translation type="unfinished" />
+   <translation>Begrenzt</translation>
   </message>
   <message>
    <source>Limits</source>
@@ -2190,7 +2191,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Live</source>
-   <translation type="unfinished" />
+   <translation>Live</translation>
   </message>
   <message>
    <source>Live tail</source>
@@ -2238,7 +2239,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Member id</source>
-   <translation type="unfinished" />
+   <translation>Mitglieds-Id</translation>
   </message>
   <message>
    <source>Member joined</source>
@@ -2250,11 +2251,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Member of {name}</source>
-   <translation type="unfinished" />
+   <translation>Mitglied von {name}</translation>
   </message>
   <message>
    <source>Members ({count})</source>
-   <translation type="unfinished" />
+   <translation>Mitglieder ({count})</translation>
   </message>
   <message>
    <source>Message</source>
@@ -2266,7 +2267,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Message {key}{holder}, attempt {attempt}, {left:.0%} of the lease left</source>
-   <translation type="unfinished" />
+   <translation>Nachricht {key}{holder}, Versuch {attempt}, {left:.0%} der Lease übrig</translation>
   </message>
   <message>
    <source>Messages</source>
@@ -2274,7 +2275,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Messages a second of a client.</source>
-   <translation type="unfinished" />
+   <translation>Nachrichten eines Clients pro Sekunde.</translation>
   </message>
   <message>
    <source>Messages and bytes that the client gets, a second.</source>
@@ -2286,7 +2287,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Messages are appended to it.</source>
-   <translation type="unfinished" />
+   <translation>Nachrichten werden dort angehängt.</translation>
   </message>
   <message>
    <source>Messages below an offset are gone from the log. This cannot be undone.</source>
@@ -2294,7 +2295,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Messages in the event.</source>
-   <translation type="unfinished" />
+   <translation>Nachrichten im Ereignis.</translation>
   </message>
   <message>
    <source>Messages only</source>
@@ -2302,11 +2303,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Messages published in each session second.</source>
-   <translation type="unfinished" />
+   <translation>Gesendete Nachrichten je Sitzungssekunde.</translation>
   </message>
   <message>
    <source>Messages that a group is behind.</source>
-   <translation type="unfinished" />
+   <translation>Nachrichten, die eine Gruppe zurück ist.</translation>
   </message>
   <message>
    <source>Messages that wait for this consumer, and how long the oldest has waited.</source>
@@ -2314,7 +2315,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Messages that wait in a queue.</source>
-   <translation type="unfinished" />
+   <translation>Nachrichten, die in einer Queue warten.</translation>
   </message>
   <message>
    <source>Messages that were given up on.</source>
@@ -2346,11 +2347,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Move</source>
-   <translation type="unfinished" />
+   <translation>Verschieben</translation>
   </message>
   <message>
    <source>Move to group</source>
-   <translation type="unfinished" />
+   <translation>In Gruppe verschieben</translation>
   </message>
   <message>
    <source>Move to group...</source>
@@ -2358,15 +2359,15 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Move {consumer} to</source>
-   <translation type="unfinished" />
+   <translation>{consumer} verschieben nach</translation>
   </message>
   <message>
    <source>Move {name} into {target}</source>
-   <translation type="unfinished" />
+   <translation>{name} nach {target} verschieben</translation>
   </message>
   <message>
    <source>Move {name} to the bench</source>
-   <translation type="unfinished" />
+   <translation>{name} auf die Bank setzen</translation>
   </message>
   <message>
    <source>Moved</source>
@@ -2422,7 +2423,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Name of the new group</source>
-   <translation type="unfinished" />
+   <translation>Name der neuen Gruppe</translation>
   </message>
   <message>
    <source>Names the moment that is shown.</source>
@@ -2434,15 +2435,15 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>New group</source>
-   <translation type="unfinished" />
+   <translation>Neue Gruppe</translation>
   </message>
   <message>
    <source>New group with {name}</source>
-   <translation type="unfinished" />
+   <translation>Neue Gruppe mit {name}</translation>
   </message>
   <message>
    <source>New group...</source>
-   <translation type="unfinished" />
+   <translation>Neue Gruppe...</translation>
   </message>
   <message>
    <source>New scenario</source>
@@ -2458,11 +2459,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>New sessions are not recorded.{this}</source>
-   <translation type="unfinished" />
+   <translation>Neue Sitzungen werden nicht aufgezeichnet.{this}</translation>
   </message>
   <message>
    <source>New sessions are recorded.{this}</source>
-   <translation type="unfinished" />
+   <translation>Neue Sitzungen werden aufgezeichnet.{this}</translation>
   </message>
   <message>
    <source>Newest</source>
@@ -2474,7 +2475,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>No command has this name.</source>
-   <translation type="unfinished" />
+   <translation>Kein Befehl hat diesen Namen.</translation>
   </message>
   <message>
    <source>No consumer owns a partition now.</source>
@@ -2482,15 +2483,15 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>No dead letters left.</source>
-   <translation type="unfinished" />
+   <translation>Keine Dead Letters übrig.</translation>
   </message>
   <message>
    <source>No dead letters left: 1 was redriven.</source>
-   <translation type="unfinished" />
+   <translation>Keine Dead Letters übrig: 1 wurde zurückgespielt.</translation>
   </message>
   <message>
    <source>No dead letters left: {count:,} were redriven.</source>
-   <translation type="unfinished" />
+   <translation>Keine Dead Letters übrig: {count:,} wurden zurückgespielt.</translation>
   </message>
   <message>
    <source>No door is open.</source>
@@ -2514,7 +2515,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>No heartbeats</source>
-   <translation type="unfinished" />
+   <translation>Keine Heartbeats</translation>
   </message>
   <message>
    <source>No key</source>
@@ -2526,7 +2527,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>No long work was started.</source>
-   <translation type="unfinished" />
+   <translation>Keine lange Arbeit wurde begonnen.</translation>
   </message>
   <message>
    <source>No message is under a lease.</source>
@@ -2538,11 +2539,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>No message was given up on.</source>
-   <translation type="unfinished" />
+   <translation>Keine Nachricht wurde aufgegeben.</translation>
   </message>
   <message>
    <source>No partitions</source>
-   <translation type="unfinished" />
+   <translation>Keine Partitionen</translation>
   </message>
   <message>
    <source>No program opens this here; it is {path}</source>
@@ -2554,11 +2555,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>No rate limit</source>
-   <translation type="unfinished" />
+   <translation>Keine Ratengrenze</translation>
   </message>
   <message>
    <source>No reader is behind</source>
-   <translation type="unfinished" />
+   <translation>Kein Leser ist zurück</translation>
   </message>
   <message>
    <source>No redrive is under way.</source>
@@ -2578,11 +2579,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>No session has been recorded yet. Run a scenario; it is recorded by itself.</source>
-   <translation type="unfinished" />
+   <translation>Noch wurde keine Sitzung aufgezeichnet. Ein Szenario starten; es zeichnet sich von selbst auf.</translation>
   </message>
   <message>
    <source>No session is open.</source>
-   <translation type="unfinished" />
+   <translation>Keine Sitzung ist offen.</translation>
   </message>
   <message>
    <source>No session is recorded yet, so there is nothing to report on.</source>
@@ -2594,7 +2595,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>No topic has partitions yet.</source>
-   <translation type="unfinished" />
+   <translation>Noch hat kein Topic Partitionen.</translation>
   </message>
   <message>
    <source>No topic yet.</source>
@@ -2606,7 +2607,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>No workers take from this queue.</source>
-   <translation type="unfinished" />
+   <translation>Keine Worker nehmen aus dieser Queue.</translation>
   </message>
   <message>
    <source>Nobody is connected.</source>
@@ -2622,23 +2623,23 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Nobody reads. Drop a consumer here.</source>
-   <translation type="unfinished" />
+   <translation>Niemand liest. Einen Consumer hierher ziehen.</translation>
   </message>
   <message>
    <source>Nobody sits here. Drag a consumer here to take it out of its group.</source>
-   <translation type="unfinished" />
+   <translation>Hier sitzt niemand. Einen Consumer hierher ziehen, um ihn aus seiner Gruppe zu nehmen.</translation>
   </message>
   <message>
    <source>Not about messages.</source>
-   <translation type="unfinished" />
+   <translation>Nicht über Nachrichten.</translation>
   </message>
   <message>
    <source>Not about messages: groups, clients, faults.</source>
-   <translation type="unfinished" />
+   <translation>Nicht über Nachrichten: Gruppen, Clients, Störungen.</translation>
   </message>
   <message>
    <source>Not here: drop on a group, the bench or empty ground</source>
-   <translation type="unfinished" />
+   <translation>Hier nicht: auf einer Gruppe, der Bank oder freier Fläche loslassen</translation>
   </message>
   <message>
    <source>Not now: {reason}</source>
@@ -2650,15 +2651,15 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Nothing handles this command.</source>
-   <translation type="unfinished" />
+   <translation>Nichts führt diesen Befehl aus.</translation>
   </message>
   <message>
    <source>Nothing has been done yet.</source>
-   <translation type="unfinished" />
+   <translation>Noch wurde nichts getan.</translation>
   </message>
   <message>
    <source>Nothing has been undone.</source>
-   <translation type="unfinished" />
+   <translation>Noch wurde nichts zurückgenommen.</translation>
   </message>
   <message>
    <source>Nothing has happened yet.</source>
@@ -2666,7 +2667,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Nothing in flight.</source>
-   <translation type="unfinished" />
+   <translation>Nichts in Arbeit.</translation>
   </message>
   <message>
    <source>Nothing is known about a message there up to now.</source>
@@ -2682,7 +2683,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Nothing matches the filter.</source>
-   <translation type="unfinished" />
+   <translation>Nichts passt zum Filter.</translation>
   </message>
   <message>
    <source>Nothing more can be stored; reading goes on.</source>
@@ -2690,7 +2691,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Nothing there takes a consumer.</source>
-   <translation type="unfinished" />
+   <translation>Dort nimmt nichts einen Consumer auf.</translation>
   </message>
   <message>
    <source>Nothing waits in the queue.</source>
@@ -2786,7 +2787,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Open it</source>
-   <translation type="unfinished" />
+   <translation>Öffnen</translation>
   </message>
   <message>
    <source>Open log</source>
@@ -2794,7 +2795,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Open scenario</source>
-   <translation type="unfinished" />
+   <translation>Szenario öffnen</translation>
   </message>
   <message>
    <source>Open scenario...</source>
@@ -2802,7 +2803,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Open session</source>
-   <translation type="unfinished" />
+   <translation>Sitzung öffnen</translation>
   </message>
   <message>
    <source>Open session...</source>
@@ -2846,11 +2847,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Opens {result}</source>
-   <translation type="unfinished" />
+   <translation>Öffnet {result}</translation>
   </message>
   <message>
    <source>Origin</source>
-   <translation type="unfinished" />
+   <translation>Ursprung</translation>
   </message>
   <message>
    <source>Other group</source>
@@ -2870,7 +2871,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Owner</source>
-   <translation type="unfinished" />
+   <translation>Besitzer</translation>
   </message>
   <message>
    <source>Owner now</source>
@@ -2886,7 +2887,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Owns</source>
-   <translation type="unfinished" />
+   <translation>Besitzt</translation>
   </message>
   <message>
    <source>Page for a browser (HTML)</source>
@@ -2950,7 +2951,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Parts of it cannot be read.</source>
-   <translation type="unfinished" />
+   <translation>Teile davon lassen sich nicht lesen.</translation>
   </message>
   <message>
    <source>Pause</source>
@@ -2966,7 +2967,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Paused</source>
-   <translation type="unfinished" />
+   <translation>Angehalten</translation>
   </message>
   <message>
    <source>Pauses of rebalances</source>
@@ -3002,11 +3003,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Position</source>
-   <translation type="unfinished" />
+   <translation>Position</translation>
   </message>
   <message>
    <source>Preparing rebalance</source>
-   <translation type="unfinished" />
+   <translation>Rebalance wird vorbereitet</translation>
   </message>
   <message>
    <source>Presentation</source>
@@ -3022,7 +3023,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Priority</source>
-   <translation type="unfinished" />
+   <translation>Priorität</translation>
   </message>
   <message>
    <source>Priority {number}</source>
@@ -3030,11 +3031,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Processed</source>
-   <translation type="unfinished" />
+   <translation>Verarbeitet</translation>
   </message>
   <message>
    <source>Processing</source>
-   <translation type="unfinished" />
+   <translation>Verarbeitet</translation>
   </message>
   <message>
    <source>Processing time of {name}</source>
@@ -3078,7 +3079,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Producers were blocked {count:,} times</source>
-   <translation type="unfinished" />
+   <translation>Producer waren {count:,}-mal blockiert</translation>
   </message>
   <message>
    <source>Programs use the broker over HTTP.</source>
@@ -3106,7 +3107,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Publishes to</source>
-   <translation type="unfinished" />
+   <translation>Sendet an</translation>
   </message>
   <message>
    <source>Purge</source>
@@ -3154,7 +3155,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Queue {name}, {counts}, {dead}</source>
-   <translation type="unfinished" />
+   <translation>Queue {name}, {counts}, {dead}</translation>
   </message>
   <message>
    <source>Queues</source>
@@ -3174,15 +3175,15 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Rate limit</source>
-   <translation type="unfinished" />
+   <translation>Ratengrenze</translation>
   </message>
   <message>
    <source>Rate of a producer</source>
-   <translation type="unfinished" />
+   <translation>Rate eines Producers</translation>
   </message>
   <message>
    <source>Rate of a producer...</source>
-   <translation type="unfinished" />
+   <translation>Rate eines Producers...</translation>
   </message>
   <message>
    <source>Rates of now</source>
@@ -3194,7 +3195,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Read by</source>
-   <translation type="unfinished" />
+   <translation>Gelesen von</translation>
   </message>
   <message>
    <source>Read or acknowledged</source>
@@ -3230,11 +3231,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Reads nothing until it is moved again</source>
-   <translation type="unfinished" />
+   <translation>Liest nichts, bis er wieder verschoben wird</translation>
   </message>
   <message>
    <source>Ready</source>
-   <translation type="unfinished" />
+   <translation>Bereit</translation>
   </message>
   <message>
    <source>Reason</source>
@@ -3262,7 +3263,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Rebalancing</source>
-   <translation type="unfinished" />
+   <translation>Rebalance läuft</translation>
   </message>
   <message>
    <source>Record</source>
@@ -3274,7 +3275,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Recording {size}</source>
-   <translation type="unfinished" />
+   <translation>Aufzeichnung {size}</translation>
   </message>
   <message>
    <source>Records deleted</source>
@@ -3302,7 +3303,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Redrive all ({shown:,})</source>
-   <translation type="unfinished" />
+   <translation>Redrive für alle ({shown:,})</translation>
   </message>
   <message>
    <source>Redrive all...</source>
@@ -3318,7 +3319,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Redrive of {count} dead letters</source>
-   <translation type="unfinished" />
+   <translation>Redrive von {count} Dead Letters</translation>
   </message>
   <message>
    <source>Redrive selected</source>
@@ -3326,7 +3327,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Redrive selected ({chosen:,})</source>
-   <translation type="unfinished" />
+   <translation>Redrive für gewählte ({chosen:,})</translation>
   </message>
   <message>
    <source>Redrive selected...</source>
@@ -3346,11 +3347,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Redriven, as all here.</source>
-   <translation type="unfinished" />
+   <translation>Zurückgespielt, wie alle hier.</translation>
   </message>
   <message>
    <source>Redrives</source>
-   <translation type="unfinished" />
+   <translation>Redrives</translation>
   </message>
   <message>
    <source>Reduced motion: nothing slides, no dots move</source>
@@ -3398,7 +3399,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Replay</source>
-   <translation type="unfinished" />
+   <translation>Wiedergabe</translation>
   </message>
   <message>
    <source>Report</source>
@@ -3458,11 +3459,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Rising</source>
-   <translation type="unfinished" />
+   <translation>Steigend</translation>
   </message>
   <message>
    <source>Rules</source>
-   <translation type="unfinished" />
+   <translation>Regeln</translation>
   </message>
   <message>
    <source>Run</source>
@@ -3486,15 +3487,15 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Running</source>
-   <translation type="unfinished" />
+   <translation>Läuft</translation>
   </message>
   <message>
    <source>Running the session again to save {name}...</source>
-   <translation type="unfinished" />
+   <translation>Die Sitzung läuft noch einmal, um {name} zu speichern...</translation>
   </message>
   <message>
    <source>Running until {words}; Space stops it.</source>
-   <translation type="unfinished" />
+   <translation>Läuft bis {words}; Leertaste hält an.</translation>
   </message>
   <message>
    <source>Runs as fast as it goes and stops right after the first event that fits. Conditions are those of the filters, over events and the state around them: {examples}.</source>
@@ -3514,7 +3515,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Save as scenario</source>
-   <translation type="unfinished" />
+   <translation>Als Szenario speichern</translation>
   </message>
   <message>
    <source>Save as scenario...</source>
@@ -3522,7 +3523,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Save as test</source>
-   <translation type="unfinished" />
+   <translation>Als Test speichern</translation>
   </message>
   <message>
    <source>Save as test...</source>
@@ -3534,7 +3535,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Save session as</source>
-   <translation type="unfinished" />
+   <translation>Sitzung speichern als</translation>
   </message>
   <message>
    <source>Save session as...</source>
@@ -3554,11 +3555,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Save {name}</source>
-   <translation type="unfinished" />
+   <translation>{name} speichern</translation>
   </message>
   <message>
    <source>Saved {at}</source>
-   <translation type="unfinished" />
+   <translation>{at} ist gespeichert</translation>
   </message>
   <message>
    <source>Scenario</source>
@@ -3574,11 +3575,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Scenarios (*.yaml *.yml)</source>
-   <translation type="unfinished" />
+   <translation>Szenarien (*.yaml *.yml)</translation>
   </message>
   <message>
    <source>Scenarios (*.yaml)</source>
-   <translation type="unfinished" />
+   <translation>Szenarien (*.yaml)</translation>
   </message>
   <message>
    <source>Scenarios...</source>
@@ -3598,7 +3599,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Sealed</source>
-   <translation type="unfinished" />
+   <translation>Versiegelt</translation>
   </message>
   <message>
    <source>Seals the recording and closes the window.</source>
@@ -3618,7 +3619,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Seed {seed}</source>
-   <translation type="unfinished" />
+   <translation>Seed {seed}</translation>
   </message>
   <message>
    <source>Seek</source>
@@ -3650,7 +3651,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Select a consumer on the canvas first.</source>
-   <translation type="unfinished" />
+   <translation>Erst einen Consumer auf der Zeichenfläche wählen.</translation>
   </message>
   <message>
    <source>Select a consumer or a worker first.</source>
@@ -3658,11 +3659,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Select a consumer or a worker on the canvas first.</source>
-   <translation type="unfinished" />
+   <translation>Erst einen Consumer oder Worker auf der Zeichenfläche wählen.</translation>
   </message>
   <message>
    <source>Select a dead letter to read it here.</source>
-   <translation type="unfinished" />
+   <translation>Einen Dead Letter wählen, um ihn hier zu lesen.</translation>
   </message>
   <message>
    <source>Select a group on the canvas first.</source>
@@ -3690,11 +3691,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Select a topic, a queue or a group on the canvas first.</source>
-   <translation type="unfinished" />
+   <translation>Erst ein Topic, eine Queue oder eine Gruppe auf der Zeichenfläche wählen.</translation>
   </message>
   <message>
    <source>Select dead letters first: click one, or Ctrl+A for all.</source>
-   <translation type="unfinished" />
+   <translation>Erst Dead Letters wählen: einen anklicken, oder Strg+A für alle.</translation>
   </message>
   <message>
    <source>Select messages in flight first.</source>
@@ -3702,11 +3703,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Select two of them (with Ctrl). The upper one is compared with the lower one.</source>
-   <translation type="unfinished" />
+   <translation>Zwei davon wählen (mit Strg). Die obere wird mit der unteren verglichen.</translation>
   </message>
   <message>
    <source>Select {many} of them; {count} are.</source>
-   <translation type="unfinished" />
+   <translation>{many} davon wählen; {count} sind gewählt.</translation>
   </message>
   <message>
    <source>Send</source>
@@ -3730,7 +3731,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Sent back to its origin at least once.</source>
-   <translation type="unfinished" />
+   <translation>Mindestens einmal an seinen Ursprung zurückgeschickt.</translation>
   </message>
   <message>
    <source>Sent.</source>
@@ -3758,7 +3759,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Session time.</source>
-   <translation type="unfinished" />
+   <translation>Sitzungszeit.</translation>
   </message>
   <message>
    <source>Sessions</source>
@@ -3766,7 +3767,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Sessions in {parent}, the newest first.</source>
-   <translation type="unfinished" />
+   <translation>Sitzungen in {parent}, die neueste zuerst.</translation>
   </message>
   <message>
    <source>Set</source>
@@ -3836,11 +3837,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Since</source>
-   <translation type="unfinished" />
+   <translation>Seit</translation>
   </message>
   <message>
    <source>Since (session time)</source>
-   <translation type="unfinished" />
+   <translation>Seit (Sitzungszeit)</translation>
   </message>
   <message>
    <source>Since the one before</source>
@@ -3860,7 +3861,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Size of the session folder.</source>
-   <translation type="unfinished" />
+   <translation>Größe des Sitzungsordners.</translation>
   </message>
   <message>
    <source>Size of type</source>
@@ -3880,15 +3881,15 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Slowed down</source>
-   <translation type="unfinished" />
+   <translation>Verlangsamt</translation>
   </message>
   <message>
    <source>Slowest</source>
-   <translation type="unfinished" />
+   <translation>Langsamster</translation>
   </message>
   <message>
    <source>Slowest reader: {slowest}</source>
-   <translation type="unfinished" />
+   <translation>Langsamster Leser: {slowest}</translation>
   </message>
   <message>
    <source>Smaller type</source>
@@ -3896,11 +3897,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>So far</source>
-   <translation type="unfinished" />
+   <translation>Bis jetzt</translation>
   </message>
   <message>
    <source>Something that I did.</source>
-   <translation type="unfinished" />
+   <translation>Etwas, das ich getan habe.</translation>
   </message>
   <message>
    <source>Spread</source>
@@ -3908,7 +3909,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Stable</source>
-   <translation type="unfinished" />
+   <translation>Stabil</translation>
   </message>
   <message>
    <source>Start again</source>
@@ -3932,7 +3933,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Steady</source>
-   <translation type="unfinished" />
+   <translation>Gleichbleibend</translation>
   </message>
   <message>
    <source>Step</source>
@@ -3964,15 +3965,15 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Stopped</source>
-   <translation type="unfinished" />
+   <translation>Gestoppt</translation>
   </message>
   <message>
    <source>Stopped right after {found}</source>
-   <translation type="unfinished" />
+   <translation>Angehalten gleich nach {found}</translation>
   </message>
   <message>
    <source>Stops it; nothing that is recorded is lost.</source>
-   <translation type="unfinished" />
+   <translation>Hält es an; nichts Aufgezeichnetes geht verloren.</translation>
   </message>
   <message>
    <source>Stops the selected client and takes it out.</source>
@@ -3988,7 +3989,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Stored</source>
-   <translation type="unfinished" />
+   <translation>Gespeichert</translation>
   </message>
   <message>
    <source>Subject</source>
@@ -4040,7 +4041,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Takers waiting</source>
-   <translation type="unfinished" />
+   <translation>Wartende Abnehmer</translation>
   </message>
   <message>
    <source>Takes ahead at most</source>
@@ -4060,7 +4061,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Targets</source>
-   <translation type="unfinished" />
+   <translation>Ziele</translation>
   </message>
   <message>
    <source>Teach</source>
@@ -4080,7 +4081,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>Tests (*.py)</source>
-   <translation type="unfinished" />
+   <translation>Tests (*.py)</translation>
   </message>
   <message>
    <source>Text</source>
@@ -4100,7 +4101,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>The arc is the time left; the number is the attempt, from the second on.</source>
-   <translation type="unfinished" />
+   <translation>Der Bogen ist die übrige Zeit; die Zahl ist der Versuch, ab dem zweiten.</translation>
   </message>
   <message>
    <source>The beginning of the value as text; what cannot be printed is escaped.</source>
@@ -4112,7 +4113,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>The bookmarks in {path} cannot be read: {error}.</source>
-   <translation type="unfinished" />
+   <translation>Die Lesezeichen in {path} lassen sich nicht lesen: {error}.</translation>
   </message>
   <message>
    <source>The broker can store nothing more.</source>
@@ -4128,11 +4129,11 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>The filter matches none.</source>
-   <translation type="unfinished" />
+   <translation>Nichts passt zum Filter.</translation>
   </message>
   <message>
    <source>The first offset of the run.</source>
-   <translation type="unfinished" />
+   <translation>Der erste Offset des Laufs.</translation>
   </message>
   <message>
    <source>The first version: there is none before it to compare it with.</source>
@@ -4164,7 +4165,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>The group or queue; of what is published, each that reads it.</source>
-   <translation type="unfinished" />
+   <translation>Die Gruppe oder Queue; bei Gesendetem jede, die es liest.</translation>
   </message>
   <message>
    <source>The history checker found no broken promise in {count} events.</source>
@@ -4180,7 +4181,7 @@ Below: the letter of the consumer that reads each partition for it.</source>
   </message>
   <message>
    <source>The lag of now against that of two seconds ago.</source>
-   <translation type="unfinished" />
+   <translation>Der Rückstand jetzt gegen den vor zwei Sekunden.</translation>
   </message>
   <message>
    <source>The language changes when Brokerscope is started again.</source>
@@ -4224,7 +4225,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>The lease ends at:</source>
-   <translation type="unfinished" />
+   <translation>Die Lease endet um:</translation>
   </message>
   <message>
    <source>The lease ends later by a whole lease.</source>
@@ -4276,11 +4277,11 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>The past plays at most fast (F6).</source>
-   <translation type="unfinished" />
+   <translation>Die Vergangenheit läuft höchstens schnell (F6).</translation>
   </message>
   <message>
    <source>The redrive of {count} is over; the view Redriven tells of each of them.</source>
-   <translation type="unfinished" />
+   <translation>Der Redrive von {count} ist vorbei; die Ansicht Zurückgespielt erzählt von jedem.</translation>
   </message>
   <message>
    <source>The report is written: {page}</source>
@@ -4296,7 +4297,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>The same seed and scenario give the same session.</source>
-   <translation type="unfinished" />
+   <translation>Derselbe Seed und dasselbe Szenario geben dieselbe Sitzung.</translation>
   </message>
   <message>
    <source>The scenario could not be written to {path}: {error}.</source>
@@ -4308,15 +4309,15 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>The session has ended already.</source>
-   <translation type="unfinished" />
+   <translation>Die Sitzung ist schon zu Ende.</translation>
   </message>
   <message>
    <source>The session has ended. Start it again (Ctrl+R) to change it.</source>
-   <translation type="unfinished" />
+   <translation>Die Sitzung ist zu Ende. Neu starten (Strg+R), um sie zu ändern.</translation>
   </message>
   <message>
    <source>The state of the group.</source>
-   <translation type="unfinished" />
+   <translation>Der Zustand der Gruppe.</translation>
   </message>
   <message>
    <source>The tabs at the bottom.</source>
@@ -4332,7 +4333,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>The topic, group or queue of a client.</source>
-   <translation type="unfinished" />
+   <translation>Das Topic, die Gruppe oder die Queue eines Clients.</translation>
   </message>
   <message>
    <source>The tree at the left.</source>
@@ -4360,7 +4361,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>The word beside its icon.</source>
-   <translation type="unfinished" />
+   <translation>Das Wort neben dem Symbol.</translation>
   </message>
   <message>
    <source>Theme</source>
@@ -4372,7 +4373,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>There are no dead letters.</source>
-   <translation type="unfinished" />
+   <translation>Es gibt keine Dead Letters.</translation>
   </message>
   <message>
    <source>There are no messages here.</source>
@@ -4380,7 +4381,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>There is a group {name} already.</source>
-   <translation type="unfinished" />
+   <translation>Es gibt schon eine Gruppe {name}.</translation>
   </message>
   <message>
    <source>There is no group.</source>
@@ -4404,11 +4405,11 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>There is no other recorded run of this scenario yet. Start it again (Ctrl+R), then compare.</source>
-   <translation type="unfinished" />
+   <translation>Es gibt noch keinen anderen aufgezeichneten Lauf dieses Szenarios. Neu starten (Strg+R), dann vergleichen.</translation>
   </message>
   <message>
    <source>There is no producer; add one first.</source>
-   <translation type="unfinished" />
+   <translation>Es gibt keinen Producer; erst einen hinzufügen.</translation>
   </message>
   <message>
    <source>There is no queue; create one first.</source>
@@ -4440,15 +4441,15 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>There is nothing after.</source>
-   <translation type="unfinished" />
+   <translation>Danach kommt nichts.</translation>
   </message>
   <message>
    <source>There is nothing before.</source>
-   <translation type="unfinished" />
+   <translation>Davor war nichts.</translation>
   </message>
   <message>
    <source>There is nowhere to go.</source>
-   <translation type="unfinished" />
+   <translation>Es gibt kein Ziel.</translation>
   </message>
   <message>
    <source>These words as they stand, blanks included.</source>
@@ -4468,7 +4469,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>This is not JSON.</source>
-   <translation type="unfinished" />
+   <translation>Das ist kein JSON.</translation>
   </message>
   <message>
    <source>This is the last size of type.</source>
@@ -4480,7 +4481,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>This is the past: follow live (Alt+Right), or branch here, to change anything.</source>
-   <translation type="unfinished" />
+   <translation>Das ist die Vergangenheit: live folgen (Alt+Rechts) oder hier abzweigen, um etwas zu ändern.</translation>
   </message>
   <message>
    <source>This message cannot be read: {why}</source>
@@ -4488,7 +4489,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>This panel has no filter.</source>
-   <translation type="unfinished" />
+   <translation>Diese Tafel hat keinen Filter.</translation>
   </message>
   <message>
    <source>This report was made without tables; open it to read it.</source>
@@ -4504,7 +4505,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Throughput and what happened appear here once the session runs.</source>
-   <translation type="unfinished" />
+   <translation>Durchsatz und Geschehen erscheinen hier, sobald die Sitzung läuft.</translation>
   </message>
   <message>
    <source>Time</source>
@@ -4520,11 +4521,11 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Time left (s)</source>
-   <translation type="unfinished" />
+   <translation>Restzeit (s)</translation>
   </message>
   <message>
    <source>Time since it died.</source>
-   <translation type="unfinished" />
+   <translation>Zeit, seit er starb.</translation>
   </message>
   <message>
    <source>Time to live</source>
@@ -4532,7 +4533,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Timeline</source>
-   <translation type="unfinished" />
+   <translation>Zeitleiste</translation>
   </message>
   <message>
    <source>Times as long</source>
@@ -4580,11 +4581,11 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Topic or queue, partition and offset that the message came from.</source>
-   <translation type="unfinished" />
+   <translation>Topic oder Queue, Partition und Offset, woher die Nachricht kam.</translation>
   </message>
   <message>
    <source>Topic {name}</source>
-   <translation type="unfinished" />
+   <translation>Topic {name}</translation>
   </message>
   <message>
    <source>Topics</source>
@@ -4596,7 +4597,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Trend</source>
-   <translation type="unfinished" />
+   <translation>Trend</translation>
   </message>
   <message>
    <source>Trims the beginning of a log.</source>
@@ -4604,7 +4605,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Try</source>
-   <translation type="unfinished" />
+   <translation>Probieren</translation>
   </message>
   <message>
    <source>Try this first: {what}</source>
@@ -4616,7 +4617,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Type the name of a command</source>
-   <translation type="unfinished" />
+   <translation>Name eines Befehls</translation>
   </message>
   <message>
    <source>Undo</source>
@@ -4648,7 +4649,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Until the lease expires and the message is delivered again.</source>
-   <translation type="unfinished" />
+   <translation>Bis die Lease abläuft und die Nachricht wieder zugestellt wird.</translation>
   </message>
   <message>
    <source>Until the next one</source>
@@ -4696,7 +4697,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Watch</source>
-   <translation type="unfinished" />
+   <translation>Beachten</translation>
   </message>
   <message>
    <source>What I changed</source>
@@ -4708,7 +4709,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>What a picture of this window costs.</source>
-   <translation type="unfinished" />
+   <translation>Was ein Bild dieses Fensters kostet.</translation>
   </message>
   <message>
    <source>What a topic or queue holds.</source>
@@ -4720,7 +4721,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>What can be taken from the queue now.</source>
-   <translation type="unfinished" />
+   <translation>Was sich jetzt aus der Queue nehmen lässt.</translation>
   </message>
   <message>
    <source>What differs this time.</source>
@@ -4732,7 +4733,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>What happened: published, nacked, rebalance_started, fault...</source>
-   <translation type="unfinished" />
+   <translation>Was geschah: published, nacked, rebalance_started, fault...</translation>
   </message>
   <message>
    <source>What happens</source>
@@ -4748,7 +4749,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>What is nested deeper than {levels} levels is not shown.</source>
-   <translation type="unfinished" />
+   <translation>Was tiefer als {levels} Ebenen verschachtelt ist, ist nicht zu sehen.</translation>
   </message>
   <message>
    <source>What is shown now, under a name.</source>
@@ -4760,7 +4761,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>What it is called.</source>
-   <translation type="unfinished" />
+   <translation>Wie es heißt.</translation>
   </message>
   <message>
    <source>What lasts</source>
@@ -4776,7 +4777,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>What the group has not committed, in the topic.</source>
-   <translation type="unfinished" />
+   <translation>Was die Gruppe im Topic noch nicht committet hat.</translation>
   </message>
   <message>
    <source>What the panel in front shows.</source>
@@ -4784,11 +4785,11 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>What the queue has under a lease.</source>
-   <translation type="unfinished" />
+   <translation>Was die Queue unter einer Lease hat.</translation>
   </message>
   <message>
    <source>What the queue, or the slowest reader of the topic, has not finished.</source>
-   <translation type="unfinished" />
+   <translation>Was die Queue oder der langsamste Leser des Topics noch nicht erledigt hat.</translation>
   </message>
   <message>
    <source>What the redrive did to each message</source>
@@ -4836,7 +4837,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>When full</source>
-   <translation type="unfinished" />
+   <translation>Wenn voll</translation>
   </message>
   <message>
    <source>When it is reached</source>
@@ -4844,11 +4845,11 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>When nothing is left, at the pace of the last two seconds; n/a where nothing is committed.</source>
-   <translation type="unfinished" />
+   <translation>Wann nichts übrig ist, beim Tempo der letzten zwei Sekunden; n/a, wo nichts committet ist.</translation>
   </message>
   <message>
    <source>When the owner got this partition; wall time on hover.</source>
-   <translation type="unfinished" />
+   <translation>Wann der Besitzer diese Partition bekam; Wanduhrzeit im Hinweis.</translation>
   </message>
   <message>
    <source>Where</source>
@@ -4892,7 +4893,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Whoever held it on any attempt.</source>
-   <translation type="unfinished" />
+   <translation>Wer ihn bei irgendeinem Versuch hielt.</translation>
   </message>
   <message>
    <source>Wire protocol</source>
@@ -4916,19 +4917,19 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Worker</source>
-   <translation type="unfinished" />
+   <translation>Worker</translation>
   </message>
   <message>
    <source>Workers</source>
-   <translation type="unfinished" />
+   <translation>Worker</translation>
   </message>
   <message>
    <source>Workers belong to their queue; consumers of groups can be moved.</source>
-   <translation type="unfinished" />
+   <translation>Worker gehören zu ihrer Queue; Consumer von Gruppen lassen sich verschieben.</translation>
   </message>
   <message>
    <source>Workers of {queue}, {members}</source>
-   <translation type="unfinished" />
+   <translation>Worker von {queue}, {members}</translation>
   </message>
   <message>
    <source>Write a filter first.</source>
@@ -4996,7 +4997,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>and {count:,} more</source>
-   <translation type="unfinished" />
+   <translation>und {count:,} weitere</translation>
   </message>
   <message>
    <source>and {count} more</source>
@@ -5024,7 +5025,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>are read by nobody then</source>
-   <translation type="unfinished" />
+   <translation>liest dann niemand</translation>
   </message>
   <message>
    <source>as invoices</source>
@@ -5052,15 +5053,15 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>at most {count:,}</source>
-   <translation type="unfinished" />
+   <translation>höchstens {count:,}</translation>
   </message>
   <message>
    <source>at most {count}</source>
-   <translation type="unfinished" />
+   <translation>höchstens {count}</translation>
   </message>
   <message>
    <source>attempt {attempt} of {max_attempts}, {time} left</source>
-   <translation type="unfinished" />
+   <translation>Versuch {attempt} von {max_attempts}, {time} übrig</translation>
   </message>
   <message>
    <source>attempt {number}</source>
@@ -5092,7 +5093,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>blocks producers</source>
-   <translation type="unfinished" />
+   <translation>blockiert Producer</translation>
   </message>
   <message>
    <source>browse them</source>
@@ -5148,15 +5149,15 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>drops the newest</source>
-   <translation type="unfinished" />
+   <translation>verwirft die neuesten</translation>
   </message>
   <message>
    <source>drops the oldest</source>
-   <translation type="unfinished" />
+   <translation>verwirft die ältesten</translation>
   </message>
   <message>
    <source>empty</source>
-   <translation type="unfinished" />
+   <translation>leer</translation>
   </message>
   <message>
    <source>end</source>
@@ -5180,7 +5181,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>evicts by priority</source>
-   <translation type="unfinished" />
+   <translation>verdrängt nach Priorität</translation>
   </message>
   <message>
    <source>exponential: often short, now and then long</source>
@@ -5200,7 +5201,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>generation {generation:,}</source>
-   <translation type="unfinished" />
+   <translation>Generation {generation:,}</translation>
   </message>
   <message>
    <source>generation {number}</source>
@@ -5208,7 +5209,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>go to others</source>
-   <translation type="unfinished" />
+   <translation>gehen an andere</translation>
   </message>
   <message>
    <source>handed out, not committed</source>
@@ -5240,15 +5241,15 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>it fails: given back, or passed over</source>
-   <translation type="unfinished" />
+   <translation>sie scheitert: zurückgegeben oder übergangen</translation>
   </message>
   <message>
    <source>it had died of: {cause}</source>
-   <translation type="unfinished" />
+   <translation>er war gestorben an: {cause}</translation>
   </message>
   <message>
    <source>it waits for tokens</source>
-   <translation type="unfinished" />
+   <translation>er wartet auf Tokens</translation>
   </message>
   <message>
    <source>its limit</source>
@@ -5280,15 +5281,15 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>lag n/a</source>
-   <translation type="unfinished" />
+   <translation>Rückstand n/a</translation>
   </message>
   <message>
    <source>lag {count}</source>
-   <translation type="unfinished" />
+   <translation>Rückstand {count}</translation>
   </message>
   <message>
    <source>lag {lag:,} {trend}</source>
-   <translation type="unfinished" />
+   <translation>Rückstand {lag:,} {trend}</translation>
   </message>
   <message>
    <source>lag {lag}</source>
@@ -5296,7 +5297,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>last {count} messages</source>
-   <translation type="unfinished" />
+   <translation>letzte {count} Nachrichten</translation>
   </message>
   <message>
    <source>later than the moment shown</source>
@@ -5304,7 +5305,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>layout {name}</source>
-   <translation type="unfinished" />
+   <translation>Anordnung {name}</translation>
   </message>
   <message>
    <source>log-normal: a long tail, as real work has</source>
@@ -5324,7 +5325,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>moved a box</source>
-   <translation type="unfinished" />
+   <translation>einen Kasten verschoben</translation>
   </message>
   <message>
    <source>ms</source>
@@ -5348,11 +5349,11 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>no consumers</source>
-   <translation type="unfinished" />
+   <translation>keine Consumer</translation>
   </message>
   <message>
    <source>no dead letters</source>
-   <translation type="unfinished" />
+   <translation>keine Dead Letters</translation>
   </message>
   <message>
    <source>no group</source>
@@ -5360,7 +5361,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>no idle consumers</source>
-   <translation type="unfinished" />
+   <translation>keine ruhenden Consumer</translation>
   </message>
   <message>
    <source>no key</source>
@@ -5372,7 +5373,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>no partitions</source>
-   <translation type="unfinished" />
+   <translation>keine Partitionen</translation>
   </message>
   <message>
    <source>no value</source>
@@ -5380,7 +5381,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>no workers</source>
-   <translation type="unfinished" />
+   <translation>keine Worker</translation>
   </message>
   <message>
    <source>nobody</source>
@@ -5388,7 +5389,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>nobody is behind</source>
-   <translation type="unfinished" />
+   <translation>niemand ist zurück</translation>
   </message>
   <message>
    <source>none</source>
@@ -5404,7 +5405,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>none, on the bench</source>
-   <translation type="unfinished" />
+   <translation>keine, auf der Bank</translation>
   </message>
   <message>
    <source>not counted</source>
@@ -5428,7 +5429,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>nothing</source>
-   <translation type="unfinished" />
+   <translation>nichts</translation>
   </message>
   <message>
    <source>nothing was committed before</source>
@@ -5444,7 +5445,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>of {queue_name}</source>
-   <translation type="unfinished" />
+   <translation>von {queue_name}</translation>
   </message>
   <message>
    <source>offsets {first} to {last} are lost: {cause}</source>
@@ -5464,7 +5465,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>other reasons</source>
-   <translation type="unfinished" />
+   <translation>andere Gründe</translation>
   </message>
   <message>
    <source>producers</source>
@@ -5476,7 +5477,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>reads {names}</source>
-   <translation type="unfinished" />
+   <translation>liest {names}</translation>
   </message>
   <message>
    <source>ready to be delivered</source>
@@ -5492,7 +5493,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>rejects when full</source>
-   <translation type="unfinished" />
+   <translation>weist ab, wenn voll</translation>
   </message>
   <message>
    <source>saved</source>
@@ -5516,7 +5517,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>slowest reader: {name}</source>
-   <translation type="unfinished" />
+   <translation>langsamster Leser: {name}</translation>
   </message>
   <message>
    <source>so far</source>
@@ -5548,7 +5549,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>time left on each lease</source>
-   <translation type="unfinished" />
+   <translation>Restzeit jeder Lease</translation>
   </message>
   <message>
    <source>to</source>
@@ -5568,7 +5569,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>topic, group, queue, dlq, producer, consumer or worker.</source>
-   <translation type="unfinished" />
+   <translation>topic, group, queue, dlq, producer, consumer oder worker.</translation>
   </message>
   <message>
    <source>twice</source>
@@ -5612,7 +5613,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>worst lag {count}</source>
-   <translation type="unfinished" />
+   <translation>größter Rückstand {count}</translation>
   </message>
   <message>
    <source>{assignor} (now)</source>
@@ -5620,11 +5621,11 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>{attempt} of {max_attempts}</source>
-   <translation type="unfinished" />
+   <translation>{attempt} von {max_attempts}</translation>
   </message>
   <message>
    <source>{client} blocked by {topic}, {{lasted}}</source>
-   <translation type="unfinished" />
+   <translation>{client} blockiert durch {topic}, {{lasted}}</translation>
   </message>
   <message>
    <source>{client} reads on at {offset} of {place}.</source>
@@ -5632,71 +5633,71 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>{consumer} alone reads {topics}, from the beginning.</source>
-   <translation type="unfinished" />
+   <translation>{consumer} liest allein {topics}, von Anfang an.</translation>
   </message>
   <message>
    <source>{consumer} does not own {place} any more</source>
-   <translation type="unfinished" />
+   <translation>{consumer} besitzt {place} nicht mehr</translation>
   </message>
   <message>
    <source>{consumer} is in this group already.</source>
-   <translation type="unfinished" />
+   <translation>{consumer} ist schon in dieser Gruppe.</translation>
   </message>
   <message>
    <source>{consumer} is on the bench already.</source>
-   <translation type="unfinished" />
+   <translation>{consumer} ist schon auf der Bank.</translation>
   </message>
   <message>
    <source>{consumer} to a new group</source>
-   <translation type="unfinished" />
+   <translation>{consumer} in eine neue Gruppe</translation>
   </message>
   <message>
    <source>{consumer} to the bench</source>
-   <translation type="unfinished" />
+   <translation>{consumer} auf die Bank</translation>
   </message>
   <message>
    <source>{consumer} to {target}</source>
-   <translation type="unfinished" />
+   <translation>{consumer} nach {target}</translation>
   </message>
   <message>
    <source>{count:,} bytes are too many for a tree.</source>
-   <translation type="unfinished" />
+   <translation>{count:,} Bytes sind zu viele für einen Baum.</translation>
   </message>
   <message>
    <source>{count:,} in flight</source>
-   <translation type="unfinished" />
+   <translation>{count:,} in Arbeit</translation>
   </message>
   <message>
    <source>{count:,} messages</source>
-   <translation type="unfinished" />
+   <translation>{count:,} Nachrichten</translation>
   </message>
   <message>
    <source>{count:,} messages, {size}</source>
-   <translation type="unfinished" />
+   <translation>{count:,} Nachrichten, {size}</translation>
   </message>
   <message>
    <source>{count:,} ms</source>
-   <translation type="unfinished" />
+   <translation>{count:,} ms</translation>
   </message>
   <message>
    <source>{count:,} partitions move</source>
-   <translation type="unfinished" />
+   <translation>{count:,} Partitionen wechseln</translation>
   </message>
   <message>
    <source>{count:,} rebalances</source>
-   <translation type="unfinished" />
+   <translation>{count:,} Rebalances</translation>
   </message>
   <message>
    <source>{count:,} stay</source>
-   <translation type="unfinished" />
+   <translation>{count:,} bleiben</translation>
   </message>
   <message>
    <source>{count:,} times</source>
-   <translation type="unfinished" />
+   <translation>{count:,}-mal</translation>
   </message>
   <message>
    <source>{count:,}, {active:,} running</source>
-   <translation type="unfinished" />
+   <translation>{count:,}, {active:,} laufen</translation>
   </message>
   <message>
    <source>{count} consumers</source>
@@ -5720,15 +5721,15 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>{count} idle</source>
-   <translation type="unfinished" />
+   <translation>{count} in Ruhe</translation>
   </message>
   <message>
    <source>{count} idle consumers</source>
-   <translation type="unfinished" />
+   <translation>{count} ruhende Consumer</translation>
   </message>
   <message>
    <source>{count} in all</source>
-   <translation type="unfinished" />
+   <translation>{count} insgesamt</translation>
   </message>
   <message>
    <source>{count} items</source>
@@ -5736,7 +5737,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>{count} members</source>
-   <translation type="unfinished" />
+   <translation>{count} Mitglieder</translation>
   </message>
   <message>
    <source>{count} messages</source>
@@ -5760,7 +5761,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>{count} messages, {size}</source>
-   <translation type="unfinished" />
+   <translation>{count} Nachrichten, {size}</translation>
   </message>
   <message>
    <source>{count} more keys</source>
@@ -5772,7 +5773,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>{count} partitions</source>
-   <translation type="unfinished" />
+   <translation>{count} Partitionen</translation>
   </message>
   <message>
    <source>{count} partitions are damaged</source>
@@ -5780,7 +5781,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>{count} partitions as a heat map{share}</source>
-   <translation type="unfinished" />
+   <translation>{count} Partitionen als Wärmebild{share}</translation>
   </message>
   <message>
    <source>{count} producers</source>
@@ -5808,35 +5809,35 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>{count} workers</source>
-   <translation type="unfinished" />
+   <translation>{count} Worker</translation>
   </message>
   <message>
    <source>{dead} of {queue}</source>
-   <translation type="unfinished" />
+   <translation>{dead} von {queue}</translation>
   </message>
   <message>
    <source>{depth:,} of {limit:,}</source>
-   <translation type="unfinished" />
+   <translation>{depth:,} von {limit:,}</translation>
   </message>
   <message>
    <source>{depth:,}, no limit</source>
-   <translation type="unfinished" />
+   <translation>{depth:,}, keine Grenze</translation>
   </message>
   <message>
    <source>{depth}, no limit</source>
-   <translation type="unfinished" />
+   <translation>{depth}, keine Grenze</translation>
   </message>
   <message>
    <source>{done:,} of {whole:,} events</source>
-   <translation type="unfinished" />
+   <translation>{done:,} von {whole:,} Ereignissen</translation>
   </message>
   <message>
    <source>{done} of {total} parts</source>
-   <translation type="unfinished" />
+   <translation>{done} von {total} Teilen</translation>
   </message>
   <message>
    <source>{first:,} to {end:,}</source>
-   <translation type="unfinished" />
+   <translation>{first:,} bis {end:,}</translation>
   </message>
   <message>
    <source>{first} to {end}</source>
@@ -5880,11 +5881,11 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>{group} rebalanced, {{lasted}}: {cause}</source>
-   <translation type="unfinished" />
+   <translation>{group}: Rebalance, {{lasted}}: {cause}</translation>
   </message>
   <message>
    <source>{group} rebalances, {{lasted}}: {cause}</source>
-   <translation type="unfinished" />
+   <translation>{group}: Rebalance läuft, {{lasted}}: {cause}</translation>
   </message>
   <message>
    <source>{group} would read nothing; move its consumers out and delete it.</source>
@@ -5900,7 +5901,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>{group}: {owner}{revoked}, committed {committed}, lag {lag}</source>
-   <translation type="unfinished" />
+   <translation>{group}: {owner}{revoked}, committet {committed}, Rückstand {lag}</translation>
   </message>
   <message>
    <source>{holds}; lasts {seconds} s</source>
@@ -5912,7 +5913,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>{label}, and {count:,} more</source>
-   <translation type="unfinished" />
+   <translation>{label}, und {count:,} weitere</translation>
   </message>
   <message>
    <source>{looked} messages were looked at, {end}; {found} fit.</source>
@@ -5924,7 +5925,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>{moved} moved, {kept} kept</source>
-   <translation type="unfinished" />
+   <translation>{moved} wechseln, {kept} bleiben</translation>
   </message>
   <message>
    <source>{moved} would move, {kept} would stay</source>
@@ -5940,7 +5941,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>{name} for {time}</source>
-   <translation type="unfinished" />
+   <translation>{name} seit {time}</translation>
   </message>
   <message>
    <source>{name} has crashed; restart it first.</source>
@@ -5956,7 +5957,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>{name} is gone.</source>
-   <translation type="unfinished" />
+   <translation>{name} ist fort.</translation>
   </message>
   <message>
    <source>{name} is not base64.</source>
@@ -5972,15 +5973,15 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>{name}/{partition}: offsets {start_offset:,} to {end_offset:,}</source>
-   <translation type="unfinished" />
+   <translation>{name}/{partition}: Offsets {start_offset:,} bis {end_offset:,}</translation>
   </message>
   <message>
    <source>{number} token</source>
-   <translation type="unfinished" />
+   <translation>{number} Token</translation>
   </message>
   <message>
    <source>{number} tokens</source>
-   <translation type="unfinished" />
+   <translation>{number} Tokens</translation>
   </message>
   <message>
    <source>{n} times</source>
@@ -5992,19 +5993,19 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>{rate:,.0f} messages/s</source>
-   <translation type="unfinished" />
+   <translation>{rate:,.0f} Nachrichten/s</translation>
   </message>
   <message>
    <source>{rate} messages/s</source>
-   <translation type="unfinished" />
+   <translation>{rate} Nachrichten/s</translation>
   </message>
   <message>
    <source>{ready:,} ready, {delayed:,} delayed, {in_flight:,} in flight</source>
-   <translation type="unfinished" />
+   <translation>{ready:,} bereit, {delayed:,} verzögert, {in_flight:,} in Arbeit</translation>
   </message>
   <message>
    <source>{ready} ready, {in_flight} in flight</source>
-   <translation type="unfinished" />
+   <translation>{ready} bereit, {in_flight} in Arbeit</translation>
   </message>
   <message>
    <source>{refused} would stay.</source>
@@ -6017,15 +6018,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{sentence}
 Consumers on the bench belong to no group and read nothing.</source>
-   <translation type="unfinished" />
+   <translation>{sentence}
+Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
   </message>
   <message>
    <source>{share}, {count} of {total} messages</source>
-   <translation type="unfinished" />
+   <translation>{share}, {count} von {total} Nachrichten</translation>
   </message>
   <message>
    <source>{shown:,} of {total:,} are shown</source>
-   <translation type="unfinished" />
+   <translation>{shown:,} von {total:,} zu sehen</translation>
   </message>
   <message>
    <source>{size} bytes</source>
@@ -6045,15 +6047,15 @@ Consumers on the bench belong to no group and read nothing.</source>
   </message>
   <message>
    <source>{source} to {target}, Blocked</source>
-   <translation type="unfinished" />
+   <translation>{source} nach {target}, blockiert</translation>
   </message>
   <message>
    <source>{source} to {target}, Stopped by the rebalance</source>
-   <translation type="unfinished" />
+   <translation>{source} nach {target}, durch den Rebalance angehalten</translation>
   </message>
   <message>
    <source>{source} to {target}, {rate}</source>
-   <translation type="unfinished" />
+   <translation>{source} nach {target}, {rate}</translation>
   </message>
   <message>
    <source>{start} to {end}</source>
@@ -6061,7 +6063,7 @@ Consumers on the bench belong to no group and read nothing.</source>
   </message>
   <message>
    <source>{state}, {members}, reads {topics}</source>
-   <translation type="unfinished" />
+   <translation>{state}, {members}, liest {topics}</translation>
   </message>
   <message>
    <source>{subject}, version {version}</source>
@@ -6073,11 +6075,11 @@ Consumers on the bench belong to no group and read nothing.</source>
   </message>
   <message>
    <source>{time} ago</source>
-   <translation type="unfinished" />
+   <translation>vor {time}</translation>
   </message>
   <message>
    <source>{time} by {target}; </source>
-   <translation type="unfinished" />
+   <translation>{time} durch {target}; </translation>
   </message>
   <message>
    <source>{time} later</source>
@@ -6089,11 +6091,11 @@ Consumers on the bench belong to no group and read nothing.</source>
   </message>
   <message>
    <source>{time}, since {since}</source>
-   <translation type="unfinished" />
+   <translation>{time}, seit {since}</translation>
   </message>
   <message>
    <source>{title}, started {started}, was left open when the program died.{more}</source>
-   <translation type="unfinished" />
+   <translation>{title}, begonnen {started}, blieb offen, als das Programm endete.{more}</translation>
   </message>
   <message>
    <source>{topic} holds {count} messages in {partitions} partitions.{read} It can be brought back for five minutes of session time (Ctrl+Z).</source>
@@ -6105,7 +6107,7 @@ Consumers on the bench belong to no group and read nothing.</source>
   </message>
   <message>
    <source>{version} of {count}</source>
-   <translation type="unfinished" />
+   <translation>{version} von {count}</translation>
   </message>
   <message>
    <source>{who}: {what} ({time})</source>
