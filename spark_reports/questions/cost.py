@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 NOTED_SCHEMA = "name STRING, value DOUBLE"
 SCHEMA = "name STRING, value DOUBLE, unit STRING"
-_UNITS = ("bytes", "s")
+_UNITS = ("bytes", "s", "ms", "count")
 
 
 def cost(noted: DataFrame, events: int, duration_ns: int) -> DataFrame:

@@ -106,13 +106,19 @@ def test_trends_tell_a_drift_from_one_run_that_is_out_of_line(spark: SparkSessio
 
 def test_what_a_session_cost_has_its_units_and_what_follows(spark: SparkSession) -> None:
     noted = spark.createDataFrame(
-        [("wall_s", 4.0), ("process_cpu_s", 2.0), ("peak_memory_bytes", 5e6)], cost.NOTED_SCHEMA
+        [
+            *[("wall_s", 4.0), ("process_cpu_s", 2.0), ("peak_memory_bytes", 5e6)],
+            *[("frames_drawn_count", 300.0), ("frame_cost_p99_ms", 12.5)],
+        ],
+        cost.NOTED_SCHEMA,
     )
     check(
         spark,
         cost.cost(noted, 1000, 8 * S),
         cost.SCHEMA,
         [
+            ("frame_cost_p99", 12.5, "ms"),
+            ("frames_drawn", 300.0, "count"),
             ("peak_memory", 5e6, "bytes"),
             ("process_cpu", 2.0, "s"),
             ("processor time an event, in us", 2000.0, ""),

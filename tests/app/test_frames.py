@@ -1,0 +1,42 @@
+"""What the window's frames cost: measured over a whole session, and noted in its recording."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from app.frames import Durations
+from tests.app.conftest import Hand
+
+
+def test_percentiles_of_durations_are_those_of_a_sorted_list() -> None:
+    milliseconds = [float(number % 97) for number in range(1_000)]
+    durations = Durations()
+    for one in milliseconds:
+        durations.add(one / 1000)
+    assert durations.count == 1_000
+    for percent in (50, 90, 99, 100):
+        wanted = np.percentile(milliseconds, percent, method="inverted_cdf")
+        assert durations.percentile_ms(percent) == pytest.approx(wanted)
+    assert Durations().percentile_ms(50) == 0
+
+
+def test_what_the_frames_of_a_session_cost_is_in_its_recording(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench(record=True)
+    workbench = hand.workbench
+    workbench.frames.start()
+    hand.qtbot.waitUntil(lambda: workbench.frames.count >= 5)
+    folder = workbench.player.folder
+    assert folder is not None
+    workbench.player.stop()
+    drawn = workbench.frames.session_figures()["frames_drawn_count"]
+    noted = json.loads((folder / "session.json").read_text())["extra"]["cost"]
+    assert 5 <= noted["frames_drawn_count"] <= drawn
+    assert noted["frames_dropped_count"] >= 0
+    assert 0 < noted["frame_cost_p50_ms"] <= noted["frame_cost_p99_ms"]
+    assert 0 <= noted["window_delay_p50_ms"] <= noted["window_delay_p99_ms"]
+    workbench.player.open(workbench.player._path)  # type: ignore[arg-type]
+    assert workbench.frames.session_figures() == {}
