@@ -14,6 +14,7 @@ from app.report_process import ReportError, ReportProcess
 from app.warm_spark import WarmSpark
 from spark_reports.request import Request
 from widgets.panels.jobs import JobFacts
+from widgets.words import tr
 
 FINAL_STATES = frozenset({"Done", "Failed", "Cancelled"})
 
@@ -34,7 +35,7 @@ class ReportJob(QObject):
         self._log = ""
         self.folder = Path(request.out)
         self.page: Path | None = None
-        self.facts = JobFacts(job_id, title, "Running", "Starting Spark", progress=None, cancellable=True)
+        self.facts = JobFacts(job_id, title, "Running", tr("Starting Spark"), progress=None, cancellable=True)
         self._said.connect(self._show_progress)
         self._ended.connect(self._show_end)
         self._thread = threading.Thread(target=self._work, name=job_id, daemon=True)
@@ -48,7 +49,7 @@ class ReportJob(QObject):
         if self.facts.state in FINAL_STATES or self._cancelling:
             return
         self._cancelling = True
-        self._show(message="Cancelling", cancellable=False)
+        self._show(message=tr("Cancelling"), cancellable=False)
         threading.Thread(target=self._process.cancel, name="cancel", daemon=True).start()
 
     def finish(self, timeout_s: float) -> None:
@@ -63,7 +64,7 @@ class ReportJob(QObject):
             self._log = error.log
             self._ended.emit("Cancelled" if self._process.cancelled else "Failed", str(error))
         except OSError as error:
-            self._ended.emit("Failed", f"The report job could not be started: {error}.")
+            self._ended.emit("Failed", tr("The report job could not be started: {error}.", error=error))
         else:
             self._ended.emit("Done", str(page))
 
@@ -74,7 +75,13 @@ class ReportJob(QObject):
     def _show_end(self, state: str, message: str) -> None:
         if state == "Done":
             self.page = Path(message)
-            self._show(state=state, message=f"Written to {message}", result=message, progress=1.0, cancellable=False)
+            self._show(
+                state=state,
+                message=tr("Written to {message}", message=message),
+                result=message,
+                progress=1.0,
+                cancellable=False,
+            )
         else:
             self._show(state=state, message=message, result=self._log, cancellable=False)
 
@@ -123,7 +130,7 @@ class WorkJob(QObject):
         self._work = Work(self._said.emit)
         self.page: Path | None = None
         self.result: Any = None
-        self.facts = JobFacts(job_id, title, "Running", "Starting", progress=None, cancellable=True)
+        self.facts = JobFacts(job_id, title, "Running", tr("Starting"), progress=None, cancellable=True)
         self._said.connect(self._show_progress)
         self._ended.connect(self._show_end)
         self._thread = threading.Thread(target=self._run, name=job_id, daemon=True)
@@ -136,7 +143,7 @@ class WorkJob(QObject):
         """Ask it to stop at its next step."""
         if self.facts.state not in FINAL_STATES and not self._work.cancelled:
             self._work.cancelled = True
-            self._show(message="Cancelling", cancellable=False)
+            self._show(message=tr("Cancelling"), cancellable=False)
 
     def finish(self, timeout_s: float) -> None:
         """Cancel, and wait for the end: for closing the program."""
@@ -147,7 +154,7 @@ class WorkJob(QObject):
         try:
             result = self._function(self._work)
         except Cancelled:
-            self._ended.emit("Cancelled", "Cancelled; nothing was left half-done.", None)
+            self._ended.emit("Cancelled", tr("Cancelled; nothing was left half-done."), None)
         except Exception as error:  # whatever it is, the job ends and says so
             self._ended.emit("Failed", str(error) or type(error).__name__, None)
         else:

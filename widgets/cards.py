@@ -12,6 +12,7 @@ from widgets.facts import plain_label, set_plain_tip
 from widgets.icons import icon, icon_pixmap
 from widgets.panels.cell_painter import draw_badge, tabular_font
 from widgets.theme import Theme, current_theme, qcolour, state_style
+from widgets.words import tr
 
 MOVE_HEIGHT = 22
 MOVES_SHOWN = 6
@@ -100,7 +101,11 @@ class MoveTable(QWidget):
 
 def _said(move: Move) -> str:
     old, new = move.old.name or "nobody", move.new.name or "nobody"
-    return f"{move.place} stays with {new}" if move.old == move.new else f"{move.place} from {old} to {new}"
+    return (
+        tr("{place} stays with {new}", place=move.place, new=new)
+        if move.old == move.new
+        else tr("{place} from {old} to {new}", place=move.place, old=old, new=new)
+    )
 
 
 def _elided(painter: QPainter, where: QRectF, text: str, colour: str) -> None:
@@ -153,7 +158,7 @@ class RebalanceCard(QFrame):
         self._started.setFont(tabular_font(12))
         self._moved = MoveTable(self)
         self._kept = MoveTable(self)
-        self._stays = plain_label("Stays", "section", self)
+        self._stays = plain_label(tr("Stays"), "section", self)
         self.more = QToolButton(self)
         self.more.setCheckable(True)
         self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -196,13 +201,27 @@ class RebalanceCard(QFrame):
             return
         self._facts = facts
         self._group.setText(facts.group)
-        self._generation.setText(f"Generation {facts.generation}")
+        self._generation.setText(tr("Generation {generation}", generation=facts.generation))
         self._cause.setText(facts.cause)
-        self.setAccessibleName(f"{facts.group}, generation {facts.generation}: {facts.cause}")
+        self.setAccessibleName(
+            tr(
+                "{group}, generation {generation}: {cause}",
+                group=facts.group,
+                generation=facts.generation,
+                cause=facts.cause,
+            )
+        )
         if facts.running:
-            self._figures.setText(f"{len(facts.moved):,} revoked · paused for {facts.pause} so far")
+            self._figures.setText(
+                tr("{count:,} revoked · paused for {pause} so far", count=len(facts.moved), pause=facts.pause)
+            )
         else:
-            figures = f"{len(facts.moved):,} moved · {len(facts.kept):,} kept · pause {facts.pause}"
+            figures = tr(
+                "{moved:,} moved · {kept:,} kept · pause {pause}",
+                moved=len(facts.moved),
+                kept=len(facts.kept),
+                pause=facts.pause,
+            )
             self._figures.setText(figures)
         self._started.setText(facts.started)
         set_plain_tip(self._started, facts.started_hint)
@@ -230,8 +249,14 @@ class RebalanceCard(QFrame):
         hidden = len(facts.kept) + more_moved
         self.more.setVisible(hidden > 0)
         self.more.setIcon(icon("chevron-down" if opened else "chevron-right", current_theme(), "muted"))
-        rest = "the one that stayed" if hidden == 1 else f"the {hidden:,} that stayed"
-        self.more.setText("Show less" if opened else f"Show {rest if not more_moved else f'{hidden:,} more'}")
+        if opened:
+            words = tr("Show less")
+        elif more_moved:
+            words = tr("Show {count:,} more", count=hidden)
+        else:
+            stayed = tr("Show the {count:,} that stayed", count=hidden)
+            words = tr("Show the one that stayed") if hidden == 1 else stayed
+        self.more.setText(words)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click chooses the card."""

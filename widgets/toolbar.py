@@ -12,6 +12,7 @@ from widgets.facts import plain_label, set_plain_tip
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import tabular_font
 from widgets.theme import current_theme
+from widgets.words import tr
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 50.0)
 _PAST = ("branch", "follow_live")
@@ -79,7 +80,7 @@ class Toolbar(QToolBar):
     speedChosen = Signal(float)
 
     def __init__(self, actions: Mapping[str, QAction], parent: QWidget | None = None) -> None:
-        super().__init__("Toolbar", parent)
+        super().__init__(tr("Toolbar"), parent)
         self.setObjectName("toolbar")
         self.setMovable(False)
         self.setFloatable(False)
@@ -92,8 +93,8 @@ class Toolbar(QToolBar):
         self._record_text = plain_label("", "muted", self)
         self._recording: bool | None = None
         self.speed = SpeedBox(self)
-        self.speed.setAccessibleName("Speed")
-        self.speed.setToolTip("Session seconds for each second on the wall, in Run (F5).")
+        self.speed.setAccessibleName(tr("Speed"))
+        self.speed.setToolTip(tr("Session seconds for each second on the wall, in Run (F5)."))
         for factor in SPEEDS:
             self.speed.addItem(f"{factor:g}×", factor)
         self.speed.setCurrentIndex(SPEEDS.index(1.0))
@@ -104,8 +105,8 @@ class Toolbar(QToolBar):
         self.clock.setStyleSheet("font-size: 22px;")
         self.clock.setMinimumWidth(self.clock.fontMetrics().horizontalAdvance("00:00.000") + 8)
         self.clock.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.clock.setAccessibleName("Session clock")
-        self.badge = plain_label("LIVE", "badge", self)
+        self.clock.setAccessibleName(tr("Session clock"))
+        self.badge = plain_label(tr("LIVE"), "badge", self)
         self.badge.setProperty("mode", "live")
         self._fill(actions)
         self.set_recording(False)
@@ -158,8 +159,8 @@ class Toolbar(QToolBar):
         theme, on = current_theme(), bool(self._recording)
         colour = theme.failure if on else theme.disabled
         self._record_icon.setPixmap(icon_pixmap("record", colour, 16, self.devicePixelRatioF()))
-        self._record_text.setText("Recording" if on else "Not recording")
-        tip = "Every event goes to the session folder." if on else "This session is not kept."
+        self._record_text.setText(tr("Recording") if on else tr("Not recording"))
+        tip = tr("Every event goes to the session folder.") if on else tr("This session is not kept.")
         self._record_icon.setToolTip(tip)
         self._record_text.setToolTip(tip)
 
@@ -167,7 +168,7 @@ class Toolbar(QToolBar):
         """The session time, and the wall time for its tool tip."""
         if self.clock.text() != text:
             self.clock.setText(text)
-        set_plain_tip(self.clock, f"Session time\nWall time {wall}" if wall else "Session time")
+        set_plain_tip(self.clock, tr("Session time\nWall time {wall}", wall=wall) if wall else tr("Session time"))
 
     def set_badge(self, mode: str, text: str) -> None:
         """What the window shows: mode live, replay, branch, warning or failure, and the words."""

@@ -86,7 +86,7 @@ class ConsumerHandlers(QObject):
         for choice in move_choices(self._desk.player.snapshot, consumer):
             if choice.target == NEW_GROUP:
                 continue
-            action = QAction(f"Move to {choice.target or 'the bench'}", menu)
+            action = QAction(tr("Move to {target}", target=choice.target or tr("the bench")), menu)
             action.setEnabled(not (choice.reason or ended))
             action.setToolTip(choice.reason or ended or choice.about)
             action.triggered.connect(partial(self._move_from_menu, consumer, choice.target))

@@ -97,7 +97,15 @@ class MessageHandlers(QObject):
             return
         size = len(message.value or b"")
         facts: list[Fact] = [
-            (tr("Place"), f"{message.topic}/{message.partition} at {message.offset:,}"),
+            (
+                tr("Place"),
+                tr(
+                    "{topic}/{partition} at {offset:,}",
+                    topic=message.topic,
+                    partition=message.partition,
+                    offset=message.offset,
+                ),
+            ),
             (tr("Key"), tr("none") if message.key is None else plain_text(message.key, 400)),
             (tr("Published"), session_time(message.published_ns)),
             (tr("Size"), tr("no value") if message.value is None else exact_size(size)),
@@ -108,7 +116,7 @@ class MessageHandlers(QObject):
         details.set_message(facts, headers, message.value)
 
     def _why_no_message(self) -> str:
-        return "" if self._place is not None else "Select a message in the panel Messages first."
+        return "" if self._place is not None else tr("Select a message in the panel Messages first.")
 
     def _show_life(self) -> None:
         if self._place is not None:

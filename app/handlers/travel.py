@@ -19,6 +19,7 @@ from broker_core.events import describe
 from broker_core.lab.arrivals import ArrivalError
 from broker_core.lab.scenario import ScenarioError
 from widgets.dialogs.ask_text import AskTextDialog
+from widgets.words import tr
 
 _STEPS_S = {"back_1s": -1, "forward_1s": 1, "back_10s": -10, "forward_10s": 10}
 
@@ -66,23 +67,23 @@ class TravelHandlers(QObject):
 
     def _why_nowhere(self) -> str:
         if self._player.scenario is None:
-            return "No session is open."
-        return "" if self._player.end_ns else "Nothing has happened yet."
+            return tr("No session is open.")
+        return "" if self._player.end_ns else tr("Nothing has happened yet.")
 
     def _why_no_events(self) -> str:
         if why := self._why_nowhere():
             return why
-        return "" if self._player.folder else "This session is not recorded: only some moments of it are kept."
+        return "" if self._player.folder else tr("This session is not recorded: only some moments of it are kept.")
 
     def _why_no_next(self) -> str:
         if why := self._why_no_events():
             return why
-        return "" if self._player.travel.looking_back else "This is the present: F4 steps to the next event."
+        return "" if self._player.travel.looking_back else tr("This is the present: F4 steps to the next event.")
 
     def _why_not_live(self) -> str:
         if self._player.stored is not None:
-            return "This session was recorded before: it has no present. Branch here (Ctrl+B) to go on from it."
-        return "" if self._player.travel.looking_back else "The present is shown already."
+            return tr("This session was recorded before: it has no present. Branch here (Ctrl+B) to go on from it.")
+        return "" if self._player.travel.looking_back else tr("The present is shown already.")
 
     def _why_no_branch(self) -> str:
         return self._why_nowhere() or why_no_branch(self._player.stored, self._player.running)
@@ -108,23 +109,23 @@ class TravelHandlers(QObject):
         travel = self._player.travel
         self._desk.registry.refresh()
         if not travel.looking_back:
-            self._desk.say("Live again.")
+            self._desk.say(tr("Live again."))
         elif self._player.stored is None and not self._player.stopped:
-            self._desk.say("This is the past; the session goes on behind. Alt+Right follows it again.")
+            self._desk.say(tr("This is the past; the session goes on behind. Alt+Right follows it again."))
         if travel.looking_back and not travel.exact:
-            self._desk.say("This session is not recorded: the nearest moment that was kept is shown.")
+            self._desk.say(tr("This session is not recorded: the nearest moment that was kept is shown."))
 
     def _arrived(self) -> None:
         event = self._player.travel.shown_event
         if event is not None:
-            self._desk.say(f"Right after {describe(event)}")
+            self._desk.say(tr("Right after {event}", event=describe(event)))
 
     # -- where to
 
     def _ask_where(self) -> None:
         marks = {mark.name.casefold(): mark.time_ns for mark in self.bookmarks.all()}
         names = "".join(f"\n{session_time(mark.time_ns)}   {mark.name}" for mark in self.bookmarks.all()[:12])
-        about = "A time of the session, as 00:42 or 42.5" + (", or a bookmark:" + names if names else ".")
+        about = tr("A time of the session, as 00:42 or 42.5") + (tr(", or a bookmark:") + names if names else ".")
 
         def moment(text: str) -> int | None:
             found = marks.get(" ".join(text.casefold().split()))
@@ -133,11 +134,11 @@ class TravelHandlers(QObject):
         def why_not(text: str) -> str:
             found = moment(text)
             if found is None:
-                return "This is neither a time, such as 00:42 or 42.5, nor the name of a bookmark."
+                return tr("This is neither a time, such as 00:42 or 42.5, nor the name of a bookmark.")
             end_ns = self._player.end_ns
-            return "" if found <= end_ns else f"The session has come to {session_time(end_ns)} so far."
+            return "" if found <= end_ns else tr("The session has come to {time} so far.", time=session_time(end_ns))
 
-        dialog = AskTextDialog("Go to a moment", about, "Go", why_not=why_not, parent=self._desk.window)
+        dialog = AskTextDialog(tr("Go to a moment"), about, tr("Go"), why_not=why_not, parent=self._desk.window)
         dialog.chosen.connect(lambda text: self._player.travel.to(moment(text) or 0))
         dialog.open()
 
@@ -151,12 +152,14 @@ class TravelHandlers(QObject):
 
     def _ask_name(self) -> None:
         time_ns = self._player.snapshot.time_ns
-        about = f"A name for {session_time(time_ns)}. It stands on the timeline, and Go to a moment finds it."
+        about = tr(
+            "A name for {time}. It stands on the timeline, and Go to a moment finds it.", time=session_time(time_ns)
+        )
         dialog = AskTextDialog(
-            "Add bookmark",
+            tr("Add bookmark"),
             about,
-            "Add",
-            why_not=lambda text: "" if text.strip() else "A bookmark needs a name.",
+            tr("Add"),
+            why_not=lambda text: "" if text.strip() else tr("A bookmark needs a name."),
             parent=self._desk.window,
         )
         dialog.chosen.connect(partial(self.add_bookmark, time_ns))
@@ -167,10 +170,10 @@ class TravelHandlers(QObject):
         try:
             mark = self.bookmarks.add(time_ns, name)
         except (OSError, ValueError) as error:
-            self._player.failed.emit(f"The bookmark cannot be kept: {error}")
+            self._player.failed.emit(tr("The bookmark cannot be kept: {error}", error=error))
             return
         self._show_bookmarks()
-        self._desk.say(f"Bookmarked {session_time(mark.time_ns)}: {mark.name}.")
+        self._desk.say(tr("Bookmarked {time}: {name}.", time=session_time(mark.time_ns), name=mark.name))
 
     def _show_bookmarks(self) -> None:
         self._desk.views.timeline.bookmarks = [(mark.time_ns, mark.name) for mark in self.bookmarks.all()]
@@ -182,7 +185,7 @@ class TravelHandlers(QObject):
         moment_ns = self._player.snapshot.time_ns
         if self._try(self._player.branch):
             self._desk.views.timeline.branch_ns = moment_ns
-            self._desk.say(f"Running it again up to {session_time(moment_ns)}...")
+            self._desk.say(tr("Running it again up to {time}...", time=session_time(moment_ns)))
 
     def _try(self, call: Callable[[], object]) -> bool:
         try:

@@ -12,6 +12,7 @@ from app.view_models.ownership import OwnershipFeed
 from app.view_models.table import Column, TableModel
 from broker_core.snapshots import GroupView, Snapshot
 from widgets.roles import Role
+from widgets.words import tr
 
 NOBODY = "nobody"
 NO_GROUP = "no group"
@@ -52,7 +53,7 @@ class AssignmentsModel(TableModel[AssignmentRow]):
                 lambda row: -1 if row.since_ns is None else row.since_ns,
                 numeric=True,
                 hint=lambda row: times.hint(row.since_ns),
-                about="When the owner got this partition; wall time on hover.",
+                about=tr("When the owner got this partition; wall time on hover."),
                 kind="time",
                 value=lambda row: row.since_ns,
             ),
@@ -60,7 +61,7 @@ class AssignmentsModel(TableModel[AssignmentRow]):
                 "State",
                 lambda row: row.state,
                 roles={Role.STATE: lambda row: row.state},
-                about="The state of the group.",
+                about=tr("The state of the group."),
             ),
         )
         super().__init__(columns, key=lambda row: row[:3], parent=parent)
@@ -83,7 +84,7 @@ class AssignmentsModel(TableModel[AssignmentRow]):
         for topic in snapshot.topics:
             if topic.name not in read:
                 rows.extend(
-                    AssignmentRow("", topic.name, part.partition, "", None, "Unread") for part in topic.partitions
+                    AssignmentRow("", topic.name, part.partition, "", None, tr("Unread")) for part in topic.partitions
                 )
         self.set_rows(tuple(sorted(rows, key=lambda row: (row.topic, row.partition, row.group))))
 

@@ -22,6 +22,7 @@ from widgets.canvas.view import (
     TopicBox,
     WorkerCard,
 )
+from widgets.words import tr
 
 RINGS_MAX = 24
 REBALANCING = frozenset({"Preparing rebalance", "Completing rebalance"})
@@ -72,7 +73,7 @@ class CanvasModel:
             actor.name,
             actor.state,
             actor.rate_per_s,
-            detail=f"{actor.processed:,} published to {actor.target}",
+            detail=tr("{processed:,} published to {target}", processed=actor.processed, target=actor.target),
         )
 
     def _topic(self, topic: TopicView, groups: tuple[GroupView, ...]) -> TopicBox:
@@ -101,9 +102,9 @@ class CanvasModel:
             lanes,
             self._rate(f"topic {topic.name}", topic.published),
             self._place_state(topic.name, topic.gate),
-            detail=f"{topic.published:,} messages"
+            detail=tr("{published:,} messages", published=topic.published)
             + _gate_detail(topic.gate)
-            + (f"\nValues are held to the schema {topic.schema}." if topic.schema else ""),
+            + (tr("\nValues are held to the schema {schema}.", schema=topic.schema) if topic.schema else ""),
             schema=topic.schema,
         )
 
@@ -136,7 +137,11 @@ class CanvasModel:
             lag,
             trend,
             tuple(self._consumer(name, actors.get(name), counts.get(name, 0)) for name in names),
-            detail=f"{group.assignor} assignor, reads {', '.join(group.topics) or 'nothing'}",
+            detail=tr(
+                "{assignor} assignor, reads {topics}",
+                assignor=group.assignor,
+                topics=", ".join(group.topics) or tr("nothing"),
+            ),
         )
 
     def _consumer(self, name: str, actor: ActorView | None, partitions: int) -> ConsumerCard:
@@ -149,8 +154,8 @@ class CanvasModel:
             partitions,
             actor.rate_per_s if actor is not None else 0.0,
             note=self._marks.get(name, ""),
-            detail=f"{processed:,} processed"
-            + (f", {actor.failed:,} failed" if actor is not None and actor.failed else ""),
+            detail=tr("{processed:,} processed", processed=processed)
+            + (tr(", {failed:,} failed", failed=actor.failed) if actor is not None and actor.failed else ""),
         )
 
     def _queue(self, queue: QueueView, actors: tuple[ActorView, ...], topics: tuple[str, ...]) -> QueueBox:
@@ -166,7 +171,7 @@ class CanvasModel:
                 self._owners.letter(actor.name),
                 actor.rate_per_s,
                 note=self._marks.get(actor.name) or _holding(held.get(actor.name, [])),
-                detail=f"{actor.processed:,} processed, {actor.failed:,} failed",
+                detail=tr("{processed:,} processed, {failed:,} failed", processed=actor.processed, failed=actor.failed),
             )
             for actor in actors
             if actor.role == "worker" and actor.target == queue.name
@@ -190,7 +195,12 @@ class CanvasModel:
             workers,
             self._rate(f"queue {queue.name}", queue.acknowledged),
             self._place_state(queue.name, queue.gate),
-            detail=f"{queue.acknowledged:,} acknowledged, {queue.redelivered:,} redelivered" + _gate_detail(queue.gate),
+            detail=tr(
+                "{acknowledged:,} acknowledged, {redelivered:,} redelivered",
+                acknowledged=queue.acknowledged,
+                redelivered=queue.redelivered,
+            )
+            + _gate_detail(queue.gate),
             reads=_read_by(queue.name, actors, topics),
         )
 
@@ -215,7 +225,7 @@ class CanvasModel:
                 if name in queue_names:
                     continue
                 stopped = group.state in REBALANCING
-                reason = f"{group.name} is rebalancing" if stopped else ""
+                reason = tr("{name} is rebalancing", name=group.name) if stopped else ""
                 links.append(Link(f"topic:{name}", f"group:{group.name}", "consume", rate, stopped, reason))
         for queue in snapshot.queues:
             taken = self._rate(f"queue {queue.name}", queue.acknowledged)
@@ -229,11 +239,11 @@ class CanvasModel:
         gate = gate_of(snapshot, actor.target)
         waits = gate is not None and any(name == actor.name for name, _since in gate.blocked)
         blocked = actor.state == "blocked" or waits
-        reason = f"{actor.target} is full"
+        reason = tr("{target} is full", target=actor.target)
         if gate is not None and only_rate(gate):
-            reason = f"{actor.target} takes only so many messages a second"
+            reason = tr("{target} takes only so many messages a second", target=actor.target)
         elif gate is not None and gate.slowest:
-            reason += f": {gate.slowest} is behind"
+            reason += tr(": {slowest} is behind", slowest=gate.slowest)
         reason = reason if blocked else ""
         return Link(f"producer:{actor.name}", f"{into}:{actor.target}", "publish", actor.rate_per_s, blocked, reason)
 
@@ -241,7 +251,11 @@ class CanvasModel:
 def _holding(offsets: list[int]) -> str:
     if not offsets:
         return ""
-    return f"on offset {offsets[0]:,}" if len(offsets) == 1 else f"on {len(offsets):,} messages"
+    return (
+        tr("on offset {offset:,}", offset=offsets[0])
+        if len(offsets) == 1
+        else tr("on {count:,} messages", count=len(offsets))
+    )
 
 
 def _read_by(queue: str, actors: tuple[ActorView, ...], topics: tuple[str, ...]) -> tuple[str, ...]:
@@ -261,4 +275,4 @@ def _read_by(queue: str, actors: tuple[ActorView, ...], topics: tuple[str, ...])
 def _gate_detail(gate: GateView | None) -> str:
     if gate is None or not gate.limit:
         return ""
-    return f", depth {count(gate.depth)} of {count(gate.limit)}"
+    return tr(", depth {depth} of {limit}", depth=count(gate.depth), limit=count(gate.limit))

@@ -59,8 +59,10 @@ def place_text(event: Event) -> str:
     if event.offset is None:
         return where
     if event.count > 1:
-        return f"{where} at {event.offset:,} to {event.offset + event.count - 1:,}"
-    return f"{where} at {event.offset:,}"
+        return tr(
+            "{where} at {first:,} to {last:,}", where=where, first=event.offset, last=event.offset + event.count - 1
+        )
+    return tr("{where} at {offset:,}", where=where, offset=event.offset)
 
 
 def about(event: Event) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from widgets.words import tr
+
 NOT_APPLICABLE = "n/a"
 _MS_NS = 1_000_000
 _S_NS = 1_000_000_000
@@ -57,7 +59,7 @@ def byte_size(size_bytes: int) -> str:
 
 def exact_size(size_bytes: int) -> str:
     """Bytes to the last one, and in a larger unit where there is one: "107 bytes", "5,242,880 bytes, 5.0 MiB"."""
-    exact = f"{size_bytes:,} byte{'' if size_bytes == 1 else 's'}"
+    exact = tr("1 byte") if size_bytes == 1 else tr("{count:,} bytes", count=size_bytes)
     return exact if size_bytes < 1024 else f"{exact}, {byte_size(size_bytes)}"
 
 
@@ -100,4 +102,6 @@ class Times:
         if time_ns is None:
             return ""
         wall = self.wall(time_ns)
-        return f"Session time {session_time(time_ns)}" + (f"\nWall time {wall}" if wall else "")
+        return tr("Session time {time}", time=session_time(time_ns)) + (
+            tr("\nWall time {wall}", wall=wall) if wall else ""
+        )

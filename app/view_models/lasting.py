@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from app.view_models.formats import duration
 from broker_core.snapshots import FaultView, Snapshot
-from widgets.words import tr
+from widgets.words import mark, tr
 
 # The word for what lasts, as the theme knows it.
-_SHORT = {"crash": "", "pause": "", "slow": "slow", "heartbeats dropped": "no heartbeats"}
+_SHORT = {"crash": "", "pause": "", "slow": mark("slow"), "heartbeats dropped": mark("no heartbeats")}
 _STATES = {"crash": "Crashed", "pause": "Paused", "slow": "Slowed down", "heartbeats dropped": "No heartbeats"}
 
 
@@ -38,7 +38,7 @@ def marks(snapshot: Snapshot) -> dict[str, str]:
         if not fault.client:
             continue
         # Seconds are enough on a card, and let an unchanged one be recognised.
-        word = tr(_SHORT.get(fault.fault, "failing"))
+        word = tr(_SHORT.get(fault.fault, mark("failing")))
         left_s = None if fault.until_ns is None else max(0, fault.until_ns - snapshot.time_ns) // 1_000_000_000
         left = "" if left_s is None else tr("{seconds} s", seconds=left_s)
         words.setdefault(fault.client, ", ".join(part for part in (word, left) if part))

@@ -13,7 +13,7 @@ from app.view_models.table import Column, TableModel
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.snapshots import Snapshot
 from widgets.roles import Role
-from widgets.words import tr
+from widgets.words import mark, tr
 
 TREND_WINDOW_NS = 2_000_000_000
 _SAMPLE_NS = 200_000_000
@@ -116,11 +116,13 @@ class OffsetsModel(TableModel[OffsetRow]):
                     Role.BADGE: lambda row: owners.letter(row.owner) or None,
                 },
             ),
-            number("Start", "start", "Offset of the first message that is still stored."),
-            number("End", "end", "Offset that the next message will get."),
-            number("Position", "position", "Offset that the owner reads next."),
+            number(mark("Start"), "start", tr("Offset of the first message that is still stored.")),
+            number(mark("End"), "end", tr("Offset that the next message will get.")),
+            number(mark("Position"), "position", tr("Offset that the owner reads next.")),
             number(
-                "Committed", "committed", "Offset from which a new owner would go on; n/a where nothing is committed."
+                mark("Committed"),
+                "committed",
+                tr("Offset from which a new owner would go on; n/a where nothing is committed."),
             ),
             Column[OffsetRow](
                 "Lag (messages)",
@@ -128,7 +130,7 @@ class OffsetsModel(TableModel[OffsetRow]):
                 lambda row: -1 if row.lag is None else row.lag,
                 numeric=True,
                 roles={Role.WARN: lambda row: _WARN.get(row.trend, "") if row.lag else ""},
-                about="End offset less committed offset; n/a where nothing is committed.",
+                about=tr("End offset less committed offset; n/a where nothing is committed."),
                 value=lambda row: row.lag,
             ),
             Column[OffsetRow](
@@ -136,7 +138,7 @@ class OffsetsModel(TableModel[OffsetRow]):
                 lambda row: NOT_APPLICABLE if row.lag_ms is None else f"{row.lag_ms / 1000:,.1f}",
                 lambda row: -1 if row.lag_ms is None else row.lag_ms,
                 numeric=True,
-                about="Age of the oldest message that is not committed.",
+                about=tr("Age of the oldest message that is not committed."),
                 field="lag_time",
                 kind="duration",
                 value=lambda row: None if row.lag_ms is None else row.lag_ms * NS_PER_MS,
@@ -148,14 +150,14 @@ class OffsetsModel(TableModel[OffsetRow]):
                     Role.STATE: lambda row: row.trend.capitalize() if row.lag is not None else None,
                     Role.TREND: lambda row: row.trend,
                 },
-                about="The lag of now against that of two seconds ago.",
+                about=tr("The lag of now against that of two seconds ago."),
             ),
             Column[OffsetRow](
                 "Drained in",
                 _drained,
                 lambda row: 1 << 40 if row.drains_s is None else row.drains_s,
                 numeric=True,
-                about="When nothing is left, at the pace of the last two seconds; n/a where nothing is committed.",
+                about=tr("When nothing is left, at the pace of the last two seconds; n/a where nothing is committed."),
                 kind="duration",
                 value=lambda row: None if row.drains_s is None else row.drains_s * NS_PER_S,
             ),

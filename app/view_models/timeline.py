@@ -9,7 +9,7 @@ from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.snapshots import Snapshot
 from widgets.timeline import Tick, TimelineFacts
-from widgets.words import tr
+from widgets.words import mark, tr
 
 BINS_MAX = 600
 TICKS_MAX = 300
@@ -17,8 +17,8 @@ FIRST_BIN_NS = NS_PER_S // 4
 
 # Kind of event: kind of tick, and what the tick says of `count` of them.
 _TICKS: dict[EventKind, tuple[str, str]] = {
-    EventKind.DEAD_LETTERED: ("dead letter", "{count:,} dead-lettered"),
-    EventKind.REDRIVEN: ("redrive", "{count:,} redriven"),
+    EventKind.DEAD_LETTERED: ("dead letter", mark("{count:,} dead-lettered")),
+    EventKind.REDRIVEN: ("redrive", mark("{count:,} redriven")),
     EventKind.USER_ACTION: ("action", "{cause}"),
     EventKind.FAULT: ("fault", "{who}: {cause}"),
 }
@@ -37,7 +37,7 @@ class _Mark:
 
     def tick(self) -> Tick:
         kind, words = _TICKS[self.kind]
-        label = words.format(count=self.count, who=self.first.client or self.first.topic, cause=self.first.cause)
+        label = tr(words).format(count=self.count, who=self.first.client or self.first.topic, cause=self.first.cause)
         many = self.count > 1 and "{count" not in words
         return Tick(
             self.first.time_ns,
@@ -107,14 +107,14 @@ class TimelineFeed:
         self._gap_ns = max(self._gap_ns * 2, now_ns // TICKS_MAX)
         kept: list[_Mark] = []
         newest: dict[EventKind, _Mark] = {}
-        for mark in self._marks:
-            before = newest.get(mark.kind)
-            if before is not None and mark.first.time_ns - before.last_ns <= self._gap_ns:
-                before.count += mark.count
-                before.last_ns = mark.last_ns
+        for each in self._marks:
+            before = newest.get(each.kind)
+            if before is not None and each.first.time_ns - before.last_ns <= self._gap_ns:
+                before.count += each.count
+                before.last_ns = each.last_ns
             else:
-                newest[mark.kind] = mark
-                kept.append(mark)
+                newest[each.kind] = each
+                kept.append(each)
         self._marks, self._newest = kept, newest
 
     def ticks(self) -> tuple[Tick, ...]:

@@ -270,14 +270,14 @@ class Views(QObject):
 
     def _around_leases(self, _snapshot: Snapshot) -> None:
         if self._window is not None:
-            note = _overfull(self.in_flight.total, self.in_flight.whole, "leases")
+            note = _overfull(self.in_flight.total, self.in_flight.whole, tr("leases"))
             self._window.parts.in_flight.set_note(note)
 
     def _around_bin(self, snapshot: Snapshot) -> None:
         if self._window is not None:
             panel = self._window.parts.dead_letters
             panel.set_totals(snapshot.totals.dead_lettered, snapshot.totals.redriven)
-            panel.set_note(_overfull(self.dead_letters.total, self.dead_letters.whole, "dead letters"))
+            panel.set_note(_overfull(self.dead_letters.total, self.dead_letters.whole, tr("dead letters")))
 
     def _show_letter(self, key: Hashable) -> None:
         if self._window is not None:
@@ -306,7 +306,9 @@ class BackpressureFeed(PanelFeed):
 def _overfull(listed: int, whole: int, what: str) -> str:
     if whole <= listed:
         return ""
-    return f"{listed:,} of {whole:,} {what} are listed; every count is of all."
+    return tr(
+        "{listed:,} of {whole:,} {what} are listed; every count is of all.", listed=listed, whole=whole, what=what
+    )
 
 
 def _like(status: StatusModel) -> StatusModel:

@@ -85,9 +85,16 @@ class Gauge(QWidget):
             self.controls.set_limits(facts.limits, why_not)
         if facts != self._facts:
             self._facts = facts
-            waiting = "\n".join(facts.blocked) or "No producer waits."
+            waiting = "\n".join(facts.blocked) or tr("No producer waits.")
             set_plain_tip(self, f"{facts.target}\n{waiting}")
-            self.setAccessibleName(f"{facts.target}: {facts.state}, depth {facts.depth}")
+            self.setAccessibleName(
+                tr(
+                    "{target}: {state}, depth {depth}",
+                    target=facts.target,
+                    state=state_style(facts.state).word,
+                    depth=facts.depth,
+                )
+            )
             self.update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -118,16 +125,21 @@ class Gauge(QWidget):
         self._line(painter, 74, self._waiting(facts), theme.colour("failure") if facts.blocked else theme.muted)
         self._line(painter, 91, facts.slowest, theme.muted)
         self._line(painter, 108, facts.rate, theme.muted)
-        refused = f"Rejected {facts.rejected} · dropped {facts.dropped} · blocked {facts.blocked_total} in all"
+        refused = tr(
+            "Rejected {rejected} · dropped {dropped} · blocked {blocked} in all",
+            rejected=facts.rejected,
+            dropped=facts.dropped,
+            blocked=facts.blocked_total,
+        )
         self._line(painter, 125, refused, theme.muted)
         painter.end()
 
     @staticmethod
     def _waiting(facts: GaugeFacts) -> str:
         if not facts.blocked:
-            return "No producer waits"
-        more = f", and {len(facts.blocked) - 2:,} more" if len(facts.blocked) > 2 else ""
-        return f"Blocked: {', '.join(facts.blocked[:2])}{more}"
+            return tr("No producer waits")
+        more = tr(", and {count:,} more", count=len(facts.blocked) - 2) if len(facts.blocked) > 2 else ""
+        return tr("Blocked: {names}{more}", names=", ".join(facts.blocked[:2]), more=more)
 
     def _draw_head(self, painter: QPainter, facts: GaugeFacts, theme: Theme) -> None:
         style = state_style(facts.state)
@@ -190,13 +202,13 @@ class BackpressurePanel(Panel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
-            "Backpressure",
+            tr("Backpressure"),
             "backpressure",
             (
-                "Nothing limits the producers.",
-                "A topic or queue with a limit appears here as a gauge. Give it one with Limits... (Ctrl+Alt+M).",
+                tr("Nothing limits the producers."),
+                tr("A topic or queue with a limit appears here as a gauge. Give it one with Limits... (Ctrl+Alt+M)."),
             ),
-            filter_hint="Filter by topic or queue",
+            filter_hint=tr("Filter by topic or queue"),
             parent=parent,
         )
         self._all: tuple[GaugeFacts, ...] = ()
@@ -271,9 +283,15 @@ class BackpressurePanel(Panel):
             self._across = 0
             self._lay_out()
         total = len(self._all)
-        self.set_count(f"{len(found):,}" if len(found) == total else f"{len(found):,} of {total:,}")
+        self.set_count(
+            f"{len(found):,}" if len(found) == total else tr("{count:,} of {total:,}", count=len(found), total=total)
+        )
         self.set_note(
-            f"The first {GAUGES_MAX} of {len(found):,} are shown; filter to see others."
+            tr(
+                "The first {most:,} of {count:,} are shown; filter to see others.",
+                most=GAUGES_MAX,
+                count=len(found),
+            )
             if len(found) > GAUGES_MAX
             else ""
         )

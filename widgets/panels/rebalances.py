@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from widgets.cards import RebalanceCard, RebalanceFacts
 from widgets.panels.panel import Panel
 from widgets.panels.soft_area import SoftArea
+from widgets.words import tr
 
 CARDS_MAX = 30
 
@@ -22,12 +23,14 @@ class RebalancesPanel(Panel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
-            "Rebalances",
+            tr("Rebalances"),
             "rebalancing",
             (
-                "No group has rebalanced yet.",
-                "Each rebalance leaves a card here: why, what moved, what stayed, and how long nobody read. Drag a "
-                "consumer into a group.",
+                tr("No group has rebalanced yet."),
+                tr(
+                    "Each rebalance leaves a card here: why, what moved, what stayed, and how long nobody "
+                    "read. Drag a consumer into a group."
+                ),
             ),
             parent=parent,
         )
@@ -60,7 +63,9 @@ class RebalancesPanel(Panel):
         for card, one in zip(self._cards, shown, strict=True):
             card.set_facts(one)
         more = len(facts) - len(shown)
-        self.set_note(f"The newest {CARDS_MAX} of {len(facts):,} are shown." if more > 0 else "")
+        self.set_note(
+            tr("The newest {most:,} of {count:,} are shown.", most=CARDS_MAX, count=len(facts)) if more > 0 else ""
+        )
         self.show_body(bool(facts))
 
     def _make_room_for(self, facts: tuple[RebalanceFacts, ...]) -> None:
