@@ -2,64 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QComboBox, QDialog, QDoubleSpinBox, QLineEdit, QMenu, QSpinBox
+from PySide6.QtWidgets import QMenu
 
-from app.view_models.inspector import inspector_facts
-from broker_core.snapshots import ActorView
 from tests.app.conftest import Hand
-from widgets.dialogs.assignors import AssignorsDialog
+from tests.app.dialogs import accept, actor, fill, opened, run, said
 from widgets.dialogs.form import FormDialog
-from widgets.dialogs.review import ReviewDialog
-
-D = TypeVar("D", bound=QDialog)
-
-
-def opened(hand: Hand, kind: type[D]) -> D:
-    found = [dialog for dialog in hand.workbench.window.findChildren(kind) if dialog.isVisible()]
-    assert found, f"no {kind.__name__} is open"
-    return found[-1]
-
-
-def run(hand: Hand, command: str, selected: str = "") -> FormDialog:
-    """Select something on the canvas, run a command, and give its dialog."""
-    hand.workbench.views.select(selected)
-    assert hand.workbench.registry.trigger(command), hand.workbench.registry.reason(command)
-    hand.show()
-    return opened(hand, FormDialog)
-
-
-def fill(hand: Hand, dialog: FormDialog, **values: object) -> None:
-    """Type into fields, as a person does."""
-    for name, value in values.items():
-        widget = dialog.widgets[name]
-        if isinstance(widget, QLineEdit):
-            widget.clear()
-            hand.qtbot.keyClicks(widget, str(value))
-        elif isinstance(widget, QComboBox):
-            place = widget.findData(value)
-            assert place >= 0, f"{value} is no choice of {name}"
-            widget.setCurrentIndex(place)
-        elif isinstance(widget, QSpinBox | QDoubleSpinBox):
-            widget.setValue(value)  # type: ignore[arg-type]
-
-
-def accept(hand: Hand, dialog: FormDialog) -> None:
-    assert dialog.accept_button.isEnabled(), dialog.problem.text()
-    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
-    hand.show()
-
-
-def said(hand: Hand) -> str:
-    return hand.workbench.window.status.last_action.whole()
-
-
-def actor(hand: Hand, name: str) -> ActorView | None:
-    return next((each for each in hand.workbench.player.snapshot.actors if each.name == name), None)
 
 
 def test_a_consumer_is_added_to_a_group_by_keyboard_alone(hand: Hand) -> None:
@@ -192,121 +141,6 @@ def test_a_topic_is_subscribed_by_dialog_and_by_drag(hand: Hand) -> None:
     assert said(hand) == "Subscribed auditors to mails."
 
 
-def committed(hand: Hand) -> list[int]:
-    group = next(each for each in hand.workbench.player.snapshot.groups if each.name == "indexers")
-    return [at.committed or 0 for at in group.offsets]
-
-
-def test_a_reset_is_reviewed_then_applied_and_undone(hand: Hand) -> None:
-    hand.pass_time(20)
-    before = committed(hand)
-    dialog = run(hand, "reset_offsets", "group:indexers")
-    assert isinstance(dialog, ReviewDialog)
-    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
-    hand.qtbot.waitUntil(lambda: dialog.reviewing, timeout=5_000)
-    rows = dialog.shown_rows()
-    assert len(rows) == 6
-    assert rows[0][0] == "commits/0"
-    assert rows[0][2] == "0"
-    assert rows[0][3].endswith(" read again")
-    assert "3 consumers stop and start again" in dialog.summary.text()
-    hand.qtbot.mouseClick(dialog.back_button, Qt.MouseButton.LeftButton)
-    assert not dialog.reviewing
-    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
-    hand.qtbot.waitUntil(lambda: dialog.reviewing, timeout=5_000)
-    accept(hand, dialog)
-    assert said(hand) == "Reset indexers to the earliest message."
-    assert committed(hand) == [0] * 6
-    hand.workbench.registry.trigger("undo")
-    hand.show()
-    assert said(hand) == "Indexers is rebalancing; wait until it is stable."
-    hand.pass_time(2)
-    hand.workbench.registry.trigger("undo")
-    hand.show()
-    assert committed(hand) == before
-    hand.pass_time(5)
-    assert len(hand.members("indexers")) == 3
-
-
-def test_a_reset_that_cannot_be_says_so_before_it_is_applied(hand: Hand) -> None:
-    dialog = run(hand, "reset_offsets", "group:indexers")
-    assert isinstance(dialog, ReviewDialog)
-    dialog.set_values({"restart": False})
-    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
-    hand.qtbot.waitUntil(lambda: bool(dialog.problem.text()), timeout=5_000)
-    assert "indexers has 3 members; stop them first" in dialog.problem.text()
-    assert not dialog.reviewing
-    dialog.close()
-
-
-def test_a_seek_moves_where_a_consumer_reads(hand: Hand) -> None:
-    hand.pass_time(20)
-    dialog = run(hand, "seek", "consumer:indexer-1")
-    assert isinstance(dialog, ReviewDialog)
-    fill(hand, dialog, form="timestamp", time_s=10)
-    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
-    hand.qtbot.waitUntil(lambda: dialog.reviewing, timeout=5_000)
-    (row,) = dialog.shown_rows()
-    assert row[0].startswith("commits/")
-    accept(hand, dialog)
-    assert said(hand).startswith("Indexer-1 seeks to session time 10 s in commits/")
-
-
-@pytest.mark.parametrize(
-    ("command", "selected", "values", "state"),
-    [
-        ("crash", "consumer:indexer-1", {"for_s": 5}, "Crashed"),
-        ("pause_client", "producer:forge", {"for_s": 5}, "Paused"),
-        ("slow_client", "worker:builder-1", {"factor": 4, "for_s": 5}, "Slowed down"),
-        ("drop_heartbeats", "consumer:indexer-2", {"for_s": 5}, "No heartbeats"),
-        ("fill_disk", "", {"for_s": 5}, "Disk full"),
-        ("fail_matching", "queue:builds", {"every": 3, "for_s": 5}, "Failing"),
-    ],
-)
-def test_a_fault_lasts_is_seen_and_ends(
-    hand: Hand, command: str, selected: str, values: dict[str, object], state: str
-) -> None:
-    dialog = run(hand, command, selected)
-    fill(hand, dialog, **values)
-    accept(hand, dialog)
-    (fault,) = hand.workbench.player.snapshot.faults
-    assert fault.until_ns == fault.since_ns + 5_000_000_000
-    sections = hand.workbench.views.navigator.meet(hand.workbench.player.snapshot)
-    rows = next(section for section in sections if section.key == "faults").rows
-    assert (state, "5.0 s left") in [(row.state, row.figure) for row in rows]
-    hand.pass_time(6)
-    assert hand.workbench.player.snapshot.faults == ()
-
-
-def test_what_lasts_until_it_is_ended_is_ended_by_its_dialog(hand: Hand) -> None:
-    assert hand.workbench.registry.reason("end_faults") == "Nothing is wrong."
-    dialog = run(hand, "fail_matching", "queue:builds")
-    fill(hand, dialog, every=2, key="x")
-    assert dialog.note.text() == "Every 2nd message of key x fails at builds."
-    accept(hand, dialog)
-    dialog = run(hand, "slow_client", "consumer:mailer-1")
-    accept(hand, dialog)
-    card = next(c for g in hand.canvas.view.groups for c in g.members if c.name == "mailer-1")
-    assert card.note == "slow, 20 s"
-    dialog = run(hand, "end_faults", "consumer:mailer-1")
-    accept(hand, dialog)
-    assert said(hand) == "Ended the faults of mailer-1."
-    dialog = run(hand, "end_faults")
-    accept(hand, dialog)
-    assert said(hand) == "Ended the rule rule-1."
-
-
-def test_a_crashed_client_is_restarted(hand: Hand) -> None:
-    dialog = run(hand, "crash", "worker:builder-1")
-    fill(hand, dialog, for_s=0)
-    accept(hand, dialog)
-    hand.workbench.views.select("worker:builder-1")
-    assert hand.workbench.registry.reason("crash") == "builder-1 has crashed; restart it first."
-    assert hand.workbench.registry.trigger("restart_client")
-    hand.show()
-    assert said(hand) == "Restarted builder-1."
-
-
 def test_rates_and_processing_times_are_set_and_filled_in_with_what_holds(hand: Hand) -> None:
     dialog = run(hand, "set_rate", "producer:forge")
     fill(hand, dialog, rate=200)
@@ -369,30 +203,6 @@ def test_every_context_menu_opens_with_its_entries(hand: Hand) -> None:
         assert entries <= {action.text() for action in menus[-1].actions()}, item_id
         menus[-1].close()
         hand.show()
-
-
-def test_assignors_are_compared_side_by_side(open_workbench: Callable[..., Hand]) -> None:
-    hand = open_workbench("range-versus-sticky")
-    hand.pass_time(10)
-    hand.workbench.registry.trigger("what_if")
-    hand.show()
-    dialog = opened(hand, AssignorsDialog)
-    assert [radio.text() for radio in dialog.radios.values() if radio.text().endswith("(now)")]
-    dialog.close()
-
-
-def test_a_rule_is_seen_on_its_queue_and_in_the_inspector(hand: Hand) -> None:
-    dialog = run(hand, "fail_matching", "queue:builds")
-    fill(hand, dialog, every=4)
-    accept(hand, dialog)
-    box = next(queue for queue in hand.canvas.view.queues if queue.name == "builds")
-    assert box.gate == "Failing"
-    hand.workbench.views.select("queue:builds")
-    facts = inspector_facts(hand.workbench.player.snapshot, "queue:builds")
-    assert facts is not None
-    title, rows = facts.sections[0]
-    assert title == "What lasts"
-    assert rows[0][1].startswith("every 4th message fails at builds")
 
 
 def test_the_rate_of_the_producer_that_waits_is_set_from_the_panel(hand: Hand) -> None:

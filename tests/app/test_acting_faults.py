@@ -1,0 +1,78 @@
+"""Faults and rules given and ended from the window."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.view_models.inspector import inspector_facts
+from tests.app.conftest import Hand
+from tests.app.dialogs import accept, fill, run, said
+
+
+@pytest.mark.parametrize(
+    ("command", "selected", "values", "state"),
+    [
+        ("crash", "consumer:indexer-1", {"for_s": 5}, "Crashed"),
+        ("pause_client", "producer:forge", {"for_s": 5}, "Paused"),
+        ("slow_client", "worker:builder-1", {"factor": 4, "for_s": 5}, "Slowed down"),
+        ("drop_heartbeats", "consumer:indexer-2", {"for_s": 5}, "No heartbeats"),
+        ("fill_disk", "", {"for_s": 5}, "Disk full"),
+        ("fail_matching", "queue:builds", {"every": 3, "for_s": 5}, "Failing"),
+    ],
+)
+def test_a_fault_lasts_is_seen_and_ends(
+    hand: Hand, command: str, selected: str, values: dict[str, object], state: str
+) -> None:
+    dialog = run(hand, command, selected)
+    fill(hand, dialog, **values)
+    accept(hand, dialog)
+    (fault,) = hand.workbench.player.snapshot.faults
+    assert fault.until_ns == fault.since_ns + 5_000_000_000
+    sections = hand.workbench.views.navigator.meet(hand.workbench.player.snapshot)
+    rows = next(section for section in sections if section.key == "faults").rows
+    assert (state, "5.0 s left") in [(row.state, row.figure) for row in rows]
+    hand.pass_time(6)
+    assert hand.workbench.player.snapshot.faults == ()
+
+
+def test_what_lasts_until_it_is_ended_is_ended_by_its_dialog(hand: Hand) -> None:
+    assert hand.workbench.registry.reason("end_faults") == "Nothing is wrong."
+    dialog = run(hand, "fail_matching", "queue:builds")
+    fill(hand, dialog, every=2, key="x")
+    assert dialog.note.text() == "Every 2nd message of key x fails at builds."
+    accept(hand, dialog)
+    dialog = run(hand, "slow_client", "consumer:mailer-1")
+    accept(hand, dialog)
+    card = next(c for g in hand.canvas.view.groups for c in g.members if c.name == "mailer-1")
+    assert card.note == "slow, 20 s"
+    dialog = run(hand, "end_faults", "consumer:mailer-1")
+    accept(hand, dialog)
+    assert said(hand) == "Ended the faults of mailer-1."
+    dialog = run(hand, "end_faults")
+    accept(hand, dialog)
+    assert said(hand) == "Ended the rule rule-1."
+
+
+def test_a_crashed_client_is_restarted(hand: Hand) -> None:
+    dialog = run(hand, "crash", "worker:builder-1")
+    fill(hand, dialog, for_s=0)
+    accept(hand, dialog)
+    hand.workbench.views.select("worker:builder-1")
+    assert hand.workbench.registry.reason("crash") == "builder-1 has crashed; restart it first."
+    assert hand.workbench.registry.trigger("restart_client")
+    hand.show()
+    assert said(hand) == "Restarted builder-1."
+
+
+def test_a_rule_is_seen_on_its_queue_and_in_the_inspector(hand: Hand) -> None:
+    dialog = run(hand, "fail_matching", "queue:builds")
+    fill(hand, dialog, every=4)
+    accept(hand, dialog)
+    box = next(queue for queue in hand.canvas.view.queues if queue.name == "builds")
+    assert box.gate == "Failing"
+    hand.workbench.views.select("queue:builds")
+    facts = inspector_facts(hand.workbench.player.snapshot, "queue:builds")
+    assert facts is not None
+    title, rows = facts.sections[0]
+    assert title == "What lasts"
+    assert rows[0][1].startswith("every 4th message fails at builds")
