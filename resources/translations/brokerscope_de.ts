@@ -4,6 +4,18 @@
  <context>
   <name>Brokerscope</name>
   <message>
+   <source>
+Values are held to the schema {schema}.</source>
+   <translation>
+Werte sind an das Schema {schema} gebunden.</translation>
+  </message>
+  <message>
+   <source>
+Wall time {wall}</source>
+   <translation>
+Wanduhrzeit {wall}</translation>
+  </message>
+  <message>
    <source> (revoked)</source>
    <translation> (entzogen)</translation>
   </message>
@@ -100,6 +112,22 @@
    <translation>+{count} weitere</translation>
   </message>
   <message>
+   <source>, and {count:,} more</source>
+   <translation>, und {count:,} weitere</translation>
+  </message>
+  <message>
+   <source>, depth {depth} of {limit}</source>
+   <translation>, Tiefe {depth} von {limit}</translation>
+  </message>
+  <message>
+   <source>, or a bookmark:</source>
+   <translation>, oder ein Lesezeichen:</translation>
+  </message>
+  <message>
+   <source>, {failed:,} failed</source>
+   <translation>, {failed:,} gescheitert</translation>
+  </message>
+  <message>
    <source>, {per_cell} to a cell</source>
    <translation>, {per_cell} je Zelle</translation>
   </message>
@@ -114,6 +142,10 @@
   <message>
    <source>0 is the most urgent.</source>
    <translation>0 ist die dringendste.</translation>
+  </message>
+  <message>
+   <source>1 byte</source>
+   <translation>1 Byte</translation>
   </message>
   <message>
    <source>1 consumer</source>
@@ -160,8 +192,16 @@
    <translation>1 Worker</translation>
   </message>
   <message>
+   <source>: {slowest} is behind</source>
+   <translation>: {slowest} ist zurück</translation>
+  </message>
+  <message>
    <source>; owner {name}</source>
    <translation>; Besitzer {name}</translation>
+  </message>
+  <message>
+   <source>A bookmark needs a name.</source>
+   <translation>Ein Lesezeichen braucht einen Namen.</translation>
   </message>
   <message>
    <source>A condition is needed.</source>
@@ -226,6 +266,10 @@
   <message>
    <source>A message was redriven.</source>
    <translation>Eine Nachricht wurde zurückgespielt.</translation>
+  </message>
+  <message>
+   <source>A name for {time}. It stands on the timeline, and Go to a moment finds it.</source>
+   <translation>Ein Name für {time}. Er steht auf der Zeitleiste, und Zu einem Zeitpunkt gehen findet ihn.</translation>
   </message>
   <message>
    <source>A new segment every</source>
@@ -300,8 +344,16 @@
    <translation>Eine Zeit ist mm:ss oder eine Zahl von Sekunden.</translation>
   </message>
   <message>
+   <source>A time of the session, as 00:42 or 42.5</source>
+   <translation>Eine Zeit der Sitzung, als 00:42 oder 42.5</translation>
+  </message>
+  <message>
    <source>A time such as 00:42, or a bookmark's name.</source>
    <translation>Eine Zeit wie 00:42 oder der Name eines Lesezeichens.</translation>
+  </message>
+  <message>
+   <source>A topic or queue with a limit appears here as a gauge. Give it one with Limits... (Ctrl+Alt+M).</source>
+   <translation>Ein Topic oder eine Queue mit einer Grenze erscheint hier als Anzeige. Eine Grenze setzen: Grenzen... (Strg+Alt+M).</translation>
   </message>
   <message>
    <source>A topic with as many partitions and the same limits, and without its messages.</source>
@@ -366,6 +418,10 @@
   <message>
    <source>Add</source>
    <translation>Hinzufügen</translation>
+  </message>
+  <message>
+   <source>Add bookmark</source>
+   <translation>Lesezeichen hinzufügen</translation>
   </message>
   <message>
    <source>Add bookmark...</source>
@@ -652,8 +708,16 @@
    <translation>Blockierte Producer</translation>
   </message>
   <message>
+   <source>Blocked: {names}{more}</source>
+   <translation>Blockiert: {names}{more}</translation>
+  </message>
+  <message>
    <source>Bookmark</source>
    <translation>Lesezeichen</translation>
+  </message>
+  <message>
+   <source>Bookmarked {time}: {name}.</source>
+   <translation>Lesezeichen bei {time}: {name}.</translation>
   </message>
   <message>
    <source>Bookmarks</source>
@@ -710,6 +774,14 @@
   <message>
    <source>Cancelled</source>
    <translation>Abgebrochen</translation>
+  </message>
+  <message>
+   <source>Cancelled; nothing was left half-done.</source>
+   <translation>Abgebrochen; nichts blieb halb fertig.</translation>
+  </message>
+  <message>
+   <source>Cancelling</source>
+   <translation>Wird abgebrochen</translation>
   </message>
   <message>
    <source>Canvas and scenario, nothing else.</source>
@@ -1300,6 +1372,10 @@
    <translation>Jede Partition eines Topics oder einer Queue hält ihre Nachrichten in Segmenten; hier sind sie aufgelistet.</translation>
   </message>
   <message>
+   <source>Each rebalance leaves a card here: why, what moved, what stayed, and how long nobody read. Drag a consumer into a group.</source>
+   <translation>Jeder Rebalance lässt hier eine Karte zurück: warum, was wechselte, was blieb, und wie lange niemand las. Einen Consumer in eine Gruppe ziehen.</translation>
+  </message>
+  <message>
    <source>Each row is a partition; each bar in it is a group's view of the newest messages. Filled: committed. Orange: lag, not committed yet. Letter: the owner.</source>
    <translation>Jede Zeile ist eine Partition; jeder Balken darin ist die Sicht einer Gruppe auf die neuesten Nachrichten. Gefüllt: committet. Orange: Rückstand, noch nicht committet. Buchstabe: der Besitzer.</translation>
   </message>
@@ -1390,6 +1466,10 @@
   <message>
    <source>Every connection ends.</source>
    <translation>Jede Verbindung endet.</translation>
+  </message>
+  <message>
+   <source>Every event goes to the session folder.</source>
+   <translation>Jedes Ereignis kommt in den Sitzungsordner.</translation>
   </message>
   <message>
    <source>Every message is accounted for, but a promise was broken: {promise}</source>
@@ -1538,6 +1618,10 @@
   <message>
    <source>Filter by title or folder</source>
    <translation>Nach Titel oder Ordner filtern</translation>
+  </message>
+  <message>
+   <source>Filter by topic or queue</source>
+   <translation>Nach Topic oder Queue filtern</translation>
   </message>
   <message>
    <source>Filter by topic, group or owner</source>
@@ -1720,6 +1804,10 @@
    <translation>Generation</translation>
   </message>
   <message>
+   <source>Generation {generation}</source>
+   <translation>Generation {generation}</translation>
+  </message>
+  <message>
    <source>Give it a jump.</source>
    <translation>Gibt ihr einen Sprung.</translation>
   </message>
@@ -1740,8 +1828,16 @@
    <translation>Sofort aufgegeben.</translation>
   </message>
   <message>
+   <source>Go</source>
+   <translation>Los</translation>
+  </message>
+  <message>
    <source>Go on writing</source>
    <translation>Weiterschreiben</translation>
+  </message>
+  <message>
+   <source>Go to a moment</source>
+   <translation>Zu einem Zeitpunkt gehen</translation>
   </message>
   <message>
    <source>Go to a moment...</source>
@@ -2082,6 +2178,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Art</translation>
   </message>
   <message>
+   <source>LIVE</source>
+   <translation>LIVE</translation>
+  </message>
+  <message>
    <source>Lag</source>
    <translation>Rückstand</translation>
   </message>
@@ -2192,6 +2292,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Live</source>
    <translation>Live</translation>
+  </message>
+  <message>
+   <source>Live again.</source>
+   <translation>Wieder live.</translation>
   </message>
   <message>
    <source>Live tail</source>
@@ -2358,6 +2462,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>In Gruppe verschieben...</translation>
   </message>
   <message>
+   <source>Move to {target}</source>
+   <translation>Nach {target} verschieben</translation>
+  </message>
+  <message>
    <source>Move {consumer} to</source>
    <translation>{consumer} verschieben nach</translation>
   </message>
@@ -2506,6 +2614,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nicht schneller als</translation>
   </message>
   <message>
+   <source>No group has rebalanced yet.</source>
+   <translation>Noch hatte keine Gruppe einen Rebalance.</translation>
+  </message>
+  <message>
    <source>No group reads anything yet.</source>
    <translation>Noch liest keine Gruppe etwas.</translation>
   </message>
@@ -2544,6 +2656,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>No partitions</source>
    <translation>Keine Partitionen</translation>
+  </message>
+  <message>
+   <source>No producer waits</source>
+   <translation>Kein Producer wartet</translation>
+  </message>
+  <message>
+   <source>No producer waits.</source>
+   <translation>Kein Producer wartet.</translation>
   </message>
   <message>
    <source>No program opens this here; it is {path}</source>
@@ -2646,6 +2766,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nicht jetzt: {reason}</translation>
   </message>
   <message>
+   <source>Not recording</source>
+   <translation>Keine Aufzeichnung</translation>
+  </message>
+  <message>
    <source>Nothing can be written there; choose another folder.</source>
    <translation>Dorthin kann nichts geschrieben werden; einen anderen Ordner wählen.</translation>
   </message>
@@ -2680,6 +2804,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Nothing is wrong.</source>
    <translation>Nichts ist gestört.</translation>
+  </message>
+  <message>
+   <source>Nothing limits the producers.</source>
+   <translation>Nichts begrenzt die Producer.</translation>
   </message>
   <message>
    <source>Nothing matches the filter.</source>
@@ -2728,6 +2856,22 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Offset</source>
    <translation>Offset</translation>
+  </message>
+  <message>
+   <source>Offset from which a new owner would go on; n/a where nothing is committed.</source>
+   <translation>Offset, ab dem ein neuer Besitzer weitermachen würde; n/a, wo nichts committet ist.</translation>
+  </message>
+  <message>
+   <source>Offset of the first message that is still stored.</source>
+   <translation>Offset der ersten noch gespeicherten Nachricht.</translation>
+  </message>
+  <message>
+   <source>Offset that the next message will get.</source>
+   <translation>Offset, den die nächste Nachricht bekommt.</translation>
+  </message>
+  <message>
+   <source>Offset that the owner reads next.</source>
+   <translation>Offset, den der Besitzer als Nächstes liest.</translation>
   </message>
   <message>
    <source>Offsets</source>
@@ -3274,6 +3418,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Jede Sitzung von Anfang an aufzeichnen</translation>
   </message>
   <message>
+   <source>Recording</source>
+   <translation>Aufzeichnung</translation>
+  </message>
+  <message>
    <source>Recording {size}</source>
    <translation>Aufzeichnung {size}</translation>
   </message>
@@ -3382,6 +3530,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Abgewiesen oder verworfen</translation>
   </message>
   <message>
+   <source>Rejected {rejected} · dropped {dropped} · blocked {blocked} in all</source>
+   <translation>Abgewiesen {rejected} · verworfen {dropped} · blockiert {blocked} insgesamt</translation>
+  </message>
+  <message>
    <source>Release</source>
    <translation>Freigeben</translation>
   </message>
@@ -3454,6 +3606,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Gleich nach dem vorigen.</translation>
   </message>
   <message>
+   <source>Right after {event}</source>
+   <translation>Gleich nach {event}</translation>
+  </message>
+  <message>
    <source>Right side</source>
    <translation>Rechte Seite</translation>
   </message>
@@ -3488,6 +3644,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Running</source>
    <translation>Läuft</translation>
+  </message>
+  <message>
+   <source>Running it again up to {time}...</source>
+   <translation>Läuft noch einmal bis {time}...</translation>
   </message>
   <message>
    <source>Running the session again to save {name}...</source>
@@ -3670,6 +3830,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Erst eine Gruppe auf der Zeichenfläche wählen.</translation>
   </message>
   <message>
+   <source>Select a message in the panel Messages first.</source>
+   <translation>Erst eine Nachricht in der Tafel Nachrichten wählen.</translation>
+  </message>
+  <message>
    <source>Select a message to read it here.</source>
    <translation>Eine Nachricht wählen, um sie hier zu lesen.</translation>
   </message>
@@ -3742,8 +3906,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Sitzung</translation>
   </message>
   <message>
+   <source>Session clock</source>
+   <translation>Sitzungsuhr</translation>
+  </message>
+  <message>
    <source>Session ended</source>
    <translation>Sitzung beendet</translation>
+  </message>
+  <message>
+   <source>Session seconds for each second on the wall, in Run (F5).</source>
+   <translation>Sitzungssekunden je Sekunde der Wanduhr, im Lauf (F5).</translation>
   </message>
   <message>
    <source>Session started</source>
@@ -3754,8 +3926,18 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Sitzungszeit</translation>
   </message>
   <message>
+   <source>Session time
+Wall time {wall}</source>
+   <translation>Sitzungszeit
+Wanduhrzeit {wall}</translation>
+  </message>
+  <message>
    <source>Session time does not notice.</source>
    <translation>Die Sitzungszeit merkt davon nichts.</translation>
+  </message>
+  <message>
+   <source>Session time {time}</source>
+   <translation>Sitzungszeit {time}</translation>
   </message>
   <message>
    <source>Session time.</source>
@@ -3810,8 +3992,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Ihr Leben zeigen</translation>
   </message>
   <message>
+   <source>Show less</source>
+   <translation>Weniger zeigen</translation>
+  </message>
+  <message>
    <source>Show session folder</source>
    <translation>Ordner der Sitzung zeigen</translation>
+  </message>
+  <message>
+   <source>Show the one that stayed</source>
+   <translation>Die eine, die blieb, zeigen</translation>
+  </message>
+  <message>
+   <source>Show the {count:,} that stayed</source>
+   <translation>Die {count:,}, die blieben, zeigen</translation>
   </message>
   <message>
    <source>Show their trend over time</source>
@@ -3826,6 +4020,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
 {when}</source>
    <translation>Diesen Zeitpunkt zeigen
 {when}</translation>
+  </message>
+  <message>
+   <source>Show {count:,} more</source>
+   <translation>{count:,} weitere zeigen</translation>
   </message>
   <message>
    <source>Shows it on the canvas.</source>
@@ -3904,12 +4102,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Etwas, das ich getan habe.</translation>
   </message>
   <message>
+   <source>Speed</source>
+   <translation>Tempo</translation>
+  </message>
+  <message>
    <source>Spread</source>
    <translation>Streuung</translation>
   </message>
   <message>
    <source>Stable</source>
    <translation>Stabil</translation>
+  </message>
+  <message>
+   <source>Start</source>
+   <translation>Anfang</translation>
   </message>
   <message>
    <source>Start again</source>
@@ -3924,12 +4130,24 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Begonnen</translation>
   </message>
   <message>
+   <source>Starting</source>
+   <translation>Beginnt</translation>
+  </message>
+  <message>
+   <source>Starting Spark</source>
+   <translation>Spark startet</translation>
+  </message>
+  <message>
    <source>State</source>
    <translation>Zustand</translation>
   </message>
   <message>
    <source>Static member: keeps its place over a restart</source>
    <translation>Statisches Mitglied: behält seinen Platz über einen Neustart</translation>
+  </message>
+  <message>
+   <source>Stays</source>
+   <translation>Bleibt</translation>
   </message>
   <message>
    <source>Steady</source>
@@ -4112,6 +4330,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Die Bank</translation>
   </message>
   <message>
+   <source>The bookmark cannot be kept: {error}</source>
+   <translation>Das Lesezeichen lässt sich nicht aufheben: {error}</translation>
+  </message>
+  <message>
    <source>The bookmarks in {path} cannot be read: {error}.</source>
    <translation>Die Lesezeichen in {path} lassen sich nicht lesen: {error}.</translation>
   </message>
@@ -4150,6 +4372,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>The first {count} events are no longer kept: this session is not recorded.</source>
    <translation>Die ersten {count} Ereignisse sind nicht mehr da: diese Sitzung wird nicht aufgezeichnet.</translation>
+  </message>
+  <message>
+   <source>The first {most:,} of {count:,} are shown; filter to see others.</source>
+   <translation>Die ersten {most:,} von {count:,} sind zu sehen; filtern, um andere zu sehen.</translation>
   </message>
   <message>
    <source>The first {shown} of {whole} bytes are shown.</source>
@@ -4256,6 +4482,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Der Name {name} ist schon vergeben.</translation>
   </message>
   <message>
+   <source>The newest {most:,} of {count:,} are shown.</source>
+   <translation>Die neuesten {most:,} von {count:,} sind zu sehen.</translation>
+  </message>
+  <message>
    <source>The next size of type.</source>
    <translation>Die nächste Schriftgröße.</translation>
   </message>
@@ -4280,12 +4510,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Vergangenheit läuft höchstens schnell (F6).</translation>
   </message>
   <message>
+   <source>The present is shown already.</source>
+   <translation>Die Gegenwart ist schon zu sehen.</translation>
+  </message>
+  <message>
    <source>The redrive of {count} is over; the view Redriven tells of each of them.</source>
    <translation>Der Redrive von {count} ist vorbei; die Ansicht Zurückgespielt erzählt von jedem.</translation>
   </message>
   <message>
    <source>The report is written: {page}</source>
    <translation>Der Bericht ist geschrieben: {page}</translation>
+  </message>
+  <message>
+   <source>The report job could not be started: {error}.</source>
+   <translation>Der Berichtsauftrag konnte nicht gestartet werden: {error}.</translation>
   </message>
   <message>
    <source>The rest stays where it is.</source>
@@ -4306,6 +4544,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The scenario is kept in {path}.</source>
    <translation>Das Szenario liegt in {path}.</translation>
+  </message>
+  <message>
+   <source>The session has come to {time} so far.</source>
+   <translation>Die Sitzung ist bis jetzt bei {time} angekommen.</translation>
   </message>
   <message>
    <source>The session has ended already.</source>
@@ -4468,6 +4710,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Das ist eine Datei, kein Ordner; einen Ordner wählen.</translation>
   </message>
   <message>
+   <source>This is neither a time, such as 00:42 or 42.5, nor the name of a bookmark.</source>
+   <translation>Das ist weder eine Zeit wie 00:42 oder 42.5 noch der Name eines Lesezeichens.</translation>
+  </message>
+  <message>
    <source>This is not JSON.</source>
    <translation>Das ist kein JSON.</translation>
   </message>
@@ -4482,6 +4728,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>This is the past: follow live (Alt+Right), or branch here, to change anything.</source>
    <translation>Das ist die Vergangenheit: live folgen (Alt+Rechts) oder hier abzweigen, um etwas zu ändern.</translation>
+  </message>
+  <message>
+   <source>This is the past; the session goes on behind. Alt+Right follows it again.</source>
+   <translation>Das ist die Vergangenheit; die Sitzung geht dahinter weiter. Alt+Rechts folgt ihr wieder.</translation>
+  </message>
+  <message>
+   <source>This is the present: F4 steps to the next event.</source>
+   <translation>Das ist die Gegenwart: F4 geht zum nächsten Ereignis.</translation>
   </message>
   <message>
    <source>This message cannot be read: {why}</source>
@@ -4500,8 +4754,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Dieses Szenario kann laufen.</translation>
   </message>
   <message>
+   <source>This session is not kept.</source>
+   <translation>Diese Sitzung wird nicht aufgehoben.</translation>
+  </message>
+  <message>
    <source>This session is not recorded.</source>
    <translation>Diese Sitzung wird nicht aufgezeichnet.</translation>
+  </message>
+  <message>
+   <source>This session is not recorded: only some moments of it are kept.</source>
+   <translation>Diese Sitzung wird nicht aufgezeichnet: nur manche ihrer Zeitpunkte sind da.</translation>
+  </message>
+  <message>
+   <source>This session is not recorded: the nearest moment that was kept is shown.</source>
+   <translation>Diese Sitzung wird nicht aufgezeichnet: zu sehen ist der nächste festgehaltene Zeitpunkt.</translation>
+  </message>
+  <message>
+   <source>This session was recorded before: it has no present. Branch here (Ctrl+B) to go on from it.</source>
+   <translation>Diese Sitzung wurde früher aufgezeichnet: sie hat keine Gegenwart. Hier abzweigen (Strg+B), um von ihr weiterzugehen.</translation>
   </message>
   <message>
    <source>Throughput and what happened appear here once the session runs.</source>
@@ -4562,6 +4832,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Tombstones</source>
    <translation>Tombstones</translation>
+  </message>
+  <message>
+   <source>Toolbar</source>
+   <translation>Werkzeugleiste</translation>
   </message>
   <message>
    <source>Topic</source>
@@ -4634,6 +4908,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Undo: {what} (Ctrl+Z)</source>
    <translation>Rückgängig: {what} (Strg+Z)</translation>
+  </message>
+  <message>
+   <source>Unread</source>
+   <translation>Ungelesen</translation>
   </message>
   <message>
    <source>Unsubscribe</source>
@@ -4944,6 +5222,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Geschrieben wie</translation>
   </message>
   <message>
+   <source>Written to {message}</source>
+   <translation>Geschrieben nach {message}</translation>
+  </message>
+  <message>
    <source>Zoom in</source>
    <translation>Vergrößern</translation>
   </message>
@@ -5128,6 +5410,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Kompaktierung: der letzte Wert je Schlüssel</translation>
   </message>
   <message>
+   <source>dead letters</source>
+   <translation>Dead Letters</translation>
+  </message>
+  <message>
    <source>deleting segments {limits}</source>
    <translation>Segmente löschen {limits}</translation>
   </message>
@@ -5190,6 +5476,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>failed by rule</source>
    <translation>per Regel gescheitert</translation>
+  </message>
+  <message>
+   <source>failing</source>
+   <translation>scheiternd</translation>
   </message>
   <message>
    <source>for {time}</source>
@@ -5308,6 +5598,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Anordnung {name}</translation>
   </message>
   <message>
+   <source>leases</source>
+   <translation>Leases</translation>
+  </message>
+  <message>
    <source>log-normal: a long tail, as real work has</source>
    <translation>log-normal: langer Ausläufer wie bei echter Arbeit</translation>
   </message>
@@ -5358,6 +5652,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>no group</source>
    <translation>keine Gruppe</translation>
+  </message>
+  <message>
+   <source>no heartbeats</source>
+   <translation>ohne Heartbeats</translation>
   </message>
   <message>
    <source>no idle consumers</source>
@@ -5460,6 +5758,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>im Mittel</translation>
   </message>
   <message>
+   <source>on offset {offset:,}</source>
+   <translation>bei Offset {offset:,}</translation>
+  </message>
+  <message>
+   <source>on {count:,} messages</source>
+   <translation>bei {count:,} Nachrichten</translation>
+  </message>
+  <message>
    <source>once</source>
    <translation>einmal</translation>
   </message>
@@ -5508,6 +5814,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>seit {time}, für {length}</translation>
   </message>
   <message>
+   <source>slow</source>
+   <translation>langsam</translation>
+  </message>
+  <message>
    <source>slowest</source>
    <translation>langsamster</translation>
   </message>
@@ -5530,6 +5840,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>subscriber</source>
    <translation>Abonnent</translation>
+  </message>
+  <message>
+   <source>the bench</source>
+   <translation>die Bank</translation>
   </message>
   <message>
    <source>the disk</source>
@@ -5616,8 +5930,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>größter Rückstand {count}</translation>
   </message>
   <message>
+   <source>{acknowledged:,} acknowledged, {redelivered:,} redelivered</source>
+   <translation>{acknowledged:,} bestätigt, {redelivered:,} erneut zugestellt</translation>
+  </message>
+  <message>
    <source>{assignor} (now)</source>
    <translation>{assignor} (jetzt)</translation>
+  </message>
+  <message>
+   <source>{assignor} assignor, reads {topics}</source>
+   <translation>Assignor {assignor}, liest {topics}</translation>
   </message>
   <message>
    <source>{attempt} of {max_attempts}</source>
@@ -5660,8 +5982,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{consumer} nach {target}</translation>
   </message>
   <message>
+   <source>{count:,} bytes</source>
+   <translation>{count:,} Bytes</translation>
+  </message>
+  <message>
    <source>{count:,} bytes are too many for a tree.</source>
    <translation>{count:,} Bytes sind zu viele für einen Baum.</translation>
+  </message>
+  <message>
+   <source>{count:,} dead-lettered</source>
+   <translation>{count:,} zum Dead Letter geworden</translation>
   </message>
   <message>
    <source>{count:,} in flight</source>
@@ -5680,12 +6010,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count:,} ms</translation>
   </message>
   <message>
+   <source>{count:,} of {total:,}</source>
+   <translation>{count:,} von {total:,}</translation>
+  </message>
+  <message>
    <source>{count:,} partitions move</source>
    <translation>{count:,} Partitionen wechseln</translation>
   </message>
   <message>
    <source>{count:,} rebalances</source>
    <translation>{count:,} Rebalances</translation>
+  </message>
+  <message>
+   <source>{count:,} redriven</source>
+   <translation>{count:,} zurückgespielt</translation>
+  </message>
+  <message>
+   <source>{count:,} revoked · paused for {pause} so far</source>
+   <translation>{count:,} entzogen · Pause bisher {pause}</translation>
   </message>
   <message>
    <source>{count:,} stay</source>
@@ -5892,6 +6234,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{group} würde nichts lesen; ihre Consumer herausnehmen und sie löschen.</translation>
   </message>
   <message>
+   <source>{group}, generation {generation}: {cause}</source>
+   <translation>{group}, Generation {generation}: {cause}</translation>
+  </message>
+  <message>
    <source>{group}: {again} messages will be read again, {skipped} will be skipped.</source>
    <translation>{group}: {again} Nachrichten werden noch einmal gelesen, {skipped} werden übersprungen.</translation>
   </message>
@@ -5916,12 +6262,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{label}, und {count:,} weitere</translation>
   </message>
   <message>
+   <source>{listed:,} of {whole:,} {what} are listed; every count is of all.</source>
+   <translation>{listed:,} von {whole:,} {what} sind aufgelistet; jede Zahl gilt für alle.</translation>
+  </message>
+  <message>
    <source>{looked} messages were looked at, {end}; {found} fit.</source>
    <translation>{looked} Nachrichten wurden angesehen, {end}; {found} passen.</translation>
   </message>
   <message>
    <source>{looked} of {whole} events were looked at so far.</source>
    <translation>{looked} von {whole} Ereignissen wurden bisher angesehen.</translation>
+  </message>
+  <message>
+   <source>{moved:,} moved · {kept:,} kept · pause {pause}</source>
+   <translation>{moved:,} gewechselt · {kept:,} geblieben · Pause {pause}</translation>
   </message>
   <message>
    <source>{moved} moved, {kept} kept</source>
@@ -5964,6 +6318,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{name} ist kein Base64.</translation>
   </message>
   <message>
+   <source>{name} is rebalancing</source>
+   <translation>{name} ist im Rebalance</translation>
+  </message>
+  <message>
    <source>{name} is {state}</source>
    <translation>{name} ist {state}</translation>
   </message>
@@ -5986,6 +6344,30 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{n} times</source>
    <translation>{n}-mal</translation>
+  </message>
+  <message>
+   <source>{place} from {old} to {new}</source>
+   <translation>{place} von {old} zu {new}</translation>
+  </message>
+  <message>
+   <source>{place} stays with {new}</source>
+   <translation>{place} bleibt bei {new}</translation>
+  </message>
+  <message>
+   <source>{processed:,} processed</source>
+   <translation>{processed:,} verarbeitet</translation>
+  </message>
+  <message>
+   <source>{processed:,} processed, {failed:,} failed</source>
+   <translation>{processed:,} verarbeitet, {failed:,} gescheitert</translation>
+  </message>
+  <message>
+   <source>{processed:,} published to {target}</source>
+   <translation>{processed:,} an {target} gesendet</translation>
+  </message>
+  <message>
+   <source>{published:,} messages</source>
+   <translation>{published:,} Nachrichten</translation>
   </message>
   <message>
    <source>{queue} holds {count} messages and {dead} dead letters; its workers will have nothing to do. It can be brought back for five minutes of session time (Ctrl+Z).</source>
@@ -6070,6 +6452,18 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <translation>{subject}, Version {version}</translation>
   </message>
   <message>
+   <source>{target} is full</source>
+   <translation>{target} ist voll</translation>
+  </message>
+  <message>
+   <source>{target} takes only so many messages a second</source>
+   <translation>{target} nimmt nur so viele Nachrichten pro Sekunde</translation>
+  </message>
+  <message>
+   <source>{target}: {state}, depth {depth}</source>
+   <translation>{target}: {state}, Tiefe {depth}</translation>
+  </message>
+  <message>
    <source>{times}, to {who}</source>
    <translation>{times}, an {who}</translation>
   </message>
@@ -6102,12 +6496,24 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <translation>{topic} hält {count} Nachrichten in {partitions} Partitionen.{read} Fünf Minuten Sitzungszeit lang lässt es sich zurückholen (Strg+Z).</translation>
   </message>
   <message>
+   <source>{topic}/{partition} at {offset:,}</source>
+   <translation>{topic}/{partition} bei {offset:,}</translation>
+  </message>
+  <message>
    <source>{topic}/{partition}, read by {client}</source>
    <translation>{topic}/{partition}, gelesen von {client}</translation>
   </message>
   <message>
    <source>{version} of {count}</source>
    <translation>{version} von {count}</translation>
+  </message>
+  <message>
+   <source>{where} at {first:,} to {last:,}</source>
+   <translation>{where} bei {first:,} bis {last:,}</translation>
+  </message>
+  <message>
+   <source>{where} at {offset:,}</source>
+   <translation>{where} bei {offset:,}</translation>
   </message>
   <message>
    <source>{who}: {what} ({time})</source>
