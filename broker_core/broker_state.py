@@ -36,7 +36,7 @@ from broker_core.schemas.rule import SchemaRule
 from broker_core.snapshots import Totals
 from broker_core.timers import Timers
 
-_LONG_LEASE_MS = 1_000.0  # nobody can tell a millisecond of it
+_LONG_LEASE_MS = 1_000.0  # nobody can tell five milliseconds of it
 
 
 class Topic:

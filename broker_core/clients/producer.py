@@ -76,6 +76,7 @@ class Producer:
             and not (middleware or paced or self.config.name)
             and self.config.acks == "all"
         )
+        self._tails, self._lock = host.tails, host.lock
         host.register(self)
 
     # -- sending
@@ -168,10 +169,13 @@ class Producer:
         if fields or not self._direct:
             sent = self.send(topic, value, key, linger=False, **fields).result(timeout_s)
             return sent.partition, sent.offset
-        value, key = _serialized(self._serializer, value), _serialized(self._key_serializer, key)
-        tails, sender = self._host.tails, self._sender
+        if self._serializer is not None or type(value) is not bytes:
+            value = _serialized(self._serializer, value)
+        if key is not None:
+            key = _serialized(self._key_serializer, key)
+        tails, sender = self._tails, self._sender
         if tails is not None and value is not None:
-            with self._host.lock:
+            with self._lock:
                 placed = None if sender.pending or self._awaited else tails.put(self.client_id, topic, value, key)
             if placed is not None:
                 return placed

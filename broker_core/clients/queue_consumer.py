@@ -9,9 +9,12 @@ from itertools import count
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+import msgspec
+
 from broker_core.clients.group_consumer import read_with
 from broker_core.clients.host import Host
 from broker_core.clock import ns_from_s
+from broker_core.engine.tails import Taken
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage
 from broker_core.queues.lease import Lease
@@ -26,50 +29,58 @@ _numbers = count(1)
 _LOOK_S = 0.25
 
 
-class Delivery:
+class Delivery(msgspec.Struct, eq=False):
     """A message in the hands of its consumer. As a context manager: acknowledged at the end, given back on an error.
 
     Each of its ends raises INVALID_LEASE where the lease has expired: somebody else has the message, or will get it.
     """
 
-    __slots__ = ("_host", "_lease", "finished", "message")
+    _host: Host
+    _lease: Lease | None = None
+    _message: StoredMessage | None = None
+    finished: bool = False  # acknowledged, given up or given back
+    _taken: Taken | None = None  # from a tail, where it is made into a lease and a message when somebody asks
 
-    def __init__(self, host: Host, lease: Lease, message: StoredMessage, *, finished: bool = False) -> None:
-        self._host = host
-        self._lease = lease
-        self.message = message
-        self.finished = finished  # acknowledged, given up or given back
+    @property
+    def message(self) -> StoredMessage:
+        """What was published, with its place."""
+        if self._message is None:
+            self._message = self._taken.stored() if self._taken is not None else self.lease.message
+        return self._message
 
     @property
     def attempt(self) -> int:
         """The number of this delivery, from 1."""
-        return self._lease.attempt
+        return self.lease.attempt
 
     @property
     def lease(self) -> Lease:
         """What the broker knows of it."""
+        if self._lease is None:
+            assert self._taken is not None
+            self._lease = self._taken.lease(self.message)
         return self._lease
 
     def ack(self) -> None:
         """The work is done; the second call does nothing."""
-        tails = self._host.tails
-        if tails is not None and tails.open and not self.finished:
-            with self._host.lock:
-                self.finished = tails.ack(self._lease)
-        self._end(lambda now_ns: self._host.broker.ack(now_ns, self._lease))
+        taken = self._taken
+        if taken is not None and taken.tail.held.pop(taken.place, False):
+            self.finished = True
+            return
+        self._end(lambda now_ns: self._host.broker.ack(now_ns, self.lease))
 
     def nack(self, cause: str = "nack", *, requeue: bool = True) -> None:
         """The work has failed: the message is tried again as the queue's retry policy says, or dead-lettered."""
-        self._end(lambda now_ns: self._host.broker.nack(now_ns, self._lease, cause, requeue=requeue))
+        self._end(lambda now_ns: self._host.broker.nack(now_ns, self.lease, cause, requeue=requeue))
 
     def release(self) -> None:
         """Give the message back at once, as if it had never been handed out."""
-        self._end(lambda now_ns: self._host.broker.release(now_ns, self._lease))
+        self._end(lambda now_ns: self._host.broker.release(now_ns, self.lease))
 
     def extend(self, lease_s: float | None = None) -> None:
         """The lease ends `lease_s` from now, or as late as a new one."""
         lease_ms = None if lease_s is None else lease_s * 1_000
-        self._lease = self._host.call(lambda now_ns: self._host.broker.extend(now_ns, self._lease, lease_ms))
+        self._lease = self._host.call(lambda now_ns: self._host.broker.extend(now_ns, self.lease, lease_ms))
 
     def _end(self, action: Callable[[int], None]) -> None:
         if not self.finished:
@@ -127,16 +138,17 @@ class QueueConsumer:
             self._chain = Chain(middleware, lambda: host.now_ns, self.client_id)
         # The shortest way, where nothing looks at the messages.
         self._tails = None if middleware or self._at_most_once else host.tails
+        self._lock = host.lock
         host.register(self)
 
     def take(self, timeout_s: float = 0.0) -> Delivery | None:
         """The next message; None where none is there in time. Without a timeout it does not wait."""
         tails = self._tails
-        if tails is not None and tails.open:
-            with self._host.lock:
-                lease = tails.take(self.queue, self.client_id)
-            if lease is not None:
-                return Delivery(self._host, lease, lease.message)
+        if tails is not None and (tail := tails.serving.get(self.queue)) is not None:
+            with self._lock:
+                taken = tail.take(self.client_id)
+            if taken is not None:
+                return Delivery(self._host, None, None, False, taken)
         found = self.take_many(1, timeout_s)
         return found[0] if found else None
 
@@ -170,7 +182,7 @@ class QueueConsumer:
 
     def ack_many(self, deliveries: Sequence[Delivery]) -> None:
         """Acknowledge all of these in one step. Raises INVALID_LEASE where some have expired, after the others."""
-        leases = [delivery._lease for delivery in deliveries if not delivery.finished]
+        leases = [delivery.lease for delivery in deliveries if not delivery.finished]
         try:
             self._host.call(lambda now_ns: self._host.broker.ack_many(now_ns, leases))
         except BrokerError as error:
@@ -221,7 +233,7 @@ class QueueConsumer:
             if passed is None:
                 delivery.ack()
                 return None
-            delivery.message = passed
+            delivery._message = passed
         return delivery
 
     def close(self) -> None:

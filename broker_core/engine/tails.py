@@ -7,10 +7,13 @@ ever sees a broker that lacks a message, and a batch costs what it costs once, n
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import groupby
+
+import msgspec
 
 from broker_core.broker import Broker
 from broker_core.broker_state import PlainQueue
@@ -24,7 +27,7 @@ from broker_core.queues.lease import Lease
 _log = logging.getLogger(__name__)
 # All messages of a tail have the time at which it was opened: as exact as the timestamps of records are.
 OPEN_NS = NS_PER_MS
-# What nobody asks for becomes an event not later than this.
+# What nobody asks for becomes an event not later than this; so long does a queue's tail hand out what it has.
 IDLE_NS = 5 * NS_PER_MS
 _TAIL_BYTES = 1_048_576
 
@@ -34,21 +37,22 @@ Placed = tuple[int, int]  # partition, offset
 class _Part:
     """The open end of one partition."""
 
-    __slots__ = ("log", "messages", "next_offset")
+    __slots__ = ("full_offset", "messages", "next_offset", "partition")
 
     def __init__(self, log: PartitionLog) -> None:
-        self.log = log
+        self.partition = log.partition
         self.messages: list[Message] = []
         self.next_offset = log.end_offset
+        self.full_offset = self.next_offset + MAX_BATCH_RECORDS
 
 
 class _Tail:
-    __slots__ = ("client", "closes_ns", "opened_ns", "part", "partitioner", "parts", "room_bytes", "stay")
+    __slots__ = ("client", "closes_at_ns", "opened_ns", "part", "partitioner", "parts", "room_bytes", "stay")
 
     def __init__(self, now_ns: int, client: str, logs: list[PartitionLog], partitioner: Partitioner) -> None:
         self.client = client
         self.opened_ns = now_ns
-        self.closes_ns = now_ns + OPEN_NS
+        self.closes_at_ns = 0  # on the monotonic clock
         self.parts = [_Part(log) for log in logs]
         self.partitioner = partitioner
         self.room_bytes = min(_TAIL_BYTES, logs[0].config.max_message_bytes)
@@ -61,19 +65,71 @@ class _Tail:
         return self.part
 
 
-class _QueueTail(_Tail):
+class QueueTail(_Tail):
     """Also hands out what it took, where nothing else is ready, and notes what is acknowledged."""
 
-    __slots__ = ("deadline_ns", "first", "held", "holders", "timestamp_ms")
+    __slots__ = ("deadline_ns", "first", "held", "holder", "messages", "name", "place", "timestamp_ms", "turns")
 
-    def __init__(self, now_ns: int, client: str, queue: PlainQueue, epoch_ms: int) -> None:
+    def __init__(self, now_ns: int, client: str, name: str, queue: PlainQueue, epoch_ms: int) -> None:
         super().__init__(now_ns, client, [queue.log], Partitioner())
+        self.name = name
         self.first = queue.log.end_offset
         self.deadline_ns = now_ns + queue.lease_ns
         self.timestamp_ms = epoch_ms + now_ns // NS_PER_MS
-        # By place, who got the message; None where what lay there before comes first.
-        self.holders: list[str] | None = [] if queue.nothing_ready else None
-        self.held: set[int] = set()
+        self.messages = self.part.messages
+        self.place = 0  # of the message that is taken next
+        self.holder: str | None = None  # who took the one before
+        self.turns: list[tuple[int, str]] = []  # from which place on who took
+        # The places of what somebody has in hand. Whoever gets an entry out decides what becomes of it: its holder,
+        # who acknowledges it with that, or the tail that closes. It is one step, so the holder needs no lock.
+        self.held: dict[int, bool] = {}
+
+    def take(self, holder: str) -> Taken | None:
+        """The next message, leased for the first time, under the host's lock; None where there is none here."""
+        place = self.place
+        messages = self.messages
+        if place >= len(messages):
+            return None
+        self.place = place + 1
+        if holder is not self.holder:
+            self.holder = holder
+            self.turns.append((place, holder))
+        self.held[place] = True
+        return Taken(self, place, messages[place], holder)
+
+    def end(self) -> Iterator[tuple[str, bool, int]]:
+        """Hand out and acknowledge nothing more: (holder, whether they have them in hand, how many), run by run."""
+        self.messages = []
+        held = set()
+        while self.held:
+            with contextlib.suppress(KeyError):  # the last one was acknowledged just now
+                held.add(self.held.popitem()[0])
+        ends = [*(place for place, _ in self.turns[1:]), self.place]
+        for (place, holder), end in zip(self.turns, ends, strict=False):
+            if not held:
+                yield holder, False, end - place
+                continue
+            for in_hand, run in groupby(range(place, end), held.__contains__):
+                yield holder, in_hand, len(list(run))
+
+
+class Taken(msgspec.Struct, frozen=True, gc=False):
+    """A message from a tail, and what is known of it when somebody asks: not before, for most are never asked."""
+
+    tail: QueueTail
+    place: int
+    message: Message
+    holder: str
+
+    def stored(self) -> StoredMessage:
+        """The message as it is read from the log."""
+        tail, message = self.tail, self.message
+        offset = tail.first + self.place
+        return StoredMessage(tail.name, 0, offset, tail.timestamp_ms, tail.opened_ns, message.key, message.value)
+
+    def lease(self, stored: StoredMessage) -> Lease:
+        """The lease that the queue knows of once the tail is closed."""
+        return Lease(stored.topic, 0, stored.offset, self.holder, 1, self.tail.deadline_ns, stored)
 
 
 class Tails:
@@ -97,16 +153,14 @@ class Tails:
         self._armed_ns = -1
         self._stopped = False
         self.open: dict[str, _Tail] = {}
+        # Those of queues where nothing else is ready: what is put in next is what is taken next.
+        self.serving: dict[str, QueueTail] = {}
 
     def put(self, client: str, topic: str, value: bytes, key: bytes | None) -> Placed | None:
         """Where the message is stored; None where it has to go the long way."""
-        now_ns = time.monotonic_ns() - self._start_ns
         tail = self.open.get(topic)
-        if tail is not None and (now_ns >= tail.closes_ns or tail.client is not client):
-            self.close()  # all of them, so that the events of all topics are in the order of time
-            tail = None
-        if tail is None:
-            tail = self._opened(now_ns, client, topic)
+        if tail is None or tail.client is not client or time.monotonic_ns() >= tail.closes_at_ns:
+            tail = self._opened(client, topic)
             if tail is None:
                 return None
         room_bytes = tail.room_bytes - len(value)
@@ -120,53 +174,25 @@ class Tails:
         tail.room_bytes = room_bytes
         part.messages.append(Message(value, key))
         offset = part.next_offset
-        part.next_offset = offset + 1
+        part.next_offset = next_offset = offset + 1
         if key is None:
             tail.stay -= 1
-        if len(part.messages) == MAX_BATCH_RECORDS:
+        if next_offset == part.full_offset:
             self.close()
-        return part.log.partition, offset
-
-    def take(self, queue: str, holder: str) -> Lease | None:
-        """The next message of `queue`, leased for the first time; None where that is not for a tail to say."""
-        tail = self.open.get(queue)
-        if not isinstance(tail, _QueueTail) or tail.holders is None:
-            return None
-        place = len(tail.holders)
-        messages = tail.parts[0].messages
-        if place >= len(messages) or time.monotonic_ns() - self._start_ns >= tail.closes_ns:
-            return None
-        message, offset = messages[place], tail.first + place
-        stored = StoredMessage(queue, 0, offset, tail.timestamp_ms, tail.opened_ns, message.key, message.value)
-        tail.holders.append(holder)
-        tail.held.add(offset)
-        return Lease(queue, 0, offset, holder, 1, tail.deadline_ns, stored)
-
-    def ack(self, lease: Lease) -> bool:
-        """True where the message was taken from a tail that is open still; then it is acknowledged."""
-        tail = self.open.get(lease.queue)
-        if (
-            not isinstance(tail, _QueueTail)
-            or lease.offset not in tail.held
-            or tail.holders is None
-            or tail.holders[lease.offset - tail.first] != lease.holder
-            or time.monotonic_ns() - self._start_ns >= tail.closes_ns
-        ):
-            return False
-        tail.held.discard(lease.offset)
-        return True
+        return part.partition, offset
 
     def close(self) -> None:
         """Append what is in the tails, hand out and acknowledge what was."""
         tails, self.open = self.open, {}
+        self.serving.clear()
         for topic, tail in tails.items():
             if tail.stay:
                 tail.partitioner.give_back(tail.stay)
             for part in tail.parts:
                 if part.messages:
-                    self._do(tail, self._append, topic, part)
-            if isinstance(tail, _QueueTail) and tail.holders:
-                self._do(tail, self._hand_out, topic, tail.holders)
+                    self._do(self._append, tail, topic, part)
+            if isinstance(tail, QueueTail):
+                self._do(self._hand_out, tail)
 
     def stop(self) -> None:
         """Append what is in the tails, and open none any more."""
@@ -174,36 +200,40 @@ class Tails:
         self.close()
 
     @staticmethod
-    def _do(tail: _Tail, action: Callable[..., None], *arguments: object) -> None:
+    def _do(action: Callable[..., None], *arguments: object) -> None:
         try:
-            action(tail, *arguments)
+            action(*arguments)
         except Exception:
             # Whoever listens to the events has failed: that costs neither the messages nor whoever came along.
             _log.exception("a listener failed")
 
     def _append(self, tail: _Tail, topic: str, part: _Part) -> None:
-        self._broker.publish_batch(tail.opened_ns, topic, part.log.partition, part.messages, client=tail.client)
+        self._broker.publish_batch(tail.opened_ns, topic, part.partition, part.messages, client=tail.client)
 
-    def _hand_out(self, tail: _QueueTail, name: str, holders: list[str]) -> None:
-        queue = self._broker.queue(name)
-        fates = ((holder, tail.first + place in tail.held) for place, holder in enumerate(holders))
-        for (holder, held), group in groupby(fates):
-            count = len(list(group))
-            if held:
+    def _hand_out(self, tail: QueueTail) -> None:
+        queue = self._broker.queue(tail.name)
+        for holder, in_hand, count in tail.end():
+            if in_hand:
                 queue.take(tail.opened_ns, holder, max_messages=count)
             else:
                 queue.pass_through(tail.opened_ns, holder, count)
 
-    def _opened(self, now_ns: int, client: str, topic: str) -> _Tail | None:
-        tail: _Tail | None = None
+    def _opened(self, client: str, topic: str) -> _Tail | None:
+        if topic in self.open:
+            self.close()  # all of them, so that the events of all topics are in the order of time
+        now_ns = time.monotonic_ns() - self._start_ns
         if self._stopped or self._is_due(now_ns):
             return None
+        tail: _Tail
         if (logs := self._broker.plain_logs(topic)) is not None:
             tail = _Tail(now_ns, client, *logs)
         elif (queue := self._broker.plain_queue(topic)) is not None:
-            tail = _QueueTail(now_ns, client, queue, self._broker.epoch_ms)
-        if tail is None:
+            tail = QueueTail(now_ns, client, topic, queue, self._broker.epoch_ms)
+            if queue.nothing_ready:
+                self.serving[topic] = tail
+        else:
             return None
+        tail.closes_at_ns = self._start_ns + now_ns + OPEN_NS
         self.open[topic] = tail
         if self._armed_ns <= now_ns:
             self._armed_ns = now_ns + IDLE_NS

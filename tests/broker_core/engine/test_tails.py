@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -433,6 +434,63 @@ def test_only_its_holder_acknowledges_a_message_of_a_tail(host, monkeypatch):
             Delivery(host, msgspec.structs.replace(taken.lease, holder="thief"), taken.message).ack()
         assert caught.value.code is ErrorCode.INVALID_LEASE
         taken.ack()
+
+
+def test_what_is_known_of_a_message_from_a_tail_is_what_the_queue_says_later(host, monkeypatch):
+    stay_open(monkeypatch)
+    Admin(host).create_queue("jobs", QueueConfig())
+    with Producer(host) as producer, QueueConsumer(host, "jobs") as consumer:
+        producer.publish("jobs", b"one", b"key")
+        taken = consumer.take()
+        assert taken is not None and "jobs" in host.tails.open
+        stored, lease = taken.message, taken.lease
+        assert lease.message is stored
+        view = host.call(lambda now_ns: host.broker.queue("jobs").view(now_ns)).leases[0]
+        assert (view.offset, view.holder, view.attempt) == (lease.offset, lease.holder, taken.attempt)
+        assert host.call(lambda _now: host.broker.partition("jobs", 0).message(0)) == stored
+
+
+def test_a_tail_that_is_closed_hands_nothing_out_and_acknowledges_nothing(host, monkeypatch):
+    """Whoever has looked it up just before takes the long way."""
+    stay_open(monkeypatch)
+    Admin(host).create_queue("jobs", QueueConfig())
+    with Producer(host) as producer, QueueConsumer(host, "jobs") as consumer:
+        producer.publish("jobs", b"one")
+        tail = host.tails.serving["jobs"]
+        host.call(lambda _now: None)
+        assert tail.take("late") is None and not host.tails.serving
+        producer.publish("jobs", b"two")
+        assert [consumer.take().message.value for _ in range(2)] == [b"one", b"two"]
+
+
+def test_a_message_is_acknowledged_once_while_others_close_the_tail():
+    """An acknowledgement takes no lock: either it counts, or the queue has the lease when it comes."""
+    with BrokerHost() as host:
+        Admin(host).create_queue("jobs", QueueConfig())
+        done = threading.Event()
+
+        def look() -> None:
+            while not done.is_set():
+                host.call(lambda _now: None)
+
+        looking = threading.Thread(target=look)
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        try:
+            looking.start()
+            with Producer(host) as producer, QueueConsumer(host, "jobs") as consumer:
+                for number in range(1_500):
+                    producer.publish("jobs", b"%d" % number)
+                    taken = consumer.take()
+                    assert taken is not None and taken.message.value == b"%d" % number
+                    taken.ack()
+        finally:
+            sys.setswitchinterval(before)
+            done.set()
+            looking.join()
+        queue = host.call(lambda _now: host.broker.queue("jobs"))
+        assert (queue.counts.delivered, queue.counts.acknowledged) == (1_500, 1_500)
+        assert (queue.ready, queue.in_flight) == (0, 0)
 
 
 def test_each_client_is_told_of_by_its_own_name(host, monkeypatch):
