@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import difflib
 import json
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -19,6 +22,8 @@ from broker_core.lab.arrivals import ArrivalError
 from broker_core.lab.scenario import ScenarioError
 
 EXIT_ERROR = 2
+EXIT_INTERRUPTED = 130  # as shells say of what a signal has ended: 128 and its number
+EXIT_BROKEN_PIPE = 141
 LEAST_SIZE = (960, 640)  # the window's own
 MOST_PIXELS = 10_000
 
@@ -26,15 +31,45 @@ MOST_PIXELS = 10_000
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code. What went wrong is one sentence on standard error."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if why := _why_no_command(arguments):
+        print(f"brokerscope: {why}", file=sys.stderr)
+        return EXIT_ERROR
     parser, run = (COMMANDS[arguments.pop(0)] if arguments and arguments[0] in COMMANDS else _WINDOW)()
     options = parser.parse_args(arguments)
     try:
-        return run(options)
+        code = run(options)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # Who reads has seen enough, as `head` has. What is still in the buffer must not fail at the exit again.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_BROKEN_PIPE
+    except UnicodeEncodeError as error:
+        print(
+            f"brokerscope: {error.object[error.start : error.end]!a} cannot be written as {error.encoding}",
+            file=sys.stderr,
+        )
     except (ScenarioError, ArrivalError, BrokerError) as error:
         print(f"brokerscope: {error}", file=sys.stderr)
     except OSError as error:
         print(f"brokerscope: {error.strerror or error}: {error.filename or ''}".rstrip(": "), file=sys.stderr)
     return EXIT_ERROR
+
+
+def _why_no_command(arguments: Sequence[str]) -> str:
+    """What to say of a command that was mistyped; "" for all else."""
+    if not arguments or arguments[0].startswith("-") or arguments[0] in COMMANDS:
+        return ""
+    close = difflib.get_close_matches(arguments[0], COMMANDS, 1)
+    if close:
+        with contextlib.suppress(ScenarioError):
+            find_scenario(arguments[0])
+            return ""
+        return f"there is no command {arguments[0]}; did you mean {close[0]}?"
+    return ""
 
 
 Command = tuple[argparse.ArgumentParser, Callable[[argparse.Namespace], int]]

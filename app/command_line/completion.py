@@ -15,7 +15,10 @@ def command() -> Command:
     parser = argparse.ArgumentParser(
         prog="brokerscope completion",
         description="Print a completion script.",
-        epilog='bash: eval "$(brokerscope completion bash)"    zsh: brokerscope completion zsh > ~/.zfunc/_brokerscope',
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog='bash:  eval "$(brokerscope completion bash)"\n'
+        "zsh:   brokerscope completion zsh > ~/.zfunc/_brokerscope\n"
+        "tcsh:  brokerscope completion tcsh > ~/.brokerscope.csh; source ~/.brokerscope.csh",
     )
     parser.add_argument("shell", choices=("bash", "zsh", "tcsh"))
 

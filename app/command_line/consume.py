@@ -6,6 +6,7 @@ import argparse
 import time
 from collections.abc import Iterable, Iterator
 
+from app.command_line.numbers import seconds, whole
 from app.command_line.output import json_bytes, print_json, text_of
 from app.command_line.target import add_target, opened
 from app.command_line.verbs import Command
@@ -13,7 +14,7 @@ from broker_core.clients.admin import Admin
 from broker_core.clients.group_consumer import GroupConsumer
 from broker_core.clients.host import Host
 from broker_core.clients.membership import ConsumerConfig
-from broker_core.clients.queue_consumer import QueueConsumer
+from broker_core.clients.queue_consumer import Delivery, QueueConsumer
 from broker_core.messages import StoredMessage
 
 _PAGE = 500
@@ -30,10 +31,10 @@ def command() -> Command:
     parser.add_argument("name", metavar="TOPIC_OR_QUEUE")
     parser.add_argument("--group", metavar="GROUP", help="commits what was printed")
     parser.add_argument("--from", dest="start", choices=("earliest", "latest"), default="earliest")
-    parser.add_argument("--partition", type=int, metavar="P", help="without a group: only this one")
-    parser.add_argument("--offset", type=int, metavar="OFFSET", help="without a group: from here on")
-    parser.add_argument("--count", type=int, metavar="N", help="end after so many messages")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end when nothing came for so long")
+    parser.add_argument("--partition", type=whole(0), metavar="P", help="without a group: only this one")
+    parser.add_argument("--offset", type=whole(0), metavar="OFFSET", help="without a group: from here on")
+    parser.add_argument("--count", type=whole(1), metavar="N", help="end after so many messages")
+    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="end when nothing came for so long")
     parser.add_argument("--keep", action="store_true", help="queues: give every message back instead of acknowledging")
     add_target(parser)
 
@@ -140,10 +141,18 @@ def _poll(host: Host, options: argparse.Namespace) -> None:
 
 def _take(host: Host, options: argparse.Namespace) -> None:
     quiet, left = _Quiet(options.timeout), options.count
-    kept = []
+    kept: list[Delivery] = []
+    # What is kept must not come again meanwhile: that would cost it its attempts.
+    lease_s = Admin(host).describe_queue(options.name).lease_ms / 1_000
+    poll_s = min(_POLL_S, lease_s / 4) if options.keep else _POLL_S
+    extended_s = time.monotonic()
     with QueueConsumer(host, options.name) as consumer:
         while not quiet.over and left != 0:
-            deliveries = consumer.take_many(min(_PAGE, left or _PAGE), _POLL_S)
+            deliveries = consumer.take_many(min(_PAGE, left or _PAGE), poll_s)
+            if kept and time.monotonic() - extended_s >= lease_s / 4:
+                for delivery in kept:
+                    delivery.extend()
+                extended_s = time.monotonic()
             if deliveries:
                 _show([delivery.message for delivery in deliveries], argparse.Namespace(json=options.json, count=None))
                 if options.keep:

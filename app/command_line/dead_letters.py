@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from app.command_line.output import json_bytes, print_facts, print_rows, say, text_of
+from app.command_line.numbers import whole
+from app.command_line.output import counted, json_bytes, print_facts, print_rows, say, text_of
 from app.command_line.verbs import Command, Verbs
 from broker_core.clients.admin import Admin
 from broker_core.clients.host import Host
@@ -19,7 +20,7 @@ def command() -> Command:
     verbs = Verbs("dlq", "Dead letters of a queue, or of a topic whose schema buries what it refuses.")
     listed = verbs.add("list", "Dead letters, the oldest first.", _list)
     listed.add_argument("queue")
-    listed.add_argument("--limit", type=int, default=100, metavar="N")
+    listed.add_argument("--limit", type=whole(1), default=100, metavar="N")
     _add_filter(listed)
     verbs.add("causes", "How many died of each cause.", _causes).add_argument("queue")
     describe = verbs.add("describe", "One dead letter with its attempts.", _describe)
@@ -87,9 +88,15 @@ def _describe(host: Host, options: argparse.Namespace) -> None:
         ("Key", shown(letter.key)),
         ("Value", shown(letter.value)),
     ]
+    if options.json:
+        # Headers and attempts as lists: how many there are is not known before.
+        facts.append(("Headers", {name: shown(value) for name, value in letter.headers}))
+        facts.append(("Attempts", [{"holder": one.holder, "outcome": one.outcome} for one in letter.attempts]))
+        print_facts(facts, as_json=True)
+        return
     facts += [(f"Header {name}", shown(value)) for name, value in letter.headers]
     facts += [(f"Attempt {number}", f"{one.holder}: {one.outcome}") for number, one in enumerate(letter.attempts, 1)]
-    print_facts(facts, as_json=options.json)
+    print_facts(facts, as_json=False)
 
 
 def _chosen(admin: Admin, options: argparse.Namespace) -> list[int]:
@@ -114,7 +121,7 @@ def _redrive(host: Host, options: argparse.Namespace) -> int:
     else:
         result = admin.redrive(options.queue, offsets)
     count = len(result.redriven)
-    say(f"Redrove {count:,} dead letters of {options.queue}.", as_json=options.json, redriven=count)
+    say(f"Redrove {counted(count, 'dead letter')} of {options.queue}.", as_json=options.json, redriven=count)
     return _refusals(result.refused, options)
 
 
@@ -128,17 +135,21 @@ def _refusals(refused: tuple[Refused, ...], options: argparse.Namespace) -> int:
 
 def _undo_redrive(host: Host, options: argparse.Namespace) -> None:
     count = Admin(host).undo_redrive(options.queue)
-    say(f"Took back {count:,} redriven messages.", as_json=options.json, taken_back=count)
+    say(f"Took back {counted(count, 'redriven message')}.", as_json=options.json, taken_back=count)
 
 
 def _purge(host: Host, options: argparse.Namespace) -> int:
     if not options.offsets and not options.all:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "say which dead letters: their offsets, or --all")
     result = Admin(host).purge_dead_letters(options.queue, options.offsets or None)
-    say(f"Purged {result.purged:,} dead letters of {options.queue}.", as_json=options.json, purged=result.purged)
+    say(
+        f"Purged {counted(result.purged, 'dead letter')} of {options.queue}.",
+        as_json=options.json,
+        purged=result.purged,
+    )
     return _refusals(result.refused, options)
 
 
 def _undo_purge(host: Host, options: argparse.Namespace) -> None:
     count = Admin(host).undo_purge_dead_letters(options.queue)
-    say(f"Brought back {count:,} dead letters.", as_json=options.json, restored=count)
+    say(f"Brought back {counted(count, 'dead letter')}.", as_json=options.json, restored=count)

@@ -10,6 +10,7 @@ import urllib.request
 import uuid
 from typing import Any
 
+from app.command_line.numbers import seconds, whole
 from app.command_line.serve import HTTP_PORT
 from app.command_line.verbs import Command
 from broker_core.errors import BrokerError, ErrorCode
@@ -22,7 +23,7 @@ def produce_command() -> Command:
     """The parser of `http-produce`, and what runs it."""
     parser = argparse.ArgumentParser(prog="brokerscope http-produce", description="Produce messages over HTTP.")
     _add_common(parser)
-    parser.add_argument("--count", type=int, default=10, metavar="N", help="messages (default: 10)")
+    parser.add_argument("--count", type=whole(1), default=10, metavar="N", help="messages (default: 10)")
     parser.add_argument("--producer-id", metavar="ID", help="default: a new one")
     return parser, _produce
 
@@ -32,8 +33,8 @@ def consume_command() -> Command:
     parser = argparse.ArgumentParser(prog="brokerscope http-consume", description="Consume messages over HTTP.")
     _add_common(parser)
     parser.add_argument("--consumer-id", metavar="ID", help="default: a new one")
-    parser.add_argument("--poll-interval", type=float, default=1.0, metavar="SECONDS", help="default: 1")
-    parser.add_argument("--count", type=int, metavar="N", help="end after so many")
+    parser.add_argument("--poll-interval", type=seconds, default=1.0, metavar="SECONDS", help="default: 1")
+    parser.add_argument("--count", type=whole(1), metavar="N", help="end after so many")
     return parser, _consume
 
 
@@ -48,21 +49,36 @@ def _post(options: argparse.Namespace, path: str, body: dict[str, Any]) -> tuple
     headers = {"Content-Type": "application/json"}
     if options.token:
         headers["Authorization"] = f"Bearer {options.token}"
-    url = options.broker.rstrip("/") + path
-    if not url.startswith(("http://", "https://")):
+    broker = options.broker if "://" in options.broker else f"http://{options.broker}"
+    if not broker.startswith(("http://", "https://")):
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"{options.broker} is no http:// address")
+    url = broker.rstrip("/") + path
     request = urllib.request.Request(url, json.dumps(body).encode(), headers, method="POST")
     try:
         with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:
             data = answer.read()
             return answer.status, json.loads(data) if data else None, dict(answer.headers)
     except urllib.error.HTTPError as error:
-        told = error.read().decode(errors="replace")
         if error.code == 429:
             return 429, None, dict(error.headers)
-        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{url} answered {error.code}: {told}") from error
+        about = f"{url} answered {error.code}: {_message_of(error.read())}"
+        raise BrokerError(ErrorCode.INVALID_REQUEST, about) from error
     except (urllib.error.URLError, OSError) as error:
-        raise BrokerError(ErrorCode.CONNECTION_LOST, f"{options.broker} ({getattr(error, 'reason', error)})") from error
+        reason = getattr(error, "reason", error)
+        about = f"{broker} cannot be reached ({getattr(reason, 'strerror', None) or reason}); is its HTTP door open"
+        raise BrokerError(ErrorCode.CONNECTION_LOST, about + "? brokerscope serve opens one") from error
+    except json.JSONDecodeError as error:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{url} is no door of a broker: it answers no JSON") from error
+
+
+def _message_of(body: bytes) -> str:
+    """The sentence of an error, without its full stop."""
+    text = body.decode(errors="replace")
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return text[:200]
+    return str(found.get("message", text) if isinstance(found, dict) else text).rstrip(".")
 
 
 def _produce(options: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+_WIDE = 10_000
 _ENCODER = msgspec.json.Encoder(enc_hook=str)
 
 
@@ -31,6 +32,11 @@ def json_bytes(data: bytes | None) -> Any:
         return {"base64": msgspec.to_builtins(data)}
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 message`, `1,000 messages`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def print_json(value: object) -> None:
     """One JSON value on a line of its own."""
     sys.stdout.write(_ENCODER.encode(value).decode() + "\n")
@@ -44,14 +50,22 @@ def print_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], *, as_j
             print_json(dict(zip((column.lower().replace(" ", "_") for column in columns), row, strict=True)))
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    filled = False
+    found = [tuple(row) for row in rows]
     for place, column in enumerate(columns):
-        table.add_column(column, overflow="fold", justify="left" if place == 0 else "default")
-    for row in rows:
-        filled = True
+        numbers = any(_is_number(row[place]) for row in found)
+        table.add_column(column, overflow="fold", justify="right" if numbers else "left")
+    for row in found:
         # Names and payloads are data: rich must not read markup in them.
-        table.add_row(*(Text(_cell(value), justify="right" if _is_number(value) else "left") for value in row))
-    Console(highlight=False, soft_wrap=False).print(table if filled else Text(none))
+        table.add_row(*(Text(_cell(value)) for value in row))
+    console = Console(highlight=False, soft_wrap=False)
+    if console.is_terminal:
+        console.print(table if found else Text(none))
+    else:
+        # Nobody's window is that wide: in a file or a pipe a line stays a line.
+        console.width = _WIDE
+        with console.capture() as drawn:
+            console.print(table if found else Text(none))
+        sys.stdout.write("".join(f"{line.rstrip()}\n" for line in drawn.get().splitlines()))
 
 
 def print_facts(facts: Sequence[tuple[str, object]], *, as_json: bool) -> None:

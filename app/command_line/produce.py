@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from app.command_line.output import print_json, say
+from app.command_line.numbers import seconds, whole
+from app.command_line.output import counted, print_json, say
 from app.command_line.target import add_target, opened
 from app.command_line.verbs import Command
+from broker_core.clients.batches import Receipt
 from broker_core.clients.host import Host
 from broker_core.clients.producer import Producer
+from broker_core.clients.producer_config import ProducerConfig
 from broker_core.errors import BrokerError, ErrorCode
+
+_TIMEOUT_S = 120.0
+_PATIENCE_S = 2.0  # who waits longer is told why
+_GOODBYE_S = 1.0
+_MOST_UNTOLD = 50_000  # messages whose fate is not known yet; they are kept in memory
 
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
@@ -39,9 +49,16 @@ def command() -> Command:
     parser.add_argument("--key-separator", metavar="SIGN", help="what stands between key and value in a line")
     parser.add_argument("--lines-are-json", action="store_true", help='lines such as {"key": "a", "value": {"n": 1}}')
     parser.add_argument("--header", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--partition", type=int, metavar="P")
-    parser.add_argument("--priority", type=int, default=0, metavar="N", help="0 is the most urgent")
-    parser.add_argument("--ttl-ms", type=int, metavar="MS")
+    parser.add_argument("--partition", type=whole(0), metavar="P")
+    parser.add_argument("--priority", type=whole(0), default=0, metavar="N", help="0 is the most urgent")
+    parser.add_argument("--ttl-ms", type=whole(1), metavar="MS")
+    parser.add_argument(
+        "--timeout",
+        type=seconds,
+        default=_TIMEOUT_S,
+        metavar="SECONDS",
+        help=f"how long a message may wait for a broker that is full (default: {_TIMEOUT_S:g})",
+    )
     add_target(parser)
 
     def run(options: argparse.Namespace) -> int:
@@ -87,12 +104,63 @@ def _bytes(value: object) -> bytes | None:
     return value.encode(errors="surrogateescape") if isinstance(value, str) else msgspec.json.encode(value)
 
 
+class _Told:
+    """Says what became of messages, in the order in which they were sent."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self._waiting: deque[Receipt] = deque()
+        self._said_that_it_waits = False
+        self.stored = 0
+
+    def add(self, receipt: Receipt) -> None:
+        """One more is on its way. Raises why an earlier one was not stored."""
+        self._waiting.append(receipt)
+        while self._waiting[0].done or len(self._waiting) > _MOST_UNTOLD:
+            self._tell_first()
+            if not self._waiting:
+                break
+
+    def finish(self) -> None:
+        """Wait for all. Raises why one was not stored."""
+        while self._waiting:
+            self._tell_first()
+
+    def count_the_rest(self) -> None:
+        """After an error: those that were stored all the same count, too."""
+        while self._waiting:
+            if self._waiting[0].done and self._waiting[0].error() is None:
+                self._tell_first()
+            else:
+                self._waiting.popleft()
+
+    def _tell_first(self) -> None:
+        receipt = self._waiting.popleft()
+        if not self._said_that_it_waits and not receipt.done:
+            with contextlib.suppress(BrokerError):
+                receipt.result(_PATIENCE_S)
+            if not receipt.done:
+                self._said_that_it_waits = True
+                print(
+                    f"{self._options.topic} takes no more at the moment: waiting for room, at most "
+                    f"{self._options.timeout:g} s; Ctrl+C gives up.",
+                    file=sys.stderr,
+                    flush=True,
+                )
+        sent = receipt.result()
+        self.stored += 1
+        if self._options.json:
+            # A message that its schema has buried lies in the dead letters, and is told from there.
+            print_json({"topic": sent.topic, "partition": sent.partition, "offset": sent.offset})
+
+
 def _produce(host: Host, options: argparse.Namespace, headers: tuple[tuple[str, bytes], ...]) -> int:
-    receipts = []
-    with Producer(host) as producer:
+    told = _Told(options)
+    producer = Producer(host, ProducerConfig(delivery_timeout_ms=max(1.0, options.timeout * 1_000)))
+    try:
         for line in _lines(options):
             own = tuple((name, value.encode()) for name, value in line.headers.items())
-            receipts.append(
+            told.add(
                 producer.send(
                     options.topic,
                     _bytes(line.value),
@@ -103,11 +171,15 @@ def _produce(host: Host, options: argparse.Namespace, headers: tuple[tuple[str, 
                     partition=line.partition,
                 )
             )
-        producer.flush()
-        stored = [receipt.result() for receipt in receipts]
-    if options.json:
-        for sent in stored:
-            print_json({"topic": options.topic, "partition": sent.partition, "offset": sent.offset})
-    else:
-        say(f"Published {len(stored):,} messages to {options.topic}.")
+        told.finish()
+    except BaseException:
+        with contextlib.suppress(BrokerError):
+            producer.close(_GOODBYE_S)
+        told.count_the_rest()
+        if told.stored and not options.json:
+            say(f"Published {counted(told.stored, 'message')} to {options.topic}, and no more:")
+        raise
+    producer.close()
+    if not options.json:
+        say(f"Published {counted(told.stored, 'message')} to {options.topic}.")
     return 0

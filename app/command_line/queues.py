@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 
 from app.command_line.config_options import add_flow, add_queue, flow_of, queue_of
-from app.command_line.output import json_bytes, print_facts, print_rows, say, text_of
+from app.command_line.numbers import whole
+from app.command_line.output import counted, json_bytes, print_facts, print_rows, say, text_of
 from app.command_line.verbs import Command, Verbs
 from broker_core.clients.admin import Admin
 from broker_core.clients.host import Host
@@ -27,7 +28,7 @@ def command() -> Command:
     verbs.add("delete", "Delete a queue, its messages and its dead letters.", _delete).add_argument("queue")
     peek = verbs.add("peek", "The next messages, without taking them.", _peek)
     peek.add_argument("queue")
-    peek.add_argument("--count", type=int, default=10, metavar="N")
+    peek.add_argument("--count", type=whole(1), default=10, metavar="N")
     verbs.add("purge", "Take out everything that nobody holds.", _purge).add_argument("queue")
     verbs.add("undo-purge", "Bring back what the last purge took.", _undo).add_argument("queue")
     return verbs.command()
@@ -96,9 +97,9 @@ def _peek(host: Host, options: argparse.Namespace) -> None:
 
 def _purge(host: Host, options: argparse.Namespace) -> None:
     count = Admin(host).purge_queue(options.queue)
-    say(f"Purged {count:,} messages of {options.queue}.", as_json=options.json, purged=count)
+    say(f"Purged {counted(count, 'message')} of {options.queue}.", as_json=options.json, purged=count)
 
 
 def _undo(host: Host, options: argparse.Namespace) -> None:
     count = Admin(host).undo_purge_queue(options.queue)
-    say(f"Brought back {count:,} messages to {options.queue}.", as_json=options.json, restored=count)
+    say(f"Brought back {counted(count, 'message')} to {options.queue}.", as_json=options.json, restored=count)

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from app.command_line.output import print_facts, print_rows, say
+from app.command_line.output import counted, print_facts, print_rows, say
 from app.command_line.verbs import Command, Verbs
 from broker_core.clients.host import Host
 from broker_core.clients.schema_admin import SchemaAdmin
@@ -33,7 +33,7 @@ def command() -> Command:
     diff.add_argument("before", type=int)
     diff.add_argument("after", type=int, nargs="?", help="default: the latest")
     mode = verbs.add("compatibility", "What a next version must be able to read, or be read by.", _compatibility)
-    mode.add_argument("mode", choices=[kind.value for kind in Compatibility])
+    mode.add_argument("mode", type=str.upper, choices=[kind.value for kind in Compatibility])
     mode.add_argument("--subject", default="", help="default: all that have none of their own")
     rule = verbs.add("rule", "Hold the values of a topic to a subject.", _rule)
     rule.add_argument("topic")
@@ -48,11 +48,18 @@ def command() -> Command:
 def _add_text(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("subject")
     parser.add_argument("file", help="JSON Schema or Avro; - is standard input")
-    parser.add_argument("--kind", choices=[kind.value for kind in SchemaKind], default=SchemaKind.JSON.value)
+    parser.add_argument(
+        "--kind", type=str.upper, choices=[kind.value for kind in SchemaKind], default=SchemaKind.JSON.value
+    )
 
 
 def _text(options: argparse.Namespace) -> str:
-    return sys.stdin.read() if options.file == _STDIN else Path(options.file).read_text(encoding="utf-8")
+    data = sys.stdin.buffer.read() if options.file == _STDIN else Path(options.file).read_bytes()
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        about = f"{'standard input' if options.file == _STDIN else options.file} is not UTF-8 text"
+        raise BrokerError(ErrorCode.INVALID_SCHEMA, about) from error
 
 
 def _list(host: Host, options: argparse.Namespace) -> None:
@@ -125,7 +132,7 @@ def _delete(host: Host, options: argparse.Namespace) -> None:
         admin.delete_version(options.subject, options.version)
         versions = (options.version,)
     say(
-        f"Deleted {len(versions)} versions of {options.subject}.",
+        f"Deleted {counted(len(versions), 'version')} of {options.subject}.",
         as_json=options.json,
         subject=options.subject,
         versions=versions,

@@ -7,7 +7,7 @@ import argparse
 import msgspec
 
 from app.command_line.config_options import add_flow, add_log, flow_of, log_of
-from app.command_line.output import print_facts, print_rows, say
+from app.command_line.output import counted, print_facts, print_rows, say
 from app.command_line.verbs import Command, Verbs
 from broker_core.clients.admin import Admin
 from broker_core.clients.host import Host
@@ -61,16 +61,20 @@ def _list(host: Host, options: argparse.Namespace) -> None:
 def _describe(host: Host, options: argparse.Namespace) -> None:
     admin = Admin(host)
     view, config = admin.describe_topic(options.topic), admin.topic_config(options.topic)
-    if not options.json:
-        settings = msgspec.structs.asdict(config)
-        print_facts([("Topic", view.name), *settings.items()], as_json=False)
-        print()
     columns = ("Partition", "Start offset", "End offset", "Messages", "Bytes")
     rows = [
         (part.partition, part.start_offset, part.end_offset, part.end_offset - part.start_offset, part.size_bytes)
         for part in view.partitions
     ]
-    print_rows(columns, rows, as_json=options.json, none="It has no partitions.")
+    facts: list[tuple[str, object]] = [("Topic", view.name)]
+    facts += [(name.replace("_", " ").capitalize(), value) for name, value in msgspec.structs.asdict(config).items()]
+    if options.json:
+        keys = [column.lower().replace(" ", "_") for column in columns]
+        facts.append(("Partitions", [dict(zip(keys, row, strict=True)) for row in rows]))
+    print_facts(facts, as_json=options.json)
+    if not options.json:
+        print()
+        print_rows(columns, rows, as_json=False, none="It has no partitions.")
 
 
 def _create(host: Host, options: argparse.Namespace) -> None:
@@ -81,7 +85,7 @@ def _create(host: Host, options: argparse.Namespace) -> None:
     if log is not None:
         admin.configure_topic(options.topic, log=log)
     say(
-        f"Created {options.topic} with {options.partitions} partitions.",
+        f"Created {options.topic} with {counted(options.partitions, 'partition')}.",
         as_json=options.json,
         topic=options.topic,
         partitions=options.partitions,
@@ -105,7 +109,7 @@ def _configure(host: Host, options: argparse.Namespace) -> None:
 def _add_partitions(host: Host, options: argparse.Namespace) -> None:
     Admin(host).create_partitions(options.topic, options.total)
     say(
-        f"{options.topic} has {options.total} partitions.",
+        f"{options.topic} has {counted(options.total, 'partition')}.",
         as_json=options.json,
         topic=options.topic,
         partitions=options.total,

@@ -264,7 +264,8 @@ class Link:
         """There is no connection: say so to the first who waits, and try again a little later each time."""
         known = error if isinstance(error, BrokerError) else None
         with self._lock:
-            about = f"{self.place} cannot be reached ({error}); is the broker running there?"
+            reason = getattr(error, "strerror", None) or str(error)
+            about = f"{self.place} cannot be reached ({reason}); brokerscope serve starts a broker"
             self._failure = known or BrokerError(ErrorCode.CONNECTION_LOST, about)
             if known is not None:
                 self._fail_all(known)  # it is there, but does not let us in

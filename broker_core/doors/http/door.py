@@ -166,6 +166,7 @@ def listen(address: str, port: int) -> socket.socket:
         listener.close()
         reason = getattr(error, "strerror", None) or str(error)
         raise BrokerError(
-            ErrorCode.INVALID_CONFIG, f"nothing can listen on {address or 'all addresses'}, port {port} ({reason})"
+            ErrorCode.INVALID_CONFIG,
+            f"nothing can listen on {address or 'all addresses'}, port {port} ({reason}); choose another port",
         ) from error
     return listener

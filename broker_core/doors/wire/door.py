@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import secrets
 import socket
 import threading
@@ -83,7 +84,10 @@ class WireDoor:
                 )
             except (OSError, OverflowError) as error:
                 place = f"{self.address}:{self.port}"
-                raise ConfigError(f"the wire door cannot open {place} ({error}); choose another port") from error
+                # asyncio and socket tell the address once more, in brackets, behind the reason.
+                number = getattr(error, "errno", None) or 0
+                reason = os.strerror(number) if number > 0 else str(error)
+                raise ConfigError(f"nothing can listen on {place} ({reason}); choose another port") from error
             undo.callback(listener.close)
             self._server = self._loop.run_until_complete(
                 self._loop.create_server(lambda: WireConnection(self), sock=listener, backlog=BACKLOG)

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from app.cli import main
+from app.command_line.output import print_rows
 from tests.app.command_line.conftest import Shell
 
 
@@ -16,13 +18,14 @@ def test_a25_topics_are_created_configured_filled_trimmed_and_deleted(shell: She
     ]
     (row,) = shell.rows("topics", "list")
     assert (row["topic"], row["partitions"], row["messages"]) == ("orders", 2, 2)
-    assert "retention_ms" in shell("topics", "describe", "orders")
+    assert "Retention ms" in shell("topics", "describe", "orders")
     shell("topics", "configure", "orders", "--cleanup", "compact")
     assert "compact" in shell("topics", "describe", "orders")
     shell("topics", "add-partitions", "orders", "--total", 3)
-    assert len(shell.rows("topics", "describe", "orders")) == 3
+    (facts,) = shell.rows("topics", "describe", "orders")
+    assert (facts["cleanup"], facts["retention_ms"], len(facts["partitions"])) == ("compact", 5000, 3)
     shell("topics", "delete-records", "orders", "--partition", 1, "--before", -1)
-    assert shell.rows("topics", "describe", "orders")[1]["start_offset"] == 2
+    assert shell.rows("topics", "describe", "orders")[0]["partitions"][1]["start_offset"] == 2
     shell("topics", "delete", "orders")
     assert shell.rows("topics", "list") == []
 
@@ -120,13 +123,17 @@ def test_a25_dead_letters_are_listed_explained_redriven_and_purged(shell: Shell)
     ((cause, count),) = [tuple(row.values()) for row in shell.rows("dlq", "causes", "orders")]
     assert ("schema order" in cause, count) == (True, 2)
     assert shell.rows("dlq", "list", "orders", "--text", "8")[0]["value"] == "8"
-    assert shell.rows("dlq", "describe", "orders", 0)[0]["value"] == "7"
+    (letter,) = shell.rows("dlq", "describe", "orders", 0)
+    assert (letter["value"], len(letter["attempts"]), letter["headers"]) == ("7", 1, {})
+    (buried,) = shell.rows("produce", "orders", "9")
+    assert buried["topic"] == "orders.dlq", "a buried message is not told as if it were in the topic"
+    shell("dlq", "purge", "orders", buried["offset"])
     shell("dlq", "redrive", "orders")
     assert (shell.code, "--all" in shell.error) == (2, True)
     assert len(shell.rows("dlq", "redrive", "orders", "--all", "--dry-run")) == 2
     shell("schemas", "rule", "orders")
-    assert "Redrove 1 dead letters" in shell("dlq", "redrive", "orders", 0)
-    assert "Purged 1 dead letters" in shell("dlq", "purge", "orders", "--all")
+    assert "Redrove 1 dead letter of" in shell("dlq", "redrive", "orders", 0)
+    assert "Purged 1 dead letter of" in shell("dlq", "purge", "orders", "--all")
     assert "has no such dead letters" in shell("dlq", "list", "orders")
     # The window in which a purge can be undone ends with the process that did it.
     told = shell("dlq", "undo-purge", "orders")
@@ -162,6 +169,8 @@ def test_names_and_payloads_are_data_and_never_markup_for_the_terminal(shell: Sh
         ("produce", "nothing", "a"),
         ("produce", "nothing", "a", "--header", "broken"),
         ("topics", "configure", "nothing"),
+        ("topics", "create", "\udcff"),
+        ("topcis", "list"),
     ],
 )
 def test_what_is_not_there_is_one_sentence_and_code_2(shell: Shell, words: tuple[str, ...]) -> None:
@@ -169,3 +178,76 @@ def test_what_is_not_there_is_one_sentence_and_code_2(shell: Shell, words: tuple
     assert shell.code == 2
     assert shell.error.startswith("brokerscope: ")
     assert shell.error.count("\n") == 1
+
+
+def test_backpressure_is_told_and_what_was_stored_is_counted(shell: Shell) -> None:
+    shell("topics", "create", "full", "--max-messages", 2, "--policy", "reject")
+    shell("produce", "full", "a")
+    shell("consume", "full", "--group", "g", "--count", 1)
+    told = shell("produce", "full", "b", "--timeout", 5)
+    assert (shell.code, shell.error, told) == (0, "", "Published 1 message to full.\n")
+    shell("produce", "full", "c", "--timeout", 5)
+    assert shell.code == 0
+    shell("produce", "full", "d", "--timeout", 3)
+    waiting, refused = shell.error.splitlines()
+    assert shell.code == 2
+    assert "waiting for room, at most 3 s" in waiting
+    assert refused.startswith("brokerscope: ")
+
+
+def test_a_line_that_is_refused_ends_it_and_the_lines_before_it_are_counted(shell: Shell) -> None:
+    shell("topics", "create", "orders")
+    told = shell("produce", "orders", "--lines-are-json", typed='{"value": 1}\nnonsense\n{"value": 2}\n')
+    assert told == "Published 1 message to orders, and no more:\n"
+    assert (shell.code, "line 2" in shell.error) == (2, True)
+    assert [one["value"] for one in shell.rows("consume", "orders", "--count", 1, "--timeout", 5)] == ["1"]
+
+
+def test_what_is_kept_is_held_for_longer_than_a_lease_and_loses_no_attempt(shell: Shell) -> None:
+    shell("queues", "create", "jobs", "--lease-ms", 200, "--max-attempts", 2)
+    shell("produce", "jobs", "a")
+    assert len(shell.rows("consume", "jobs", "--keep", "--timeout", 1)) == 1
+    assert (shell.code, shell.error) == (0, "")
+    (row,) = shell.rows("queues", "list")
+    assert (row["ready"], row["dead_letters"]) == (1, 0)
+
+
+def test_a_schema_that_is_no_text_is_one_sentence(shell: Shell, tmp_path) -> None:
+    (tmp_path / "bad.json").write_bytes(b"\xff\xfe")
+    shell("schemas", "register", "s", tmp_path / "bad.json")
+    assert (shell.code, "is not UTF-8 text" in shell.error) == (2, True)
+    shell("schemas", "compatibility", "full")
+    assert shell.code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("consume", "t", "--count", "-1"),
+        ("consume", "t", "--offset", "-1"),
+        ("consume", "t", "--timeout", "-1"),
+        ("consume", "t", "--timeout", "nan"),
+        ("produce", "t", "a", "--ttl-ms", "-1"),
+        ("http-produce", "--topic", "t", "--count", "-3"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused_before_anything_is_done(words: tuple[str, ...], capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(list(words))
+    assert ended.value.code == 2
+    assert "is not a" in capsys.readouterr().err
+
+
+def test_a_table_in_a_pipe_is_not_folded_and_numbers_stand_to_the_right(capsys) -> None:
+    print_rows(("Name", "Lag"), [("n" * 300, 1_000), ("m", None)], as_json=False, none="")
+    assert capsys.readouterr().out.splitlines() == [
+        f"Name{' ' * 298}  Lag",
+        f"{'n' * 300}  1,000",
+        f"m{' ' * 301}    -",
+    ]
+
+
+@pytest.mark.parametrize("words", [("topcis", "list"), ("comsume", "t")])
+def test_a_mistyped_command_is_told_what_was_meant(words: tuple[str, ...], capsys) -> None:
+    assert main(list(words)) == 2
+    assert "did you mean" in capsys.readouterr().err

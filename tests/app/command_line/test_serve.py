@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -139,3 +140,56 @@ def test_completion_knows_commands_verbs_and_options(shell: str, capsys: Any) ->
     if shell == "bash" and os.path.exists("/bin/bash"):
         checked = subprocess.run(["/bin/bash", "-n"], input=script, text=True, capture_output=True, check=False)
         assert checked.returncode == 0, checked.stderr
+
+
+def started(*words: str, stdin: int | None = None) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "main.py", *words], cwd=ROOT, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+def test_who_reads_no_further_and_who_interrupts_gets_no_traceback() -> None:
+    with served() as (where, _process):
+        broker = ("--broker", where["wire"])
+        assert main(["topics", "create", "t", *broker]) == 0
+        assert main(["produce", "t", *("x" * 100 for _ in range(3_000)), *broker]) == 0
+
+        head = started("consume", "t", "--timeout", "5", *broker)
+        assert head.stdout is not None
+        assert head.stdout.readline() == b"t/0 @0  " + b"x" * 100 + b"\n"
+        head.stdout.close()
+        assert head.stderr is not None
+        assert (head.stderr.read(), head.wait(20)) == (b"", 141)
+        head.stderr.close()
+
+        typist = started("produce", "t", "--json", *broker, stdin=subprocess.PIPE)
+        assert typist.stdin is not None
+        assert typist.stdout is not None
+        typist.stdin.write(b"one\n" * 20_000)
+        typist.stdin.flush()
+        assert typist.stdout.readline(), "what is stored is told before the input ends"
+        typist.send_signal(signal.SIGINT)
+        _rest, told = typist.communicate(timeout=20)
+        assert (told, typist.returncode) == (b"", 130)
+
+
+@pytest.mark.parametrize("door", ["http", "wire"])
+def test_a_port_in_use_is_one_sentence(door: str, capsys: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        other = "wire" if door == "http" else "http"
+        assert main(["serve", f"--{door}", port, f"--{other}", "off"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert f"{port} (Address already in use); choose another port." in told
+
+
+def test_the_plain_clients_say_in_one_sentence_what_the_broker_has_against_it(capsys: Any) -> None:
+    with served("--wire", "off") as (where, _process):
+        place = where["http"].removeprefix("http://")
+        assert main(["http-produce", "--broker", place, "--topic", "a b"]) == 2
+        told = capsys.readouterr().err
+        assert "answered 422: The request is not as it must be" in told
+        assert "{" not in told
+    assert main(["http-consume", "--broker", place, "--topic", "t"]) == 2
+    assert "cannot be reached (Connection refused)" in capsys.readouterr().err
