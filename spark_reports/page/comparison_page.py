@@ -122,7 +122,7 @@ def render_comparison(
     return document(
         "comparison.html.j2",
         "comparison.js",
-        _data(made, labels),
+        comparison_data(made, labels),
         found=found,
         labels=labels,
         runs=tables["runs"].to_pylist(),
@@ -140,8 +140,8 @@ def render_comparison(
     )
 
 
-def _data(made: Sequence[Made], labels: Sequence[str]) -> dict[str, Any]:
-    """What the script draws: one line a session, in the seconds of its own session time."""
+def comparison_data(made: Sequence[Made], labels: Sequence[str]) -> dict[str, Any]:
+    """What is drawn: one line a session, in the seconds of its own session time."""
     sessions = []
     for one, label in zip(made, labels, strict=True):
         tables, scale = one.tables, one.scale

@@ -82,41 +82,46 @@ def _same(runs: Rows, trends: Rows) -> Iterator[Finding]:
 def render_history(found: Found, tables: Mapping[str, Rows], findings: Sequence[Finding]) -> str:
     """The page as one HTML text."""
     runs = tables["runs"]
-    scenarios: dict[str, list[Any]] = {}
-    for row in runs:
-        scenarios.setdefault(row["scenario"], []).append(row)
-    drawn = [name for name in DRAWN if any(row[name] for row in runs)]
     return document(
         "history.html.j2",
         "history.js",
-        {
-            "from_s": 0,
-            "to_s": 1,
-            "width_s": 1,
-            "buckets": 1,
-            "rebalances": [],
-            "markers": [],
-            "names": [row["name"] for row in runs],
-            "trends": {
-                name: {
-                    "unit": MEASURES[name].unit,
-                    "label": MEASURES[name].label,
-                    "lines": [
-                        {"name": scenario or "unnamed", "points": [[row["session"], row[name]] for row in mine]}
-                        for scenario, mine in list(scenarios.items())[:10]
-                    ],
-                }
-                for name in drawn
-            },
-        },
+        history_data(runs),
         found=found,
         runs=runs,
         trends=[row for row in tables["trends"] if row["measure"] in MEASURES],
         measures=MEASURES,
-        drawn=drawn,
+        drawn=[name for name in DRAWN if any(row[name] for row in runs)],
         findings=findings,
         shown=shown,
         change=change,
         places=[Moments(info.location).at for info in found.infos],
         file_names=["findings", "runs", "trends"],
     )
+
+
+def history_data(runs: Rows) -> dict[str, Any]:
+    """What is drawn: a plot a figure, one line a scenario, a point a run."""
+    scenarios: dict[str, list[Any]] = {}
+    for row in runs:
+        scenarios.setdefault(row["scenario"], []).append(row)
+    return {
+        "from_s": 0,
+        "to_s": 1,
+        "width_s": 1,
+        "buckets": 1,
+        "rebalances": [],
+        "markers": [],
+        "names": [row["name"] for row in runs],
+        "trends": {
+            name: {
+                "unit": MEASURES[name].unit,
+                "label": MEASURES[name].label,
+                "lines": [
+                    {"name": scenario or "unnamed", "points": [[row["session"], row[name]] for row in mine]}
+                    for scenario, mine in list(scenarios.items())[:10]
+                ],
+            }
+            for name in DRAWN
+            if any(row[name] for row in runs)
+        },
+    }

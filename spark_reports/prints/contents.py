@@ -7,26 +7,33 @@ from typing import Any
 
 from spark_reports.collect import Made
 from spark_reports.page.charts import chart_data
+from spark_reports.page.comparison_page import comparison_data
 from spark_reports.page.figures import key_figures
 from spark_reports.page.finding import Finding
-from spark_reports.prints.paper import Paper, PrintedTable, printed
+from spark_reports.page.history_page import history_data
+from spark_reports.prints.cells import comparison_table, cost_table, printed, runs_table, trends_table
+from spark_reports.prints.paper import Paper
 from spark_reports.prints.plots import Plot, plots
+from spark_reports.prints.run_plots import comparison_plots, history_plots
 from spark_reports.session import SessionInfo
 
 Rows = Sequence[Mapping[str, Any]]
 
 # The tables that a reader of paper looks for; all of them are in the CSV and Parquet files.
 _TABLES = (
-    ("totals", "Totals", ("name", "recorded", "broker", "equal")),
-    ("reconciliation", "Reconciliation", ()),
-    ("audit", "Delivery audit", ()),
+    ("reconciliation", "Totals and reconciliation", ()),
+    ("audit", "Delivery audit", ("check", "group", "topic", "messages", "explained", "ok")),
     ("latency", "Latency", ()),
     ("rebalances", "Rebalances", ("started_ns", "group", "cause", "generation_after", "moved", "kept", "pause_ns")),
-    ("consumers", "Consumers", ()),
-    ("dead_letters", "Dead letters by cause", ("group", "cause", "dead_lettered", "redriven")),
-    ("keys", "Hot keys", ()),
+    ("groups", "Groups and queues", ("group", "clients", "delivered", "acknowledged", "repeated", "dead_lettered",
+                                     "p50_ns", "p99_ns", "max_behind", "last_behind", "unserved_ns")),
+    ("consumers", "Consumers", ("group", "client", "delivered", "acknowledged", "busy_ns", "idle_ns", "utilisation",
+                                "in_hand", "longest_idle_ns")),
+    ("leases", "Leases", ()),
+    ("dead_letters", "Dead letters by cause", ()),
+    ("hot_keys", "Hot keys", ("topic", "rank", "key", "partition", "messages", "share_of_partition", "share_of_topic")),
     ("refusals", "Refused by schemas", ()),
-)
+)  # fmt: skip
 
 
 def session_paper(info: SessionInfo, made: Made, tables: Mapping[str, Rows], findings: Sequence[Finding]) -> Paper:
@@ -38,7 +45,10 @@ def session_paper(info: SessionInfo, made: Made, tables: Mapping[str, Rows], fin
         _about(info),
         figures,
         findings,
-        [_table(name, title, columns, rows[name]) for name, title, columns in _TABLES if rows.get(name)],
+        [
+            *(printed(title, rows[name], columns) for name, title, columns in _TABLES if rows.get(name)),
+            *([cost_table(rows["cost"])] if rows.get("cost") else []),
+        ],
         _plots([("", made, rows)]),
     )
 
@@ -53,11 +63,12 @@ def comparison_paper(
     ]
     return Paper(
         "Comparison",
-        "Side by side: " + "; ".join(labels),
+        f"{labels[0]} beside " + "; ".join(labels[1:]),
         [],
         findings,
-        [printed(title, tables[name].to_pylist()) for name, title in (("comparison", "Differences"), ("runs", "Runs"))],
-        _plots(each),
+        [comparison_table(tables["comparison"].to_pylist(), labels), runs_table(tables["runs"].to_pylist())],
+        [*(("", plot) for plot in comparison_plots(comparison_data(made, labels))), *_plots(each)],
+        tables_first=True,
     )
 
 
@@ -69,8 +80,8 @@ def history_paper(tables: Mapping[str, Rows], findings: Sequence[Finding]) -> Pa
         f"{count:,} recorded sessions, oldest first.",
         [],
         findings,
-        [printed("Trends", tables["trends"]), printed("Runs", tables["runs"])],
-        [],
+        [trends_table(tables["trends"]), runs_table(tables["runs"])],
+        [("", plot) for plot in history_plots(history_data(tables["runs"])["trends"])],
     )
 
 
@@ -82,11 +93,6 @@ def _about(info: SessionInfo) -> str:
         f"recorded in {info.location}",
     ]
     return ", ".join(part for part in parts if part)
-
-
-def _table(name: str, title: str, columns: Sequence[str], rows: Rows) -> PrintedTable:
-    there = [column for column in columns if rows and column in rows[0]]
-    return printed(title, rows, there)
 
 
 def _plots(each: Sequence[tuple[str, Made, Mapping[str, Rows]]]) -> list[tuple[str, Plot]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -16,7 +16,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from spark_reports.page.finding import BAD, GOOD, WARN, Finding
-from spark_reports.prints.plots import LEGEND_COLUMNS, Plot, plain
+from spark_reports.prints.cells import PrintedTable
+from spark_reports.prints.plots import LEGEND_COLUMNS, Plot, plain, printable
 
 A4_INCHES = (8.27, 11.69)
 PICTURE_INCHES = 10.0
@@ -25,7 +26,8 @@ WIDTH_CHARS = 100
 FINDINGS_ON_A_PAGE = 16
 TOP, BOTTOM, LINE = 0.95, 0.06, 0.0165
 ROWS_MAX = 400
-CELL_CHARS = 30
+CELL_CHARS = 60
+LINE_CHARS = 165  # of a table: what is set smaller, nobody reads
 MARKS = {BAD: ("#b42624", "!"), WARN: ("#855200", "!"), GOOD: ("#17703f", "+")}
 
 _STYLE: dict[str, Any] = {
@@ -43,15 +45,6 @@ _STYLE: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class PrintedTable:
-    """Rows under column names; what is too long for a page is cut, and says so."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[object]]
-
-
-@dataclass(frozen=True)
 class Paper:
     """Everything that is printed. `figures` are (label, value) pairs, `plots` are made when they are drawn."""
 
@@ -62,18 +55,26 @@ class Paper:
     tables: Sequence[PrintedTable]
     plots: Sequence[tuple[str, Plot]]
     """(heading, plot); the heading names the session where there are several."""
+    tables_first: bool = False
 
 
 def write_pdf(paper: Paper, path: Path, said: Callable[[str], object] = lambda _text: None) -> None:
-    """One PDF: findings first, then plots, then tables. Raises OSError."""
+    """One PDF: findings first, then plots and tables. Raises OSError."""
     with _styled(), PdfPages(path, metadata={"Title": paper.title, "Creator": "Brokerscope"}) as pages:
         for sheet in _findings_sheets(paper):
             pages.savefig(sheet)
+        if paper.tables_first:
+            _save(pages, _tables_sheets(paper.tables))
         for pair in _in_twos(paper.plots):
             said(pair[0][1].title)
             pages.savefig(_plots_sheet(pair))
-        for sheet in _tables_sheets(paper.tables):
-            pages.savefig(sheet)
+        if not paper.tables_first:
+            _save(pages, _tables_sheets(paper.tables))
+
+
+def _save(pages: PdfPages, sheets: Iterable[Figure]) -> None:
+    for sheet in sheets:
+        pages.savefig(sheet)
 
 
 def write_pictures(paper: Paper, folder: Path, said: Callable[[str], object] = lambda _text: None) -> list[Path]:
@@ -111,8 +112,7 @@ def _sheet() -> Figure:
 
 
 def _write(figure: Figure, y: float, text: str, **look: Any) -> None:
-    shown = "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
-    figure.text(look.pop("x", 0.08), y, shown, parse_math=False, va="top", **look)
+    figure.text(look.pop("x", 0.08), y, printable(text), parse_math=False, va="top", **look)
 
 
 def _findings_sheets(paper: Paper) -> Iterable[Figure]:
@@ -188,10 +188,9 @@ def _tables_sheets(tables: Sequence[PrintedTable]) -> Iterable[Figure]:
     figure, y = _sheet(), TOP
     drawn = False
     for table in tables:
-        rows = [[_cell(value) for value in row] for row in table.rows[:ROWS_MAX]]
-        if not rows:
+        if not table.rows:
             continue
-        lines = [[str(name) for name in table.columns], *rows]
+        lines = _fitting([table.columns, *table.rows[:ROWS_MAX]])
         x = _starts(lines)
         if drawn and y - LINE * min(len(lines) + 2, 8) < BOTTOM:
             yield figure
@@ -220,24 +219,20 @@ def _write_head(figure: Figure, y: float, table: PrintedTable) -> float:
     return y - (0.045 if more else 0.028)
 
 
+def _fitting(lines: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Cells cut so far that a line keeps to the sheet, the longest first."""
+    longest = [max(len(line[place]) for line in lines) + 2 for place in range(len(lines[0]))]
+    most = CELL_CHARS
+    while most > 6 and sum(min(length, most) for length in longest) > LINE_CHARS:
+        most -= 2
+    return [[plain(text, most - 2) for text in line] for line in lines]
+
+
 def _starts(lines: Sequence[Sequence[str]]) -> list[float]:
     """Where each column begins, by the length of its longest cell."""
     widths = [max(len(line[place]) for line in lines) + 2 for place in range(len(lines[0]))]
     step = min(0.86 / max(1, sum(widths)), 0.0085)
     return [0.08 + step * sum(widths[:place]) for place in range(len(widths))]
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.4g}"
-    text = "".join(sign if sign.isprintable() else "?" for sign in str(value))
-    return text if len(text) <= CELL_CHARS else text[: CELL_CHARS - 1] + "…"
 
 
 def _file_name(heading: str, plot: Plot, taken: set[str]) -> str:
@@ -250,14 +245,3 @@ def _file_name(heading: str, plot: Plot, taken: set[str]) -> str:
         name, number = f"{base}-{number}", number + 1
     taken.add(name.lower())
     return name
-
-
-def printed(title: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> PrintedTable:
-    """A table of dictionaries; `columns` are all where none are named."""
-    names = list(columns) or (list(rows[0]) if rows else [])
-    heads = [f"{name.removesuffix('_ns')}_ms" if name.endswith("_ns") else name for name in names]
-    return PrintedTable(title, heads, [[_readable(name, row.get(name)) for name in names] for row in rows])
-
-
-def _readable(name: str, value: object) -> object:
-    return value / 1e6 if name.endswith("_ns") and isinstance(value, int | float) else value

@@ -112,14 +112,15 @@ def _clock(seconds: float, _place: object = None) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes:02d}:{rest:02d}"
 
 
-def _short(value: float, _place: object = None) -> str:
+def short(value: float, _place: object = None) -> str:
+    """12.3k for 12,300."""
     for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= limit:
             return f"{value / limit:.3g}{unit}"
     return f"{value:.3g}"
 
 
-def _over_time(ax: Axes, data: Data) -> None:
+def over_time(ax: Axes, data: Data) -> None:
     """Time below, rebalances as bands, faults and actions as lines."""
     ax.set_xlim(data["from_s"], max(data["to_s"], data["from_s"] + 1e-9))
     ax.xaxis.set_major_formatter(FuncFormatter(_clock))
@@ -141,7 +142,8 @@ def _values(series: Sequence[float | None]) -> np.ndarray[Any, Any]:
     return np.array([np.nan if value is None else value for value in series], dtype=np.float64)
 
 
-def _legend(ax: Axes, names: int) -> None:
+def draw_legend(ax: Axes, names: int) -> None:
+    """Above the plot, where there is room for it."""
     if 1 < names <= LEGEND_MAX + 1:
         ax.legend(
             fontsize=6, frameon=False, ncols=min(names, LEGEND_COLUMNS), loc="lower left", bbox_to_anchor=(0, 1.0)
@@ -149,7 +151,7 @@ def _legend(ax: Axes, names: int) -> None:
 
 
 def _lines(ax: Axes, data: Data, series: Sequence[Data], value: str, unit: str) -> None:
-    _over_time(ax, data)
+    over_time(ax, data)
     times = _times(data)
     for place, one in enumerate(series):
         ax.plot(
@@ -157,12 +159,12 @@ def _lines(ax: Axes, data: Data, series: Sequence[Data], value: str, unit: str) 
         )
     ax.set_ylabel(unit)
     ax.set_ylim(bottom=0)
-    ax.yaxis.set_major_formatter(FuncFormatter(_short))
-    _legend(ax, len(series))
+    ax.yaxis.set_major_formatter(FuncFormatter(short))
+    draw_legend(ax, len(series))
 
 
 def _latency(ax: Axes, data: Data, lines: Sequence[Sequence[float]]) -> None:
-    _over_time(ax, data)
+    over_time(ax, data)
     table = np.array(lines, dtype=np.float64)
     for place, name in enumerate(("p50", "p90", "p99", "p99.9", "max"), 1):
         # What took no time at all in virtual time has no place on a logarithmic axis: a gap says so.
@@ -170,8 +172,8 @@ def _latency(ax: Axes, data: Data, lines: Sequence[Sequence[float]]) -> None:
         ax.plot(table[:, 0], values, label=name, color=COLOURS[place - 1], linewidth=0.9)
     ax.set_yscale("log")
     ax.set_ylabel("ms")
-    ax.yaxis.set_major_formatter(FuncFormatter(_short))
-    _legend(ax, 5)
+    ax.yaxis.set_major_formatter(FuncFormatter(short))
+    draw_legend(ax, 5)
 
 
 def _curve(ax: Axes, curves: Mapping[str, Sequence[Sequence[float]]]) -> None:
@@ -184,12 +186,12 @@ def _curve(ax: Axes, curves: Mapping[str, Sequence[Sequence[float]]]) -> None:
     ax.set_xticks([1, 2, 10, 100, 1_000, 10_000], ["0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"])
     ax.set_xlabel("share of messages that took no longer")
     ax.set_ylabel("ms")
-    ax.yaxis.set_major_formatter(FuncFormatter(_short))
-    _legend(ax, len(curves))
+    ax.yaxis.set_major_formatter(FuncFormatter(short))
+    draw_legend(ax, len(curves))
 
 
 def _heat(ax: Axes, data: Data, heat: Data) -> None:
-    _over_time(ax, data)
+    over_time(ax, data)
     rows = len(heat["labels"])
     grid = np.full((rows, data["buckets"]), np.nan)
     for at, level, messages in heat["cells"]:
@@ -203,19 +205,19 @@ def _heat(ax: Axes, data: Data, heat: Data) -> None:
         extent=(data["from_s"], data["from_s"] + data["buckets"] * data["width_s"], -0.5, rows - 0.5),
     )
     shown = range(0, rows, max(1, rows // 8))
-    ax.set_yticks(list(shown), [_short(heat["labels"][row]) for row in shown])
+    ax.set_yticks(list(shown), [short(heat["labels"][row]) for row in shown])
     ax.set_ylabel("ms")
 
 
 def _rows_of_time(
     ax: Axes, data: Data, names: Sequence[str], grid: np.ndarray[Any, Any], colours: str, most: float
 ) -> None:
-    _over_time(ax, data)
+    over_time(ax, data)
     end_s = data["from_s"] + data["buckets"] * data["width_s"]
     extent = (data["from_s"], end_s, len(names) - 0.5, -0.5)
     image = ax.imshow(grid, aspect="auto", cmap=colours, vmin=0, vmax=most or 1, extent=extent)
     _name_rows(ax, names)
-    ax.figure.colorbar(image, ax=ax, pad=0.01, format=FuncFormatter(_short))
+    ax.figure.colorbar(image, ax=ax, pad=0.01, format=FuncFormatter(short))
 
 
 def _name_rows(ax: Axes, names: Sequence[str]) -> None:
@@ -235,7 +237,7 @@ def _busy(ax: Axes, data: Data) -> None:
 
 
 def _ownership(ax: Axes, data: Data) -> None:
-    _over_time(ax, data)
+    over_time(ax, data)
     found = data["ownership"]
     boxes = [
         Rectangle((start, row - 0.4), end - start, 0.8) for row, start, end, _client, _generation in found["spans"]
@@ -258,9 +260,9 @@ def _bars(ax: Axes, names: Sequence[str], parts: Sequence[tuple[str, Sequence[fl
         left += np.array(values, dtype=np.float64)
     ax.invert_yaxis()
     ax.set_yticks(range(len(names)), [plain(name, 44) for name in names], fontsize=6)
-    ax.xaxis.set_major_formatter(FuncFormatter(_short))
+    ax.xaxis.set_major_formatter(FuncFormatter(short))
     ax.set_xlabel("messages")
-    _legend(ax, len(parts))
+    draw_legend(ax, len(parts))
 
 
 def _attempts(ax: Axes, rows: Sequence[Data]) -> None:
@@ -282,10 +284,15 @@ def _partitions(ax: Axes, topic: Data) -> None:
     ax.set_xticks(list(shown), [str(topic["partitions"][place]) for place in shown])
     ax.set_xlabel("partition")
     ax.set_ylabel("messages")
-    ax.yaxis.set_major_formatter(FuncFormatter(_short))
+    ax.yaxis.set_major_formatter(FuncFormatter(short))
+
+
+def printable(text: str) -> str:
+    """Without anything that no font has; what ties a number to its unit is a space on paper."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text.replace("\u00a0", " "))
 
 
 def plain(text: str, most: int = 60) -> str:
     """Data on one short line, without anything that cannot be printed."""
-    shown = "".join(sign if sign.isprintable() else "?" for sign in str(text))
+    shown = printable(str(text)).replace("\n", "?")
     return shown if len(shown) <= most else shown[: most - 1] + "…"

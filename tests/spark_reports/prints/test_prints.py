@@ -10,8 +10,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from spark_reports.page.finding import BAD, GOOD, Finding
-from spark_reports.prints.paper import ROWS_MAX, Paper, printed, write_pdf, write_pictures
-from spark_reports.prints.plots import plain, plots
+from spark_reports.prints.cells import printed
+from spark_reports.prints.paper import ROWS_MAX, Paper, write_pdf, write_pictures
+from spark_reports.prints.plots import plain, plots, printable
 
 HOSTILE = "$\\frac{1}{0}$ <b>\u202eevil</b>\x00\n../../etc"
 
@@ -106,9 +107,9 @@ def test_what_took_no_time_leaves_a_gap_on_a_logarithmic_axis() -> None:
     assert p50[1] == 1
 
 
-def test_nanoseconds_are_printed_as_milliseconds() -> None:
-    table = printed("Rebalances", [{"pause_ns": 2_500_000, "cause": "joined"}])
-    assert (table.columns, table.rows) == (["pause_ms", "cause"], [[2.5, "joined"]])
+def test_what_ties_a_number_to_its_unit_is_a_space_on_paper() -> None:
+    """The fonts of paper need no sign for it, and a reader sees no question mark."""
+    assert printable("118\u00a0ms\x00") == plain("118\u00a0ms\x00") == "118 ms?"
 
 
 @pytest.mark.parametrize("count", [1, 60])

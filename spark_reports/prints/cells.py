@@ -1,0 +1,124 @@
+"""Tables on paper: headings in words, values with their units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spark_reports.page import text
+from spark_reports.page.measures import MEASURES, change, shown
+
+Rows = Sequence[Mapping[str, Any]]
+
+# Of these a person asks when, of all other nanoseconds how long.
+_MOMENTS = frozenset({"time_ns", "started_ns", "ended_ns", "start_ns", "from_ns", "to_ns", "first_ns", "last_ns"})
+_SHARES = frozenset({"share", "utilisation", "share_of_partition", "share_of_topic"})
+_NAMES = frozenset({"seed", "partition", "offset", "generation_after", "rank"})
+_HEADS = {"client": "consumer", "p999_ns": "p99.9", "max_ns": "maximum", "nacked": "refused"}
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    """Rows of words under column names; what is too long for a page is cut, and says so."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def printed(title: str, rows: Rows, columns: Sequence[str] = ()) -> PrintedTable:
+    """A table of dictionaries; `columns` are all where none are named."""
+    names = list(columns) or (list(rows[0]) if rows else [])
+    return PrintedTable(
+        title, [heading(name) for name in names], [[cell(name, row.get(name)) for name in names] for row in rows]
+    )
+
+
+def heading(name: str) -> str:
+    """A column's name in words: pause for pause_ns."""
+    return _HEADS.get(name, name.removesuffix("_ns").replace("_", " "))
+
+
+def cell(name: str, value: object) -> str:
+    """A value as people read it, by the name of its column."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return _number(name, value)
+    return str(value).replace("_", " ") if name in {"name", "measure", "outcome"} else str(value)
+
+
+def _number(name: str, value: float) -> str:
+    if name in _MOMENTS:
+        return text.clock(value)
+    if name.endswith("_ns"):
+        return text.duration(value)
+    if name in _SHARES:
+        return text.share(value)
+    if name in _NAMES:
+        return str(value)
+    return text.count(value) if isinstance(value, int) else text.rate(value)
+
+
+def cost_table(rows: Rows) -> PrintedTable:
+    """What the session cost; each row has a unit of its own."""
+    shapes = {
+        "bytes": text.size,
+        "s": lambda value: text.duration(value * 1e9),
+        "ms": lambda value: text.duration(value * 1e6),
+        "count": text.count,
+    }
+    told = [[row["name"].replace("_", " "), shapes.get(row["unit"], text.rate)(row["value"])] for row in rows]
+    return PrintedTable("What it cost", ["", ""], told)
+
+
+def comparison_table(compared: Rows, labels: Sequence[str]) -> PrintedTable:
+    """A figure a row; the first session, then each other one beside its difference from the first."""
+    found = {(row["measure"], row["session"]): row for row in compared}
+    heads = ["figure", labels[0]]
+    for label in labels[1:]:
+        heads += [label, "difference"]
+    rows = []
+    for name, measure in MEASURES.items():
+        if (name, 0) not in found:
+            continue
+        line = [measure.label, shown(name, found[name, 0]["value"])]
+        for session in range(1, len(labels)):
+            row = found.get((name, session))
+            line += ["-", "-"] if row is None else [shown(name, row["value"]), _difference(row)]
+        rows.append(line)
+    return PrintedTable("Side by side", heads, rows)
+
+
+def _difference(row: Mapping[str, Any]) -> str:
+    if row["verdict"] == "same":
+        return "same"
+    told = change(row["change"], row["difference"])
+    return f"{told}, {row['verdict']}" if row["verdict"] in ("better", "worse") else told
+
+
+def trends_table(trends: Rows) -> PrintedTable:
+    """A figure of a scenario a row: its first, median and last value, and where it goes."""
+    rows = []
+    for row in trends:
+        name = row["measure"]
+        if name in MEASURES:
+            values = [shown(name, row[value]) for value in ("first", "median", "last")]
+            told = "same" if row["verdict"] == "same" else change(row["change"], row["per_run"])
+            odd = "-" if row["odd_name"] is None else f"{row['odd_name']}: {shown(name, row['odd_value'])}"
+            rows.append([row["scenario"], MEASURES[name].label, text.count(row["runs"]), *values, told, odd])
+    heads = ["scenario", "figure", "runs", "first", "median", "last", "change", "out of line"]
+    return PrintedTable("Trends", heads, rows)
+
+
+def runs_table(runs: Rows) -> PrintedTable:
+    """A run a row, with what is asked of it first."""
+    columns = (
+        "name", "scenario", "seed", "started_at", "duration_ns", "published", "delivered", "p50_ns", "p99_ns",
+        "dead_lettered", "turned_away", "rebalances", "ended",
+    )  # fmt: skip
+    short = [{**row, "started_at": str(row["started_at"] or "")[:16].replace("T", " ")} for row in runs]
+    return printed("Runs", short, columns)

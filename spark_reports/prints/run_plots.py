@@ -1,0 +1,68 @@
+"""Plots of several sessions in one: beside each other, or from run to run; from the data of their pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from spark_reports.page import text
+from spark_reports.prints.plots import COLOURS, Plot, draw_legend, over_time, plain, short
+
+_OVER_TIME = (
+    ("published", "Published, messages a second", "messages/s"),
+    ("delivered", "Delivered, messages a second", "messages/s"),
+    ("p50", "Publish to first delivery, p50", "ms"),
+    ("p99", "Publish to first delivery, p99", "ms"),
+    ("lag", "Messages behind, all groups", "messages"),
+    ("waiting", "Messages waiting in queues", "messages"),
+)
+
+
+def comparison_plots(data: Mapping[str, Any]) -> Iterator[Plot]:
+    """One line a session, from the data of the comparison's page."""
+    for name, title, unit in _OVER_TIME:
+        lines = [(one["name"], one[name]) for one in data["sessions"] if one[name]]
+        if lines:
+            draw = partial(_sessions, data=data, lines=lines, unit=unit)
+            yield Plot(f"compared-{name}", title, draw)
+
+
+def _sessions(ax: Axes, data: Mapping[str, Any], lines: Sequence[tuple[str, Any]], unit: str) -> None:
+    over_time(ax, data)
+    for place, (name, points) in enumerate(lines):
+        table = np.array(points, dtype=np.float64)
+        ax.plot(table[:, 0], table[:, 1], label=plain(name), color=COLOURS[place % len(COLOURS)], linewidth=0.9)
+    ax.set_ylabel(unit)
+    ax.set_ylim(bottom=0)
+    ax.yaxis.set_major_formatter(FuncFormatter(short))
+    draw_legend(ax, len(lines))
+
+
+def history_plots(trends: Mapping[str, Any]) -> Iterator[Plot]:
+    """One plot a figure, one line a scenario, from the data of the history's page."""
+    for name, trend in trends.items():
+        yield Plot(f"trend-{name.removesuffix('_ns')}", trend["label"], partial(_runs, trend=trend))
+
+
+def _runs(ax: Axes, trend: Mapping[str, Any]) -> None:
+    for place, line in enumerate(trend["lines"]):
+        numbers = [number + 1 for number, _value in line["points"]]
+        values = [np.nan if value is None else value for _number, value in line["points"]]
+        ax.plot(
+            numbers, values, label=plain(line["name"], 24), color=COLOURS[place % len(COLOURS)], marker="o",
+            markersize=2.5, linewidth=0.9,
+        )  # fmt: skip
+    ax.set_xlabel("run, in the order of their beginning")
+    ax.set_ylim(bottom=0)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.yaxis.set_major_formatter(FuncFormatter(partial(_with_unit, unit=trend["unit"])))
+    draw_legend(ax, len(trend["lines"]))
+
+
+def _with_unit(value: float, _place: object = None, *, unit: str) -> str:
+    return text.FILTERS[unit](value) if unit in ("duration", "size") else short(value)
