@@ -15,6 +15,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from app.filters import Field, Fields, FilterError, parse
 from app.filters.field import Kind, folded
 from app.view_models.row_changes import common_prefix, common_suffix, row_changes
+from app.view_models.sifter import Sifter, Wanted
 from widgets.roles import Role
 from widgets.words import tr
 
@@ -90,6 +91,7 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         self._sort_by: int | None = None
         self._sort_down = False
         self._counts = (0, 0)
+        self._sifter: Sifter[Row] = Sifter(self._show, self)
         self._getters: list[dict[int, Callable[[Row], object]]] = [self._getters_of(c) for c in self.columns]
 
     def _getters_of(self, column: Column[Row]) -> dict[int, Callable[[Row], object]]:
@@ -142,7 +144,7 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         """Sort by a column from now on; -1 for the order in which the rows are given."""
         self._sort_by = column if 0 <= column < len(self.columns) else None
         self._sort_down = order == Qt.SortOrder.DescendingOrder
-        self._show(self._arranged())
+        self._arrange()
 
     # -- what the owner of the model does ---------------------------------------------------------------------------
 
@@ -151,7 +153,7 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         if rows is self._source or rows == self._source:
             return
         self._source = rows
-        self._show(self._arranged())
+        self._arrange()
 
     def set_filter(self, text: str) -> None:
         """Show only rows that the filter finds; where it cannot be read, the rows stay and `filter_judged` says why."""
@@ -164,12 +166,12 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         if text != self._filter_text:
             self._filter_text = text
             self._test = None if wanted.takes_all else wanted.tester(self._answers, self._folded)
-            self._show(self._arranged())
+            self._arrange()
 
     def set_only(self, wanted: Callable[[Row], bool] | None) -> None:
         """Show only rows that `wanted` accepts, beside the filter; None for all."""
         self._only = wanted
-        self._show(self._arranged())
+        self._arrange()
 
     def touch_live(self) -> None:
         """The clock moved: columns marked as live are drawn again."""
@@ -213,20 +215,22 @@ class TableModel(QAbstractTableModel, Generic[Row]):
             known = self._found[key] = (row, self._haystack(row).casefold())
         return known[1]
 
-    def _arranged(self) -> list[Row]:
-        rows = list(self._source)
-        if self._only is not None:
-            rows = [row for row in rows if self._only(row)]
-        if self._test is not None:
-            if len(self._found) > 2 * len(self._source) + 1000:
-                self._found.clear()
-            rows = [row for row in rows if self._test(row)]
-        else:
+    def _arrange(self) -> None:
+        if self._test is None or len(self._found) > 2 * len(self._source) + 1000:
             self._found.clear()
-        if self._sort_by is not None:
-            column = self.columns[self._sort_by]
-            rows.sort(key=column.sort or column.text, reverse=self._sort_down)
-        return rows
+        column = None if self._sort_by is None else self.columns[self._sort_by]
+        tests = tuple(test for test in (self._only, self._test) if test is not None)
+        order = None if column is None else column.sort or column.text
+        self._sifter.sift(self._source, Wanted(tests, order, self._sort_down))
+
+    def settle(self) -> None:
+        """Rows that are still being filtered or sorted are shown before this returns."""
+        self._sifter.settle()
+
+    @property
+    def sifting(self) -> bool:
+        """True while many rows are being filtered or sorted; those before are shown meanwhile."""
+        return self._sifter.busy
 
     def _show(self, new: list[Row]) -> None:
         old = self._shown

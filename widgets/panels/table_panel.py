@@ -253,7 +253,10 @@ class TablePanel(Panel):
         return [key for first, last in self._selected_spans() for key in self._keys(first, last)]
 
     def shown_keys(self) -> list[Hashable]:
-        """Keys of all rows that are shown, from the top down."""
+        """Keys of all rows that are shown, from the top down; never of rows that a filter is about to take away."""
+        settle = getattr(self.model, "settle", None)
+        if settle is not None:
+            settle()
         return self._keys(0, self.model.rowCount() - 1)
 
     def _keys(self, first: int, last: int) -> list[Hashable]:

@@ -1,0 +1,101 @@
+"""Filtering and sorting of rows: few at once, many in slices, between which the window draws."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from PySide6.QtCore import QObject, QTimer
+
+Row = TypeVar("Row")
+# Up to so many rows are done at once: in less than a frame.
+AT_ONCE = 5_000
+STRIDE = 500
+SLICE_S = 0.006
+# Between two slices whatever waits in the event loop has its turn.
+PAUSE_MS = 1
+
+
+class Wanted(NamedTuple, Generic[Row]):
+    """Rows that every one of `tests` accepts, by `order` where there is one."""
+
+    tests: tuple[Callable[[Row], bool], ...] = ()
+    order: Callable[[Row], Any] | None = None
+    down: bool = False
+
+
+def sifted(rows: Sequence[Row], wanted: Wanted[Row]) -> Generator[None, None, list[Row]]:
+    """The rows that are wanted, one stride at a time."""
+    for test in wanted.tests:
+        kept: list[Row] = []
+        for first in range(0, len(rows), STRIDE):
+            kept += filter(test, rows[first : first + STRIDE])
+            yield
+        rows = kept
+    if wanted.order is None:
+        return list(rows)
+    values: list[Any] = []
+    for first in range(0, len(rows), STRIDE):
+        values += map(wanted.order, rows[first : first + STRIDE])
+        yield
+    places = sorted(range(len(rows)), key=values.__getitem__, reverse=wanted.down)
+    yield
+    return [rows[place] for place in places]
+
+
+class Sifter(QObject, Generic[Row]):
+    """Gives `show` the rows that are wanted: before `sift` returns where they are few, else some time later."""
+
+    def __init__(self, show: Callable[[list[Row]], object], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._show = show
+        self._wanted: Wanted[Row] = Wanted()
+        self._work: Generator[None, None, list[Row]] | None = None
+        self._next: Sequence[Row] | None = None
+        self._timer = QTimer(self)
+        self._timer.setInterval(PAUSE_MS)
+        self._timer.timeout.connect(self._slice)
+
+    @property
+    def busy(self) -> bool:
+        """True while rows are being sifted that are not shown yet."""
+        return self._work is not None
+
+    def sift(self, rows: Sequence[Row], wanted: Wanted[Row]) -> None:
+        """Sift `rows`; what was wanted before is dropped.
+
+        Where only the rows are others, those before are shown first: else a list that changes every second
+        would never come to its end.
+        """
+        many = len(rows) > AT_ONCE and bool(wanted.tests or wanted.order)
+        if many and self._work is not None and wanted == self._wanted:
+            self._next = rows
+            return
+        self._wanted, self._next, self._work = wanted, None, sifted(rows, wanted)
+        if many:
+            self._timer.start()
+        else:
+            self.settle()
+
+    def settle(self) -> None:
+        """Come to the end now, for somebody who must have the rows."""
+        while self._work is not None:
+            self._run(float("inf"))
+
+    def _slice(self) -> None:
+        self._run(time.perf_counter() + SLICE_S)
+
+    def _run(self, until_s: float) -> None:
+        work = self._work
+        try:
+            while work is not None:
+                next(work)
+                if time.perf_counter() >= until_s:
+                    return
+        except StopIteration as end:
+            rows, self._next, self._work = self._next, None, None
+            self._timer.stop()
+            self._show(end.value)
+            if rows is not None:
+                self.sift(rows, self._wanted)
