@@ -25,6 +25,7 @@ from broker_core.lab.performers import Performed
 from broker_core.lab.scenario import Scenario, load_scenario
 from broker_core.lab.simulation import Simulation
 from broker_core.session.live_session import LiveSession
+from widgets.words import tr
 
 FAST_TIMES = 10.0
 
@@ -144,9 +145,11 @@ class Player(ShownSession):
             return
         finished = self.status.mode is Mode.FINISHED
         self._end(finished=finished)
-        end = "came to its end" if finished else "was stopped"
-        recorded = f" It is recorded in {self.folder}; Ctrl+E makes a report of it." if self.folder else ""
-        self.said.emit(f"The session {end}.{recorded}")
+        end = tr("came to its end") if finished else tr("was stopped")
+        recorded = (
+            tr(" It is recorded in {folder}; Ctrl+E makes a report of it.", folder=self.folder) if self.folder else ""
+        )
+        self.said.emit(tr("The session {end}.{recorded}", end=end, recorded=recorded))
 
     def close(self) -> None:
         """Stop, at the end of the program or before another session."""
@@ -267,7 +270,7 @@ class Player(ShownSession):
     def perform(self, action: UserAction, source: str = "") -> None:
         """Do `action` in the session; `acted` or `refused` tell, with `source`, what came of it, and so does `said`."""
         if self._engine is None or self._live is None or self.stopped:
-            self.said.emit("The session has ended; start it again to change it.")
+            self.said.emit(tr("The session has ended; start it again to change it."))
             return
         simulation = self._live.simulation
         done = self._engine.post(lambda: simulation.perform(action))
@@ -326,7 +329,7 @@ class Player(ShownSession):
             # The simulation broke at this step; nothing can go on from here.
             self.failed.emit(str(error))
         elif event is not None:
-            self.said.emit(f"Stepped to {describe(event)}")
+            self.said.emit(tr("Stepped to {event}", event=describe(event)))
 
     def _tell(self, done: Future[Performed], source: str) -> None:
         error = done.exception()

@@ -33,6 +33,7 @@ from broker_core.engine.runner import Mode
 from widgets.canvas.canvas import Canvas
 from widgets.main_window import MainWindow
 from widgets.theme import current_theme
+from widgets.words import tr
 
 # The canvas and the clock follow every frame, tables and charts every third: nobody reads faster.
 PANELS_EVERY_FRAMES = 3
@@ -133,7 +134,7 @@ class Workbench(QObject):
         self.views.status.seed = self.player.seed
         self.window.toolbar.set_scenario(scenario.title)
         self.window.setWindowTitle(f"{scenario.title} - Brokerscope")
-        self.window.status.say(f"Opened {scenario.title}.")
+        self.window.status.say(tr("Opened {title}.", title=scenario.title))
         self._measure_recording()
         self.frames.forget()
         self.draw()

@@ -7,15 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from widgets.words import mark, tr
+
 Kind = Literal["text", "number", "duration", "size", "time", "flag"]
 
 KIND_WORDS: Mapping[Kind, str] = {
-    "text": "text",
-    "number": "a number",
-    "duration": "a length of time",
-    "size": "a number of bytes",
-    "time": "a session time",
-    "flag": "yes or no",
+    "text": mark("text"),
+    "number": mark("a number"),
+    "duration": mark("a length of time"),
+    "size": mark("a number of bytes"),
+    "time": mark("a session time"),
+    "flag": mark("yes or no"),
 }
 
 
@@ -49,14 +51,18 @@ class Fields:
         """A sentence for a name that there is not."""
         close = difflib.get_close_matches(folded(name), self._fields, 1)
         if close:
-            return f"There is no field {name} here; did you mean {self._fields[close[0]].name}?"
+            return tr(
+                "There is no field {name} here; did you mean {other}?", name=name, other=self._fields[close[0]].name
+            )
         names = ", ".join(field.name for field in self._fields.values() if field.kind != "flag")
-        return f"There is no field {name} here; there are {names}."
+        return tr("There is no field {name} here; there are {names}.", name=name, names=names)
 
     def unknown_flag(self, name: str) -> str:
         """A sentence for a flag that there is not."""
         flags = ", ".join(f"~{field.name}" for field in self._fields.values() if field.kind == "flag")
-        return f"~{name} has no meaning here; " + (f"there are {flags}." if flags else "rows here have no flags.")
+        if flags:
+            return tr("~{name} has no meaning here; there are {flags}.", name=name, flags=flags)
+        return tr("~{name} has no meaning here; rows here have no flags.", name=name)
 
 
 def folded(name: str) -> str:

@@ -20,6 +20,7 @@ from app.filters.error import FilterError
 from app.filters.field import KIND_WORDS, Field, Fields
 from app.filters.tokens import Part, Token, tokens
 from app.filters.value import Value, is_unit, starts_with_number, value_of
+from widgets.words import tr
 
 MAX_CHARS = 2_000
 MAX_DEPTH = 40
@@ -36,7 +37,9 @@ class Parser:
 
     def __init__(self, text: str, fields: Fields | None) -> None:
         if len(text) > MAX_CHARS:
-            raise FilterError(f"A filter has at most {MAX_CHARS:,} characters; make it shorter.", MAX_CHARS + 1)
+            raise FilterError(
+                tr("A filter has at most {count:,} characters; make it shorter.", count=MAX_CHARS), MAX_CHARS + 1
+            )
         self._tokens = tokens(text)
         self._fields = fields
         self._at = 0
@@ -48,7 +51,7 @@ class Parser:
             return Everything()
         found = self._either()
         if self._next.part is Part.CLOSE:
-            raise FilterError("This bracket was never opened; take it away.", self._next.column)
+            raise FilterError(tr("This bracket was never opened; take it away."), self._next.column)
         return found
 
     @property
@@ -87,7 +90,7 @@ class Parser:
         if token.part is Part.OPEN:
             found = self._deeper(token, self._either)
             if self._next.part is not Part.CLOSE:
-                raise FilterError("This bracket is not closed; end it with )", token.column)
+                raise FilterError(tr("This bracket is not closed; end it with )"), token.column)
             self._take()
             return found
         if token.part is Part.FLAG:
@@ -96,14 +99,14 @@ class Parser:
             return self._comparison(token) if self._is_compared(token) else Words(token.text)
         if token.part is Part.TEXT:
             if self._next.part is Part.OPERATOR:
-                raise FilterError("The name of a field is written without quotes.", token.column)
+                raise FilterError(tr("The name of a field is written without quotes."), token.column)
             return Words(token.text)
         raise FilterError(_expected(token), token.column)
 
     def _deeper(self, token: Token, read: Callable[[], Condition]) -> Condition:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise FilterError("The brackets are nested too deeply; write it with fewer.", token.column)
+            raise FilterError(tr("The brackets are nested too deeply; write it with fewer."), token.column)
         found = read()
         self._depth -= 1
         return found
@@ -132,7 +135,7 @@ class Parser:
         operator = self._take()
         word = self._take()
         if word.part not in {Part.WORD, Part.TEXT}:
-            raise FilterError(f"After {operator.text} comes a value.", word.column)
+            raise FilterError(tr("After {words} comes a value.", words=operator.text), word.column)
         if operator.text.casefold() == "contains":
             return Contains(name, word.text)
         if operator.text == "~=":
@@ -161,7 +164,7 @@ def _search(word: Token) -> Callable[[str], object]:
     try:
         search: Callable[[str], object] = re2.compile(word.text, _OPTIONS).search
     except (re2.error, ValueError):
-        raise FilterError("This is not a regular expression that RE2 can read.", word.column) from None
+        raise FilterError(tr("This is not a regular expression that RE2 can read."), word.column) from None
     return search
 
 
@@ -169,7 +172,7 @@ def _check(field: Field, value: Value, word: Token) -> None:
     """Raises FilterError where a value cannot be one of the field's."""
     if field.kind in {"text", "flag"} or value.is_none:
         return
-    what = f"{field.name} is {KIND_WORDS[field.kind]}"
+    what = tr("{name} is {kind}", name=field.name, kind=tr(KIND_WORDS[field.kind]))
     fits = {
         "number": value.number is not None and value.measure == "",
         "duration": value.measure in {"duration", "time"} or value.number == 0,
@@ -178,14 +181,18 @@ def _check(field: Field, value: Value, word: Token) -> None:
     }
     examples = {"number": "100", "duration": "5 s", "size": "3 KiB", "time": "00:31"}
     if not fits[field.kind]:
-        raise FilterError(f"{what}; write it as in {examples[field.kind]}.", word.column)
+        raise FilterError(
+            tr("{what}; write it as in {examples}.", what=what, examples=examples[field.kind]), word.column
+        )
 
 
 def _expected(token: Token) -> str:
     if token.part is Part.END:
-        return "Something is missing at the end: a word, or a condition as in lag > 100."
+        return tr("Something is missing at the end: a word, or a condition as in lag > 100.")
     if token.part is Part.CLOSE:
-        return "There is nothing before this bracket; write a condition or take it away."
+        return tr("There is nothing before this bracket; write a condition or take it away.")
     if token.part is Part.OPERATOR:
-        return f"Before {token.text} comes the name of a field."
-    return f'Put a condition on both sides of {token.text}, or "{token.text}" in quotes to look for the word.'
+        return tr("Before {words} comes the name of a field.", words=token.text)
+    return tr(
+        'Put a condition on both sides of {words}, or "{words}" in quotes to look for the word.', words=token.text
+    )

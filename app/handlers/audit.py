@@ -30,9 +30,9 @@ class AuditHandlers(QObject):
 
     def _why_not(self) -> str:
         if self._player.scenario is None:
-            return "No session is open."
+            return tr("No session is open.")
         if self._player.folder is None and self._player.events.first_seq > 0:
-            return "This session is not recorded, and its first events are not in memory any more."
+            return tr("This session is not recorded, and its first events are not in memory any more.")
         return ""
 
     def _ask(self) -> None:
@@ -41,7 +41,7 @@ class AuditHandlers(QObject):
         events = self._events(snapshot.events)
         dialog = FactsTableDialog(tr("Was anything lost?"), tr("Accounting for every message..."), self._desk.window)
         job = self._desk.jobs.work(
-            "Was anything lost?",
+            tr("Was anything lost?"),
             lambda work: audit(events(work), snapshot, scenario, work),
             lambda found: table_of(found).sentence,
         )

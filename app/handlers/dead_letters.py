@@ -124,7 +124,7 @@ class DeadLetterHandlers(QObject):
     def _why_no_letter(self) -> str:
         if why := self._panel.why_not_all():
             return why
-        return "" if self._panel.current_key() is not None else "Choose a dead letter first."
+        return "" if self._panel.current_key() is not None else tr("Choose a dead letter first.")
 
     # -- redrive
 
@@ -270,6 +270,15 @@ def outcome_of(found: Sequence[tuple[str, RedrivePreview]], more: int) -> Outcom
         for one in preview.redrivable:
             key = tr("no key") if one.message.key is None else plain_text(one.message.key, 30)
             size = len(one.message.value or b"")
-            lines.append(f"{queue} {one.offset:,} -> {one.origin_topic}, {key}, {size:,} bytes")
+            lines.append(
+                tr(
+                    "{queue} {offset:,} -> {topic}, {key}, {size:,} bytes",
+                    queue=queue,
+                    offset=one.offset,
+                    topic=one.origin_topic,
+                    key=key,
+                    size=size,
+                )
+            )
         lines += [f"{queue} {one.offset:,}: {one.error}" for one in preview.refused]
     return Outcome(going, refused, lines, more)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from broker_core.events import MESSAGE_KINDS, Event, EventKind
+from widgets.words import tr
 
 MAX_PLACES = 40
 
@@ -18,7 +19,7 @@ class Place(NamedTuple):
     offset: int
 
     def __str__(self) -> str:
-        return f"{self.topic}/{self.partition} at {self.offset:,}"
+        return tr("{topic}/{partition} at {offset:,}", topic=self.topic, partition=self.partition, offset=self.offset)
 
     @property
     def id(self) -> str:

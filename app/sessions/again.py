@@ -16,6 +16,7 @@ from broker_core.lab.scenario import Scenario
 from broker_core.lab.simulation import Simulation
 from broker_core.session.live_session import LiveSession
 from broker_core.snapshots import Snapshot
+from widgets.words import tr
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,13 @@ class Branch:
             if done and simulation.events.count != self.moment.events:
                 raise BrokerError(
                     ErrorCode.INVALID_REQUEST,
-                    f"this version runs the session otherwise: {simulation.events.count:,} events up to "
-                    f"{session_time(self.moment.time_ns)}, {self.moment.events:,} were recorded",
+                    tr(
+                        "this version runs the session otherwise: {count:,} events up to {time}, {events:,} "
+                        "were recorded",
+                        count=simulation.events.count,
+                        time=session_time(self.moment.time_ns),
+                        events=self.moment.events,
+                    ),
                 )
             return done
 
@@ -52,8 +58,8 @@ class Branch:
         """The sentence for the end of the errand."""
         at = session_time(self.moment.time_ns)
         if finished:
-            return f"This is a branch: live from {at}, {self.told}. Run it (F5)."
-        return f"This branch was stopped before it came to {at}: it is live from where it stands."
+            return tr("This is a branch: live from {at}, {told}. Run it (F5).", at=at, told=self.told)
+        return tr("This branch was stopped before it came to {at}: it is live from where it stands.", at=at)
 
 
 def branch_of(stored: StoredSession | None, live: LiveSession | None, moment: Snapshot, *, by_event: bool) -> Branch:
@@ -92,7 +98,7 @@ def why_no_branch(stored: StoredSession | None, live: LiveSession | None) -> str
     if stored is not None:
         return stored.why_not_again()
     if live is None:
-        return "No session is open."
+        return tr("No session is open.")
     if live.outside_clients:
-        return "Clients from outside take part in this session: it can be replayed, not branched."
+        return tr("Clients from outside take part in this session: it can be replayed, not branched.")
     return ""

@@ -13,14 +13,15 @@ from broker_core.errors import BrokerError
 from broker_core.session import metadata as meta
 from broker_core.session import schema
 from broker_core.session.lock import is_recording
+from widgets.words import mark, tr
 
 MOST = 200
 _ENDS = {
-    meta.RUNNING: "left open",
-    meta.FINISHED: "finished",
-    meta.STOPPED: "stopped",
-    meta.CRASHED: "the program died",
-    meta.FAILED: "the recording failed",
+    meta.RUNNING: mark("left open"),
+    meta.FINISHED: mark("finished"),
+    meta.STOPPED: mark("stopped"),
+    meta.CRASHED: mark("the program died"),
+    meta.FAILED: mark("the recording failed"),
 }
 
 
@@ -69,13 +70,13 @@ def entry_of(folder: Path) -> Entry | None:
     try:
         started = datetime.fromisoformat(metadata.started_at).astimezone().strftime("%Y-%m-%d %H:%M")
     except ValueError:
-        started = "at an unknown time"
+        started = tr("at an unknown time")
     return Entry(
         folder,
         metadata.scenario or folder.name,
         started,
         "" if metadata.duration_ns is None else duration(metadata.duration_ns),
-        "being recorded" if running and recording else _ENDS.get(metadata.ended, metadata.ended),
+        tr("being recorded") if running and recording else tr(_ENDS.get(metadata.ended, metadata.ended)),
         left_open=running and not recording,
         recording=running and recording,
     )

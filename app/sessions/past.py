@@ -14,6 +14,7 @@ from broker_core.errors import BrokerError
 from broker_core.events import Event
 from broker_core.session.film import Film
 from broker_core.snapshots import Snapshot
+from widgets.words import tr
 
 PLAY_EVERY_MS = 40
 LEAD_NS = NS_PER_S
@@ -141,7 +142,7 @@ class Past(QObject):
                 self.target_ns = self.snapshot.time_ns
             self.changed.emit()
         elif isinstance(error, BrokerError | OSError | ValueError):
-            self.failed.emit(f"This moment cannot be shown: {error}")
+            self.failed.emit(tr("This moment cannot be shown: {error}", error=error))
         else:
             raise error
         self._go()

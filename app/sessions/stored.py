@@ -16,6 +16,7 @@ from broker_core.session import metadata as meta
 from broker_core.session import schema
 from broker_core.session.film import FolderFilm
 from broker_core.session.reader import Session, open_session, seal
+from widgets.words import tr
 
 SCENARIO_PATH = "scenario_path"  # in the metadata's `extra`
 BRANCHED_FROM = "branched_from"
@@ -76,7 +77,11 @@ class StoredSession:
 
     def told(self) -> str:
         """What it is and what is wrong with it, in a sentence or two."""
-        what = f"Opened {self.metadata.scenario or self.folder.name}, {s_from_ns(self.end_ns):.0f} s recorded."
+        what = tr(
+            "Opened {title}, {seconds:.0f} s recorded.",
+            title=self.metadata.scenario or self.folder.name,
+            seconds=s_from_ns(self.end_ns),
+        )
         return " ".join([what, *self.problems])
 
 
@@ -89,9 +94,9 @@ def why_not_again(
 ) -> str:
     """Why a session's inputs cannot be had again; "" where they can."""
     if metadata.clock != "virtual" or metadata.extra.get("outside_clients"):
-        return "Clients from outside took part in this session: it can be replayed, not run again."
+        return tr("Clients from outside took part in this session: it can be replayed, not run again.")
     if scenario_problem:
-        return f"Its scenario cannot be run again: {scenario_problem}"
+        return tr("Its scenario cannot be run again: {problem}", problem=scenario_problem)
     find = DataFiles(scenario_path)
     try:
         for producer in scenario.producers:
@@ -103,7 +108,7 @@ def why_not_again(
     except ScenarioError as error:
         return str(error)
     except (msgspec.ValidationError, msgspec.MsgspecError) as error:
-        return f"Something was done in it that this version does not know: {error}"
+        return tr("Something was done in it that this version does not know: {error}", error=error)
     return ""
 
 
@@ -119,6 +124,6 @@ def _scenario(text: str, metadata: meta.Metadata) -> tuple[Scenario, str]:
     try:
         return parse_scenario(text, schema.SCENARIO_FILE), ""
     except ScenarioError as error:
-        about = "What its scenario was about is not known: its file cannot be read."
+        about = tr("What its scenario was about is not known: its file cannot be read.")
         until_s = max(1.0, s_from_ns(metadata.duration_ns or 0))
-        return Scenario(title=metadata.scenario or "A session", about=about, until_s=until_s), str(error)
+        return Scenario(title=metadata.scenario or tr("A session"), about=about, until_s=until_s), str(error)

@@ -14,6 +14,7 @@ from app.view_models.formats import Times, duration, plain_text, session_time
 from app.view_models.table import Column, TableModel
 from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
 from widgets.panels.letter_details import AttemptFacts, LetterFacts
+from widgets.words import tr
 
 PREVIEW_CHARS = 80
 # More than this is not laid out as text: the pane says how much there is.
@@ -71,13 +72,18 @@ class DeadLettersModel(TableModel[DeadLetterView]):
                 "Payload",
                 lambda row: plain_text(row.value, PREVIEW_CHARS),
                 hint=lambda row: plain_text(row.value, 400),
-                about="The beginning of the value as text; what cannot be printed is escaped.",
+                about=tr("The beginning of the value as text; what cannot be printed is escaped."),
             ),
             Column[DeadLetterView](
                 "Origin",
-                lambda row: f"{row.origin_topic}/{row.origin_partition} at {row.origin_offset:,}",
+                lambda row: tr(
+                    "{topic}/{partition} at {offset:,}",
+                    topic=row.origin_topic,
+                    partition=row.origin_partition,
+                    offset=row.origin_offset,
+                ),
                 lambda row: (row.origin_topic, row.origin_partition, row.origin_offset),
-                about="Topic or queue, partition and offset that the message came from.",
+                about=tr("Topic or queue, partition and offset that the message came from."),
             ),
             Column[DeadLetterView](
                 "Attempts", lambda row: str(len(row.attempts)), lambda row: len(row.attempts), numeric=True
@@ -88,7 +94,7 @@ class DeadLettersModel(TableModel[DeadLetterView]):
                 lambda row: -row.dead_ns,
                 numeric=True,
                 live=True,
-                about="Time since it died.",
+                about=tr("Time since it died."),
                 kind="duration",
                 value=lambda row: self._now_ns - row.dead_ns,
             ),
@@ -97,7 +103,7 @@ class DeadLettersModel(TableModel[DeadLetterView]):
                 lambda row: str(row.redrives),
                 lambda row: row.redrives,
                 numeric=True,
-                about="How often it was sent back to its origin already; a high count is a loop.",
+                about=tr("How often it was sent back to its origin already; a high count is a loop."),
             ),
         )
         super().__init__(columns, key=letter_key, haystack=_haystack, parent=parent, more=(*_MORE, size))
@@ -149,18 +155,26 @@ def letter_facts(letter: DeadLetterView, times: Times) -> LetterFacts:
     value = letter.value or b""
     text = _readable(value[:DETAIL_CHARS])
     if len(value) > DETAIL_CHARS:
-        text += f"\n… {len(value) - DETAIL_CHARS:,} more bytes"
+        text += tr("\n… {count:,} more bytes", count=len(value) - DETAIL_CHARS)
     return LetterFacts(
         key=letter_key(letter),
         cause=letter.cause,
         facts=(
-            ("Key", "none" if letter.key is None else plain_text(letter.key, 400)),
-            ("Origin", f"{letter.origin_topic}/{letter.origin_partition} at offset {letter.origin_offset:,}"),
-            ("Dead letter", f"{letter.queue}, number {letter.offset:,}"),
-            ("Published", _moment(letter.published_ns, times)),
-            ("Died", _moment(letter.dead_ns, times)),
-            ("Redrives", str(letter.redrives)),
-            ("Size", "no value" if letter.value is None else f"{len(value):,} bytes"),
+            (tr("Key"), "none" if letter.key is None else plain_text(letter.key, 400)),
+            (
+                tr("Origin"),
+                tr(
+                    "{topic}/{partition} at offset {offset:,}",
+                    topic=letter.origin_topic,
+                    partition=letter.origin_partition,
+                    offset=letter.origin_offset,
+                ),
+            ),
+            (tr("Dead letter"), tr("{queue}, number {offset:,}", queue=letter.queue, offset=letter.offset)),
+            (tr("Published"), _moment(letter.published_ns, times)),
+            (tr("Died"), _moment(letter.dead_ns, times)),
+            (tr("Redrives"), str(letter.redrives)),
+            (tr("Size"), tr("no value") if letter.value is None else tr("{count:,} bytes", count=len(value))),
         ),
         headers=tuple((name, plain_text(data, 400)) for name, data in letter.headers),
         attempts=tuple(
@@ -174,7 +188,7 @@ def letter_facts(letter: DeadLetterView, times: Times) -> LetterFacts:
             )
             for number, attempt in enumerate(letter.attempts, 1)
         ),
-        payload="(no value)" if letter.value is None else text,
+        payload=tr("(no value)") if letter.value is None else text,
     )
 
 

@@ -25,4 +25,8 @@ def help_rows(fields: Fields) -> tuple[FilterHelp, ...]:
 def _row(field: Field) -> FilterHelp:
     name = f"~{field.name}" if field.kind == "flag" else field.name
     example = _EXAMPLES[field.kind].format(name=field.name)
-    return FilterHelp(name, tr(field.about or KIND_WORDS[field.kind].capitalize() + "."), example)
+    return FilterHelp(name, tr(field.about) or _sentence(tr(KIND_WORDS[field.kind])), example)
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."

@@ -28,6 +28,7 @@ from widgets.canvas.overlay_items import FrameItem
 from widgets.canvas.pointer_view import PointerView
 from widgets.canvas.view import CanvasView, Ghost
 from widgets.theme import Theme, qcolour
+from widgets.words import mark, tr
 
 DOTS_TICK_MS = 40
 MENU_TWICE_MS = 150
@@ -38,11 +39,11 @@ _STEPS = {
     Qt.Key.Key_Up: (0, -1),
     Qt.Key.Key_Down: (0, 1),
 }
-KEYS_SENTENCE = (
+KEYS_SENTENCE = mark(
     "Use Tab and the arrow keys to go from box to box: "
     "a dashed ring shows where you are, a solid frame what is selected."
 )
-EMPTY_SENTENCE = "Nothing is running yet. Open a scenario, or press Run (F5)."
+EMPTY_SENTENCE = mark("Nothing is running yet. Open a scenario, or press Run (F5).")
 
 
 class Canvas(PointerView):
@@ -73,7 +74,7 @@ class Canvas(PointerView):
         self._ticker = QTimer(self)
         self._ticker.setInterval(DOTS_TICK_MS)
         self._ticker.timeout.connect(self._move_dots)
-        self.setAccessibleName("Canvas of the broker")
+        self.setAccessibleName(tr("Canvas of the broker"))
         self._map = MiniMap(self)
         self._map.pointed.connect(self._go_to)
         for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
@@ -158,7 +159,7 @@ class Canvas(PointerView):
 
     def cancel_drag(self) -> None:
         """Put a carried consumer back."""
-        self._drag.cancel("Cancelled.")
+        self._drag.cancel(tr("Cancelled."))
 
     def reveal(self, item_id: str) -> None:
         """Frame an id as selected and bring it into sight, without a signal; nothing where it is not drawn."""
@@ -219,7 +220,7 @@ class Canvas(PointerView):
     def hideEvent(self, event: QHideEvent) -> None:
         """Nothing moves unseen, and nothing stays in the air."""
         super().hideEvent(event)
-        self._drag.cancel("The canvas was hidden.")
+        self._drag.cancel(tr("The canvas was hidden."))
         self._run_dots()
 
     # Keyboard
@@ -254,7 +255,7 @@ class Canvas(PointerView):
                 event.accept()
                 return True
         if event.type() == QEvent.Type.WindowDeactivate:
-            self._drag.cancel("The window lost the focus.")
+            self._drag.cancel(tr("The window lost the focus."))
             self._topic_drag.cancel()
         return super().event(event)
 
@@ -267,7 +268,7 @@ class Canvas(PointerView):
         """Arrows move the focus, Enter and M move a consumer, Shift+F10 asks for a menu, Escape lets go."""
         key = event.key()
         if key == Qt.Key.Key_Escape and (self._drag.is_pressed or self._topic_drag.is_pressed):
-            self._drag.cancel("Cancelled.")
+            self._drag.cancel(tr("Cancelled."))
             self._topic_drag.cancel()
         elif event.modifiers() & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier):
             event.ignore()
@@ -340,7 +341,7 @@ class Canvas(PointerView):
     def _describe(self) -> None:
         """Tell screen readers what has the focus."""
         item = self._stage.boxes.get(self._focus_id)
-        text = item.sentence() if item is not None else KEYS_SENTENCE
+        text = item.sentence() if item is not None else tr(KEYS_SENTENCE)
         if text != self.accessibleDescription():
             self.setAccessibleDescription(text)
 
@@ -378,7 +379,7 @@ class Canvas(PointerView):
         middle = area.center()
         draw_icon(painter, "layers", theme.muted, middle.x() - 20, middle.y() - 52, 40, self._look)
         words = QRectF(16, middle.y(), area.width() - 32, 24)
-        write_centred(painter, words, self.view.notice or EMPTY_SENTENCE, "body", theme.muted)
+        write_centred(painter, words, self.view.notice or tr(EMPTY_SENTENCE), "body", theme.muted)
         painter.restore()
 
 

@@ -16,6 +16,7 @@ from widgets.canvas.topic_drag import TopicDrag
 from widgets.canvas.view import Ghost
 from widgets.canvas.zoom_view import ZoomView
 from widgets.theme import Theme
+from widgets.words import tr
 
 EDGE_PIXELS, EDGE_STEP = 24, 12
 
@@ -80,12 +81,12 @@ class PointerView(ZoomView):
         self.pointed_at("")
         if event.button() == Qt.MouseButton.RightButton and self._drag.is_pressed:
             self._swallow_menu = self._drag.is_carrying
-            self._drag.cancel("Cancelled.")
+            self._drag.cancel(tr("Cancelled."))
         elif event.button() == Qt.MouseButton.RightButton and self._topic_drag.is_pressed:
             self._swallow_menu = self._topic_drag.is_carrying
             self._topic_drag.cancel()
         elif event.button() == Qt.MouseButton.LeftButton:
-            self._drag.cancel("Cancelled.")
+            self._drag.cancel(tr("Cancelled."))
             scene_at = self.mapToScene(at)
             self._press_id = self._stage.id_at(scene_at.x(), scene_at.y())
             card = self._stage.consumer(self._press_id)
@@ -104,7 +105,7 @@ class PointerView(ZoomView):
         """Carry, or pan. Without the button down (it came up outside the program) everything is put back."""
         at = event.position().toPoint()
         if not event.buttons() & Qt.MouseButton.LeftButton:
-            self._drag.cancel("The button was released outside the window.")
+            self._drag.cancel(tr("The button was released outside the window."))
             self._panned_from = None
             self._topic_drag.cancel()
             self.arranging.release()
@@ -125,7 +126,7 @@ class PointerView(ZoomView):
                 self._scroll_at_edges(at)
         elif self._press_id.startswith("worker:"):
             if (at - self._press_at).manhattanLength() > START_PIXELS:
-                self._drag.refuse(at, Ghost(WORKERS_STAY))
+                self._drag.refuse(at, Ghost(tr(WORKERS_STAY)))
                 self.viewport().setCursor(Qt.CursorShape.ForbiddenCursor)
         elif self._panned_from is not None:
             self._has_panned |= (at - self._press_at).manhattanLength() > START_PIXELS
