@@ -141,7 +141,7 @@ def queue_one_by_one(count: int, in_flight: int = 0) -> float:
             for _ in range(count):
                 producer.publish("jobs", VALUE)
                 delivery = consumer.take()
-                assert delivery is not None
+                assert delivery is not None and delivery.message.value is not None
                 delivery.ack()
             return time.perf_counter() - started
 
