@@ -23,6 +23,8 @@ _TOLD = ("p99_ns", "p50_ns", "delivered_per_s", "dead_lettered", "turned_away", 
 def history_findings(runs: Rows, trends: Rows) -> list[Finding]:
     """The sentences of the history, worst first."""
     found = [*_ended_badly(runs), *_trends(trends), *_odd(trends), *_same(runs, trends)]
+    if not found:
+        found = [_nothing(trends)]
     return sorted(found, key=lambda finding: ORDER.index(finding.level))
 
 
@@ -77,6 +79,15 @@ def _same(runs: Rows, trends: Rows) -> Iterator[Finding]:
         yield Finding(GOOD, "Nothing drifts", f"{text.plural(len(runs), 'run')}, and every figure stays.", "trends")
     elif not trends:
         yield Finding(INFO, "There is no trend yet", "No scenario was run more than once.", "runs")
+
+
+def _nothing(trends: Rows) -> Finding:
+    """Why there is nothing to tell."""
+    longest = max(trends, key=lambda row: row["runs"])
+    if longest["runs"] < FEWEST:
+        most = f"{longest['scenario']} has {text.plural(longest['runs'], 'run')}, the most of all"
+        return Finding(INFO, f"A trend takes {FEWEST} runs of a scenario", f"{most}.", "runs")
+    return Finding(GOOD, "No figure drifts clearly", "They vary from run to run, but not in one direction.", "trends")
 
 
 def render_history(found: Found, tables: Mapping[str, Rows], findings: Sequence[Finding]) -> str:

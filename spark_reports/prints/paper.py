@@ -72,7 +72,7 @@ def write_pdf(paper: Paper, path: Path, said: Callable[[str], object] = lambda _
             _save(pages, _tables_sheets(paper.tables))
 
 
-def _save(pages: PdfPages, sheets: Iterable[Figure]) -> None:
+def _save(pages: Any, sheets: Iterable[Figure]) -> None:
     for sheet in sheets:
         pages.savefig(sheet)
 

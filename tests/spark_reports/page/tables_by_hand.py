@@ -1,0 +1,45 @@
+"""All tables of a report without Spark: empty, but for the rows that a test is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from spark_reports.collect import Made
+from spark_reports.page.findings import find
+from spark_reports.scale import Scale
+from spark_reports.tables import TABLES
+
+S = 1_000_000_000
+SCALE = Scale(0, 60 * S, S)
+_ARROW = {"BIGINT": pa.int64(), "INT": pa.int32(), "STRING": pa.string(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_()}
+TOTALS = (
+    "published", "delivered", "acknowledged", "dead_lettered", "redriven", "rejected", "dropped", "expired", "evicted",
+    "purged", "redelivered", "rebalances", "events",
+)  # fmt: skip
+
+
+def _schema(ddl: str) -> pa.Schema:
+    columns = (part.split() for part in ddl.replace("`", "").split(", "))
+    return pa.schema([(name, _ARROW[kind]) for name, kind in columns])
+
+
+def made(**rows: list[dict[str, Any]]) -> Made:
+    """All tables, empty but for `rows`; totals are there as they always are."""
+    rows.setdefault("totals", [{"name": name, "recorded": 0} for name in TOTALS])
+    tables = {table.name: pa.Table.from_pylist(rows.get(table.name, []), _schema(table.schema)) for table in TABLES}
+    assert set(rows) <= set(tables)
+    return Made(tables, SCALE)
+
+
+def findings(**rows: list[dict[str, Any]]) -> list[Any]:
+    tables = {name: table.to_pylist() for name, table in made(**rows).tables.items()}
+    return find(tables, SCALE)
+
+
+def equal(name: str = "published", summary: int = 5, recorded: int = 5) -> dict[str, Any]:
+    return {
+        "name": name, "summary": summary, "recorded": recorded, "difference": recorded - summary,
+        "equal": recorded == summary,
+    }  # fmt: skip

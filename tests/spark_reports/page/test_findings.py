@@ -1,0 +1,244 @@
+"""What a page says first: each finding is computed from its table. No Spark needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from spark_reports.page.finding import WARN
+from tests.spark_reports.page.tables_by_hand import S, equal, findings
+
+
+def test_without_a_summary_nobody_claims_that_it_adds_up() -> None:
+    (only,) = findings()
+    assert only.level == WARN and "no summary" in only.detail
+
+
+CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
+    "dead letters": (
+        {
+            "dead_letters": [
+                {
+                    **{"group": "q", "cause": "poison", "dead_lettered": 3, "redriven": 2, "first_ns": S},
+                    **{"recovered": 1, "died_again": 1, "waiting": 0},
+                },
+                {
+                    **{"group": "q", "cause": "late", "dead_lettered": 1, "redriven": 0, "first_ns": S},
+                    **{"recovered": 0, "died_again": 0, "waiting": 0},
+                },
+            ],
+            "dead_letter_keys": [{"group": "q", "key": "order-7", "dead_lettered": 2}],
+        },
+        [
+            "4 messages ended in the dead letters",
+            "Most often: poison (75 %, in q). 50 % have the key order-7.",
+            "2 were redriven: 1 acknowledged and 1 dead again.",
+        ],
+    ),
+    "rebalance": (
+        {
+            "rebalances": [
+                {
+                    **{"group": "g", "started_ns": 31 * S, "ended_ns": 34 * S, "pause_ns": 3 * S, "finished": True},
+                    **{"cause": "worker-2 crashed", "partitions": 6, "moved": 4, "kept": 2, "stopped": 4},
+                },
+                {
+                    **{"group": "g", "started_ns": 0, "ended_ns": 50 * S, "pause_ns": 50 * S, "finished": True},
+                    **{"cause": "start", "partitions": 6, "moved": 6, "kept": 0, "stopped": 0},
+                },
+            ],
+            "unserved": [
+                {"group": "g", "started_ns": 31 * S, "published": 12},
+                {"group": "g", "started_ns": 0, "published": 99},
+            ],
+        },
+        [
+            "A rebalance stopped 4 of 6 partitions of g for 3 s",
+            "At 00:31.0, because worker-2 crashed. 4 moved, 2 stayed with their owner.",
+            "12 messages arrived meanwhile and waited.",
+        ],
+    ),
+    "lag": (
+        {
+            "lag_series": [
+                {"group": "g", "topic": "t", "partition": 2, "last_lag": 7, "max_lag": 40, "max_lag_ns": S},
+                {"group": "g", "topic": "t", "partition": 3, "last_lag": 2, "max_lag": 5, "max_lag_ns": S},
+            ]
+        },
+        ["g fell 40 messages behind on t/2", "The worst was at 00:01.0. At the end the group was 9 messages behind."],
+    ),
+    "blocked": (
+        {
+            "backpressure": [
+                {"topic": "t", "client": "p", "cause": "t is full", "from_ns": S, "blocked_ns": 3 * S},
+                {"topic": "t", "client": "p", "cause": "", "from_ns": 9 * S, "blocked_ns": 3 * S},
+            ]
+        },
+        ["p was blocked for 6 s on t, 10 % of the session", "The longest wait was 3 s at 00:01.0: t is full."],
+    ),
+    "refused": (
+        {
+            "backpressure_series": [
+                {"topic": "t", "blocks": 0, "blocked_ns": 0, "rejected": 5, "dropped": 2, "evicted": 0, "expired": 0}
+            ]
+        },
+        ["7 messages were turned away or discarded", "5 refused and 2 dropped, on t."],
+    ),
+    "skew": (
+        {
+            "partitions": [
+                {"topic": "t", "partition": 0, "messages": 6, "share": 0.75, "times_even": 1.5},
+                {"topic": "t", "partition": 1, "messages": 2, "share": 0.25, "times_even": 0.5},
+            ],
+            "hot_keys": [{"topic": "t", "rank": 1, "key": "librdkafka/33", "partition": 0, "share_of_partition": 0.67}],
+        },
+        [
+            "Partition 0 of t carried 75 % of its messages: key librdkafka/33",
+            "The key librdkafka/33 alone is 67 % of the partition.",
+        ],
+    ),
+    "a gap in the recording": (
+        {
+            "recording": [
+                {"first_seq": 64, "last_seq": 127, "missing": 1, "doubled": 0, "from_ns": 2 * S, "to_ns": 3 * S},
+                {"first_seq": 640, "last_seq": 703, "missing": 4, "doubled": 2, "from_ns": 5 * S, "to_ns": 6 * S},
+            ]
+        },
+        [
+            "5 events are missing from the recording 2 gaps; the first has 1 event, between 00:02.0 and 00:03.0.",
+            "2 events are recorded twice The first near number 640, at 00:05.0.",
+        ],
+    ),
+    "a message that broke a rule": (
+        {
+            "audit": [
+                {
+                    **{"check": "skipped: x", "messages": 3, "explained": 1, "ok": False, "group": "g", "topic": "t"},
+                    **{"partition": 0, "near_offset": 64},
+                }
+            ],
+            "audit_list": [
+                {"check": "skipped: x", "group": "g", "topic": "t", "partition": 0, "offset": 70, "explained": True},
+                {
+                    **{"check": "skipped: x", "group": "g", "topic": "t", "partition": 0, "offset": 77},
+                    **{"explained": False, "story": "published by p at 1.000 s", "happened_ns": S},
+                },
+            ],
+        },
+        ["2 messages skipped: x The first is t/0 @77 in g: published by p at 1.000 s."],
+    ),
+    "schema": (
+        {
+            "refusals": [
+                {
+                    **{"topic": "t", "subject": "order", "place": "/amount", "outcome": "refused", "messages": 3},
+                    **{"producers": 1, "first_ns": S, "last_ns": 2 * S},
+                },
+                {
+                    **{"topic": "t", "subject": "order", "place": "the value", "outcome": "refused", "messages": 1},
+                    **{"producers": 1, "first_ns": S, "last_ns": 2 * S},
+                },
+            ]
+        },
+        [
+            "The schema order refused 4 messages Most often because of /amount (75 %, on t), from 00:01.0 to 00:02.0.",
+        ],
+    ),
+    "a queue that grows": (
+        {
+            "queues": [
+                {"queue": "q", "start_ns": at * S, "waiting": max(at - 40, 0) * 10, "in_flight": 1} for at in range(60)
+            ]
+        },
+        [
+            "q was still growing at the end: 190 messages waited",
+            "In the last 30 s it went from 0 to 190, 6.33 more a second",
+        ],
+    ),
+    "who did nothing": (
+        {
+            "consumers": [
+                {
+                    **{"group": group, "client": client, "from_ns": 0, "to_ns": 60 * S, "delivered": 0},
+                    **{"with_partitions_ns": owned, "utilisation": 0.0, "in_hand": 0.0},
+                }
+                for group, client, owned in (("g", "spare", 0), ("", "bench", None), ("q", "packer", None))
+            ]
+        },
+        [
+            "spare, bench and packer did nothing",
+            "spare had no partition in g, bench was in no group and packer got nothing from q.",
+        ],
+    ),
+    "who was always busy": (
+        {
+            "consumers": [
+                {
+                    **{"group": "q", "client": "packer", "from_ns": 0, "to_ns": 60 * S, "delivered": 9},
+                    **{"with_partitions_ns": None, "utilisation": 0.97, "in_hand": 3.25},
+                }
+            ]
+        },
+        ["packer was busy at least 95 % of the time packer had 3.2 messages in hand on average."],
+    ),
+    "what a fault did": (
+        {
+            "effects": [
+                {
+                    **{"time_ns": 30 * S, "kind": "fault", "client": "w-1", "cause": "crash", "scope": "g"},
+                    **{
+                        "window_ns": 3 * S,
+                        "delivered_before": 40.0,
+                        "delivered_after": 10.0,
+                        "p99_before_ns": S // 100,
+                    },
+                    **{"p99_after_ns": 3 * S, "behind_before": 3, "behind_after": 240},
+                },
+                {
+                    **{"time_ns": S, "kind": "user_action", "client": "c", "cause": "moved c", "scope": "g"},
+                    **{"window_ns": 3 * S, "delivered_before": 40.0, "delivered_after": 41.0},
+                },
+            ]
+        },
+        [
+            "Fault at 00:30.0: crash (w-1)",
+            "deliveries went from 40.0 to 10.0 a second, p99 from 10 ms to 3 s and the backlog from 3 to 240.",
+        ],
+    ),
+    "a replay": (
+        {
+            "latency": [
+                {"measure": measure, "messages": 70, "p50_ns": S, "p99_ns": S, "max_ns": 60 * S}
+                for measure in ("delivered", "replayed")
+            ],
+            "latency_by_group": [
+                {"measure": measure, "group": "new", "topic": "t", "messages": 70, "p99_ns": S}
+                for measure in ("delivered", "replayed")
+            ],
+            "latency_over_time": [{"measure": "replayed", "start_ns": 7 * S}],
+        },
+        ["new read 70 messages from before its time They were up to 60 s old when they were read."],
+    ),
+    "repeats": (
+        {
+            "redeliveries": [
+                {"group": "q", "topic": "q", "attempt": 1, "delivered": 90},
+                {"group": "q", "topic": "q", "attempt": 2, "delivered": 10},
+            ]
+        },
+        ["10 deliveries were repeats, 10 % of all", "Up to attempt 2, in q."],
+    ),
+}
+
+
+@pytest.mark.parametrize(("rows", "sentences"), CASES.values(), ids=CASES)
+def test_a_finding_is_computed(rows: dict[str, list[dict[str, Any]]], sentences: list[str]) -> None:
+    said = " ".join(f"{one.headline} {one.detail}" for one in findings(**rows)).replace("\u00a0", " ")
+    for sentence in sentences:
+        assert sentence in said
+
+
+def test_even_partitions_are_no_finding() -> None:
+    rows = [{"topic": "t", "partition": p, "messages": 5, "bytes": 1, "share": 0.5, "times_even": 1.0} for p in (0, 1)]
+    assert [one.section for one in findings(partitions=rows, reconciliation=[equal()])] == ["reconciliation"]
