@@ -20,6 +20,7 @@ Kind = Literal["http", "wire"]
 HTTP_PORT = 8_080
 LOOPBACK = "127.0.0.1"
 NEW_TOPIC_PARTITIONS = 3
+ENDED_SHOWN = 20
 
 
 class Doors(QObject):
@@ -53,6 +54,12 @@ class Doors(QObject):
     def connections(self) -> tuple[ConnectionView, ...]:
         """Who is connected."""
         return () if self._connections is None else self._connections.views()
+
+    def ended(self) -> tuple[ConnectionView, ...]:
+        """The last ones that something went wrong with, a cut among it; who just went says nothing."""
+        if self._connections is None:
+            return ()
+        return tuple(view for view in self._connections.gone() if view.last_error)[-ENDED_SHOWN:]
 
     def open(self, kind: Kind, port: int) -> None:
         """Open a door on the session that is shown; `said` tells where it is, or why it cannot be opened."""

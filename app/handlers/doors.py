@@ -32,11 +32,13 @@ class DoorHandlers(QObject):
         bind("doors_close", self.doors.close_all, self._why_none_open)
         panel.openRequested.connect(self._open)
         panel.closeRequested.connect(self.doors.shut)
-        panel.cutRequested.connect(lambda key: self.doors.cut(int(key)) if key is not None else None)
+        panel.cutRequested.connect(lambda key: self.doors.cut(key) if isinstance(key, int) else None)
         self.doors.said.connect(desk.say)
         self.doors.changed.connect(self._show)
         if desk.views.doors is not None:
-            desk.views.doors.follow(self.doors.facts, self.doors.connections, self._why_not)
+            desk.views.doors.follow(
+                self.doors.facts, lambda: (*self.doors.connections(), *self.doors.ended()), self._why_not
+            )
 
     def _open(self, kind: Kind, port: int) -> None:
         if why := self._why_not():

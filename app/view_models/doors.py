@@ -18,14 +18,28 @@ from widgets.words import tr
 
 
 class ConnectionsModel(TableModel[ConnectionView]):
-    """One row a connection, in the order in which they came."""
+    """One row a connection, in the order in which they came; the key is its number while it is open, else a text."""
 
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
         def flow(messages_per_s: float, bytes_per_s: float) -> str:
             return f"{rate(messages_per_s)}, {byte_size(round(bytes_per_s))}"
 
+        def state(row: ConnectionView) -> str:
+            if row.ended_ns is None:
+                return tr("open")
+            return tr("ended {time}", time=session_time(row.ended_ns))
+
+        def only_open(text: Callable[[ConnectionView], str]) -> Callable[[ConnectionView], str]:
+            return lambda row: text(row) if row.ended_ns is None else ""
+
         columns = (
             Column[ConnectionView](tr("Id"), lambda row: str(row.id), lambda row: row.id, numeric=True),
+            Column[ConnectionView](
+                tr("State"),
+                state,
+                lambda row: -1 if row.ended_ns is None else row.ended_ns,
+                about=tr("Those that ended after an error, or were cut, stay here for a while."),
+            ),
             Column[ConnectionView](tr("Door"), lambda row: row.door),
             Column[ConnectionView](tr("Client"), lambda row: row.client or tr("not said yet")),
             Column[ConnectionView](
@@ -34,18 +48,21 @@ class ConnectionsModel(TableModel[ConnectionView]):
                 hint=lambda row: tr("Open since {time}", time=times.hint(row.opened_ns) or session_time(row.opened_ns)),
             ),
             Column[ConnectionView](
-                tr("Requests/s"), lambda row: rate(row.requests_per_s), lambda row: row.requests_per_s, numeric=True
+                tr("Requests/s"),
+                only_open(lambda row: rate(row.requests_per_s)),
+                lambda row: row.requests_per_s,
+                numeric=True,
             ),
             Column[ConnectionView](
                 tr("In (per s)"),
-                lambda row: flow(row.messages_in_per_s, row.bytes_in_per_s),
+                only_open(lambda row: flow(row.messages_in_per_s, row.bytes_in_per_s)),
                 lambda row: row.bytes_in_per_s,
                 numeric=True,
                 about=tr("Messages and bytes that the client sends, a second."),
             ),
             Column[ConnectionView](
                 tr("Out (per s)"),
-                lambda row: flow(row.messages_out_per_s, row.bytes_out_per_s),
+                only_open(lambda row: flow(row.messages_out_per_s, row.bytes_out_per_s)),
                 lambda row: row.bytes_out_per_s,
                 numeric=True,
                 about=tr("Messages and bytes that the client gets, a second."),
@@ -57,9 +74,9 @@ class ConnectionsModel(TableModel[ConnectionView]):
                 numeric=True,
                 roles={Role.WARN: lambda row: "failure" if row.errors else ""},
             ),
-            Column[ConnectionView](tr("Last error"), lambda row: row.last_error),
+            Column[ConnectionView](tr("Last error"), lambda row: row.last_error, hint=lambda row: row.last_error),
         )
-        super().__init__(columns, key=lambda row: row.id, parent=parent)
+        super().__init__(columns, key=lambda row: row.id if row.ended_ns is None else f"ended {row.id}", parent=parent)
 
 
 class DoorsFeed(PanelFeed):

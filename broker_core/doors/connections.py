@@ -19,7 +19,7 @@ class ConnectionView(msgspec.Struct, frozen=True):
     """One connection at one moment. Times are session nanoseconds; sizes are bytes on the wire, both ways.
 
     `client` is what it calls itself ("" while it has not said so), `principal` who its token says it is. Rates are per
-    second, over the last second or two.
+    second, over the last second or two. Of one that has ended, `last_error` says who cut it, and why.
     """
 
     id: int
@@ -41,6 +41,7 @@ class ConnectionView(msgspec.Struct, frozen=True):
     bytes_out_per_s: float
     errors: int
     last_error: str
+    ended_ns: int | None = None  # while it is open
 
 
 _Counts = tuple[int, int, int, int, int]
@@ -145,7 +146,7 @@ class Connections:
         now_ns = self._now_ns()
         with self._lock:
             if self._open.pop(connection.id, None) is not None:
-                self._gone.append(connection.view(now_ns))
+                self._gone.append(msgspec.structs.replace(connection.view(now_ns), ended_ns=now_ns))
 
     def cut(self, number: int, reason: str = "cut by the user") -> bool:
         """End the connection `number`; False where there is none any more."""

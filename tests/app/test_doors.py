@@ -72,6 +72,17 @@ def test_a_connection_is_cut_by_a_click(hand: Hand, doors: DoorHandlers) -> None
         panel.select(0)
         hand.qtbot.mouseClick(panel.cut_button, Qt.MouseButton.LeftButton)
         hand.qtbot.waitUntil(lambda: broker.connects == 2 or not broker.connected, timeout=10_000)
+        hand.qtbot.waitUntil(lambda: bool(doors.doors.ended()), timeout=10_000)
+        hand.show()
+        hand.workbench.draw()
+        model = hand.workbench.views.connections
+        ended = model.place_of("ended 1")
+        texts = [str(model.index(ended, column).data()) for column in range(model.columnCount())]
+        assert texts[1].startswith("ended ")
+        assert texts[-1] == "cut in the window"
+        panel.select(ended)
+        assert not panel.cut_button.isEnabled()
+        assert panel.cut_button.toolTip() == "It has ended already."
 
 
 def test_doors_close_by_a_click_and_with_the_session(hand: Hand, doors: DoorHandlers) -> None:

@@ -14,6 +14,7 @@ from widgets.words import mark, tr
 
 LOOKS = (
     ColumnLook("number", 44, spare=3),
+    ColumnLook("text", 96, spare=5),
     ColumnLook("text", 56),
     ColumnLook("text", 130, 3),
     ColumnLook("mono", 140, 1, spare=4),
@@ -57,7 +58,10 @@ class _Door(QWidget):
 
 
 class DoorsPanel(TablePanel):
-    """`openRequested(kind, port)`, `closeRequested(kind)`, `cutRequested(key)` for the selected connection."""
+    """`openRequested(kind, port)`, `closeRequested(kind)`, `cutRequested(key)` for the selected connection.
+
+    The key of a connection that is open is a number.
+    """
 
     openRequested = Signal(str, int)
     closeRequested = Signal(str)
@@ -95,9 +99,11 @@ class DoorsPanel(TablePanel):
         self._show_cut()
 
     def _show_cut(self) -> None:
-        chosen = self.current_key() is not None
-        self.cut_button.setEnabled(chosen)
-        self.cut_button.setToolTip("" if chosen else tr("Select a connection first."))
+        chosen = self.current_key()
+        is_open = isinstance(chosen, int)
+        self.cut_button.setEnabled(is_open)
+        why = tr("Select a connection first.") if chosen is None else tr("It has ended already.")
+        self.cut_button.setToolTip("" if is_open else why)
 
     def forbid(self, why: str) -> None:
         """Why no door can be opened now, "" where one can."""

@@ -36,7 +36,8 @@ def test_a_connection_is_seen_while_it_is_open():
     connections.closed(first)
     connections.closed(first)
     assert [view.door for view in connections.views()] == ["http"]
-    assert [(view.id, view.messages_in) for view in connections.gone()] == [(first.id, 10)]
+    assert [(view.id, view.messages_in, view.ended_ns) for view in connections.gone()] == [(first.id, 10, 7)]
+    assert connections.views()[0].ended_ns is None
 
 
 def test_rates_are_those_of_the_last_second_or_two_however_often_somebody_looks():
