@@ -16,12 +16,22 @@ Wall time {wall}</source>
 Wanduhrzeit {wall}</translation>
   </message>
   <message>
+   <source>
+… {count:,} more bytes</source>
+   <translation>
+… {count:,} weitere Bytes</translation>
+  </message>
+  <message>
    <source> (revoked)</source>
    <translation> (entzogen)</translation>
   </message>
   <message>
    <source> It is read by {groups}.</source>
    <translation> Gelesen wird es von {groups}.</translation>
+  </message>
+  <message>
+   <source> It is recorded in {folder}; Ctrl+E makes a report of it.</source>
+   <translation> Sie ist aufgezeichnet in {folder}; Strg+E macht einen Bericht daraus.</translation>
   </message>
   <message>
    <source> Its partitions in {name} {heirs}.</source>
@@ -224,6 +234,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine Datei für pytest, die diese Sitzung wiederholt.</translation>
   </message>
   <message>
+   <source>A filter has at most {count:,} characters; make it shorter.</source>
+   <translation>Ein Filter hat höchstens {count:,} Zeichen; kürzer fassen.</translation>
+  </message>
+  <message>
    <source>A group for consumers to move into.</source>
    <translation>Eine Gruppe, in die Consumer wechseln können.</translation>
   </message>
@@ -318,6 +332,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A second later; at the end, live again.</source>
    <translation>Eine Sekunde später; am Ende wieder live.</translation>
+  </message>
+  <message>
+   <source>A session</source>
+   <translation>Eine Sitzung</translation>
   </message>
   <message>
    <source>A session has at most {count:,} bookmarks; remove some first.</source>
@@ -466,6 +484,14 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>After</source>
    <translation>Nachher</translation>
+  </message>
+  <message>
+   <source>After {words} comes a value.</source>
+   <translation>Nach {words} kommt ein Wert.</translation>
+  </message>
+  <message>
+   <source>After ~ comes the name of a flag, as in ~dlq.</source>
+   <translation>Nach ~ kommt der Name eines Merkmals, etwa ~dlq.</translation>
   </message>
   <message>
    <source>Age</source>
@@ -680,6 +706,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Wurde zu</translation>
   </message>
   <message>
+   <source>Before {words} comes the name of a field.</source>
+   <translation>Vor {words} steht der Name eines Feldes.</translation>
+  </message>
+  <message>
    <source>Begin at</source>
    <translation>Beginnen bei</translation>
   </message>
@@ -776,6 +806,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Abgebrochen</translation>
   </message>
   <message>
+   <source>Cancelled.</source>
+   <translation>Abgebrochen.</translation>
+  </message>
+  <message>
    <source>Cancelled; nothing was left half-done.</source>
    <translation>Abgebrochen; nichts blieb halb fertig.</translation>
   </message>
@@ -786,6 +820,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Canvas and scenario, nothing else.</source>
    <translation>Zeichenfläche und Szenario, sonst nichts.</translation>
+  </message>
+  <message>
+   <source>Canvas of the broker</source>
+   <translation>Zeichenfläche des Brokers</translation>
   </message>
   <message>
    <source>Canvas.</source>
@@ -922,6 +960,14 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Clients</source>
    <translation>Clients</translation>
+  </message>
+  <message>
+   <source>Clients from outside take part in this session: it can be replayed, not branched.</source>
+   <translation>An dieser Sitzung nehmen Clients von außen teil: sie lässt sich wiedergeben, nicht abzweigen.</translation>
+  </message>
+  <message>
+   <source>Clients from outside took part in this session: it can be replayed, not run again.</source>
+   <translation>An dieser Sitzung nahmen Clients von außen teil: sie lässt sich wiedergeben, nicht noch einmal ausführen.</translation>
   </message>
   <message>
    <source>Close</source>
@@ -1250,6 +1296,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Detail</source>
    <translation>Einzelheit</translation>
+  </message>
+  <message>
+   <source>Died</source>
+   <translation>Gestorben</translation>
   </message>
   <message>
    <source>Died (session)</source>
@@ -2038,6 +2088,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Er stirbt ohne ein Wort.</translation>
   </message>
   <message>
+   <source>It has ended already.</source>
+   <translation>Sie ist schon zu Ende.</translation>
+  </message>
+  <message>
    <source>It has {count}. Keys may land in other partitions from then on. This cannot be undone.</source>
    <translation>Es hat {count}. Schlüssel können von da an in anderen Partitionen landen. Das lässt sich nicht zurücknehmen.</translation>
   </message>
@@ -2100,6 +2154,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Its number in the bin.</source>
    <translation>Seine Nummer in der Ablage.</translation>
+  </message>
+  <message>
+   <source>Its scenario cannot be run again: {problem}</source>
+   <translation>Ihr Szenario lässt sich nicht noch einmal ausführen: {problem}</translation>
   </message>
   <message>
    <source>Its whole life, in the inspector (Ctrl+L)</source>
@@ -2798,6 +2856,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Über eine Nachricht dort ist bis jetzt nichts bekannt.</translation>
   </message>
   <message>
+   <source>Nothing is running yet. Open a scenario, or press Run (F5).</source>
+   <translation>Noch läuft nichts. Ein Szenario öffnen oder Starten (F5) drücken.</translation>
+  </message>
+  <message>
    <source>Nothing is selected.</source>
    <translation>Nichts ist gewählt.</translation>
   </message>
@@ -2976,6 +3038,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Open: {where}. Only programs on this machine can connect.</source>
    <translation>Offen: {where}. Nur Programme auf diesem Rechner können sich verbinden.</translation>
+  </message>
+  <message>
+   <source>Opened {title}, {seconds:.0f} s recorded.</source>
+   <translation>{title} ist geöffnet, {seconds:.0f} s aufgezeichnet.</translation>
+  </message>
+  <message>
+   <source>Opened {title}.</source>
+   <translation>{title} ist geöffnet.</translation>
   </message>
   <message>
    <source>Opening</source>
@@ -3280,6 +3350,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Purged</source>
    <translation>Geleert</translation>
+  </message>
+  <message>
+   <source>Put a condition on both sides of {words}, or "{words}" in quotes to look for the word.</source>
+   <translation>Zu beiden Seiten von {words} eine Bedingung setzen, oder "{words}" in Anführungszeichen, um das Wort zu suchen.</translation>
   </message>
   <message>
    <source>Qt is used under the LGPL 3: it is installed as a package of its own and can be exchanged.</source>
@@ -4098,8 +4172,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Bis jetzt</translation>
   </message>
   <message>
+   <source>Something is missing at the end: a word, or a condition as in lag &gt; 100.</source>
+   <translation>Am Ende fehlt etwas: ein Wort oder eine Bedingung wie in lag &gt; 100.</translation>
+  </message>
+  <message>
    <source>Something that I did.</source>
    <translation>Etwas, das ich getan habe.</translation>
+  </message>
+  <message>
+   <source>Something was done in it that this version does not know: {error}</source>
+   <translation>Darin wurde etwas getan, das diese Version nicht kennt: {error}</translation>
   </message>
   <message>
    <source>Speed</source>
@@ -4156,6 +4238,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Step</source>
    <translation>Schritt</translation>
+  </message>
+  <message>
+   <source>Stepped to {event}</source>
+   <translation>Ein Schritt bis {event}</translation>
   </message>
   <message>
    <source>Stop</source>
@@ -4338,8 +4424,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Lesezeichen in {path} lassen sich nicht lesen: {error}.</translation>
   </message>
   <message>
+   <source>The brackets are nested too deeply; write it with fewer.</source>
+   <translation>Die Klammern sind zu tief verschachtelt; mit weniger schreiben.</translation>
+  </message>
+  <message>
    <source>The broker can store nothing more.</source>
    <translation>Der Broker kann nichts mehr speichern.</translation>
+  </message>
+  <message>
+   <source>The button was released outside the window.</source>
+   <translation>Die Taste wurde außerhalb des Fensters losgelassen.</translation>
+  </message>
+  <message>
+   <source>The canvas was hidden.</source>
+   <translation>Die Zeichenfläche wurde ausgeblendet.</translation>
   </message>
   <message>
    <source>The consumer whose oldest message has waited longest is the slowest.</source>
@@ -4478,6 +4576,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Nachrichten lassen sich nicht lesen.</translation>
   </message>
   <message>
+   <source>The name of a field is written without quotes.</source>
+   <translation>Der Name eines Feldes steht ohne Anführungszeichen.</translation>
+  </message>
+  <message>
    <source>The name {name} is taken already.</source>
    <translation>Der Name {name} ist schon vergeben.</translation>
   </message>
@@ -4558,6 +4660,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Sitzung ist zu Ende. Neu starten (Strg+R), um sie zu ändern.</translation>
   </message>
   <message>
+   <source>The session has ended; start it again to change it.</source>
+   <translation>Die Sitzung ist zu Ende; neu starten, um sie zu ändern.</translation>
+  </message>
+  <message>
+   <source>The session {end}.{recorded}</source>
+   <translation>Die Sitzung {end}.{recorded}</translation>
+  </message>
+  <message>
    <source>The state of the group.</source>
    <translation>Der Zustand der Gruppe.</translation>
   </message>
@@ -4602,6 +4712,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die ganze Payload als Text, egal wie viel davon zu sehen ist</translation>
   </message>
   <message>
+   <source>The window lost the focus.</source>
+   <translation>Das Fenster verlor den Fokus.</translation>
+  </message>
+  <message>
    <source>The word beside its icon.</source>
    <translation>Das Wort neben dem Symbol.</translation>
   </message>
@@ -4624,6 +4738,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>There is a group {name} already.</source>
    <translation>Es gibt schon eine Gruppe {name}.</translation>
+  </message>
+  <message>
+   <source>There is no field {name} here; did you mean {other}?</source>
+   <translation>Hier gibt es kein Feld {name}; gemeint war vielleicht {other}?</translation>
+  </message>
+  <message>
+   <source>There is no field {name} here; there are {names}.</source>
+   <translation>Hier gibt es kein Feld {name}; es gibt {names}.</translation>
   </message>
   <message>
    <source>There is no group.</source>
@@ -4686,6 +4808,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Danach kommt nichts.</translation>
   </message>
   <message>
+   <source>There is nothing before this bracket; write a condition or take it away.</source>
+   <translation>Vor dieser Klammer steht nichts; eine Bedingung schreiben oder die Klammer entfernen.</translation>
+  </message>
+  <message>
    <source>There is nothing before.</source>
    <translation>Davor war nichts.</translation>
   </message>
@@ -4706,6 +4832,22 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Sie gehen unterwegs verloren.</translation>
   </message>
   <message>
+   <source>This bracket is not closed; end it with )</source>
+   <translation>Diese Klammer ist nicht geschlossen; mit ) beenden</translation>
+  </message>
+  <message>
+   <source>This bracket was never opened; take it away.</source>
+   <translation>Diese Klammer wurde nie geöffnet; sie entfernen.</translation>
+  </message>
+  <message>
+   <source>This branch was stopped before it came to {at}: it is live from where it stands.</source>
+   <translation>Dieser Zweig wurde angehalten, bevor er {at} erreichte: er ist live, wo er steht.</translation>
+  </message>
+  <message>
+   <source>This is a branch: live from {at}, {told}. Run it (F5).</source>
+   <translation>Das ist ein Zweig: live ab {at}, {told}. Starten mit F5.</translation>
+  </message>
+  <message>
    <source>This is a file, not a folder; choose a folder.</source>
    <translation>Das ist eine Datei, kein Ordner; einen Ordner wählen.</translation>
   </message>
@@ -4716,6 +4858,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>This is not JSON.</source>
    <translation>Das ist kein JSON.</translation>
+  </message>
+  <message>
+   <source>This is not a regular expression that RE2 can read.</source>
+   <translation>Das ist kein regulärer Ausdruck, den RE2 lesen kann.</translation>
   </message>
   <message>
    <source>This is the last size of type.</source>
@@ -4742,8 +4888,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Diese Nachricht lässt sich nicht lesen: {why}</translation>
   </message>
   <message>
+   <source>This moment cannot be shown: {error}</source>
+   <translation>Dieser Zeitpunkt lässt sich nicht zeigen: {error}</translation>
+  </message>
+  <message>
    <source>This panel has no filter.</source>
    <translation>Diese Tafel hat keinen Filter.</translation>
+  </message>
+  <message>
+   <source>This quote is not closed; end it with {quote}</source>
+   <translation>Dieses Anführungszeichen ist nicht geschlossen; mit {quote} beenden</translation>
   </message>
   <message>
    <source>This report was made without tables; open it to read it.</source>
@@ -4756,6 +4910,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>This session is not kept.</source>
    <translation>Diese Sitzung wird nicht aufgehoben.</translation>
+  </message>
+  <message>
+   <source>This session is not recorded, and its first events are not in memory any more.</source>
+   <translation>Diese Sitzung wird nicht aufgezeichnet, und ihre ersten Ereignisse sind nicht mehr im Speicher.</translation>
   </message>
   <message>
    <source>This session is not recorded.</source>
@@ -4772,6 +4930,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>This session was recorded before: it has no present. Branch here (Ctrl+B) to go on from it.</source>
    <translation>Diese Sitzung wurde früher aufgezeichnet: sie hat keine Gegenwart. Hier abzweigen (Strg+B), um von ihr weiterzugehen.</translation>
+  </message>
+  <message>
+   <source>Those that ended after an error, or were cut, stay here for a while.</source>
+   <translation>Wer nach einem Fehler endete oder getrennt wurde, bleibt hier eine Weile stehen.</translation>
   </message>
   <message>
    <source>Throughput and what happened appear here once the session runs.</source>
@@ -4934,6 +5096,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Bis zum nächsten</translation>
   </message>
   <message>
+   <source>Use Tab and the arrow keys to go from box to box: a dashed ring shows where you are, a solid frame what is selected.</source>
+   <translation>Tab und die Pfeiltasten gehen von Kasten zu Kasten: ein gestrichelter Ring zeigt die Stelle, ein fester Rahmen, was gewählt ist.</translation>
+  </message>
+  <message>
    <source>Used by</source>
    <translation>Benutzt von</translation>
   </message>
@@ -5040,6 +5206,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>What it is called.</source>
    <translation>Wie es heißt.</translation>
+  </message>
+  <message>
+   <source>What its scenario was about is not known: its file cannot be read.</source>
+   <translation>Worum es in ihrem Szenario ging, ist nicht bekannt: seine Datei lässt sich nicht lesen.</translation>
   </message>
   <message>
    <source>What lasts</source>
@@ -5234,6 +5404,18 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Verkleinern</translation>
   </message>
   <message>
+   <source>a length of time</source>
+   <translation>eine Dauer</translation>
+  </message>
+  <message>
+   <source>a number</source>
+   <translation>eine Zahl</translation>
+  </message>
+  <message>
+   <source>a number of bytes</source>
+   <translation>eine Zahl von Bytes</translation>
+  </message>
+  <message>
    <source>a or (b and not c)</source>
    <translation>a or (b and not c)</translation>
   </message>
@@ -5334,6 +5516,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>als Berichte</translation>
   </message>
   <message>
+   <source>at an unknown time</source>
+   <translation>zu unbekannter Zeit</translation>
+  </message>
+  <message>
    <source>at most {count:,}</source>
    <translation>höchstens {count:,}</translation>
   </message>
@@ -5360,6 +5546,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>beginning</source>
    <translation>Anfang</translation>
+  </message>
+  <message>
+   <source>being recorded</source>
+   <translation>wird aufgezeichnet</translation>
   </message>
   <message>
    <source>beyond {size}</source>
@@ -5392,6 +5582,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>by {client} of {group}</source>
    <translation>von {client} aus {group}</translation>
+  </message>
+  <message>
+   <source>came to its end</source>
+   <translation>kam an ihr Ende</translation>
   </message>
   <message>
    <source>caught up</source>
@@ -5450,6 +5644,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Ende</translation>
   </message>
   <message>
+   <source>ended {time}</source>
+   <translation>beendet um {time}</translation>
+  </message>
+  <message>
    <source>equal</source>
    <translation>gleich</translation>
   </message>
@@ -5480,6 +5678,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>failing</source>
    <translation>scheiternd</translation>
+  </message>
+  <message>
+   <source>finished</source>
+   <translation>zu Ende</translation>
   </message>
   <message>
    <source>for {time}</source>
@@ -5600,6 +5802,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>leases</source>
    <translation>Leases</translation>
+  </message>
+  <message>
+   <source>left open</source>
+   <translation>blieb offen</translation>
   </message>
   <message>
    <source>log-normal: a long tail, as real work has</source>
@@ -5770,6 +5976,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>einmal</translation>
   </message>
   <message>
+   <source>open</source>
+   <translation>offen</translation>
+  </message>
+  <message>
    <source>other reasons</source>
    <translation>andere Gründe</translation>
   </message>
@@ -5838,8 +6048,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>bleibt</translation>
   </message>
   <message>
+   <source>stopped</source>
+   <translation>gestoppt</translation>
+  </message>
+  <message>
    <source>subscriber</source>
    <translation>Abonnent</translation>
+  </message>
+  <message>
+   <source>text</source>
+   <translation>Text</translation>
   </message>
   <message>
    <source>the bench</source>
@@ -5858,8 +6076,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>das Ende: alles überspringen</translation>
   </message>
   <message>
+   <source>the program died</source>
+   <translation>Programm beendet</translation>
+  </message>
+  <message>
+   <source>the recording failed</source>
+   <translation>Aufzeichnung gescheitert</translation>
+  </message>
+  <message>
    <source>the whole</source>
    <translation>das Ganze</translation>
+  </message>
+  <message>
+   <source>this version runs the session otherwise: {count:,} events up to {time}, {events:,} were recorded</source>
+   <translation>diese Version führt die Sitzung anders aus: {count:,} Ereignisse bis {time}, aufgezeichnet wurden {events:,}</translation>
   </message>
   <message>
    <source>time left on each lease</source>
@@ -5902,6 +6132,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>wartet auf den nächsten Versuch um {time}</translation>
   </message>
   <message>
+   <source>was stopped</source>
+   <translation>wurde gestoppt</translation>
+  </message>
+  <message>
    <source>what was published</source>
    <translation>was gesendet wurde</translation>
   </message>
@@ -5928,6 +6162,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>worst lag {count}</source>
    <translation>größter Rückstand {count}</translation>
+  </message>
+  <message>
+   <source>yes or no</source>
+   <translation>ja oder nein</translation>
   </message>
   <message>
    <source>{acknowledged:,} acknowledged, {redelivered:,} redelivered</source>
@@ -6322,6 +6560,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{name} ist im Rebalance</translation>
   </message>
   <message>
+   <source>{name} is {kind}</source>
+   <translation>{name} ist {kind}</translation>
+  </message>
+  <message>
    <source>{name} is {state}</source>
    <translation>{name} ist {state}</translation>
   </message>
@@ -6374,6 +6616,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{queue} hält {count} Nachrichten und {dead} Dead Letters; ihre Worker haben dann nichts zu tun. Fünf Minuten Sitzungszeit lang lässt sie sich zurückholen (Strg+Z).</translation>
   </message>
   <message>
+   <source>{queue} {offset:,} -&gt; {topic}, {key}, {size:,} bytes</source>
+   <translation>{queue} {offset:,} -&gt; {topic}, {key}, {size:,} Bytes</translation>
+  </message>
+  <message>
+   <source>{queue}, number {offset:,}</source>
+   <translation>{queue}, Nummer {offset:,}</translation>
+  </message>
+  <message>
    <source>{rate:,.0f} messages/s</source>
    <translation>{rate:,.0f} Nachrichten/s</translation>
   </message>
@@ -6402,6 +6652,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
 Consumers on the bench belong to no group and read nothing.</source>
    <translation>{sentence}
 Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
+  </message>
+  <message>
+   <source>{sentence} (column {column})</source>
+   <translation>{sentence} (Spalte {column})</translation>
   </message>
   <message>
    <source>{share}, {count} of {total} messages</source>
@@ -6496,6 +6750,10 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <translation>{topic} hält {count} Nachrichten in {partitions} Partitionen.{read} Fünf Minuten Sitzungszeit lang lässt es sich zurückholen (Strg+Z).</translation>
   </message>
   <message>
+   <source>{topic}/{partition} at offset {offset:,}</source>
+   <translation>{topic}/{partition} bei Offset {offset:,}</translation>
+  </message>
+  <message>
    <source>{topic}/{partition} at {offset:,}</source>
    <translation>{topic}/{partition} bei {offset:,}</translation>
   </message>
@@ -6508,6 +6766,10 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <translation>{version} von {count}</translation>
   </message>
   <message>
+   <source>{what}; write it as in {examples}.</source>
+   <translation>{what}; so schreiben wie {examples}.</translation>
+  </message>
+  <message>
    <source>{where} at {first:,} to {last:,}</source>
    <translation>{where} bei {first:,} bis {last:,}</translation>
   </message>
@@ -6518,6 +6780,14 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
   <message>
    <source>{who}: {what} ({time})</source>
    <translation>{who}: {what} ({time})</translation>
+  </message>
+  <message>
+   <source>~{name} has no meaning here; rows here have no flags.</source>
+   <translation>~{name} hat hier keine Bedeutung; Zeilen hier haben keine Merkmale.</translation>
+  </message>
+  <message>
+   <source>~{name} has no meaning here; there are {flags}.</source>
+   <translation>~{name} hat hier keine Bedeutung; es gibt {flags}.</translation>
   </message>
   <message>
    <source>… {count} more steps …</source>
