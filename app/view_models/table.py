@@ -22,6 +22,8 @@ from widgets.words import tr
 Row = TypeVar("Row")
 Index = QModelIndex | QPersistentModelIndex
 _MAX_CELL_SIGNALS = 48
+# Where more rows differ, to find out which came and which went takes longer than to lay out anew.
+_MAX_COMPARED = 5_000
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
@@ -246,11 +248,14 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         key = self._key
         # Only what lies between an equal beginning and an equal end needs keys.
         tail = common_suffix(old, new, first)
+        if min(len(old), len(new)) - first - tail > _MAX_COMPARED:
+            self._rearrange(old, new, first, tail)
+            return
         old_keys = [key(row) for row in old[first : len(old) - tail]]
         new_keys = [key(row) for row in new[first : len(new) - tail]]
         changes = row_changes(old_keys, new_keys, first)
         if changes.moved:
-            self._rearrange(old, old_keys, new, new_keys, first)
+            self._rearrange(old, new, first, tail)
             return
         for start, end in changes.removals:
             self.beginRemoveRows(QModelIndex(), start, end)
@@ -269,22 +274,21 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         if changed:
             self._tell_cells(before, new, changed)
 
-    def _rearrange(
-        self, old: list[Row], old_keys: list[Hashable], new: list[Row], new_keys: list[Hashable], first: int
-    ) -> None:
+    def _rearrange(self, old: list[Row], new: list[Row], first: int, tail: int) -> None:
         self.layoutAboutToBeChanged.emit()
         held = self.persistentIndexList()
         self._shown = new
-        places = {key: place for place, key in enumerate(new_keys, first)} if held else {}
+        between = enumerate(new[first : len(new) - tail], first) if held else ()
+        places = {self._key(row): place for place, row in between}
         moved = []
         for index in held:
-            row = index.row() - first
-            if row < 0:
-                place = index.row()
-            elif row < len(old_keys):
-                place = places.get(old_keys[row], -1)
+            row = index.row()
+            if row < first:
+                place = row
+            elif row < len(old) - tail:
+                place = places.get(self._key(old[row]), -1)
             else:  # in the equal end
-                place = index.row() + len(new) - len(old)
+                place = row + len(new) - len(old)
             moved.append(self.index(place, index.column()) if place >= 0 else QModelIndex())
         if held:
             self.changePersistentIndexList(held, moved)

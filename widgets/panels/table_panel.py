@@ -16,6 +16,7 @@ from widgets.panels.cell_painter import (
     CountdownDelegate,
     StateDelegate,
 )
+from widgets.panels.kept_selection import KeptSelection
 from widgets.panels.panel import Panel
 from widgets.roles import Role
 from widgets.theme import px
@@ -45,7 +46,11 @@ class RowTable(QTableView):
         self._looks = tuple(looks)
         self._dragged = False
         self._fitting = False
+        # Before the view's own selection hears of it, and after it has.
+        self._kept = KeptSelection(self)
+        model.layoutAboutToBeChanged.connect(self._kept.take)
         self.setModel(model)
+        model.layoutChanged.connect(self._kept.give_back)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)

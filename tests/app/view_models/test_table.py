@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QTableView
 
 from app.view_models.row_changes import MAX_RANGES, common_prefix, common_suffix, row_changes
 from app.view_models.table import Column, TableModel
+from widgets.panels.table_panel import ColumnLook, RowTable
 from widgets.roles import Role
 
 
@@ -268,3 +269,25 @@ def test_children_and_bad_indexes_have_nothing(qapp):
 @pytest.mark.parametrize("key,place", [(2, 1), (9, -1)])
 def test_a_key_is_found_where_it_is_shown(qapp, key, place):
     assert made(Row(1, "a", 1), Row(2, "b", 2)).place_of(key) == place
+
+
+def selected_names(view):
+    return {index.data() for index in view.selectionModel().selectedRows(0)}
+
+
+@pytest.mark.parametrize("sort", [False, True])
+def test_what_is_selected_stays_so_and_nothing_else_when_the_filter_of_many_rows_goes(qapp, qtbot, sort):
+    rows = [Row(number, f"n{number}", number % 3) for number in range(3_000)]
+    model = made(*rows)
+    view = RowTable(model, (ColumnLook("text", 50), ColumnLook("number", 50)))
+    view.setSelectionMode(QTableView.SelectionMode.ExtendedSelection)
+    qtbot.addWidget(view)
+    model.set_filter("lag = 1")
+    view.selectAll()
+    wanted = {row.name for row in rows if row.lag == 1}
+    assert selected_names(view) == wanted
+    if sort:
+        model.sort(0)
+    model.set_filter("")
+    assert model.rowCount() == 3_000
+    assert selected_names(view) == wanted
