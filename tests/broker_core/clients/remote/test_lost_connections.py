@@ -199,7 +199,7 @@ def test_nobody_there_is_said_at_once():
         port = network.port
     with pytest.raises(BrokerError) as caught:
         RemoteBroker(port=port)
-    assert caught.value.code is ErrorCode.CONNECTION_LOST and "is the broker running there?" in str(caught.value)
+    assert caught.value.code is ErrorCode.CONNECTION_LOST and "brokerscope serve starts a broker" in str(caught.value)
 
 
 def test_a_wrong_token_is_said_at_once():
