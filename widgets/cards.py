@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolBut
 from widgets.facts import plain_label, set_plain_tip
 from widgets.icons import icon, icon_pixmap
 from widgets.panels.cell_painter import draw_badge, tabular_font
-from widgets.theme import Theme, current_theme, qcolour, state_style
+from widgets.theme import Theme, current_theme, px, qcolour, state_style
 from widgets.words import tr
 
 MOVE_HEIGHT = 22
@@ -73,29 +73,29 @@ class MoveTable(QWidget):
 
     def sizeHint(self) -> QSize:
         """One line a row."""
-        return QSize(240, MOVE_HEIGHT * len(self._moves))
+        return QSize(240, px(MOVE_HEIGHT) * len(self._moves))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Rows that are seen."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         theme = current_theme()
-        first = max(0, event.rect().top() // MOVE_HEIGHT)
-        last = min(len(self._moves), event.rect().bottom() // MOVE_HEIGHT + 1)
+        first = max(0, event.rect().top() // px(MOVE_HEIGHT))
+        last = min(len(self._moves), event.rect().bottom() // px(MOVE_HEIGHT) + 1)
         metrics = QFontMetricsF(tabular_font(12))
         longest = max((metrics.horizontalAdvance(move.place) for move in self._moves), default=0.0)
         place_width = min(longest + 14, self.width() * 0.4)
         half = (self.width() - place_width - 22) / 2
         for row in range(first, last):
-            move, top = self._moves[row], row * MOVE_HEIGHT
-            _elided(painter, QRectF(0, top, place_width - 6, MOVE_HEIGHT), move.place, theme.muted)
+            move, top = self._moves[row], row * px(MOVE_HEIGHT)
+            _elided(painter, QRectF(0, top, place_width - 6, px(MOVE_HEIGHT)), move.place, theme.muted)
             x = place_width
             if move.old == move.new:
-                _draw_party(painter, QRectF(x, top, self.width() - x, MOVE_HEIGHT), move.new, theme)
+                _draw_party(painter, QRectF(x, top, self.width() - x, px(MOVE_HEIGHT)), move.new, theme)
                 continue
-            _draw_party(painter, QRectF(x, top, half, MOVE_HEIGHT), move.old, theme)
-            _arrow(painter, x + half + 4, top + MOVE_HEIGHT / 2, theme)
-            _draw_party(painter, QRectF(x + half + 22, top, half, MOVE_HEIGHT), move.new, theme)
+            _draw_party(painter, QRectF(x, top, half, px(MOVE_HEIGHT)), move.old, theme)
+            _arrow(painter, x + half + 4, top + px(MOVE_HEIGHT) / 2, theme)
+            _draw_party(painter, QRectF(x + half + 22, top, half, px(MOVE_HEIGHT)), move.new, theme)
         painter.end()
 
 

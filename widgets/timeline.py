@@ -10,7 +10,7 @@ from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from widgets.panels.cell_painter import as_plain
-from widgets.theme import current_theme
+from widgets.theme import current_theme, px
 from widgets.words import mark, tr
 
 LEFT, RIGHT = 92, 14  # lane names, and air for the handle at the present
@@ -24,8 +24,12 @@ LANES = {
     "actions": mark("Actions"),
     "bookmarks": mark("Bookmarks"),
 }
-HEIGHT = TOP + AREA + LANE * len(LANES) + AXIS
 SNAP_PX = 4
+
+
+def strip_height() -> int:
+    """Of the whole strip, at the size of type of now."""
+    return px(TOP) + px(AREA) + px(LANE) * len(LANES) + px(AXIS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ class Timeline(QWidget):
         self._facts = TimelineFacts()
         self._dragging = False
         self._hover_x: float | None = None
-        self.setFixedHeight(HEIGHT)
+        self.setFixedHeight(strip_height())
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
         self.setAccessibleName(tr("Timeline"))
@@ -88,7 +92,13 @@ class Timeline(QWidget):
 
     def sizeHint(self) -> QSize:
         """As wide as there is room."""
-        return QSize(600, HEIGHT)
+        return QSize(600, strip_height())
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another size of type, another height."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and self.height() != strip_height():
+            self.setFixedHeight(strip_height())
 
     @property
     def facts(self) -> TimelineFacts:
@@ -106,16 +116,16 @@ class Timeline(QWidget):
     def x_of(self, time_ns: int) -> float:
         """Where a moment is."""
         span = max(1, self._facts.now_ns - self._facts.start_ns)
-        return LEFT + self._room() * (time_ns - self._facts.start_ns) / span
+        return px(LEFT) + self._room() * (time_ns - self._facts.start_ns) / span
 
     def time_at(self, x: float) -> int:
         """The moment at a place, between the start and now."""
         span = self._facts.now_ns - self._facts.start_ns
-        moment = self._facts.start_ns + span * (x - LEFT) / self._room()
+        moment = self._facts.start_ns + span * (x - px(LEFT)) / self._room()
         return round(min(max(moment, self._facts.start_ns), self._facts.now_ns))
 
     def _room(self) -> int:
-        return max(1, self.width() - LEFT - RIGHT)
+        return max(1, self.width() - px(LEFT) - px(RIGHT))
 
     def snapped(self, x: float) -> int:
         """The moment of the mark nearest to a place, where one is near; else the moment at the place."""

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QPainter, QPainterPath, QPen, QPolygonF
 
 from widgets.panels.cell_painter import tabular_font
-from widgets.theme import Theme, qcolour
+from widgets.theme import Theme, px, qcolour
 from widgets.timeline import AREA, AXIS, LANE, LANES, LEFT, TOP
 from widgets.words import tr
 
@@ -37,8 +37,8 @@ class TimelinePainter:
         self._facts = strip.facts
         self._painter = painter
         self._theme = theme
-        self._floor = strip.height() - AXIS
-        self._lane_top = {name: TOP + AREA + LANE * place for place, name in enumerate(LANES)}
+        self._floor = strip.height() - px(AXIS)
+        self._lane_top = {name: px(TOP) + px(AREA) + px(LANE) * place for place, name in enumerate(LANES)}
 
     def draw(self, hover_x: float | None) -> None:
         """From the back to the front."""
@@ -58,29 +58,33 @@ class TimelinePainter:
         self._ticks()
         self._axis()
         self._branch()
-        if hover_x is not None and hover_x >= LEFT:
+        if hover_x is not None and hover_x >= px(LEFT):
             painter.setPen(QPen(qcolour(theme.muted, 120), 1, Qt.PenStyle.DotLine))
-            painter.drawLine(QPointF(hover_x, TOP), QPointF(hover_x, self._floor))
+            painter.drawLine(QPointF(hover_x, px(TOP)), QPointF(hover_x, self._floor))
         self._head()
 
     def _lanes(self) -> None:
         painter, theme = self._painter, self._theme
         painter.setPen(qcolour(theme.muted))
-        painter.drawText(QRectF(10, TOP, LEFT - 14, AREA / 2), _MIDDLE_LEFT, tr("Messages/s"))
+        painter.drawText(QRectF(px(10), px(TOP), px(LEFT) - px(14), px(AREA) / 2), _MIDDLE_LEFT, tr("Messages/s"))
         peak = tr("at most {count:,}", count=self._facts.peak_per_s)
-        painter.drawText(QRectF(10, TOP + AREA / 2 - 1, LEFT - 14, AREA / 2), _MIDDLE_LEFT, peak)
+        painter.drawText(
+            QRectF(px(10), px(TOP) + px(AREA) / 2 - 1, px(LEFT) - px(14), px(AREA) / 2), _MIDDLE_LEFT, peak
+        )
         for place, (name, words) in enumerate(LANES.items()):
             top = self._lane_top[name]
             if place % 2 == 0:
-                painter.fillRect(QRectF(LEFT, top, self._strip.width() - LEFT, LANE), qcolour(theme.grid, 90))
-            painter.drawText(QRectF(10, top, LEFT - 14, LANE), _MIDDLE_LEFT, tr(words))
+                painter.fillRect(
+                    QRectF(px(LEFT), top, self._strip.width() - px(LEFT), px(LANE)), qcolour(theme.grid, 90)
+                )
+            painter.drawText(QRectF(px(10), top, px(LEFT) - px(14), px(LANE)), _MIDDLE_LEFT, tr(words))
 
     def _area(self) -> None:
         samples = self._facts.samples
         peak = max((value for _, value in samples), default=0.0)
         if len(samples) < 2 or peak <= 0:
             return
-        floor, room = TOP + AREA, AREA - 3
+        floor, room = px(TOP) + px(AREA), px(AREA) - 3
         line = QPainterPath()
         for place, (time_ns, value) in enumerate(samples):
             point = QPointF(self._strip.x_of(time_ns), floor - room * value / peak)
@@ -107,8 +111,8 @@ class TimelinePainter:
             width = max(2.0, self._strip.x_of(facts.now_ns if band.end_ns is None else band.end_ns) - x)
             if band.lane == "rebalances":
                 # Nobody reads meanwhile, so it goes through the throughput as well.
-                painter.fillRect(QRectF(x, TOP, width, AREA), qcolour(theme.colour(token), 56))
-            painter.fillRect(QRectF(x, top + 2, width, LANE - 4), qcolour(theme.colour(token)))
+                painter.fillRect(QRectF(x, px(TOP), width, px(AREA)), qcolour(theme.colour(token), 56))
+            painter.fillRect(QRectF(x, top + 2, width, px(LANE) - 4), qcolour(theme.colour(token)))
 
     def _ticks(self) -> None:
         painter, theme = self._painter, self._theme
@@ -120,10 +124,15 @@ class TimelinePainter:
             x, top = self._strip.x_of(tick.time_ns), self._lane_top[lane]
             painter.setBrush(qcolour(theme.colour(token)))
             if tick.kind in {"action", "bookmark"}:
-                points = ((x, top + 1), (x + 4, top + LANE / 2), (x, top + LANE - 1), (x - 4, top + LANE / 2))
+                points = (
+                    (x, top + 1),
+                    (x + 4, top + px(LANE) / 2),
+                    (x, top + px(LANE) - 1),
+                    (x - 4, top + px(LANE) / 2),
+                )
                 painter.drawPolygon(QPolygonF([QPointF(*point) for point in points]))
             else:
-                painter.drawRect(QRectF(x - 1, top + 1, 2, LANE - 2))
+                painter.drawRect(QRectF(x - 1, top + 1, 2, px(LANE) - 2))
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _axis(self) -> None:
@@ -131,16 +140,18 @@ class TimelinePainter:
         span_s = (facts.now_ns - facts.start_ns) / 1e9
         step = next((step for step in _STEPS_S if span_s / step <= max(2, width / 90)), _STEPS_S[-1])
         painter.setPen(qcolour(theme.grid))
-        painter.drawLine(LEFT, int(self._floor), width, int(self._floor))
+        painter.drawLine(px(LEFT), int(self._floor), width, int(self._floor))
         second = -(-facts.start_ns // (step * 1_000_000_000)) * step
         while second * 1_000_000_000 <= facts.now_ns:
             x = self._strip.x_of(second * 1_000_000_000)
             painter.setPen(qcolour(theme.grid))
             painter.drawLine(QPointF(x, self._floor - 3), QPointF(x, self._floor + 2))
             minutes, rest = divmod(second, 60)
-            if LEFT <= x < width - 18:
+            if px(LEFT) <= x < width - 18:
                 painter.setPen(qcolour(theme.muted))
-                painter.drawText(QRectF(x - 30, self._floor + 1, 60, AXIS - 1), _CENTRE, f"{minutes:02d}:{rest:02d}")
+                painter.drawText(
+                    QRectF(x - px(30), self._floor + 1, px(60), px(AXIS) - 1), _CENTRE, f"{minutes:02d}:{rest:02d}"
+                )
             second += step
 
     def _branch(self) -> None:
@@ -150,9 +161,9 @@ class TimelinePainter:
         x = self._strip.x_of(self._facts.branch_ns)
         painter, colour = self._painter, qcolour(self._theme.branch)
         faint = qcolour(self._theme.branch, 40)
-        painter.fillRect(QRectF(LEFT, TOP, x - LEFT, AREA), QBrush(faint, Qt.BrushStyle.BDiagPattern))
+        painter.fillRect(QRectF(px(LEFT), px(TOP), x - px(LEFT), px(AREA)), QBrush(faint, Qt.BrushStyle.BDiagPattern))
         painter.setPen(QPen(colour, 2))
-        painter.drawLine(QPointF(x, TOP), QPointF(x, self._floor))
+        painter.drawLine(QPointF(x, px(TOP)), QPointF(x, self._floor))
 
     def _head(self) -> None:
         """Where the window looks; what came after is veiled."""
@@ -168,7 +179,7 @@ class TimelinePainter:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        low = self._floor + AXIS - 3
+        low = self._floor + px(AXIS) - 3
         points = ((x, self._floor - 1), (x + 6, self._floor + 5), (x + 6, low), (x - 6, low), (x - 6, self._floor + 5))
         painter.drawPolygon(QPolygonF([QPointF(*point) for point in points]))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)

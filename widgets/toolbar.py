@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QTool
 from widgets.facts import plain_label, set_plain_tip
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import tabular_font
-from widgets.theme import current_theme
+from widgets.theme import current_theme, px
 from widgets.words import tr
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 50.0)
@@ -84,7 +84,6 @@ class Toolbar(QToolBar):
         self.setObjectName("toolbar")
         self.setMovable(False)
         self.setFloatable(False)
-        self.setIconSize(QSize(18, 18))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self.scenario = ElidedLabel("title", self)
         self.scenario.setMaximumWidth(280)
@@ -98,12 +97,9 @@ class Toolbar(QToolBar):
         for factor in SPEEDS:
             self.speed.addItem(f"{factor:g}×", factor)
         self.speed.setCurrentIndex(SPEEDS.index(1.0))
-        self.speed.setFixedWidth(80)
         self.speed.activated.connect(lambda place: self.speedChosen.emit(float(self.speed.itemData(place))))
         self.clock = plain_label("00:00.000", "", self)
-        self.clock.setFont(tabular_font(22, QFont.Weight.DemiBold))
-        self.clock.setStyleSheet("font-size: 22px;")
-        self.clock.setMinimumWidth(self.clock.fontMetrics().horizontalAdvance("00:00.000") + 8)
+        self._fit()
         self.clock.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.clock.setAccessibleName(tr("Session clock"))
         self.badge = plain_label(tr("LIVE"), "badge", self)
@@ -164,6 +160,16 @@ class Toolbar(QToolBar):
         self._record_icon.setToolTip(tip)
         self._record_text.setToolTip(tip)
 
+    def _fit(self) -> None:
+        """Lengths for the size of type of now."""
+        self.setIconSize(QSize(px(18), px(18)))
+        self.speed.setFixedWidth(px(80))
+        self.clock.setFont(tabular_font(22, QFont.Weight.DemiBold))
+        sheet = f"font-size: {px(22)}px;"
+        if self.clock.styleSheet() != sheet:
+            self.clock.setStyleSheet(sheet)
+        self.clock.setMinimumWidth(self.clock.fontMetrics().horizontalAdvance("00:00.000") + 8)
+
     def set_clock(self, text: str, wall: str = "") -> None:
         """The session time, and the wall time for its tool tip."""
         if self.clock.text() != text:
@@ -210,5 +216,6 @@ class Toolbar(QToolBar):
     def changeEvent(self, event: QEvent) -> None:
         """Another theme, other colours."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_recording"):
+        if event.type() == QEvent.Type.StyleChange and hasattr(self, "badge"):
+            self._fit()
             self._dress()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
@@ -15,7 +15,7 @@ from widgets.panels.block_chains import BlockChains
 from widgets.panels.cell_painter import draw_bar, tabular_font
 from widgets.panels.gauge_controls import GaugeControls, Limits
 from widgets.panels.panel import Panel
-from widgets.theme import Theme, current_theme, qcolour, state_style, ui_font
+from widgets.theme import Theme, current_theme, px, qcolour, state_style, ui_font
 from widgets.words import tr
 
 GAUGE_WIDTH = 300
@@ -57,7 +57,7 @@ class Gauge(QWidget):
         self._facts: GaugeFacts | None = None
         self.controls = GaugeControls(self)
         self.controls.changed.connect(self._tell_limits)
-        self.setMinimumSize(GAUGE_WIDTH - 30, GAUGE_HEIGHT)
+        self._fit()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     @property
@@ -67,7 +67,20 @@ class Gauge(QWidget):
 
     def sizeHint(self) -> QSize:
         """Its least size."""
-        return QSize(GAUGE_WIDTH, GAUGE_HEIGHT)
+        return QSize(px(GAUGE_WIDTH), px(GAUGE_HEIGHT))
+
+    def _fit(self) -> None:
+        least = QSize(px(GAUGE_WIDTH - 30), px(GAUGE_HEIGHT))
+        if self.minimumSize() != least:
+            self.setMinimumSize(least)
+        top = px(CONTROLS_TOP)
+        self.controls.setGeometry(10, top, self.width() - 20, px(GAUGE_HEIGHT) - top - 6)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another size of type, another height."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._fit()
 
     def _tell_limits(self, limits: Limits) -> None:
         if self._facts is not None:
@@ -76,7 +89,7 @@ class Gauge(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The controls stand below the figures."""
         super().resizeEvent(event)
-        self.controls.setGeometry(10, CONTROLS_TOP, self.width() - 20, GAUGE_HEIGHT - CONTROLS_TOP - 6)
+        self._fit()
 
     def set_facts(self, facts: GaugeFacts, why_not: str = "") -> None:
         """Show a gate; nothing is drawn where nothing changed. `why_not` says why nothing can be changed now."""
@@ -119,7 +132,7 @@ class Gauge(QWidget):
         colour = theme.colour(style.token)
         share = facts.share
         if share is not None:
-            draw_bar(painter, QRectF(inner.x(), 62, inner.width(), 8), share, colour, theme)
+            draw_bar(painter, QRectF(inner.x(), px(62), inner.width(), px(8)), share, colour, theme)
         self._line(painter, 36, facts.depth, theme.text, 15, QFont.Weight.DemiBold)
         self._line(painter, 36, facts.policy, theme.muted, 12, right=True, width=0.55)
         self._line(painter, 74, self._waiting(facts), theme.colour("failure") if facts.blocked else theme.muted)
@@ -149,21 +162,23 @@ class Gauge(QWidget):
         x = self.width() - 12 - width
         painter.setFont(font)
         painter.setPen(qcolour(colour))
-        painter.drawText(QRectF(x, 10, width + 2, 20), int(Qt.AlignmentFlag.AlignVCenter), style.word)
+        painter.drawText(QRectF(x, px(10), width + 2, px(20)), int(Qt.AlignmentFlag.AlignVCenter), style.word)
         scale = self.devicePixelRatioF()
-        painter.drawPixmap(round(x - 20), 12, icon_pixmap(style.icon, colour, 16, scale))
+        painter.drawPixmap(round(x - 20), px(12), icon_pixmap(style.icon, colour, 16, scale))
         name_font = ui_font(13, QFont.Weight.DemiBold)
         painter.setFont(name_font)
         painter.setPen(qcolour(theme.text))
         room = x - 20 - 12 - 8
         metrics = QFontMetricsF(name_font)
         name = metrics.elidedText(facts.target, Qt.TextElideMode.ElideMiddle, room)
-        painter.drawText(QRectF(12, 10, room, 20), int(Qt.AlignmentFlag.AlignVCenter), name)
+        painter.drawText(QRectF(12, px(10), room, px(20)), int(Qt.AlignmentFlag.AlignVCenter), name)
         used = metrics.horizontalAdvance(name) + 8
         painter.setFont(ui_font(12))
         painter.setPen(qcolour(theme.muted))
         if room - used > 40:
-            painter.drawText(QRectF(12 + used, 10, room - used, 20), int(Qt.AlignmentFlag.AlignVCenter), facts.kind)
+            painter.drawText(
+                QRectF(12 + used, px(10), room - used, px(20)), int(Qt.AlignmentFlag.AlignVCenter), facts.kind
+            )
 
     def _line(
         self,
@@ -181,7 +196,7 @@ class Gauge(QWidget):
         painter.setFont(font)
         painter.setPen(qcolour(colour))
         room = (self.width() - 24) * width
-        where = QRectF(self.width() - 12 - room if right else 12, top, room, 20)
+        where = QRectF(self.width() - 12 - room if right else 12, px(round(top)), room, px(20))
         side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
         cut = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, room)
         painter.drawText(where, int(side | Qt.AlignmentFlag.AlignVCenter), cut)
