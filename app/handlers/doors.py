@@ -32,7 +32,7 @@ class DoorHandlers(QObject):
         bind("doors_close", self.doors.close_all, self._why_none_open)
         panel.openRequested.connect(self._open)
         panel.closeRequested.connect(self.doors.shut)
-        panel.cutRequested.connect(lambda key: self.doors.cut(key) if isinstance(key, int) else None)
+        panel.cutRequested.connect(lambda key: self.doors.cut(int(key)) if key is not None else None)
         self.doors.said.connect(desk.say)
         self.doors.changed.connect(self._show)
         if desk.views.doors is not None:

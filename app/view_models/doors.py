@@ -18,7 +18,7 @@ from widgets.words import tr
 
 
 class ConnectionsModel(TableModel[ConnectionView]):
-    """One row a connection, in the order in which they came; the key is its number while it is open, else a text."""
+    """One row a connection, in the order in which they came."""
 
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
         def flow(messages_per_s: float, bytes_per_s: float) -> str:
@@ -33,7 +33,15 @@ class ConnectionsModel(TableModel[ConnectionView]):
             return lambda row: text(row) if row.ended_ns is None else ""
 
         columns = (
-            Column[ConnectionView](tr("Id"), lambda row: str(row.id), lambda row: row.id, numeric=True),
+            Column[ConnectionView](
+                tr("Id"),
+                lambda row: str(row.id),
+                lambda row: row.id,
+                numeric=True,
+                roles={
+                    Role.WHY_DISABLED: lambda row: "" if row.ended_ns is None else tr("It has ended already."),
+                },
+            ),
             Column[ConnectionView](
                 tr("State"),
                 state,
@@ -76,7 +84,7 @@ class ConnectionsModel(TableModel[ConnectionView]):
             ),
             Column[ConnectionView](tr("Last error"), lambda row: row.last_error, hint=lambda row: row.last_error),
         )
-        super().__init__(columns, key=lambda row: row.id if row.ended_ns is None else f"ended {row.id}", parent=parent)
+        super().__init__(columns, key=lambda row: row.id, parent=parent)
 
 
 class DoorsFeed(PanelFeed):

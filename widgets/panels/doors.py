@@ -10,11 +10,12 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSpinBox, QVBoxL
 
 from widgets.facts import plain_label
 from widgets.panels.table_panel import ColumnLook, TablePanel
+from widgets.roles import Role
 from widgets.words import mark, tr
 
 LOOKS = (
     ColumnLook("number", 44, spare=3),
-    ColumnLook("text", 96, spare=5),
+    ColumnLook("text", 132, spare=5),
     ColumnLook("text", 56),
     ColumnLook("text", 130, 3),
     ColumnLook("mono", 140, 1, spare=4),
@@ -58,10 +59,7 @@ class _Door(QWidget):
 
 
 class DoorsPanel(TablePanel):
-    """`openRequested(kind, port)`, `closeRequested(kind)`, `cutRequested(key)` for the selected connection.
-
-    The key of a connection that is open is a number.
-    """
+    """`openRequested(kind, port)`, `closeRequested(kind)`, `cutRequested(key)` for the selected connection."""
 
     openRequested = Signal(str, int)
     closeRequested = Signal(str)
@@ -96,14 +94,16 @@ class DoorsPanel(TablePanel):
         assert isinstance(column, QVBoxLayout)
         column.insertWidget(1, bar)
         self.currentChanged.connect(lambda _key: self._show_cut())
+        # A connection that ends keeps its row, and with it the selection.
+        model.dataChanged.connect(lambda *_what: self._show_cut())
+        model.layoutChanged.connect(lambda *_what: self._show_cut())
         self._show_cut()
 
     def _show_cut(self) -> None:
-        chosen = self.current_key()
-        is_open = isinstance(chosen, int)
-        self.cut_button.setEnabled(is_open)
-        why = tr("Select a connection first.") if chosen is None else tr("It has ended already.")
-        self.cut_button.setToolTip("" if is_open else why)
+        index = self.table.currentIndex()
+        why = index.siblingAtColumn(0).data(Role.WHY_DISABLED) if index.isValid() else tr("Select a connection first.")
+        self.cut_button.setEnabled(not why)
+        self.cut_button.setToolTip(why or "")
 
     def forbid(self, why: str) -> None:
         """Why no door can be opened now, "" where one can."""
