@@ -240,12 +240,12 @@ def shown_badge(player: Player) -> tuple[str, str]:
 def badge(mode: Mode, *, stopped: bool) -> tuple[str, str]:
     """The look of the badge on the toolbar, and its word."""
     if mode is Mode.FAILED:
-        return "failure", "FAILED"
+        return "failure", tr("FAILED")
     if mode is Mode.FINISHED:
-        return "warning", "FINISHED"
+        return "warning", tr("FINISHED")
     if stopped:
-        return "warning", "STOPPED"
-    return ("warning", "LIVE, PAUSED") if mode is Mode.PAUSED else ("live", "LIVE")
+        return "warning", tr("STOPPED")
+    return ("warning", tr("LIVE, PAUSED")) if mode is Mode.PAUSED else ("live", "LIVE")
 
 
 def open_window(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from widgets.words import tr
+from widgets.words import mark, tr
 
 
 class StateStyle(NamedTuple):
@@ -96,10 +96,17 @@ STATE_STYLES: dict[str, StateStyle] = {
 }
 
 
+# A state whose English word is also that of a button: other languages have two words for it.
+_APART = {"Open": mark("open")}
+
+
 def state_style(word: str) -> StateStyle:
     """The style of a state word in any case, the word in the language of the program.
 
     An unknown word is shown as it is, in the neutral colour.
     """
     style = STATE_STYLES.get(word.strip().lower())
-    return style._replace(word=tr(style.word)) if style is not None else StateStyle("idle", "info", word)
+    if style is None:
+        return StateStyle("idle", "info", word)
+    shown = tr(_APART.get(style.word, style.word))
+    return style._replace(word=f"{shown[:1].upper()}{shown[1:]}")

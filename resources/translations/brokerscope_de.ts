@@ -1578,6 +1578,14 @@ Wanduhrzeit {wall}</translation>
    <translation>Verlängern</translation>
   </message>
   <message>
+   <source>FAILED</source>
+   <translation>GESCHEITERT</translation>
+  </message>
+  <message>
+   <source>FINISHED</source>
+   <translation>ZU ENDE</translation>
+  </message>
+  <message>
    <source>Facts</source>
    <translation>Fakten</translation>
   </message>
@@ -2238,6 +2246,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>LIVE</source>
    <translation>LIVE</translation>
+  </message>
+  <message>
+   <source>LIVE, PAUSED</source>
+   <translation>LIVE, PAUSE</translation>
   </message>
   <message>
    <source>Lag</source>
@@ -3746,6 +3758,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Runs to the next event, then pauses.</source>
    <translation>Läuft bis zum nächsten Ereignis und hält dann an.</translation>
+  </message>
+  <message>
+   <source>STOPPED</source>
+   <translation>GESTOPPT</translation>
   </message>
   <message>
    <source>Save as scenario</source>

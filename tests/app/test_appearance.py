@@ -15,6 +15,7 @@ from app.workbench import Workbench
 from tests.app.conftest import Hand
 from widgets.canvas.arranging import from_text, to_text
 from widgets.dialogs.settings import SettingsDialog
+from widgets.panels.backpressure import Gauge
 from widgets.theme import SCALES, current_theme, scale
 from widgets.window_layout import SHIPPED, WindowLayout
 
@@ -187,3 +188,25 @@ def test_the_language_of_the_settings_is_that_of_the_next_start(qapp: QApplicati
     first.deleteLater()
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     assert AppearanceHandlers.COMMANDS
+
+
+def test_lanes_gauges_and_the_toolbar_grow_with_the_size_of_type(hand: Hand) -> None:
+    window, appearance = hand.workbench.window, hand.workbench.appearance
+    hand.pass_time(1)
+
+    def lengths() -> list[int]:
+        gauge = window.parts.backpressure.findChildren(Gauge)[0]
+        bar = window.toolbar
+        return [window.timeline.height(), gauge.minimumHeight(), bar.iconSize().width(), bar.speed.width()]
+
+    window.show_tab("backpressure")
+    hand.show()
+    before = lengths()
+    try:
+        appearance.choose_scale(1.5)
+        hand.show()
+        assert all(now >= round(1.45 * then) for now, then in zip(lengths(), before, strict=True))
+    finally:
+        appearance.choose_scale(1.0)
+    hand.show()
+    assert lengths() == before

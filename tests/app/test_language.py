@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import string
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -47,6 +49,19 @@ def test_a_translation_asks_for_the_same_values_in_the_same_form() -> None:
     assert wrong == []
 
 
+def test_every_text_is_given_the_values_that_it_names() -> None:
+    wrong = []
+    for path in [*(ROOT / "app").rglob("*.py"), *(ROOT / "widgets").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "tr" or not node.keywords:
+                continue
+            given, text = {word.arg for word in node.keywords}, node.args[0]
+            if None not in given and isinstance(text, ast.Constant):
+                named = {name for _, name, _, _ in string.Formatter().parse(str(text.value)) if name is not None}
+                wrong += [(path.name, node.lineno)] if named != given else []
+    assert wrong == []
+
+
 def test_a_translation_keeps_what_tells_a_command_that_asks_first() -> None:
     known = translations.translations(GERMAN)
     assert [text for text, german in known.items() if text.endswith("...") != german.endswith("...")] == []
@@ -84,6 +99,7 @@ def test_a_translation_with_other_names_gives_way_to_the_english(qapp: QApplicat
 
 def test_words_of_states_are_translated_and_keep_their_look(german: None) -> None:
     assert state_style("Stable").word == "Stabil"
+    assert (state_style("Open").word, tr("Open")) == ("Offen", "Öffnen")
     assert state_style("crashed")[:2] == ("failure", "crashed")
     assert state_style("what-a-broker-calls-it").word == "what-a-broker-calls-it"
 

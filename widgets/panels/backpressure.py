@@ -164,7 +164,7 @@ class Gauge(QWidget):
         painter.setPen(qcolour(colour))
         painter.drawText(QRectF(x, px(10), width + 2, px(20)), int(Qt.AlignmentFlag.AlignVCenter), style.word)
         scale = self.devicePixelRatioF()
-        painter.drawPixmap(round(x - 20), px(12), icon_pixmap(style.icon, colour, 16, scale))
+        painter.drawPixmap(round(x - 20), px(20) - 8, icon_pixmap(style.icon, colour, 16, scale))
         name_font = ui_font(13, QFont.Weight.DemiBold)
         painter.setFont(name_font)
         painter.setPen(qcolour(theme.text))
