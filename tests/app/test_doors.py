@@ -124,3 +124,16 @@ def test_another_scenario_closes_the_doors_of_the_last(
     hand.workbench.player.restart()
     hand.show()
     assert hand.workbench.window.parts.doors.door("wire").where.text() == "closed"
+
+
+def test_in_a_small_window_the_buttons_keep_their_height(hand: Hand, doors: DoorHandlers) -> None:
+    window = hand.workbench.window
+    window.resize(960, 640)
+    hand.qtbot.waitUntil(lambda: window.height() <= 700, timeout=5_000)
+    hand.show()
+    lines = [window.parts.doors.door(kind) for kind in ("http", "wire")]
+    for line in lines:
+        assert line.button.height() >= line.button.sizeHint().height()
+        assert line.port.height() >= line.port.sizeHint().height()
+        assert line.button.visibleRegion().boundingRect().height() == line.button.height()
+    assert not lines[0].port.geometry().intersects(lines[1].port.geometry())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QSpinBox, QVBoxLayout, QWidget
 
 from widgets.facts import plain_label
 from widgets.panels.table_panel import ColumnLook, TablePanel
@@ -25,6 +25,7 @@ LOOKS = (
     ColumnLook("number", 80, spare=2),
     ColumnLook("text", 160, 4, spare=1),
 )
+_COLUMNS = 5  # of a door in the grid; the last is the gap to the next
 NAMES = {"http": mark("HTTP"), "wire": mark("Wire protocol")}
 
 
@@ -39,9 +40,9 @@ class DoorFacts:
 
 
 class _Door(QWidget):
-    """One door's line."""
+    """One door: its name, port, button and place, beside the other's."""
 
-    def __init__(self, facts: DoorFacts, grid: QGridLayout, row: int, parent: QWidget) -> None:
+    def __init__(self, facts: DoorFacts, grid: QGridLayout, place: int, parent: QWidget) -> None:
         super().__init__(parent)
         self.hide()  # its widgets stand in the grid
         self.name = plain_label(tr(NAMES[facts.kind]), "heading", parent)
@@ -55,7 +56,7 @@ class _Door(QWidget):
         self.where: QLabel = plain_label("", "", parent)
         self.where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         for column, widget in enumerate((self.name, self.port, self.button, self.where)):
-            grid.addWidget(widget, row, column)
+            grid.addWidget(widget, 0, place * _COLUMNS + column)
 
 
 class DoorsPanel(TablePanel):
@@ -85,8 +86,10 @@ class DoorsPanel(TablePanel):
         self._grid = QGridLayout(bar)
         self._grid.setContentsMargins(8, 0, 8, 6)
         self._grid.setHorizontalSpacing(10)
-        self._grid.setVerticalSpacing(4)
-        self._grid.setColumnStretch(3, 1)
+        self._grid.setColumnMinimumWidth(_COLUMNS - 1, 24)
+        self._grid.setColumnStretch(len(NAMES) * _COLUMNS, 1)
+        # A small window takes its height from the table, not from what one clicks at.
+        bar.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.cut_button = QPushButton(tr("Cut connection"), self)
         self.cut_button.clicked.connect(lambda: self.cutRequested.emit(self.current_key()))
         self.title_row.insertWidget(self.title_row.count() - 1, self.cut_button)
@@ -118,10 +121,10 @@ class DoorsPanel(TablePanel):
             self._show()
 
     def _show(self) -> None:
-        for row, facts in enumerate(self._facts):
+        for place, facts in enumerate(self._facts):
             door = self._doors.get(facts.kind)
             if door is None:
-                door = self._doors[facts.kind] = _Door(facts, self._grid, row, self)
+                door = self._doors[facts.kind] = _Door(facts, self._grid, place, self)
                 door.button.clicked.connect(lambda _on=False, kind=facts.kind: self._press(kind))
             is_open = bool(facts.where)
             door.button.setText(tr("Close") if is_open else tr("Opening") if facts.opening else tr("Open"))
@@ -138,5 +141,5 @@ class DoorsPanel(TablePanel):
             self.openRequested.emit(kind, self._doors[kind].port.value())
 
     def door(self, kind: str) -> _Door:
-        """The line of a door."""
+        """The widgets of a door."""
         return self._doors[kind]
