@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from itertools import chain
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QObject
 from PySide6.QtWidgets import QTableView
@@ -30,7 +31,7 @@ class KeptSelection(QObject):
             return
         spans = {(span.top(), span.bottom()) for span in chosen.selection()}  # type: ignore[attr-defined]
         if sum(last - first + 1 for first, last in spans) >= ROWS_MIN:
-            self._keys = frozenset(key for first, last in spans for key in keys_of(first, last))
+            self._keys = frozenset(chain.from_iterable(keys_of(first, last) for first, last in spans))
             chosen.clearSelection()
 
     def give_back(self) -> None:
@@ -40,7 +41,7 @@ class KeptSelection(QObject):
             return
         model, chosen = self._table.model(), QItemSelection()
         keys = model.keys(0, None)  # type: ignore[attr-defined]
-        spans = _spans([key in kept for key in keys])
+        spans = _spans(list(map(kept.__contains__, keys)))
         if len(spans) > SPANS_MAX:
             return
         last_column = model.columnCount() - 1
