@@ -181,6 +181,7 @@ class BrokerAdmin(BrokerBygones):
     ) -> None:
         """A queue, its log with a partition for each priority, and the bin for its dead letters."""
         bin_name = config.dead_letter_topic_of(name)
+        self._check_new(name)  # first: who makes a queue twice must not hear of its bin
         self._check_new(bin_name)
         topic = self._add_topic(name, config.priorities, Partitioner("crc32"), flow, log)
         bin_log = self._add_bin(bin_name, log).log

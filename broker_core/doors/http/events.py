@@ -59,8 +59,10 @@ class Listener:
             yield b": events of the broker\n\n"
             while not closing.is_set():
                 there = asyncio.ensure_future(self._there.wait())
-                await asyncio.wait((there, closed), timeout=_BEAT_S, return_when=asyncio.FIRST_COMPLETED)
-                there.cancel()
+                try:
+                    await asyncio.wait((there, closed), timeout=_BEAT_S, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    there.cancel()
                 if not there.done():
                     if not closing.is_set():
                         yield b": still here\n\n"

@@ -70,6 +70,8 @@ def test_a25_a_group_commits_what_was_printed_and_can_be_reset(shell: Shell) -> 
 
 def test_a25_queues_are_filled_peeked_taken_and_purged(shell: Shell) -> None:
     shell("queues", "create", "jobs", "--priorities", 2, "--max-attempts", 3)
+    shell("queues", "create", "jobs")
+    assert shell.error.endswith("jobs.\n"), "its bin is not what was made twice"
     shell("produce", "jobs", "slow", "--priority", 1)
     shell("produce", "jobs", "urgent")
     assert [one["value"] for one in shell.rows("queues", "peek", "jobs")] == ["urgent", "slow"]
