@@ -103,7 +103,7 @@ def parse_metadata(location: str, text: str) -> dict[str, Any]:
     if version not in schema.READABLE_VERSIONS:
         raise ReportError(
             f"The session {location} has format version {str(version)[:40]}, "
-            f"and this program reads {schema.FORMAT_VERSION}: update Brokerscope."
+            f"and this program reads {' and '.join(map(str, schema.READABLE_VERSIONS))}: update Brokerscope."
         )
     return metadata
 

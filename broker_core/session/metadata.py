@@ -92,7 +92,7 @@ def read_metadata(folder: Path) -> Metadata:
         found = str(raw.get("format_version"))[:40]
         raise BrokerError(
             ErrorCode.UNKNOWN_SESSION_VERSION,
-            f"{folder} is version {found}, this program reads {schema.FORMAT_VERSION}",
+            f"{folder} is version {found}, this program reads {' and '.join(map(str, schema.READABLE_VERSIONS))}",
         )
     try:
         return msgspec.convert(raw, Metadata)

@@ -48,7 +48,10 @@ def test_what_is_remote(location: str, remote: bool) -> None:
         ("{", "cannot be read"),
         ("[]", "describes something else"),
         ('{"format": "x"}', "describes something else"),
-        ('{"format": "brokerscope-session", "format_version": 7}', "has format version 7"),
+        (
+            '{"format": "brokerscope-session", "format_version": 7}',
+            "has format version 7, and this program reads 1 and 2",
+        ),
     ],
 )
 def test_another_kind_or_version_is_refused(text: str, sentence: str) -> None:
