@@ -78,10 +78,12 @@ def _nothing_against() -> str:
 class ActionRegistry(QObject):
     """The commands as QActions, one each, with a handler and a reason where one is disabled.
 
-    `triggered(id)` comes after the handler of a command has run; `changed` when handlers or reasons change.
+    `triggered(id)` comes after the handler of a command has run, `refused(why)` when the key of a disabled one is
+    pressed; `changed` when handlers or reasons change.
     """
 
     triggered = Signal(str)
+    refused = Signal(str)
     changed = Signal()
 
     def __init__(self, commands: Iterable[Command], parent: QObject | None = None) -> None:
@@ -130,7 +132,6 @@ class ActionRegistry(QObject):
         title, hint = tr(command.title).rstrip("."), tr(command.hint)
         lines = [f"{title} ({key})" if key else title, tr("Not now: {reason}", reason=why) if why else hint]
         action.setToolTip("\n".join(line for line in lines if line))
-        action.setStatusTip(why or hint)
 
     def action(self, command_id: str) -> QAction:
         """The QAction of a command; KeyError for an unknown id."""
@@ -220,10 +221,19 @@ class ActionRegistry(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Unmodified keys do nothing while a text field has focus; Space presses the button that has it."""
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and belongs_to_focus(event):
-            event.accept()
-            return True
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            if belongs_to_focus(event):
+                event.accept()
+                return True
+            self._say_why_not(event)
         return super().eventFilter(watched, event)
+
+    def _say_why_not(self, event: QKeyEvent) -> None:
+        """The key of a command that cannot run now: Qt would pass over it in silence."""
+        pressed = QKeySequence(event.keyCombination())
+        for action in self._actions.values():
+            if not action.isEnabled() and action.isVisible() and action.shortcut() == pressed and action.data():
+                self.refused.emit(str(action.data()))
 
 
 _MODIFIERS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier

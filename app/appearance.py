@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
 from app.actions import ActionRegistry
@@ -15,6 +15,7 @@ from widgets.window_layout import SHIPPED, WindowLayout
 
 SYSTEM = "system"
 PRESENTATION_SCALE = 1.5
+LAYOUT_AGAIN_MS = 300
 
 
 def system_theme(app: QApplication) -> str:
@@ -47,7 +48,7 @@ class Appearance(QObject):
         self._app, self._settings, self._registry = app, settings, registry
         self._window, self._canvas = window, canvas
         self._theme = theme
-        self._before: tuple[float, WindowLayout] | None = None
+        self._before: tuple[float, WindowLayout, bool] | None = None
         registry.set_icons(lambda name: icon(name, current_theme()))
         canvas.set_reduced_motion(settings.reduced_motion)
         app.styleHints().colorSchemeChanged.connect(self._follow_system)
@@ -90,15 +91,20 @@ class Appearance(QObject):
     def present(self) -> None:
         """Large type, full screen, the canvas and what it teaches; and back again."""
         if self._before is None:
-            self._before = scale(), self._window.present_layout()
+            self._before = scale(), self._window.present_layout(), self._window.isMaximized()
             self._dress(PRESENTATION_SCALE)
-            self._window.set_layout(SHIPPED["Teach"])
             self._window.showFullScreen()
+            self._lay_out(SHIPPED["Teach"])
         else:
-            (factor, layout), self._before = self._before, None
+            (factor, layout, maximized), self._before = self._before, None
             self._dress(factor)
-            self._window.showNormal()
-            self._window.set_layout(layout)
+            self._window.showMaximized() if maximized else self._window.showNormal()
+            self._lay_out(layout)
+
+    def _lay_out(self, layout: WindowLayout) -> None:
+        self._window.set_layout(layout)
+        # The window manager gives the window its new size a moment later; shares are of that.
+        QTimer.singleShot(LAYOUT_AGAIN_MS, self._window, lambda: self._window.set_layout(layout))
 
     def _follow_system(self) -> None:
         if self._theme == SYSTEM:

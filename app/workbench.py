@@ -101,6 +101,7 @@ class Workbench(QObject):
         self.player.said.connect(self._said)
         self.player.travel.changed.connect(self._travelled)
         self.player.failed.connect(self._failed)
+        self.registry.refused.connect(self._said)
         self.window.closing.connect(self.close)
         self.window.may_close = self._may_close
         # The size of the recording is asked of the disk, so seldom.

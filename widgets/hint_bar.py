@@ -43,6 +43,11 @@ class HintBar(QFrame):
         if len(self._waiting) == 1:
             self._show()
 
+    def clear(self) -> None:
+        """Another session: what was offered for the last one is past."""
+        self._waiting.clear()
+        self._show()
+
     def _show(self) -> None:
         self.setVisible(bool(self._waiting))
         if self._waiting:

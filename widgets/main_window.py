@@ -258,7 +258,7 @@ class MainWindow(QMainWindow):
         if layout.tab in self._named:
             self.tabs.setCurrentWidget(self._named[layout.tab])
         for split, shares in ((self.top, layout.top), (self.right, layout.right), (self.whole, layout.whole)):
-            split.setSizes([round(share * 10_000) for share in shares])
+            _share_out(split, shares)
         self._restored = True
         self.sidesShown.emit(layout.left, layout.right_side, layout.bottom)
 
@@ -311,6 +311,15 @@ class MainWindow(QMainWindow):
         self.save()
         self.closing.emit()
         super().closeEvent(event)
+
+
+def _share_out(split: QSplitter, shares: Shares) -> None:
+    """Give what is shown its part of the room that there is: Qt shortens sizes that are too large all alike."""
+    room = split.width() if split.orientation() is Qt.Orientation.Horizontal else split.height()
+    parts = [split.widget(place) for place in range(split.count())]
+    shown = [0.0 if part is None or part.isHidden() else share for part, share in zip(parts, shares, strict=False)]
+    whole = sum(shown) or 1.0
+    split.setSizes([round(room * share / whole) for share in shown])
 
 
 def _shares_of(split: QSplitter) -> Shares:

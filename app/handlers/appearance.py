@@ -43,8 +43,8 @@ class AppearanceHandlers(QObject):
         ),
         Command("arrange_reset", "Arrange by itself", "Layout", "", "", "Every box back in its place."),
         Command("theme", "Light or dark", "View", "Ctrl+T", "moon", "Switches the theme."),
-        Command("type_larger", "Larger type", "View", "Ctrl+Shift++", "", "The next size of type."),
-        Command("type_smaller", "Smaller type", "View", "Ctrl+Shift+-", "", "The next smaller size of type."),
+        Command("type_larger", "Larger type", "View", "", "", "The next size of type."),
+        Command("type_smaller", "Smaller type", "View", "", "", "The next smaller size of type."),
         Command("present", "Presentation", "View", "F11", "", "Full screen with large type.", checkable=True),
         Command("settings", "Settings...", "File", "Ctrl+,", "settings", "Theme, type, language, recording."),
     )

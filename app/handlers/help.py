@@ -58,6 +58,7 @@ class HelpHandlers(QObject):
     def _hint(self) -> None:
         """The first time: one thing to try, and nothing more."""
         scenario, desk = self._desk.player.scenario, self._desk
+        desk.window.hint.clear()
         if not desk.settings.hints or scenario is None or not scenario.try_:
             return
         desk.settings.hints = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.view_models.formats import count
 from app.view_models.gauges import gate_of, gate_state, only_rate
+from app.view_models.group_lag import lag_of
 from app.view_models.lasting import marks
 from app.view_models.offsets import LagTrend
 from app.view_models.owners import Owners
@@ -127,8 +128,7 @@ class CanvasModel:
         # An actor that is on its way into the group is shown there before the coordinator knows it.
         names = [actor.name for actor in readers if actor.target == group.name or actor.name in counts]
         names += [name for name in counts if name not in actors]
-        lags = [at.lag for at in group.offsets if at.lag is not None]
-        lag = sum(lags) if lags else None
+        lag = lag_of(group)
         trend = self._trends.setdefault(group.name, LagTrend()).meet(self._now_ns, lag)
         return GroupBox(
             group.name,

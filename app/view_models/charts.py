@@ -11,6 +11,7 @@ from app.view_models.chart_feed import Bin, ChartFeed, percentile_ns
 from app.view_models.feed import PanelFeed
 from app.view_models.filter_help import help_rows
 from app.view_models.gauges import gates
+from app.view_models.group_lag import lag_of
 from app.view_models.rate_table import RateTable
 from broker_core.clock import NS_PER_MS, NS_PER_S, s_from_ns
 from broker_core.snapshots import Snapshot
@@ -38,9 +39,9 @@ class Levels:
             return
         row: dict[tuple[str, str], float] = {}
         for group in snapshot.groups:
-            known = [one.lag for one in group.offsets if one.lag is not None]
-            if known:
-                row["lag", group.name] = sum(known)
+            lag = lag_of(group)
+            if lag is not None:
+                row["lag", group.name] = lag
         for queue in snapshot.queues:
             row["depth", queue.name] = queue.ready + queue.delayed
         blocked_ns = sum(gate.blocked_ns_total for gate, _kind in gates(snapshot))

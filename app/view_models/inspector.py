@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from app.view_models.formats import NOT_APPLICABLE, byte_size, count, duration, rate, session_time
 from app.view_models.gauges import gate_of, gate_state, gauge_facts, only_rate
+from app.view_models.group_lag import lag_of
 from app.view_models.lasting import left_of, state_of
 from broker_core.lab.scenario import Scenario
 from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
@@ -279,7 +280,7 @@ def _group(snapshot: Snapshot, name: str) -> InspectorFacts | None:
 
 
 def _group_rows(group: GroupView, now_ns: int) -> Facts:
-    lags = [at.lag for at in group.offsets if at.lag is not None]
+    lag = lag_of(group)
     return (
         (tr("Generation"), str(group.generation)),
         (
@@ -294,7 +295,7 @@ def _group_rows(group: GroupView, now_ns: int) -> Facts:
         (tr("Assignor"), group.assignor),
         (tr("Leader"), group.leader or tr("none")),
         (tr("Reads"), ", ".join(group.topics) or tr("nothing")),
-        (tr("Lag"), tr("{count:,} messages", count=sum(lags)) if lags else NOT_APPLICABLE),
+        (tr("Lag"), NOT_APPLICABLE if lag is None else tr("{count:,} messages", count=lag)),
     )
 
 

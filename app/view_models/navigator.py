@@ -9,6 +9,7 @@ from dataclasses import replace
 from app.filters import Field, Fields, FilterError, parse
 from app.view_models.formats import count, rate
 from app.view_models.gauges import gate_state
+from app.view_models.group_lag import lag_of
 from app.view_models.lasting import lasting_words, left_of, state_of
 from app.view_models.rates import Rates
 from broker_core.clock import NS_PER_S
@@ -154,7 +155,7 @@ class NavigatorModel:
         depth = queue.ready + queue.delayed
         state = gate_state(queue.gate)
         return NavRow(
-            item_id, queue.name, state, tr("{count} ready", count=f"{depth:,}"), self._sparks.meet(item_id, depth)
+            item_id, queue.name, state, tr("{count} ready", count=f"{queue.ready:,}"), self._sparks.meet(item_id, depth)
         )
 
     def _bin(self, queue: QueueView) -> NavRow:
@@ -177,9 +178,3 @@ def _places(snapshot: Snapshot) -> tuple[tuple[str, set[str]], ...]:
         ("group", {group.name for group in snapshot.groups}),
         ("topic", {topic.name for topic in snapshot.topics}),
     )
-
-
-def lag_of(group: GroupView) -> int | None:
-    """The lag of a group over all its partitions; None where nothing is committed."""
-    known = [one.lag for one in group.offsets if one.lag is not None]
-    return sum(known) if known else None

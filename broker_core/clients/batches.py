@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 import msgspec
@@ -162,3 +162,16 @@ def _value_lengths(messages: Sequence[Message]) -> list[int] | None:
 def dropped(batch: Batch) -> BrokerError:
     """The error of a batch that a flow policy dropped."""
     return BrokerError(ErrorCode.THROTTLED, f"{batch.topic} has dropped the message, as its flow policy says")
+
+
+def halved(messages: list[Message], largest_bytes: int, most_bytes: int) -> Iterator[tuple[list[Message], int]]:
+    """`messages` with at least their size, in halves where they are more than `most_bytes` for one batch."""
+    size_bytes = largest_bytes * len(messages)
+    if size_bytes > most_bytes:
+        size_bytes = sum_of(messages)
+    if size_bytes <= most_bytes or len(messages) == 1:
+        yield messages, size_bytes
+    else:
+        half = len(messages) // 2
+        yield from halved(messages[:half], largest_bytes, most_bytes)
+        yield from halved(messages[half:], largest_bytes, most_bytes)

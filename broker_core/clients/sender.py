@@ -8,19 +8,10 @@ the last five batches, so it is stored once (KIP-98).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from broker_core.broker import Broker, Published
-from broker_core.clients.batches import (
-    NO_OFFSET,
-    Batch,
-    Receipt,
-    dropped,
-    largest_of,
-    put_all,
-    size_of,
-    sum_of,
-)
+from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, dropped, halved, largest_of, put_all, size_of, sum_of
 from broker_core.clients.inbox import Inboxes
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clock import ns_from_ms
@@ -131,31 +122,19 @@ class Sender:
         largest_bytes = largest_of(messages)
         self._broker.check(topic, messages, largest_bytes)
         most = self.config.batch_messages if self._broker.takes_batches(topic) else 1
+        most_bytes = _MANY_TIMES * self.config.batch_bytes
         batches: list[Batch] = []
         for number, part in self._broker.by_partition(topic, messages).items():
             lane = self._lane(topic, number)
             self._seal(lane)
             for first in range(0, len(part), most):
-                for messages_of_one, size_bytes in self._bounded(part[first : first + most], largest_bytes):
+                for messages_of_one, size_bytes in halved(part[first : first + most], largest_bytes, most_bytes):
                     batch = lane.open = self._new_batch(topic, number)
                     batch.fill(messages_of_one, size_bytes)
                     self.buffered_bytes += size_bytes
                     batches.append(batch)
                     self._seal(lane)
         return batches
-
-    def _bounded(self, messages: list[Message], largest_bytes: int) -> Iterator[tuple[list[Message], int]]:
-        """`messages` with at least their size, in halves where they are too many bytes for one batch."""
-        most_bytes = _MANY_TIMES * self.config.batch_bytes
-        size_bytes = largest_bytes * len(messages)
-        if size_bytes > most_bytes:
-            size_bytes = sum_of(messages)
-        if size_bytes <= most_bytes or len(messages) == 1:
-            yield messages, size_bytes
-        else:
-            half = len(messages) // 2
-            yield from self._bounded(messages[:half], largest_bytes)
-            yield from self._bounded(messages[half:], largest_bytes)
 
     def store(self, topic: str, message: Message) -> Reply[Published | None] | None:
         """Straight into the log, in a batch of its own, where nothing else is under way; None where `send` must do it.

@@ -6,7 +6,7 @@ A redrive appends to the origin first and removes after: one that is interrupted
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
 import msgspec
@@ -152,7 +152,7 @@ class DeadLetters:
         letters = self._letters(place for place in self._live if place >= offset)
         return tuple(islice((letter for letter in letters if only is None or only.accepts(letter)), limit))
 
-    def offsets(self, queue: str) -> list[int]:
+    def offsets(self, queue: str) -> Sequence[int]:
         """Where the dead letters of `queue` are, the oldest first."""
         self._trim()
         return [*self._live.newest(queue)][::-1]

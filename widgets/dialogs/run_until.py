@@ -97,6 +97,7 @@ class RunUntilDialog(QDialog):
         self.accept_button.setEnabled(not why)
 
     def _accept(self) -> None:
-        if not self._why_not(self.field.text()):
-            self.chosen.emit(self.field.text().strip(), self.beginnings.checkedButton().objectName())
+        beginning = self.beginnings.checkedButton()
+        if beginning is not None and not self._why_not(self.field.text()):
+            self.chosen.emit(self.field.text().strip(), beginning.objectName())
             self.accept()

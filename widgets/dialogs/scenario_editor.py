@@ -125,7 +125,7 @@ class ScenarioEditor(QDialog):
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(tr("What you have written in {name} is in no file.", name=self._name))
         discard = box.addButton(tr("Discard it"), QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton(tr("Go on writing"), QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(box.addButton(tr("Go on writing"), QMessageBox.ButtonRole.RejectRole))
         box.exec()
         return box.clickedButton() is discard
 

@@ -185,7 +185,7 @@ class DeadLettersPanel(TablePanel):
         self.edit.triggered.connect(lambda: self.editRequested.emit(self.current_key()))
         self.purge_selected.triggered.connect(lambda: self.purgeRequested.emit(self.selected_keys()))
         self.purge_all.triggered.connect(lambda: self.purgeRequested.emit(self.shown_keys()))
-        self.stop.triggered.connect(lambda: self.stopRequested.emit())
+        self.stop.triggered.connect(lambda _checked: self.stopRequested.emit())
 
     @property
     def shows_redriven(self) -> bool:

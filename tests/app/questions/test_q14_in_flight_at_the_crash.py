@@ -4,6 +4,7 @@ from PySide6.QtCore import QPoint, Qt
 
 from broker_core.clock import NS_PER_S
 from broker_core.lab.actions import Crash
+from broker_core.snapshots import LeaseView
 from tests.app.sessions.test_travel_window import arrive
 from widgets.timeline import AREA, LANE, LANES, TOP
 
@@ -11,7 +12,8 @@ from widgets.timeline import AREA, LANE, LANES, TOP
 def test_a_click_on_the_fault_shows_what_was_in_flight(open_workbench, monkeypatch):
     monkeypatch.setattr("broker_core.session.keyframes.MOST_SHARE", 1e9)
     hand = open_workbench(record=True)
-    held, crashed, crashed_s = (), "", 0
+    held: tuple[LeaseView, ...] = ()
+    crashed, crashed_s = "", 0
     for second in range(1, 41):
         hand.pass_time(1)
         leases = next(queue for queue in hand.workbench.player.snapshot.queues if queue.name == "builds").leases

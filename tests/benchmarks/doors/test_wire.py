@@ -24,8 +24,7 @@ import pytest
 from broker_core import GroupConsumer, Message, Producer, ProducerConfig
 from broker_core.clients.remote.broker import RemoteBroker
 from tests.benchmarks.core.measure import Case, show, show_rows, side_by_side
-from tests.broker_core.doors.wire.talk import Talk
-from tests.broker_core.doors.wire.test_door import batch, producing
+from tests.broker_core.doors.wire.talk import Talk, batch, producing
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(600)]
 

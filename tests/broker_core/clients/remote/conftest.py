@@ -7,10 +7,13 @@ from typing import NamedTuple
 
 import pytest
 
+from broker_core.clients.admin import Admin
 from broker_core.clients.host import Host
 from broker_core.clients.remote.broker import RemoteBroker
 from broker_core.doors.wire.door import WireDoor
 from broker_core.engine.host import BrokerHost
+from tests.broker_core.clients.remote.place import Place
+from tests.broker_core.clients.remote.wobbly import WobblyNetwork
 
 
 class Face(NamedTuple):
@@ -35,3 +38,10 @@ def face(request: pytest.FixtureRequest) -> Iterator[Face]:
         else:
             with WireDoor(host, port=0) as door, RemoteBroker(port=door.port, client="tests") as remote:
                 yield Face(remote, host)
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    with BrokerHost() as host, WireDoor(host, port=0) as door, WobblyNetwork(door.port) as network:
+        Admin(host).create_topic("t", 1)
+        yield Place(host, door, network)

@@ -7,7 +7,11 @@ import socket
 import time
 from typing import Any
 
+from broker_core.log.batch import ProducerStamp
+from broker_core.messages import Message
+from broker_core.wire import produce
 from broker_core.wire.apis import APIS
+from broker_core.wire.batches import encode_messages
 from broker_core.wire.body import Body
 from broker_core.wire.codec import Answer, ClientCodec
 from broker_core.wire.session import Hello
@@ -82,3 +86,19 @@ class Talk:
 
     def __exit__(self, *_error: object) -> None:
         self.close()
+
+
+def batch(*values: bytes, stamp: ProducerStamp | None = None, topic: str = "t", partition: int = 0):
+    data = encode_messages([Message(value) for value in values], stamp)
+    return produce.ProducedBatch(topic, partition, memoryview(data))
+
+
+def producing(*batches: produce.ProducedBatch, acks="all", timeout_ms: int = 1_000) -> produce.Produce:
+    return produce.Produce("p", acks, timeout_ms, batches)
+
+
+def until(true, within_s: float = 10) -> None:
+    end_s = time.monotonic() + within_s
+    while not true():
+        assert time.monotonic() < end_s
+        time.sleep(0.005)
