@@ -193,15 +193,3 @@ def test_the_plain_clients_say_in_one_sentence_what_the_broker_has_against_it(ca
         assert "{" not in told
     assert main(["http-consume", "--broker", place, "--topic", "t"]) == 2
     assert "cannot be reached (Connection refused)" in capsys.readouterr().err
-
-
-def test_a_reader_of_events_who_goes_leaves_nothing_behind() -> None:
-    with served("--wire", "off") as (where, process):
-        with urllib.request.urlopen(where["http"] + "/v1/events", timeout=10) as stream:
-            assert stream.readline().startswith(b":")
-        with urllib.request.urlopen(where["http"] + "/health", timeout=10):
-            pass
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 0
-        assert process.stderr is not None
-        assert process.stderr.read() == ""
