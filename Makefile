@@ -17,15 +17,18 @@ run: python
 	@$(PYTHON) -I .ci/bootstrap.py --window
 	@$(VENV_PYTHON) main.py
 
+# Two at a time, by file: the rooms of the suite share nothing but the processors.
+TESTS := -m pytest -n 2 --dist loadfile
+
 test: setup
-	$(VENV_PYTHON) -m pytest
+	$(VENV_PYTHON) $(TESTS)
 
 check: setup
 	$(VENV_PYTHON) -m ruff format --check
 	$(VENV_PYTHON) -m ruff check
 	$(VENV_PYTHON) -m mypy
 	.venv/bin/lint-imports
-	$(VENV_PYTHON) -m pytest
+	$(VENV_PYTHON) $(TESTS)
 
 bench: setup
 	$(VENV_PYTHON) -m pytest -m bench -s
