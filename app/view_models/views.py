@@ -278,8 +278,8 @@ class Views(QObject):
             panel = self._window.parts.dead_letters
             panel.set_totals(snapshot.totals.dead_lettered, snapshot.totals.redriven)
             panel.set_note(_overfull(self.dead_letters.total, self.dead_letters.whole, tr("dead letters")))
-            # What is shown beside the table may have been redriven or purged meanwhile.
-            self._show_letter(panel.current_key())
+            if panel.current_key() is None:  # what is shown beside the table was redriven or purged meanwhile
+                self._show_letter(None)
 
     def _show_letter(self, key: Hashable) -> None:
         if self._window is not None:
