@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -45,15 +46,15 @@ class WarmSpark:
         process = self._running()
         assert process.stdin is not None
         assert process.stdout is not None
-        try:
+        with contextlib.suppress(OSError):
             process.stdin.write(json.dumps(arguments_of(request)) + "\n")
             process.stdin.flush()
-        except OSError:
-            return
-        for line in process.stdout:
-            yield line
-            if '"report"' in line or '"error"' in line:
-                return
+            for line in process.stdout:
+                yield line
+                if '"report"' in line or '"error"' in line:
+                    return
+        # It says nothing more, but may take a while to die: the next report must not find it still there.
+        self.close()
 
     def _running(self) -> subprocess.Popen[str]:
         if self._process is None or self._process.poll() is not None:

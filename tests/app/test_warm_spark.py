@@ -16,7 +16,7 @@ from spark_reports.request import Request
 
 # Answers as the real process does, without Java: the page's name tells how many requests it has had.
 SERVANT = """
-import json, sys
+import json, os, sys, time
 for number, line in enumerate(iter(sys.stdin.readline, ""), 1):
     words = json.loads(line)
     print(json.dumps({"stage": "Working", "fraction": 0.5}), flush=True)
@@ -24,6 +24,9 @@ for number, line in enumerate(iter(sys.stdin.readline, ""), 1):
         print(json.dumps({"error": "There is no session there."}), flush=True)
     elif "die" in words[0]:
         sys.exit(3)
+    elif "linger" in words[0]:
+        os.close(1)
+        time.sleep(60)
     elif "wait" in words[0]:
         sys.stdin.readline()
     else:
@@ -63,9 +66,10 @@ def test_an_error_is_told_and_the_process_goes_on(warm: WarmSpark) -> None:
     warm.close()
 
 
-def test_a_process_that_dies_is_told_and_another_takes_its_place(warm: WarmSpark) -> None:
+@pytest.mark.parametrize("end", ["/sessions/die", "/sessions/linger"])
+def test_a_process_that_dies_at_once_or_slowly_is_told_and_another_takes_its_place(warm: WarmSpark, end: str) -> None:
     with pytest.raises(ReportError, match="ended before it was done"):
-        report(warm, "/sessions/die")
+        report(warm, end)
     assert report(warm).parent.name == "1"
     warm.close()
 
