@@ -48,7 +48,11 @@ class BrokerAdmin(BrokerBygones):
         log: LogConfig | None = None,
         schema: SchemaRule | None = None,
     ) -> None:
-        """`log` None is the broker's own. Raises TOPIC_ALREADY_EXISTS, INVALID_TOPIC or INVALID_PARTITIONS."""
+        """`log` None is the broker's own.
+
+        Raises TOPIC_ALREADY_EXISTS, INVALID_TOPIC, INVALID_PARTITIONS or UNKNOWN_SUBJECT.
+        """
+        self._check_subject(schema)
         if schema is not None and schema.mode == "dead_letter":
             self._check_new(bin_of(name))
         self._add_topic(name, partitions, Partitioner(partitioner), flow, log)
@@ -308,8 +312,9 @@ class BrokerAdmin(BrokerBygones):
                 partitioner=topic.partitioner,
                 flow=topic.flow,
                 log=topic.log,
-                schema=topic.schema,
             )
+            # The subject may have been deleted since.
+            self._set_rule(topic.name, topic.schema)
             if topic.has_bin:
                 self._make_bin(topic.name)
         for queue in catalog.queues:

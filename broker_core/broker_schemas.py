@@ -41,8 +41,11 @@ class BrokerSchemas(BrokerState):
         """What `name`, a topic or a queue, does with its values from now on; None: it takes any.
 
         A topic's refused messages go to the bin `<name>.dlq`, which stays where the rule goes. Raises
-        UNKNOWN_TOPIC_OR_PARTITION, TOPIC_ALREADY_EXISTS for the bin, INVALID_CONFIG for a queue that is to dead-letter.
+        UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_SUBJECT, TOPIC_ALREADY_EXISTS for the bin, INVALID_CONFIG for a queue that
+        is to dead-letter.
         """
+        self._topic(name)
+        self._check_subject(rule)
         self._set_rule(name, rule)
         detail = {"schema": None if rule is None else msgspec.to_builtins(rule)}
         self._events.emit(
@@ -63,6 +66,11 @@ class BrokerSchemas(BrokerState):
         return dict(self._bins)
 
     # -- inside
+
+    def _check_subject(self, rule: SchemaRule | None) -> None:
+        """Raises UNKNOWN_SUBJECT. A subject that is deleted later leaves its rules, and nothing fits them."""
+        if rule is not None:
+            self.schemas.versions(rule.subject)
 
     def _set_rule(self, name: str, rule: SchemaRule | None) -> None:
         topic = self._topic(name)

@@ -190,8 +190,26 @@ def test_a_redrive_into_a_queue_is_held_against_its_schema():
 
 
 def test_without_a_schema_in_the_subject_nothing_is_accepted():
-    bench = Bench(SchemaRule("nobody"))
-    assert "the subject nobody has no schema" in str(refusal(lambda: bench.publish(GOOD)))
+    bench = Bench(REFUSE)
+    bench.broker.schemas.delete_subject("orders-value")
+    assert "the subject orders-value has no schema" in str(refusal(lambda: bench.publish(GOOD)))
+
+
+def test_a_subject_that_does_not_exist_is_no_rule_and_one_that_was_deleted_survives_a_restart():
+    bench = Bench()
+    nobody = SchemaRule("nobody")
+    assert refusal(lambda: bench.broker.create_topic(0, "orders", 2, schema=nobody)).code is ErrorCode.UNKNOWN_SUBJECT
+    assert bench.broker.topic_names() == ()
+    bench.broker.create_topic(0, "orders", 2, schema=REFUSE)
+    assert refusal(lambda: bench.broker.set_schema(1, "orders", nobody)).code is ErrorCode.UNKNOWN_SUBJECT
+    assert bench.broker.schema_rule("orders") == REFUSE
+    bench.broker.schemas.delete_subject("orders-value")
+    catalog = bench.broker.catalog()
+    bench.broker.close()
+    bench.files = MemoryFiles()
+    again = bench.new_broker()
+    again.restore(2, catalog)
+    assert again.schema_rule("orders") == REFUSE
 
 
 def test_a_topic_whose_schema_is_taken_away_takes_anything():

@@ -105,6 +105,8 @@ def test_a25_schemas_are_registered_checked_compared_and_ruled(shell: Shell, tmp
     assert shell.rows("schemas", "register", "order", two)[0]["version"] == 2
     assert shell.rows("schemas", "diff", "order", 1)[0]["what"] == "changed"
     shell("topics", "create", "orders")
+    assert shell("schemas", "rule", "orders", "--subject", "nobody") == ""
+    assert (shell.code, shell.error) == (2, "brokerscope: There is no such subject: nobody.\n")
     shell("schemas", "rule", "orders", "--subject", "order")
     shell("produce", "orders", '{"id": 1}')
     assert shell.code == 2

@@ -25,7 +25,7 @@ async def list_topics(call: Call) -> shapes.TopicsAnswer:
     return shapes.TopicsAnswer(topics=call.host.call(look))
 
 
-@operation("POST", "/v1/topics", shapes.TopicAnswer, status=201, body=shapes.CreateTopic, errors=(409,))
+@operation("POST", "/v1/topics", shapes.TopicAnswer, status=201, body=shapes.CreateTopic, errors=(404, 409))
 async def create_topic(call: Call) -> shapes.TopicAnswer:
     """Create a topic."""
     body = await call.body(shapes.CreateTopic)

@@ -139,6 +139,7 @@ def test_records_are_deleted_and_reading_goes_on_behind_them(call):
 
 def test_a_schema_rule_refuses_or_dead_letters(call):
     call.done("POST", "/v1/topics", {"name": "orders"})
+    assert call("PUT", "/v1/topics/orders/schema-rule", {"subject": "order"}).json["error"] == "UNKNOWN_SUBJECT"
     schema = {"type": "object", "required": ["book"]}
     call.done("POST", "/v1/schemas/order/versions", {"schema": schema})
     call.done("PUT", "/v1/topics/orders/schema-rule", {"subject": "order"})
