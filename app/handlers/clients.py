@@ -192,12 +192,14 @@ class ClientHandlers(QObject):
                     "constant",
                     choices=(("constant", tr("equal")), ("poisson", tr("as of independent senders (Poisson)"))),
                 ),
+                Field("linger_ms", tr("Linger"), "whole", 0, most=60_000, none=tr("send each at once"), suffix=" ms"),
             ),
             tr("Add"),
             lambda v: AddProducer(
                 v["name"],
                 v["to"],
                 RateArrivals(per_s=v["per_s"], keys=v["keys"] or 0, value_bytes=v["value_bytes"], spacing=v["spacing"]),
+                linger_ms=v["linger_ms"] or 0,
             ),
             why_not=lambda v: name_error(v["name"], "client", taken),
         )

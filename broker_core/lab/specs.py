@@ -124,8 +124,9 @@ class ProducerSpec(Strict, frozen=True, kw_only=True):
     """Publishes what arrives to a topic or queue.
 
     It is held to `rate_per_s` messages a second (and a `burst`) where that is given. What is refused or dropped it
-    gives up, or, with `retry_ms`, offers again after that long. `adaptive` sets its pace in place of the arrivals'
-    times.
+    gives up, or, with `retry_ms`, offers again after that long. With `linger_ms` it waits that long for more and
+    publishes them in one batch for each partition, all or none of which is taken. `adaptive` sets its pace in place of
+    the arrivals' times, one message at a time.
     """
 
     name: str
@@ -134,6 +135,7 @@ class ProducerSpec(Strict, frozen=True, kw_only=True):
     rate_per_s: float | None = None
     burst: float = 1.0
     retry_ms: float | None = None
+    linger_ms: float = 0.0
     adaptive: Adaptive | None = None
 
     def __post_init__(self) -> None:
@@ -143,6 +145,10 @@ class ProducerSpec(Strict, frozen=True, kw_only=True):
                 raise ValueError(f"{name} must be above 0")
         if not 1 <= self.burst < float("inf"):
             raise ValueError("burst must be 1 or more")
+        if not 0 <= self.linger_ms < float("inf"):
+            raise ValueError("linger_ms must be 0 or more")
+        if self.linger_ms and self.adaptive is not None:
+            raise ValueError("linger_ms and adaptive exclude each other")
 
 
 class ConsumerSpec(Strict, frozen=True, kw_only=True):

@@ -2360,6 +2360,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Zeile {line}: {fault}</translation>
   </message>
   <message>
+   <source>Linger</source>
+   <translation>Sammelzeit (Linger)</translation>
+  </message>
+  <message>
    <source>Live</source>
    <translation>Live</translation>
   </message>
@@ -6030,6 +6034,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>saved</source>
    <translation>gespeichert</translation>
+  </message>
+  <message>
+   <source>send each at once</source>
+   <translation>jede sofort senden</translation>
   </message>
   <message>
    <source>since {time}</source>

@@ -41,6 +41,9 @@ def test_a_producer_and_a_worker_are_added_and_work(hand: Hand) -> None:
     dialog = run(hand, "add_producer")
     fill(hand, dialog, name="extra", to="commits", per_s=50)
     accept(hand, dialog)
+    dialog = run(hand, "add_producer")
+    fill(hand, dialog, name="gatherer", to="commits", per_s=50, linger_ms=1_000)
+    accept(hand, dialog)
     dialog = run(hand, "add_worker", "queue:builds")
     fill(hand, dialog, name="helper")
     accept(hand, dialog)
@@ -49,6 +52,10 @@ def test_a_producer_and_a_worker_are_added_and_work(hand: Hand) -> None:
     assert extra is not None
     assert helper is not None
     assert 230 <= extra.processed <= 260
+    gatherer = actor(hand, "gatherer")
+    assert gatherer is not None
+    assert gatherer.processed
+    assert gatherer.processed % 51 == 0, "in batches, each what one second brings"
     assert helper.processed
 
 

@@ -38,11 +38,14 @@ class AddProducer(Action, frozen=True, tag="add_producer"):
     rate_per_s: float | None = None
     burst: float = 1.0
     retry_ms: float | None = None
+    linger_ms: float = 0.0
 
     def __post_init__(self) -> None:
         above_zero(rate_per_s=self.rate_per_s, retry_ms=self.retry_ms)
         if not 1 <= self.burst < float("inf"):
             raise ValueError("burst must be 1 or more")
+        if not 0 <= self.linger_ms < float("inf"):
+            raise ValueError("linger_ms must be 0 or more")
 
     @property
     def sentence(self) -> str:

@@ -90,6 +90,7 @@ class ClientPerformer:
             rate_per_s=action.rate_per_s,
             burst=action.burst,
             retry_ms=action.retry_ms,
+            linger_ms=action.linger_ms,
         )
         return self._prepared(action, action.producer, lambda: self._enter_producer(spec, None))
 

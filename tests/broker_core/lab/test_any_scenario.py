@@ -68,6 +68,8 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
     ]
     if draw(st.booleans()):
         producers[0]["adaptive"] = {"base_s": 0.1}
+    else:
+        producers[0]["linger_ms"] = draw(st.sampled_from([0, 700]))
     if draw(st.booleans()):
         producers[-1]["retry_ms"] = 300
     scenario: dict[str, Any] = {

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 
 import pytest
 
 from broker_core.clock import NS_PER_S, s_from_ns
 from broker_core.events import Event, EventKind
 from broker_core.lab import Simulation, parse_scenario
+from broker_core.lab.actions import Crash, Restart, SetProducerRate
 from broker_core.lab.producer import ProducerActor
 
 TEXT = """\
@@ -81,3 +83,72 @@ def test_a_producer_ends_with_its_arrivals() -> None:
     short.run()
     assert short.actors["p"].state == "stopped"
     assert short.totals().published == 3
+
+
+LINGERING = """\
+title: Lingering
+about: One topic of three partitions.
+until_s: 20
+topics: [{name: orders, partitions: 3}]
+producers:
+  - {name: p, to: orders, linger_ms: 100, arrivals: {kind: rate, per_s: 50, keys: 4, limit: 500}}
+"""
+
+
+def lingering() -> tuple[Simulation, list[Event]]:
+    simulation = Simulation(parse_scenario(LINGERING))
+    events: list[Event] = []
+    simulation.events.attach(events.append)
+    return simulation, events
+
+
+def sent_to(simulation: Simulation, partition: int) -> list[int]:
+    """The messages of a partition, by the number in their text."""
+    log = simulation.broker.partition("orders", partition)
+    values = [log.message(offset).value or b"" for offset in range(log.end_offset)]
+    return [int(value.split()[1]) for value in values]
+
+
+def test_a_lingering_producer_sends_what_has_come_in_one_batch_for_each_partition() -> None:
+    simulation, events = lingering()
+    simulation.run()
+    published = [event for event in events if event.kind is EventKind.PUBLISHED]
+    by_time: dict[int, list[Event]] = {}
+    for event in published:
+        by_time.setdefault(event.time_ns, []).append(event)
+    # The first of a batch waits for 100 ms, in which five more come at 20 ms each.
+    assert [s_from_ns(time_ns) for time_ns in list(by_time)[:3]] == [0.12, 0.24, 0.36]
+    assert {sum(event.count for event in batch) for batch in list(by_time.values())[:-1]} == {6}
+    assert all(len({event.partition for event in batch}) == len(batch) for batch in by_time.values())
+    found = [sent_to(simulation, partition) for partition in range(3)]
+    assert found == [sorted(each) for each in found], "the order within a partition is kept"
+    assert sorted(chain(*found)) == list(range(500))
+    assert simulation.actors["p"].processed == 500
+
+
+def test_a_lingering_producer_keeps_the_rate_that_a_person_sets() -> None:
+    simulation, events = lingering()
+    simulation.run(1)
+    simulation.perform(SetProducerRate("p", 20))
+    simulation.run(11)
+    sent = sum(event.count for event in events if event.kind is EventKind.PUBLISHED and event.time_ns > NS_PER_S)
+    assert sent == pytest.approx(20 * 10, abs=4)
+
+
+def test_what_a_lingering_producer_had_at_hand_in_a_crash_is_sent_once_it_is_back() -> None:
+    simulation, _ = lingering()
+    simulation.run(2.05)
+    simulation.perform(Crash("p"))
+    simulation.run(4)
+    simulation.perform(Restart("p"))
+    simulation.run()
+    assert sorted(chain(*(sent_to(simulation, partition) for partition in range(3)))) == list(range(500))
+
+
+def test_a_batch_is_taken_whole_or_not_at_all() -> None:
+    simulation, events = run("linger_ms: 900")
+    refused = [event.count for event in events if event.kind is EventKind.REJECTED]
+    producer = simulation.actors["p"]
+    assert producer.failed == sum(refused) > 0
+    assert set(refused) == {4}
+    assert producer.processed + producer.failed == 396, "the last four have not been sent yet"

@@ -108,6 +108,13 @@ schedule:
         ("consumer: reader-1", "consumer: shop", 32, "no consumer 'shop'"),
         ("per_s: 5", "per_s: 5, spacing: poison", 15, "poison"),
         ("kind: rate, per_s: 5", "kind: bursty, per_s: 5, on_s: 0, off_s: 1", 15, "on_s must be above 0"),
+        ("kind: rate, per_s: 5}", "kind: rate, per_s: 5}\n    linger_ms: -1", 13, "linger_ms must be 0 or more"),
+        (
+            "kind: rate, per_s: 5}",
+            "kind: rate, per_s: 5}\n    linger_ms: 5\n    adaptive: {base_s: 1}",
+            13,
+            "exclude each other",
+        ),
         ("rate: 0.5", "rate: 0.5, when: {field: a, op: like, value: 3}", 24, "like"),
     ],
 )

@@ -114,6 +114,16 @@ def test_lag_and_catch_up() -> None:
     assert max(delays_s[100:]) < 1
 
 
+def test_linger_and_batches() -> None:
+    run = SessionRun("linger-and-batches")
+    batches = {topic: [e.count for e in run.of(EventKind.PUBLISHED, topic=topic)] for topic in ("prompt", "patient")}
+    assert set(batches["prompt"]) == {1}
+    assert sum(batches["patient"]) >= sum(batches["prompt"]) - 50
+    assert len(batches["patient"]) < len(batches["prompt"]) / 10
+    size_bytes = {topic.name: sum(view.size_bytes for view in topic.partitions) for topic in run.snapshot.topics}
+    assert size_bytes["patient"] < size_bytes["prompt"] * 2 / 3
+
+
 def test_work_queue() -> None:
     run = SessionRun("work-queue")
     (queue,) = run.snapshot.queues
