@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
+from broker_core.clock import NS_PER_MS
 from broker_core.doors.guard.access import ANYBODY
 from broker_core.doors.wire.answers import Answers
 from broker_core.doors.wire.deadlines import Deadlines
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 SOFTWARE = "brokerscope"
 OFFERED = tuple(ApiVersions(api.key, api.min_version, api.max_version) for api in APIS)
+MOST_AT_ONCE_NS = NS_PER_MS  # in one call of the host: others wait for it
 MOST_PARKED = 1_000  # waits of one connection: fetches, takes, joins
 
 
@@ -141,22 +144,27 @@ class WireConnection(asyncio.Protocol):
 
     def _go_on(self) -> None:
         """Serve what has come, as far as there is room for what comes of it."""
-        most = self._door.limits.max_in_flight_per_connection
-        while self._backlog and self.in_flight < most and self._may_write and not self._closing:
-            request = self._backlog.popleft()
-            if isinstance(request, BadRequest):
-                self._answers.refuse(request.correlation, request.error)
-                if request.fatal:
-                    self.hang_up()
+        while self._backlog and self._has_room() and not self._closing:
+            if self._row_at_broker(self._backlog[0]) is None:
+                self._serve(self._backlog.popleft())
             else:
-                self._serve(request)
+                self._serve_at_broker()
         self._answers.flush()
         reading = not self._backlog and self._may_write and not self._closing
         if reading != self._reading and not self._transport.is_closing():
             self._reading = reading
             (self._transport.resume_reading if reading else self._transport.pause_reading)()
 
-    def _serve(self, request: Request) -> None:
+    def _has_room(self) -> bool:
+        return self._may_write and self.in_flight < self._door.limits.max_in_flight_per_connection
+
+    def _serve(self, request: Request | BadRequest) -> None:
+        """One that the broker is not asked about, or not in this thread."""
+        if isinstance(request, BadRequest):
+            self._answers.refuse(request.correlation, request.error)
+            if request.fatal:
+                self.hang_up()
+            return
         self._caller.connection.requests += 1
         try:
             if not self._greeted or isinstance(request.body, Hello):
@@ -167,9 +175,43 @@ class WireConnection(asyncio.Protocol):
                 self._cancel(request.body.correlation)
                 self._answers.reply(request, Done())
             else:
-                self._have_served(request, TABLE[type(request.body)])
+                self._have_worked(request, TABLE[type(request.body)])
         except Exception as error:
             self._answers.failed(request, error)
+
+    def _row_at_broker(self, request: Request | BadRequest) -> Row | None:
+        """How it is served by a call of the broker; None where it is not."""
+        row = TABLE.get(type(request.body)) if self._greeted and isinstance(request, Request) else None
+        return None if row is None or row.how is How.SLOW else row
+
+    def _serve_at_broker(self) -> None:
+        """Have the first of the backlog served, and what follows it as far as that is for the broker, too.
+
+        It is one call of the host for all: its lock, and on a session the way to the engine's thread and back, cost
+        more than most requests do.
+        """
+        backlog = self._backlog
+        served: list[tuple[Request, Body | Waiting | Exception | None]] = []
+
+        def serve(now_ns: int) -> None:
+            end_ns = time.monotonic_ns() + MOST_AT_ONCE_NS
+            while backlog and self._has_room() and (row := self._row_at_broker(backlog[0])) is not None:
+                request = cast(Request, backlog.popleft())
+                try:
+                    served.append((request, self._served(request, row, now_ns)))
+                except Exception as error:
+                    served.append((request, error))
+                if time.monotonic_ns() >= end_ns:
+                    break
+
+        try:
+            self._door.host.call(serve)
+        except Exception as error:
+            served.append((cast(Request, backlog.popleft()), error))  # it takes no calls any more
+        for request, outcome in served:
+            if outcome is not None:
+                self._answer(request, outcome)
+        self._answers.flush()  # here, for it finds out whether anybody reads them
 
     def _greet(self, request: Request) -> None:
         hello = request.body
@@ -202,48 +244,47 @@ class WireConnection(asyncio.Protocol):
             ),
         )
 
-    def _have_served(self, request: Request, row: Row) -> None:
-        host, caller = self._door.host, self._caller
-        for need in row.needs(host.broker, request.body):
-            self._permissions.check(caller.principal, *need)
-        if row.how is How.AT_ONCE:
-            self._answers.reply(request, host.call(lambda now_ns: row.serve(caller, request.body, now_ns)))
-        elif row.how is How.SLOW:
-            self._begin(request)
-            try:
-                self._door.in_worker(lambda: row.serve(caller, request.body), lambda done: self._worked(request, done))
-            except BaseException:
-                self._end(request)
-                raise
-        else:
-            self._wait(request, row)
+    def _have_worked(self, request: Request, row: Row) -> None:
+        """Have it served by a worker."""
+        caller = self._caller
+        self._check_allowed(request, row)
+        self._begin(request)
+        try:
+            self._door.in_worker(lambda: row.serve(caller, request.body), lambda done: self._worked(request, done))
+        except BaseException:
+            self._end(request)
+            raise
 
-    def _wait(self, request: Request, row: Row) -> None:
+    def _check_allowed(self, request: Request, row: Row) -> None:
+        for need in row.needs(self._door.host.broker, request.body):
+            self._permissions.check(self._caller.principal, *need)
+
+    def _served(self, request: Request, row: Row, now_ns: int) -> Body | Waiting | None:
+        """What came of it, within a call of the host; None where that comes later."""
+        self._caller.connection.requests += 1
+        self._check_allowed(request, row)
+        if row.how is How.AT_ONCE:
+            reply: Body = row.serve(self._caller, request.body, now_ns)
+            return reply
         if len(self._parked) >= MOST_PARKED:
             raise BrokerError(ErrorCode.THROTTLED, f"{MOST_PARKED} requests of this connection wait already")
-
-        def start(now_ns: int) -> tuple[Waiting, bool]:
-            waiting: Waiting = row.serve(self._caller, request.body, now_ns)
-            done = waiting.reply.done
-            if not done:
-                # Whoever settles it holds the lock, so it cannot come between.
-                waiting.reply.then(lambda _reply: self._door.settled(self, request, waiting))
-            return waiting, done
-
         if request.correlation in self._parked:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"the correlation id {request.correlation} is in use")
         self._begin(request)
         try:
-            waiting, done = self._door.host.call(start)
+            waiting: Waiting = row.serve(self._caller, request.body, now_ns)
         except BaseException:
             self._end(request)
             raise
-        if waiting.parked or done:
+        done = waiting.reply.done
+        if done or waiting.parked:
             self._end(request)
         if done:
-            self._answer(request, waiting)
-        elif waiting.parked:
+            return waiting
+        if waiting.parked:
             self._parked[request.correlation] = waiting
+        waiting.reply.then(lambda _reply: self._door.settled(self, request, waiting))
+        return None
 
     def _begin(self, request: Request) -> None:
         if request.correlation in self._held_bytes:
@@ -275,7 +316,10 @@ class WireConnection(asyncio.Protocol):
             self._parked.pop(request.correlation, None)
         else:
             self._end(request)
-        self._answer(request, waiting)
+        if self.lost:
+            self._give_back(waiting)
+        else:
+            self._answer(request, waiting)
 
     def after_serving(self) -> None:
         """There may be room for more."""
@@ -283,20 +327,21 @@ class WireConnection(asyncio.Protocol):
             self._go_on()
             self.close_when_done()
 
-    def _answer(self, request: Request, waiting: Waiting) -> None:
-        error = waiting.reply.error
-        if self.lost:
-            lost = waiting.lost
-            if error is None and lost is not None and not self._door.host.closing:
-                told: Callable[[Any], object] = lost
-                self._tried(lambda: self._door.host.call(lambda _now: told(waiting.reply.result())))
-        elif error is None:
-            try:
-                self._answers.reply(request, waiting.answer(waiting.reply.result()))
-            except Exception as fault:
-                self._answers.failed(request, fault)
-        else:
+    def _answer(self, request: Request, outcome: Body | Waiting | Exception) -> None:
+        try:
+            if isinstance(outcome, Waiting):
+                outcome = outcome.answer(outcome.reply.result())
+            elif isinstance(outcome, Exception):
+                raise outcome
+            self._answers.reply(request, outcome)
+        except Exception as error:
             self._answers.failed(request, error)
+
+    def _give_back(self, waiting: Waiting) -> None:
+        """The result that nobody is there to get."""
+        lost = waiting.lost
+        if lost is not None and waiting.reply.error is None and not self._door.host.closing:
+            self._tried(lambda: self._door.host.call(lambda _now: lost(waiting.reply.result())))
 
     def _cancel(self, correlation: int) -> None:
         waiting = self._parked.get(correlation)
