@@ -154,6 +154,16 @@ def test_shortcuts_run_commands(window, qtbot):
     assert window.ran == ["pause", "run", "step", "palette"]
 
 
+def test_the_key_of_a_disabled_command_says_why(window, qtbot):
+    told: list[str] = []
+    window.registry.refused.connect(told.append)
+    window.body.setFocus()
+    window.registry.bind("step", lambda: window.ran.append("step"), lambda: "The session has ended.")
+    for key in (Qt.Key.Key_F4, Qt.Key.Key_F5, Qt.Key.Key_F9):
+        qtbot.keyClick(window.body, key)
+    assert (told, window.ran) == (["The session has ended."], ["run"])
+
+
 @pytest.mark.parametrize("where", ["field", "text"])
 def test_unmodified_keys_do_nothing_while_a_text_field_has_focus(window, qtbot, where):
     field = getattr(window, where)

@@ -50,6 +50,16 @@ def test_the_shipped_layouts_show_what_they_say(hand: Hand) -> None:
     assert shown_sides(hand) == (True, True, True)
 
 
+def test_a_layout_gives_each_side_its_share_of_the_room_that_there_is(hand: Hand) -> None:
+    window = hand.workbench.window
+    window.set_layout(WindowLayout(left=False, top=(0.2, 0.5, 0.3), whole=(0.6, 0.4)))
+    hand.show()
+    _left, canvas, right = window.top.sizes()
+    assert canvas / right == pytest.approx(0.5 / 0.3, rel=0.05)
+    above, below = window.whole.sizes()
+    assert above / below == pytest.approx(0.6 / 0.4, rel=0.05)
+
+
 def test_a_layout_is_kept_under_a_name_and_comes_back(hand: Hand, monkeypatch: Any) -> None:
     registry, window = hand.workbench.registry, hand.workbench.window
     window.set_layout(WindowLayout(left=False, tab="offsets", whole=(0.5, 0.5)))

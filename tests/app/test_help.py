@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.help import PARTS, about, help_texts
+from app.places import find_scenario
 from tests.app.conftest import Hand
 from widgets.dialogs.reading import ReadingDialog
 from widgets.dialogs.scenario_picker import ScenarioPicker
@@ -61,6 +62,15 @@ def test_the_first_hint_comes_once_and_can_be_sent_away(
     assert not hint.isVisible()
     hand.workbench.player.restart()
     assert not hint.isVisible(), "one hint, once"
+
+
+def test_a_hint_ends_with_its_session(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench(hints=True)
+    hint = hand.workbench.window.hint
+    hint.say("A session was not closed.", "Open it")
+    hand.workbench.player.open(find_scenario("work-queue"))
+    hand.show()
+    assert not hint.isVisible()
 
 
 def test_an_offer_of_the_hint_is_taken_by_a_click_and_the_next_follows(open_workbench: Callable[..., Hand]) -> None:
