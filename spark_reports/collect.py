@@ -31,7 +31,7 @@ class Made:
 
 def steps(prefix: str = "") -> dict[str, float]:
     """What each step of `make_tables` weighs; their names begin with `prefix`."""
-    weights = {"rollup": 8.0, "latency_buckets": 4.0, "slots": 4.0, "words": 8.0, "dead": 2.0}
+    weights = {"rollup": 8.0, "latency_buckets": 4.0, "slots": 4.0, "words": 8.0, "late": 4.0, "dead": 2.0}
     return {prefix + name: weights.get(name, 1.0) for name in (*KEPT, *(table.name for table in TABLES))}
 
 

@@ -18,6 +18,7 @@ from spark_reports.questions import (
     lag,
     latency,
     markers,
+    order,
     ownership,
     queues,
     rebalances,
@@ -38,6 +39,7 @@ KEPT = {
     "latency_buckets": "Measuring latency",
     "slots": "Watching consumers",
     "words": "Auditing deliveries",
+    "late": "Checking the order",
     "dead": "Following dead letters",
 }
 
@@ -86,6 +88,11 @@ class Frames:
     def words(self) -> DataFrame:
         """What happened to each offset; see `questions.audit`."""
         return self._kept(audit.words(self.messages))
+
+    @cached_property
+    def late(self) -> DataFrame:
+        """First deliveries behind later ones; see `questions.order`."""
+        return self._kept(order.late(self.messages))
 
     @cached_property
     def dead(self) -> DataFrame:

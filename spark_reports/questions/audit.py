@@ -24,22 +24,23 @@ CHECKS = (
     "finished twice by one group",
     "acknowledged or dead without ever being delivered",
     "skipped: never delivered to a group that went on behind it",
+    "reordered: delivered for the first time behind a later one",
 )
-LOST, TWICE, AGAIN, FINISHED_TWICE, NEVER, SKIPPED = range(len(CHECKS))
+LOST, TWICE, AGAIN, FINISHED_TWICE, NEVER, SKIPPED, REORDERED = range(len(CHECKS))
 _DONE = ("acknowledged", "dead_lettered")
 _REMOVED = ("expired", "evicted", "purged")
 _PLACE = ("group", "topic", "partition")
 WORD = 64
 
 
-def audit(words: DataFrame, control: DataFrame) -> DataFrame:
-    """One row per check of `CHECKS`: how many messages broke it, and the first place where.
+def audit(words: DataFrame, late: DataFrame, control: DataFrame) -> DataFrame:
+    """One row per check of `CHECKS`: how many messages broke it, and the first place where. `late` is `order.late`.
 
     `near_offset` begins the 64 offsets in which the first of them is. `explained` are those of groups whose offsets
     were reset, of topics where a user took something back, and skipped ones of topics that were trimmed or compacted.
     """
     worst = (
-        broken_words(words, control)
+        broken_words(words, late, control)
         .groupBy("check")
         .agg(
             F.sum("messages").alias("messages"),
@@ -62,7 +63,7 @@ def audit(words: DataFrame, control: DataFrame) -> DataFrame:
     )
 
 
-def broken_words(words: DataFrame, control: DataFrame) -> DataFrame:
+def broken_words(words: DataFrame, late: DataFrame, control: DataFrame) -> DataFrame:
     """The words in which a check is broken: check (a number), messages, explained, place, word, and where given the
     offsets from `begin` up to `end` that the check is about.
 
@@ -80,10 +81,14 @@ def broken_words(words: DataFrame, control: DataFrame) -> DataFrame:
     found = found.where("broken IS NOT NULL").select(*_PLACE, "word", "broken.check", "broken.messages", *anywhere)
     lost = _lost(words).select(*_PLACE, "word", F.lit(LOST).alias("check"), "messages", "begin", "end")
     skipped = _skipped(words).select(*_PLACE, "word", F.lit(SKIPPED).alias("check"), "messages", "begin", "end")
+    behind = _reordered(words, late).select(
+        *_PLACE, "word", F.lit(REORDERED).alias("check"), "messages", "begin", "end"
+    )
     reset, trimmed = _excused(control)
     return (
         found.union(lost)
         .union(skipped)
+        .union(behind)
         .join(reset, (F.col("group") == F.col("who")) | (F.col("topic") == F.col("who")), "left")
         .join(trimmed, (F.col("topic") == F.col("trimmed")) & (F.col("check") == SKIPPED), "left")
         .withColumn("explained", F.col("who").isNotNull() | F.col("trimmed").isNotNull())
@@ -147,6 +152,20 @@ def _skipped(words: DataFrame) -> DataFrame:
             F.bit_count(_masked(missed, "begin", "end")).cast("bigint").alias("messages"),
         )
         .where(F.col("messages") > 0)
+    )
+
+
+def _reordered(words: DataFrame, late: DataFrame) -> DataFrame:
+    """First deliveries behind a later one, by word. Where the same word has one that came twice as the first,
+    that is what is wrong, and told.
+    """
+    word = F.explode(F.sequence(F.floor(F.col("begin") / WORD), F.floor((F.col("end") - 1) / WORD)))
+    once = words.where("first_count > 0 AND first_count = bit_count(first)").select(*_PLACE, "word")
+    length = F.least("end", (F.col("word") + 1) * WORD) - F.greatest("begin", F.col("word") * WORD)
+    return (
+        late.select("*", word.alias("word"))
+        .join(once, [*_PLACE, "word"], "left_semi")
+        .select(*_PLACE, "word", "begin", "end", length.cast("bigint").alias("messages"))
     )
 
 

@@ -11,6 +11,7 @@ from spark_reports.questions.audit import (
     FINISHED_TWICE,
     LOST,
     NEVER,
+    REORDERED,
     SKIPPED,
     TWICE,
     WORD,
@@ -27,13 +28,15 @@ SUSPECTS = 200  # words of 64 offsets that are looked at
 _PLACE = ("group", "topic", "partition")
 
 
-def audit_list(words: DataFrame, messages: DataFrame, control: DataFrame, limit: int = LISTED) -> DataFrame:
+def audit_list(
+    words: DataFrame, late: DataFrame, messages: DataFrame, control: DataFrame, limit: int = LISTED
+) -> DataFrame:
     """The first `limit` messages that broke a check. `story` tells in order what happened to the message in the group.
 
     `happened_ns` is when it broke the rule, where an event did. A run of offsets that nobody published at all
     is one row of so many `messages`.
     """
-    broken = broken_words(words, control)
+    broken = broken_words(words, late, control)
     suspects = broken.orderBy("check", *_PLACE, "word").limit(SUSPECTS)
     runs = suspects.where((F.col("check") == LOST) & (F.col("messages") > WORD))
     told = _told(messages, suspects.where(~((F.col("check") == LOST) & (F.col("messages") > WORD))))
@@ -94,6 +97,7 @@ def _told(messages: DataFrame, suspects: DataFrame) -> DataFrame:
         .when(F.col("check") == AGAIN, count["first"] > 1)
         .when(F.col("check") == FINISHED_TWICE, count["finished"] > 1)
         .when(F.col("check") == NEVER, (count["done"] > 0) & (count["delivered"] == 0))
+        .when(F.col("check") == REORDERED, count["first"] > 0)
         .when(F.col("check") == SKIPPED, (count["published"] > 0) & (count["delivered"] + count["finished"] == 0))
         .otherwise(count["published"] == 0)
     )
@@ -122,7 +126,7 @@ def _happened(messages: DataFrame, suspects: DataFrame) -> DataFrame:
         *(F.col("to_offset").alias("offset"), "count", F.lit(True).alias("own")),
     )
     last = F.col("offset") + F.col("count") - 1
-    places = suspects.select(*_PLACE, "check", "word")
+    places = suspects.select(*_PLACE, "check", "word").distinct()
     spread = seen.union(appended).withColumn(
         "word", F.explode(F.sequence(F.floor(F.col("offset") / WORD), F.floor(last / WORD)))
     )

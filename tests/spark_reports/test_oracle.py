@@ -176,4 +176,6 @@ def test_rebalances(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_a_sound_session_passes_the_audit(frames: Frames) -> None:
-    assert [row.messages for row in audit.audit(frames.words, frames.control).collect()] == [0] * len(audit.CHECKS)
+    assert [row.messages for row in audit.audit(frames.words, frames.late, frames.control).collect()] == [0] * len(
+        audit.CHECKS
+    )

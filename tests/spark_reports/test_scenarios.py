@@ -33,7 +33,7 @@ def test_the_recording_of_a_scenario_is_the_whole_truth(spark: SparkSession, tmp
     rows = totals.reconciliation(totals.totals(frames.counted, frames.happened), frames.summary).collect()
     assert {row.name: row.recorded for row in rows} == {row.name: summary[row.name] for row in rows}
     assert len(rows) == 13 and all(row.equal for row in rows)
-    assert [row for row in audit.audit(frames.words, frames.control).collect() if not row.ok] == []
+    assert [row for row in audit.audit(frames.words, frames.late, frames.control).collect() if not row.ok] == []
     assert frames.queues.where("waiting < 0 OR in_flight < 0").count() == 0
     assert recording.recording(frames.messages, frames.control).collect() == []
     frames.release()

@@ -104,6 +104,6 @@ def test_a_session_of_every_version_of_the_format_has_its_report(spark: SparkSes
     tables = {table.name: table for table in TABLES}
     rows = tables["reconciliation"].build(frames).collect()
     assert len(rows) > 10 and all(row.equal for row in rows)
-    assert all(row.ok for row in audit.audit(frames.words, frames.control).collect())
+    assert all(row.ok for row in audit.audit(frames.words, frames.late, frames.control).collect())
     assert tables["recording"].build(frames).collect() == []
     frames.release()

@@ -55,6 +55,7 @@ QUERIES = {
     "audit: lost": """SELECT topic, partition, max("offset" + count) - min("offset") - sum(count), count(DISTINCT "offset") FROM messages WHERE kind = 'published' GROUP BY ALL""",
     "audit: never": """SELECT count(*) FROM (SELECT "group", topic, partition, "offset" FROM messages WHERE kind IN ('acknowledged', 'dead_lettered')) a
         ANTI JOIN (SELECT "group", topic, partition, "offset" FROM messages WHERE kind = 'delivered') d USING ("group", topic, partition, "offset")""",
+    "audit: reordered": """SELECT "group", topic, partition, count(*) FROM (SELECT *, max("offset" + count) OVER (PARTITION BY "group", topic, partition ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS reached FROM messages WHERE kind = 'delivered' AND attempt = 1) WHERE "offset" < reached GROUP BY ALL""",
     "audit: skipped": """WITH reach AS (SELECT "group", topic, partition, max("offset") AS last FROM messages WHERE kind = 'delivered' GROUP BY ALL)
         SELECT count(*) FROM (SELECT reach."group", topic, partition, p."offset" FROM messages p JOIN reach USING (topic, partition) WHERE p.kind = 'published' AND p."offset" < last)
         ANTI JOIN (SELECT "group", topic, partition, "offset" FROM messages WHERE kind = 'delivered') d USING ("group", topic, partition, "offset")""",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spark_reports.questions import audit, audit_list
+from spark_reports.questions import audit, audit_list, order
 from tests.spark_reports.conftest import Events
 from tests.spark_reports.questions.rows import S, committed, delivered, leased, published
 
@@ -15,7 +15,8 @@ pytestmark = pytest.mark.spark
 
 def broken(events: Events, *rows: dict, control: tuple[dict, ...] = ()) -> dict[str, tuple]:
     """The checks that `rows` break: (messages, explained, group, topic, partition, first offset)."""
-    answer = audit.audit(audit.words(events(*rows)), events(*control)).collect()
+    messages = events(*rows)
+    answer = audit.audit(audit.words(messages), order.late(messages), events(*control)).collect()
     assert [row.check for row in answer] == list(audit.CHECKS)
     return {row.check.split(" ")[0].rstrip(":"): tuple(row)[1:3] + tuple(row)[4:] for row in answer if row.messages}
 
@@ -71,7 +72,7 @@ def test_broken_messages_are_named_one_by_one_with_what_happened(events: Events)
         published(3 * S, 1, 0),
         published(3 * S, 1, 300),
     )
-    answer = audit_list.audit_list(audit.words(rows), rows, events()).collect()
+    answer = audit_list.audit_list(audit.words(rows), order.late(rows), rows, events()).collect()
     found = [(row.check.split(" ")[0].rstrip(":"), row.partition, row.offset, row.messages) for row in answer]
     # 3 and 4 were never there; 2 was, and the group went past it; 1 came twice; of partition 1 a long run is gone.
     runs = [row for row in found if row[1] == 1]
@@ -84,8 +85,38 @@ def test_broken_messages_are_named_one_by_one_with_what_happened(events: Events)
     assert (twice.published_ns, twice.happened_ns, twice.group, twice.explained) == (0, 2 * S, "g", False)
     schema = events.spark.createDataFrame([], audit_list.SCHEMA).schema
     assert answer[0].asDict().keys() == set(schema.names)
-    few = audit_list.audit_list(audit.words(rows), rows, events(), limit=2).collect()
+    few = audit_list.audit_list(audit.words(rows), order.late(rows), rows, events(), limit=2).collect()
     assert len(few) == 2
+
+
+def test_an_audit_names_what_came_behind_a_later_one(events: Events) -> None:
+    log = published(0, 0, 0, 300)
+    swapped = (log, delivered(1, 0, 0, 4), delivered(2, 0, 6, 4), delivered(3, 0, 4, 2), delivered(4, 0, 10, 290))
+    assert broken(events, *swapped) == {"reordered": (2, 0, "g", "t", 0, 0)}
+    across = (log, delivered(1, 0, 0, 60), delivered(2, 0, 200, 100), delivered(3, 0, 60, 140))
+    assert broken(events, *across) == {"reordered": (140, 0, "g", "t", 0, 0)}
+    reset = {"kind": "offsets_reset", "group": "g"}
+    assert broken(events, *across, control=(reset,)) == {"reordered": (140, 140, "g", "t", 0, 0)}
+    # Later attempts may come when they like, and every partition and group has an order of its own.
+    again = (log, delivered(1, 0, 0, 9), delivered(2, 0, 9, 291), delivered(3, 0, 3, 2, attempt=2))
+    other = (published(0, 1, 0, 9), delivered(1, 1, 0, 9), {**delivered(1, 0, 0, 300), "group": "h"})
+    assert broken(events, *again, *other) == {}
+    # What came twice is told as that, and not as out of order.
+    assert set(broken(events, log, delivered(1, 0, 0, 9), delivered(2, 0, 3, 2), delivered(3, 0, 9, 291))) == {
+        "delivered"
+    }
+
+
+def test_what_came_behind_a_later_one_is_named_one_by_one(events: Events) -> None:
+    rows = events(
+        published(0, 0, 0, 100), delivered(S, 0, 0, 60), delivered(2 * S, 0, 62, 38), delivered(3 * S, 0, 61),
+        delivered(4 * S, 0, 60),
+    )  # fmt: skip
+    answer = audit_list.audit_list(audit.words(rows), order.late(rows), rows, events()).collect()
+    assert [(row.check.split(":")[0], row.offset, row.happened_ns, row.story) for row in answer] == [
+        ("reordered", 60, 4 * S, "published by p at 0.000 s; delivered to c at 4.000 s"),
+        ("reordered", 61, 3 * S, "published by p at 0.000 s; delivered to c at 3.000 s"),
+    ]
 
 
 def test_an_audit_counts_across_words_of_64_offsets(events: Events) -> None:
