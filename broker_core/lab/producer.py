@@ -87,16 +87,15 @@ class ProducerActor(Actor):
         while self._draw(1):
             due_ns = self._due_ns()
             paced = self.pace is not None and self.rate_per_s is None
-            if due_ns > self.loop.now_ns and (not paced or not self._started):
+            lingered_ns = due_ns + self._linger_ns
+            if lingered_ns > self.loop.now_ns and (not paced or not self._started):
                 self.enter("running")
-                await self.loop.wait_until_ns(due_ns)
-            if self._linger_ns:
-                await self.loop.wait_ns(self._linger_ns)
-            count = self._due()
+                await self.loop.wait_until_ns(lingered_ns)
+            count = self._together(lingered_ns)
             last_ns = self._due_ns(count - 1)
             accepted = await self._send(count)
             if self.rate_per_s is not None:
-                self._next_ns = max(self.loop.now_ns, last_ns) + round(NS_PER_S / self.rate_per_s)
+                self._next_ns = max(self.loop.now_ns - self._linger_ns, last_ns) + round(NS_PER_S / self.rate_per_s)
             elif self.pace is not None:
                 self.enter("running")
                 await self.sleep(self.pace.accepted() if accepted else self.pace.refused())
@@ -106,11 +105,11 @@ class ProducerActor(Actor):
         self._at_hand.extend(islice(self._arrivals, max(0, count - len(self._at_hand))))
         return len(self._at_hand) >= count
 
-    def _due(self) -> int:
-        """How many are sent now: one, or with a linger all that have arrived."""
+    def _together(self, until_ns: int) -> int:
+        """How many are sent at once: one, or with a linger all that arrive by its end."""
         count = 1
         if self._linger_ns:
-            while count < MAX_BATCH_RECORDS and self._draw(count + 1) and self._due_ns(count) <= self.loop.now_ns:
+            while count < MAX_BATCH_RECORDS and self._draw(count + 1) and self._due_ns(count) <= until_ns:
                 count += 1
         return count
 
