@@ -63,6 +63,13 @@ def _tokens(gate: GateView) -> str:
     return tr("{number} token", number=number) if number == "1" else tr("{number} tokens", number=number)
 
 
+def _slowest(gate: GateView, kind: str) -> str:
+    """Whose unread messages are the depth: a topic's slowest group, or all that a queue has not finished with."""
+    if kind == "queue":
+        return tr("Ready, delayed and in flight count")
+    return tr("Slowest reader: {slowest}", slowest=gate.slowest) if gate.slowest else tr("No reader is behind")
+
+
 def gauge_facts(gate: GateView, kind: str, now_ns: int, *, changeable: bool = True) -> GaugeFacts:
     """One gate as texts. That of a subscription is made with it, and not `changeable`."""
     depth = (
@@ -86,7 +93,7 @@ def gauge_facts(gate: GateView, kind: str, now_ns: int, *, changeable: bool = Tr
         share=_share(gate),
         policy=tr(_POLICIES.get(gate.policy, gate.policy)),
         rate=rates,
-        slowest=tr("Slowest reader: {slowest}", slowest=gate.slowest) if gate.slowest else tr("No reader is behind"),
+        slowest=_slowest(gate, kind),
         blocked=tuple(
             tr("{name} for {time}", name=name, time=duration(now_ns - since_ns)) for name, since_ns in gate.blocked
         ),

@@ -80,7 +80,7 @@ def _gate(gate: GateView | None, kind: str, now_ns: int) -> tuple[Section, ...]:
         (tr("Depth"), tr("{depth}, no limit", depth=count(gate.depth)) if only_rate(gate) else facts.depth),
         (tr("When full"), facts.policy),
         (tr("Rate limit"), facts.rate),
-        (tr("Slowest"), gate.slowest or tr("nobody is behind")),
+        *([(tr("Slowest"), gate.slowest or tr("nobody is behind"))] if kind == "topic" else ()),
         (tr("Rejected"), tr("{count} messages", count=facts.rejected)),
         (tr("Dropped"), tr("{count} messages", count=facts.dropped)),
         (tr("Blocked"), tr("{count} in all", count=facts.blocked_total)),

@@ -3472,6 +3472,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Bereit</translation>
   </message>
   <message>
+   <source>Ready, delayed and in flight count</source>
+   <translation>Bereite, verzögerte und die in Arbeit zählen</translation>
+  </message>
+  <message>
    <source>Reason</source>
    <translation>Grund</translation>
   </message>
@@ -3990,10 +3994,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Sent back to its origin at least once.</source>
    <translation>Mindestens einmal an seinen Ursprung zurückgeschickt.</translation>
-  </message>
-  <message>
-   <source>Sent.</source>
-   <translation>Gesendet.</translation>
   </message>
   <message>
    <source>Session</source>
