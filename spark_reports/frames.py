@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql import functions as F
 
@@ -44,6 +44,13 @@ KEPT = {
 }
 
 
+class Recorded(NamedTuple):
+    """How much there is of the whole session, whatever the part; 0 events where nobody knows."""
+
+    events: int
+    duration_ns: int
+
+
 class Frames:
     """The DataFrames of one session, or of the part of it that `scale` is of.
 
@@ -54,13 +61,20 @@ class Frames:
     """
 
     def __init__(
-        self, messages: DataFrame, control: DataFrame, scale: Scale, summary: DataFrame, noted: DataFrame | None = None
+        self,
+        messages: DataFrame,
+        control: DataFrame,
+        scale: Scale,
+        summary: DataFrame,
+        noted: DataFrame | None = None,
+        recorded: Recorded | None = None,
     ) -> None:
         self.messages = messages
         self.control = control
         self.scale = scale
         self.summary = summary
         self.noted = noted
+        self.recorded = recorded or Recorded(0, scale.duration_ns)
         self.happened = control.where(F.col("time_ns") >= scale.from_ns) if scale.from_ns else control
         self._in_memory: list[DataFrame] = []
 
@@ -169,8 +183,7 @@ class Frames:
     def cost(self) -> DataFrame:
         """What the whole session cost, whatever the part."""
         noted = self.messages.sparkSession.createDataFrame([], cost.NOTED_SCHEMA) if self.noted is None else self.noted
-        events = self.summary.where("name = 'events'").first()
-        return cost.cost(noted, events.summary if events else 0, self.scale.duration_ns)
+        return cost.cost(noted, *self.recorded)
 
     @cached_property
     def latency_by_group(self) -> DataFrame:
@@ -181,7 +194,8 @@ class Frames:
 def read_frames(spark: SparkSession, info: SessionInfo, from_ns: int | None = None, to_ns: int | None = None) -> Frames:
     """The frames of the session `info`, or of its part; a part has no totals of the broker to be compared with."""
     messages, control = read_events(spark, info, "messages"), read_events(spark, info, "control")
-    scale = scale_of(_duration_ns(info, messages, control), from_ns, to_ns)
+    duration_ns = _duration_ns(info, messages, control)
+    scale = scale_of(duration_ns, from_ns, to_ns)
     if to_ns is not None:
         messages, control = messages.where(F.col("time_ns") < to_ns), control.where(F.col("time_ns") < to_ns)
     summary = _summary(info) if from_ns is None and to_ns is None else []
@@ -191,6 +205,7 @@ def read_frames(spark: SparkSession, info: SessionInfo, from_ns: int | None = No
         scale,
         spark.createDataFrame(summary, totals.SUMMARY_SCHEMA),
         spark.createDataFrame(_noted(info), cost.NOTED_SCHEMA),
+        Recorded(dict(_summary(info)).get("events", 0), duration_ns),
     )
 
 

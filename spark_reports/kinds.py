@@ -76,7 +76,7 @@ def _session(spark: SparkSession, request: Request, found: Found, progress: Prog
     findings = find(rows, made.scale, whole=made.whole)
     return Report(
         {**made.tables, "findings": findings_table(findings)},
-        lambda: render(info, made, rows, findings),
+        lambda: render(info, made, rows, findings, _files(request)),
         lambda: _papers().session_paper(info, made, rows, findings),
         progress,
     )
@@ -123,7 +123,7 @@ def _comparison(spark: SparkSession, request: Request, found: Found, progress: P
     whole = {**tables, **_side_by_side(made, labels), "findings": findings_table(findings)}
     return Report(
         whole,
-        lambda: render_comparison(found, labels, tables, made, findings),
+        lambda: render_comparison(found, labels, tables, made, findings, _files(request)),
         lambda: _papers().comparison_paper(labels, tables, made, findings),
         progress,
     )
@@ -157,10 +157,15 @@ def _history(spark: SparkSession, request: Request, found: Found, progress: Prog
     findings = history_findings(rows["runs"], rows["trends"])
     return Report(
         {**tables, "findings": findings_table(findings)},
-        lambda: render_history(found, rows, findings),
+        lambda: render_history(found, rows, findings, _files(request)),
         lambda: _papers().history_paper(rows, findings),
         progress,
     )
+
+
+def _files(request: Request) -> list[str]:
+    """How the tables are written, as the page calls it."""
+    return [word for name, word in (("csv", "CSV"), ("parquet", "Parquet")) if name in request.formats]
 
 
 def _papers() -> ModuleType:

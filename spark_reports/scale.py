@@ -28,6 +28,11 @@ class Scale(NamedTuple):
         return max(self.to_ns - self.from_ns, 1)
 
     @property
+    def is_moment(self) -> bool:
+        """Whether no time passes in it: nothing has a rate then."""
+        return self.duration_ns == 1
+
+    @property
     def buckets(self) -> int:
         """How many there are."""
         return max(1, -(-self.duration_ns // self.width_ns))

@@ -1,5 +1,9 @@
 // The plots of a comparison: a line a session.
-  const dimmed = (index, found) => ({ lineStyle: { width: 1.8, color: series(index), type: index === 0 && found.length > 1 ? [6, 3] : "solid" } });
+  // Earlier lines are broader, so that one that lies under another still shows at its sides; the first is dashed, and on top.
+  const dimmed = (index, found) => ({
+    z: index === 0 ? 4 : 2,
+    lineStyle: { width: index === 0 ? 1.8 : 1.8 + 2 * (found.length - 1 - index), color: series(index), type: index === 0 && found.length > 1 ? [6, 3] : "solid" },
+  });
   const each = (key, format, scale) => withTooltip(frame({
     xAxis: time(), yAxis: scale ? value(format, scale.axis) : value(format),
     series: data.sessions.map((one, index) => line(one.name, scale ? one[key].map(([x, v]) => scale.at(x, v)) : one[key], index, dimmed(index, data.sessions))),

@@ -14,6 +14,7 @@
   function number(value) {
     if (value === null || value === undefined) return "n/a";
     const size = Math.abs(value);
+    if (size >= 1e9) return `${(value / 1e9).toPrecision(3)} G`;
     if (size >= 1e6) return `${(value / 1e6).toPrecision(3)} M`;
     if (size >= 1e4) return `${(value / 1e3).toPrecision(3)} k`;
     return size >= 100 || Number.isInteger(value) ? Math.round(value).toLocaleString("en") : String(+value.toPrecision(3));
@@ -32,7 +33,8 @@
     if (value < 1000) return `${+value.toPrecision(3)} ms`;
     return value < 1e6 ? `${+(value / 1000).toPrecision(3)} s` : `${+(value / 6e4).toPrecision(3)} min`;
   }
-  function clock(seconds, digits = data.width_s < 1 ? 1 : 0) {
+  const digitsOf = (width) => (width >= 1 ? 0 : Math.ceil(-Math.log10(width) - 1e-9)); // of seconds, to tell one step from the next
+  function clock(seconds, digits = digitsOf(data.width_s)) {
     const scaled = Math.round(seconds * 10 ** digits) / 10 ** digits;
     const hours = Math.floor(scaled / 3600), minutes = Math.floor((scaled % 3600) / 60);
     const rest = (scaled % 60).toFixed(digits).padStart(digits ? 3 + digits : 2, "0");
@@ -60,13 +62,13 @@
     ...more,
   });
   const time = (more) => ({
-    type: "value", min: data.from_s, max: data.to_s, axisLabel: { ...text(), formatter: (v) => clock(v, 0), hideOverlap: true },
+    type: "value", min: data.from_s, max: data.to_s, axisLabel: { ...text(), formatter: (v) => clock(v, digitsOf(step() ?? 1)), hideOverlap: true },
     axisLine: { lineStyle: { color: colour("line") } }, axisTick: { lineStyle: { color: colour("line") } }, splitLine: { show: false },
     splitNumber: narrow() ? 4 : 8, interval: step(), axisPointer: { label: { show: false } }, ...more,
   });
   function step() {
     const goal = (data.to_s - data.from_s) / (narrow() ? 4 : 8);
-    for (const width of [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400]) if (width >= goal) return width;
+    for (const width of [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400]) if (width >= goal) return width;
     return undefined;
   }
   const value = (format, more) => ({

@@ -1,4 +1,5 @@
 // The plots of the report of one session.
+  const bucketNames = () => Array.from({ length: data.buckets }, (_, index) => clock(data.from_s + index * data.width_s, digitsOf(step() ?? 1)));
   const plots = {
     "plot-throughput": () => {
       const by = chosen["plot-throughput"]?.By ?? "topic", unit = chosen["plot-throughput"]?.Unit ?? "messages";
@@ -27,12 +28,12 @@
     "plot-heat": () => {
       const heat = data.latency_heat[chosen["plot-latency"]?.Until ?? "delivered"] ?? { cells: [], labels: [], has_zero: false };
       const labels = heat.labels.map((ms, index) => (heat.has_zero && index === 0 ? 0 : ms));
-      const names = Array.from({ length: data.buckets }, (_, index) => clock(data.from_s + index * data.width_s));
+      const names = bucketNames();
       const most = Math.max(1, ...heat.cells.map((cell) => cell[2]));
       const decade = (index) => heat.has_zero ? index === 0 || index > 1 && Math.abs(Math.log10(labels[index]) % 1) < 0.02 : Math.abs(Math.log10(labels[index]) % 1) < 0.02;
       return withTooltip(frame({
         legend: undefined, grid: { left: 8, right: 26, top: 12, bottom: 6, containLabel: true },
-        xAxis: category(names, { axisLabel: { ...text(), interval: Math.max(0, Math.round((step() ?? 1) / data.width_s) * (narrow() ? 1 : 2) - 1), formatter: (v) => v.replace(/\.\d$/, "") }, splitArea: { show: false } }),
+        xAxis: category(names, { axisLabel: { ...text(), interval: Math.max(0, Math.round((step() ?? 1) / data.width_s) * (narrow() ? 1 : 2) - 1) }, splitArea: { show: false } }),
         yAxis: category(labels.map(String), { axisLabel: { ...text(), interval: (index) => decade(index), formatter: (ms) => milliseconds(+(+ms).toPrecision(1)) } }),
         visualMap: { show: false, min: 0, max: Math.log10(most + 1), dimension: 3, inRange: { color: [0, 1, 2, 3].map((n) => colour(`heat${n}`)) } },
         series: [{ type: "heatmap", data: heat.cells.map((cell) => [...cell, Math.log10(cell[2] + 1)]), emphasis: { itemStyle: { borderColor: colour("ink"), borderWidth: 1 } } }],
@@ -66,10 +67,10 @@
       const rows = [...data.lag].sort((a, b) => (a.name < b.name ? 1 : -1));
       box.style.height = `${Math.max(120, rows.length * 24 + 46)}px`;
       const cells = rows.flatMap((one, y) => one.lag.map((v, x) => (v === null ? null : [x, y, v, Math.log10(v + 1)])).filter(Boolean));
-      const names = Array.from({ length: data.buckets }, (_, index) => clock(data.from_s + index * data.width_s));
+      const names = bucketNames();
       return withTooltip(frame({
         legend: undefined, grid: { left: 8, right: 26, top: 6, bottom: 6, containLabel: true },
-        xAxis: category(names, { axisLabel: { ...text(), interval: Math.max(0, Math.round((step() ?? 1) / data.width_s) - 1), formatter: (v) => v.replace(/\.\d$/, "") } }),
+        xAxis: category(names, { axisLabel: { ...text(), interval: Math.max(0, Math.round((step() ?? 1) / data.width_s) - 1) } }),
         yAxis: category(rows.map((one) => one.name), { axisLine: { show: false } }),
         visualMap: { show: false, min: 0, max: Math.max(0.3, ...cells.map((cell) => cell[3])), dimension: 3, inRange: { color: [0, 1, 2, 3].map((n) => colour(`heat${n}`)) } },
         series: [{ type: "heatmap", data: cells, itemStyle: { borderColor: colour("card"), borderWidth: 0 } }],
@@ -89,7 +90,7 @@
           type: "group",
           children: [
             { type: "rect", shape: { x: left[0], y: left[1] - height / 2, width, height, r: 4 }, style: { fill: series(api.value(3)) } },
-            { type: "text", silent: true, x: left[0] + 8, y: left[1], style: { text: room > 4 ? short(name, room - 1) : "", fill: dark() ? "#0f1217" : "#fff", fontSize: 11.5, fontWeight: 600, textVerticalAlign: "middle" } },
+            { type: "text", silent: true, x: left[0] + 8, y: left[1], style: { text: room > 4 ? short(name, room - 1) : "", fill: dark() ? "#0f1217" : "#fff", fontSize: 11.5, fontWeight: 600, fontFamily: font, textVerticalAlign: "middle" } },
           ],
         };
       };
@@ -113,11 +114,11 @@
     "plot-busy": (box) => {
       const rows = data.busy;
       box.style.height = `${Math.max(120, rows.length * 24 + 46)}px`;
-      const names = Array.from({ length: data.buckets }, (_, index) => clock(data.from_s + index * data.width_s));
+      const names = bucketNames();
       const cells = rows.flatMap((one, y) => one.busy.map((v, x) => [x, rows.length - 1 - y, v]));
       return withTooltip(frame({
         legend: undefined, grid: { left: 8, right: 26, top: 6, bottom: 6, containLabel: true },
-        xAxis: category(names, { axisLabel: { ...text(), interval: Math.max(0, Math.round((step() ?? 1) / data.width_s) - 1), formatter: (v) => v.replace(/\.\d$/, "") } }),
+        xAxis: category(names, { axisLabel: { ...text(), interval: Math.max(0, Math.round((step() ?? 1) / data.width_s) - 1) } }),
         yAxis: category(rows.map((one) => one.name).reverse(), { axisLine: { show: false } }),
         visualMap: { show: false, min: 0, max: 1, dimension: 2, inRange: { color: [0, 1, 2].map((n) => colour(`heat${n}`)) } },
         series: [{ type: "heatmap", data: cells, itemStyle: { borderWidth: 0 } }],

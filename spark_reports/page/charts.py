@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from spark_reports.page import text
 from spark_reports.scale import Scale
 
 Row = Mapping[str, Any]
@@ -82,7 +83,7 @@ def _band(row: Row) -> dict[str, Any]:
 def _name(row: Row) -> str:
     if row["dimension"] in {"topic", "producer"}:
         return str(row["name"])
-    return f"{row['topic']}/{row['name']}" if row["dimension"] == "partition" else f"{row['name']}"
+    return text.place(row["topic"], row["name"]) if row["dimension"] == "partition" else f"{row['name']}"
 
 
 def _throughput(scale: Scale, rows: Rows, series: Rows, dimension: str) -> list[dict[str, Any]]:
@@ -92,8 +93,8 @@ def _throughput(scale: Scale, rows: Rows, series: Rows, dimension: str) -> list[
     for row in rows:
         if row["dimension"] == dimension:
             name, at = _name(row), scale.bucket(row["start_ns"])
-            messages.setdefault(name, [0.0] * scale.buckets)[at] += row["messages_per_s"]
-            sizes.setdefault(name, [0.0] * scale.buckets)[at] += row["bytes_per_s"]
+            messages.setdefault(name, [0.0] * scale.buckets)[at] += row["messages_per_s"] or 0
+            sizes.setdefault(name, [0.0] * scale.buckets)[at] += row["bytes_per_s"] or 0
     order = sorted(messages, key=lambda name: -sum(messages[name]))
     shown, others = order[:TOP_SERIES], order[TOP_SERIES:]
     found = [
@@ -166,7 +167,8 @@ def _latency_heat(scale: Scale, rows: Rows) -> dict[str, Any]:
 
 
 def _place_name(group: str, topic: str, partition: int, several_groups: bool) -> str:
-    return f"{group} · {topic}/{partition}" if several_groups else f"{topic}/{partition}"
+    place = text.place(topic, partition)
+    return f"{group} · {place}" if several_groups else place
 
 
 def _lag(scale: Scale, rows: Rows, series: Rows) -> list[dict[str, Any]]:

@@ -7,10 +7,11 @@ from typing import Any
 
 from spark_reports.collect import Made
 from spark_reports.page import text
-from spark_reports.page.document import document
+from spark_reports.page.document import ALL_FILES, document
 from spark_reports.page.finding import BAD, GOOD, INFO, ORDER, WARN, Finding, Row, Rows
 from spark_reports.page.measures import MEASURES, change, shown
 from spark_reports.page.moments import Moments
+from spark_reports.questions.comparison import AS_LONG
 from spark_reports.sessions import Found
 
 #: What is worth a sentence of its own, most telling first.
@@ -47,11 +48,12 @@ def _unlike(runs: Rows) -> Iterator[Finding]:
             WARN, "These are different scenarios", f"{text.listed(scenarios)}: differences need not mean anything.",
             "sessions",
         )  # fmt: skip
-    seconds = [row["duration_ns"] for row in runs if row["duration_ns"]]
-    if seconds and max(seconds) > min(seconds) * 1.1:
+    seconds = [row["length_ns"] for row in runs if row["length_ns"]]
+    if seconds and max(seconds) > min(seconds) * (1 + AS_LONG):
         yield Finding(
             INFO, "They lasted differently long", f"From {text.duration(min(seconds))} to "
-            f"{text.duration(max(seconds))}: compare rates and shares, not sums.", "sessions",
+            f"{text.duration(max(seconds))}: rates and percentiles can be compared, sums cannot, and "
+            "are not judged.", "sessions",
         )  # fmt: skip
 
 
@@ -84,7 +86,7 @@ def _is_worth(row: Row) -> bool:
 def _groups(made: Sequence[Made], labels: Sequence[str]) -> Iterator[Finding]:
     """Which group did best at rebalancing, over all sessions: that is what assignors are compared for."""
     rows = [
-        (row["unserved_ns"], row["moved"], row["group"], label)
+        (row["unserved_ns"], row["changed"], row["group"], label)
         for one, label in zip(made, labels, strict=True)
         for row in one.tables["groups"].to_pylist()
         if row["rebalances"] > 1
@@ -101,13 +103,19 @@ def _groups(made: Sequence[Made], labels: Sequence[str]) -> Iterator[Finding]:
         yield Finding(
             INFO,
             f"{place(worst)} left partitions without a reader for {text.duration(worst[0])} in all",
-            f"{place(best)} only for {text.duration(best[0])}; {worst[1]} partitions moved there, {best[1]} here.",
+            f"{place(best)} only for {text.duration(best[0])}; {text.plural(worst[1], 'partition')} changed owner "
+            f"there, {best[1]} here.",
             "groups",
         )
 
 
 def render_comparison(
-    found: Found, labels: Sequence[str], tables: Mapping[str, Any], made: Sequence[Made], findings: Sequence[Finding]
+    found: Found,
+    labels: Sequence[str],
+    tables: Mapping[str, Any],
+    made: Sequence[Made],
+    findings: Sequence[Finding],
+    files: Sequence[str] = ALL_FILES,
 ) -> str:
     """The page as one HTML text."""
     compared = tables["comparison"].to_pylist()
@@ -137,6 +145,8 @@ def render_comparison(
         file_names=sorted([*tables, *made[0].tables, "findings"]),
         part=not made[0].whole,
         scale=made[0].scale,
+        same_width=len({one.scale.width_ns for one in made}) == 1,
+        files=files,
     )
 
 

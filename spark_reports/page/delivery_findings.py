@@ -67,12 +67,12 @@ def audited(rows: Rows, messages: Rows) -> Iterator[Finding]:
         if row["ok"]:
             continue
         named = next((one for one in messages if one["check"] == row["check"] and not one["explained"]), None)
-        where = f"{row['topic']}/{row['partition']} near offset {row['near_offset']}"
+        where = f"{text.place(row['topic'], row['partition'])} near offset {row['near_offset']}"
         group = f" in {row['group']}" if row["group"] else ""
         detail = f"The first is {where}{group}."
         if named is not None:
             group = f" in {named['group']}" if named["group"] else ""
-            detail = f"The first is {named['topic']}/{named['partition']} @{named['offset']}{group}"
+            detail = f"The first is {text.place(named['topic'], named['partition'])} @{named['offset']}{group}"
             detail += f": {named['story']}." if named["story"] else "."
         yield Finding(
             BAD,

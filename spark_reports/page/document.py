@@ -14,6 +14,8 @@ from markupsafe import Markup
 import resources
 from spark_reports.page import text
 
+ALL_FILES = ("CSV", "Parquet")
+
 
 def document(template: str, plots: str, data: Mapping[str, Any], **values: Any) -> str:
     """The page: `template` with `values`, and the script `plots` that draws `data`. Nothing of a session is markup."""

@@ -28,7 +28,7 @@ def _field(row: Mapping[str, Any] | None, name: str) -> Any:
 def key_figures(tables: Mapping[str, Rows], scale: Scale) -> list[Figure]:
     """The tiles, in order."""
     total = {row["name"]: row["recorded"] for row in tables["totals"]}
-    seconds = scale.duration_ns / 1e9
+    published_per_s = None if scale.is_moment else total["published"] / (scale.duration_ns / 1e9)
     topics = [row for row in tables["throughput_series"] if row["dimension"] == "topic"]
     latency = {row["measure"]: row for row in tables["latency"]}
     delivered, acknowledged = latency.get("delivered"), latency.get("acknowledged")
@@ -41,7 +41,7 @@ def key_figures(tables: Mapping[str, Rows], scale: Scale) -> list[Figure]:
         Figure(
             "Published",
             text.count(total["published"]),
-            f"{text.rate(total['published'] / seconds)}/s, {text.size(sum(row['bytes'] or 0 for row in topics))}",
+            f"{text.rate(published_per_s)}/s, {text.size(sum(row['bytes'] or 0 for row in topics))}",
             "throughput",
         ),
         Figure(
@@ -65,7 +65,7 @@ def key_figures(tables: Mapping[str, Rows], scale: Scale) -> list[Figure]:
         Figure(
             "Highest lag",
             text.count(_field(worst_lag, "max_lag")),
-            f"{worst_lag['group']} on {worst_lag['topic']}/{worst_lag['partition']}"
+            f"{worst_lag['group']} on {text.place(worst_lag['topic'], worst_lag['partition'])}"
             if worst_lag
             else "nothing committed",
             "lag",
@@ -73,7 +73,7 @@ def key_figures(tables: Mapping[str, Rows], scale: Scale) -> list[Figure]:
         Figure(
             "Rebalances",
             text.count(total["rebalances"]),
-            f"longest pause {text.duration(max(pauses))}" if pauses else "no pause",
+            f"longest pause {text.duration(max(pauses))}" if pauses else "none stopped a partition",
             "rebalances",
         ),
         Figure(

@@ -17,21 +17,25 @@ _SCHEMA = pa.schema(
 
 
 def find(tables: Mapping[str, Rows], scale: Scale, *, whole: bool = True) -> list[Finding]:
-    """The findings, worst first. `whole` is False for a part of a session, which has no totals to compare with."""
+    """The findings, worst first. `whole` is False for a part of a session, which has no totals to compare with.
+
+    Where events are missing nobody can say who did nothing; where no time passes, nobody is busy or idle.
+    """
+    missing = any(row["missing"] for row in tables["recording"])
     found = [
         *(delivery.reconciled(tables["reconciliation"]) if whole else ()),
         *delivery.recorded(tables["recording"]),
         *delivery.audited(tables["audit"], tables["audit_list"]),
         *delivery.dead(tables["dead_letters"], tables["dead_letter_keys"]),
         *delivery.refused_by_schema(tables["refusals"]),
-        *flow.rebalanced(tables["rebalances"], tables["unserved"]),
+        *(() if scale.is_moment else flow.rebalanced(tables["rebalances"], tables["unserved"])),
         *flow.grew(tables["queues"], tables["lag"], scale),
         *flow.behind(tables["lag_series"]),
         *flow.blocked(tables["backpressure"], tables["blockers"], scale),
         *delivery.turned_away(tables["backpressure_series"], tables["blockers"]),
         *flow.uneven(tables["partitions"], tables["hot_keys"]),
-        *flow.did_nothing(tables["consumers"], scale),
-        *flow.overloaded(tables["consumers"]),
+        *(() if missing or scale.is_moment else flow.did_nothing(tables["consumers"], scale)),
+        *(() if scale.is_moment else flow.overloaded(tables["consumers"])),
         *flow.disturbed(tables["effects"]),
         *delivery.repeated(tables["redeliveries"]),
         *flow.late(tables["latency"], tables["latency_by_group"]),

@@ -18,11 +18,11 @@ WORTH_TELLING = 2.0  # times as late as before, or half as many
 
 
 def rebalanced(rows: Rows, unserved: Rows) -> Iterator[Finding]:
-    """The rebalance that cost most."""
+    """The rebalance that cost most: its pause, times the partitions that stood still."""
     disturbing = [row for row in rows if row["stopped"] or not row["finished"]]
     if not disturbing:
         return
-    longest = max(disturbing, key=lambda row: row["pause_ns"])
+    longest = max(disturbing, key=lambda row: (row["pause_ns"] * max(row["stopped"], 1), row["pause_ns"]))
     pause = text.duration(longest["pause_ns"])
     who = f"{longest['stopped']} of {longest['partitions']} partitions of {longest['group']}"
     if longest["finished"]:
@@ -98,7 +98,7 @@ def behind(rows: Rows) -> Iterator[Finding]:
     worst = max(late, key=lambda row: row["max_lag"])
     headline = (
         f"{worst['group']} fell {text.plural(worst['max_lag'], 'message')} behind on "
-        f"{worst['topic']}/{worst['partition']}"
+        f"{text.place(worst['topic'], worst['partition'])}"
     )
     left = sum(row["last_lag"] or 0 for row in rows if row["group"] == worst["group"])
     end = f"At the end the group was {text.plural(left, 'message')} behind." if left else "It had caught up by the end."
@@ -225,6 +225,8 @@ def late(rows: Rows, groups: Rows) -> Iterator[Finding]:
         return
     half = f"within {text.duration(whole['p50_ns'])}" if whole["p50_ns"] else "at once"
     headline = f"Half of the messages were delivered {half}, 99{text.NBSP}% within {text.duration(whole['p99_ns'])}"
+    if not whole["p99_ns"]:
+        headline = f"99{text.NBSP}% of the messages were delivered at once"
     slowest = max((row for row in groups if row["measure"] == "delivered"), key=lambda row: row["p99_ns"])
     detail = f"Slowest is {slowest['group']} on {slowest['topic']}: p99 {text.duration(slowest['p99_ns'])}."
     yield Finding(INFO, headline, detail, "latency")

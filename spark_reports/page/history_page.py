@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from spark_reports.page import text
-from spark_reports.page.document import document
-from spark_reports.page.finding import GOOD, INFO, ORDER, WARN, Finding, Rows
+from spark_reports.page.document import ALL_FILES, document
+from spark_reports.page.finding import GOOD, INFO, ORDER, WARN, Finding, Row, Rows
 from spark_reports.page.measures import MEASURES, change, shown
 from spark_reports.page.moments import Moments
+from spark_reports.questions.comparison import AS_LONG
 from spark_reports.sessions import Found
 
 CLEAR = 0.6  # of the variation explained by a straight line: it is a trend and no accident
@@ -25,6 +26,7 @@ def history_findings(runs: Rows, trends: Rows) -> list[Finding]:
     found = [*_ended_badly(runs), *_trends(trends), *_odd(trends), *_same(runs, trends)]
     if not found:
         found = [_nothing(trends)]
+    found += _unlike(trends)
     return sorted(found, key=lambda finding: ORDER.index(finding.level))
 
 
@@ -62,7 +64,8 @@ def _trends(trends: Rows) -> Iterator[Finding]:
 
 def _odd(trends: Rows) -> Iterator[Finding]:
     for row in trends:
-        if row["measure"] in _TOLD and row["odd_session"] is not None and row["runs"] >= FEWEST:
+        judged = row["verdict"] != "different"
+        if row["measure"] in _TOLD and judged and row["odd_session"] is not None and row["runs"] >= FEWEST:
             yield Finding(
                 INFO,
                 f"{row['odd_name']} is out of line: {MEASURES[row['measure']].label} was "
@@ -81,6 +84,19 @@ def _same(runs: Rows, trends: Rows) -> Iterator[Finding]:
         yield Finding(INFO, "There is no trend yet", "No scenario was run more than once.", "runs")
 
 
+def _unlike(trends: Rows) -> Iterator[Finding]:
+    """Runs of different lengths have sums that cannot be compared."""
+    for row in trends:
+        if row["measure"] == "length_ns" and row["most"] > row["least"] * (1 + AS_LONG):
+            yield Finding(
+                INFO,
+                f"{row['scenario']}: its runs lasted differently long",
+                f"From {text.duration(row['least'])} to {text.duration(row['most'])}: rates and percentiles can be "
+                "compared, sums cannot, and are not judged.",
+                "runs",
+            )
+
+
 def _nothing(trends: Rows) -> Finding:
     """Why there is nothing to tell."""
     longest = max(trends, key=lambda row: row["runs"])
@@ -90,7 +106,16 @@ def _nothing(trends: Rows) -> Finding:
     return Finding(GOOD, "No figure drifts clearly", "They vary from run to run, but not in one direction.", "trends")
 
 
-def render_history(found: Found, tables: Mapping[str, Rows], findings: Sequence[Finding]) -> str:
+def in_order(trends: Rows) -> list[Row]:
+    """The trends of each scenario in the order in which figures are told everywhere."""
+    places = {name: place for place, name in enumerate(MEASURES)}
+    known = [row for row in trends if row["measure"] in places]
+    return sorted(known, key=lambda row: (row["scenario"], places[row["measure"]]))
+
+
+def render_history(
+    found: Found, tables: Mapping[str, Rows], findings: Sequence[Finding], files: Sequence[str] = ALL_FILES
+) -> str:
     """The page as one HTML text."""
     runs = tables["runs"]
     return document(
@@ -99,7 +124,8 @@ def render_history(found: Found, tables: Mapping[str, Rows], findings: Sequence[
         history_data(runs),
         found=found,
         runs=runs,
-        trends=[row for row in tables["trends"] if row["measure"] in MEASURES],
+        trends=in_order(tables["trends"]),
+        scenarios=sorted({row["scenario"] for row in runs}),
         measures=MEASURES,
         drawn=[name for name in DRAWN if any(row[name] for row in runs)],
         findings=findings,
@@ -107,6 +133,7 @@ def render_history(found: Found, tables: Mapping[str, Rows], findings: Sequence[
         change=change,
         places=[Moments(info.location).at for info in found.infos],
         file_names=["findings", "runs", "trends"],
+        files=files,
     )
 
 

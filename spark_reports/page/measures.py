@@ -16,6 +16,7 @@ class Measure(NamedTuple):
 
 
 MEASURES = {
+    "length_ns": Measure("Session time", "duration", "What was done"),
     "published": Measure("Published", "count", "Messages"),
     "delivered": Measure("Delivered", "count", "Messages"),
     "acknowledged": Measure("Acknowledged", "count", "Messages"),
@@ -32,7 +33,7 @@ MEASURES = {
     "acknowledged_p99_ns": Measure("Acknowledgement, p99", "duration", "Latency"),
     "rebalances": Measure("Rebalances", "count", "Groups"),
     "rebalancing_ns": Measure("Time in rebalances", "duration", "Groups"),
-    "moved": Measure("Partitions moved", "count", "Groups"),
+    "moved": Measure("Partitions that changed owner", "count", "Groups"),
     "blocked_ns": Measure("Producers blocked", "duration", "Flow"),
     "faults": Measure("Faults", "count", "What was done"),
     "user_actions": Measure("User actions", "count", "What was done"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from spark_reports.collect import Made
 from spark_reports.page.charts import chart_data
-from spark_reports.page.document import document
+from spark_reports.page.document import ALL_FILES, document
 from spark_reports.page.figures import key_figures
 from spark_reports.page.finding import Finding
 from spark_reports.page.moments import Moments
@@ -28,8 +28,10 @@ _EMPTY: dict[str, Any] = {
 _MEASURES = ("delivered", "acknowledged", "replayed", "replayed and acknowledged")
 
 
-def render(info: SessionInfo, made: Made, tables: Tables, findings: Sequence[Finding]) -> str:
-    """The page as one HTML text; `tables` are the rows of `made`."""
+def render(
+    info: SessionInfo, made: Made, tables: Tables, findings: Sequence[Finding], files: Sequence[str] = ALL_FILES
+) -> str:
+    """The page as one HTML text; `tables` are the rows of `made`, `files` how they are written besides."""
     scale = made.scale
     return document(
         "report.html.j2",
@@ -40,13 +42,14 @@ def render(info: SessionInfo, made: Made, tables: Tables, findings: Sequence[Fin
         tables={**tables, "latency_all": _latencies(tables)},
         scale=scale,
         whole=made.whole,
-        duration_ns=scale.duration_ns,
+        duration_ns=0 if scale.is_moment else scale.duration_ns,
         width_ns=scale.width_ns,
         findings=findings,
         at=Moments(info.location).at,
         figures=key_figures(tables, scale),
         wrong=[row for row in tables["reconciliation"] if not row["equal"]],
         file_names=sorted([*tables, "findings"]),
+        files=files,
     )
 
 

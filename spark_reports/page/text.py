@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 
 NOT_THERE = "n/a"
 NBSP = "\u00a0"  # a number and its unit stay on one line
+_ISOLATE, _POP = "\u2068", "\u2069"
+_NANOSECONDS = {"s": 1e9, "ms": 1e6, "ns": 1}
 
 
 def count(value: float | None) -> str:
@@ -33,14 +36,13 @@ def size(value: float | None) -> str:
         return NOT_THERE
     for unit in ("B", "kB", "MB", "GB"):
         if abs(value) < 1000:
-            return f"{value:.0f}{NBSP}{unit}" if unit == "B" else f"{value:.3g}{NBSP}{unit}"
+            return f"{value:.0f}{NBSP}{unit}" if unit == "B" else f"{_three(value)}{NBSP}{unit}"
         value /= 1000
-    return f"{value:,.3g}{NBSP}TB"
+    return f"{_three(value)}{NBSP}TB"
 
 
 def duration(value_ns: float | None) -> str:
-    """Nanoseconds with the unit that fits, three significant digits: 0 s, 850 µs, 14.8 ms, 3.2 s, 2 "
-    "min 05 s."""
+    """Nanoseconds with the unit that fits, three significant digits: 0 s, 850 µs, 14.8 ms, 3.2 s, 2 min 05 s."""
     if value_ns is None:
         return NOT_THERE
     if value_ns == 0:
@@ -57,9 +59,11 @@ def duration(value_ns: float | None) -> str:
 
 
 def _three(value: float) -> str:
-    digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
-    text = f"{value:.{digits}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
+    text = f"{value:,.{digits}f}"
+    # Zeros that come of rounding are digits; those of a whole number are noise.
+    exact = abs(float(text.replace(",", "")) - value) < 1e-9 * abs(value)
+    return text.rstrip("0").rstrip(".") if "." in text and exact else text
 
 
 def clock(value_ns: float | None) -> str:
@@ -80,7 +84,7 @@ def share(value: float | None) -> str:
     percent = value * 100
     if 0 < percent < 0.1:
         return f"below 0.1{NBSP}%"
-    if percent < 10 and percent != round(percent):
+    if percent < 9.95 and percent != round(percent):
         return f"{percent:.1f}{NBSP}%"
     return f"{percent:.0f}{NBSP}%" if percent < 99.5 or percent == 100 else f"{percent:.1f}{NBSP}%"
 
@@ -93,7 +97,37 @@ def listed(names: Sequence[str], limit: int = 3) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
 
 
+def place(topic: str, partition: int) -> str:
+    """A partition as people name it. A topic that is written from right to left is kept from taking the number along."""
+    rightwards = any(unicodedata.bidirectional(character) in {"R", "AL", "AN"} for character in topic)
+    return f"{_ISOLATE}{topic}{_POP}/{partition}" if rightwards else f"{topic}/{partition}"
+
+
+def measured(value: float | None, unit: str) -> str:
+    """A value with its unit: bytes, s, ms, ns, count, or something per second."""
+    if value is None:
+        return NOT_THERE
+    if unit in _NANOSECONDS:
+        return duration(value * _NANOSECONDS[unit])
+    return size(value) if unit == "bytes" else count(value) if unit == "count" else rate(value)
+
+
+def label(name: str) -> str:
+    """A figure's name in words: Processor time for process_cpu."""
+    return _LABELS.get(name) or name.replace("_", " ").capitalize()
+
+
+_LABELS = {
+    "wall": "Time on the clock",
+    "process_cpu": "Processor time",
+    "process_cpu_an_event": "Processor time an event",
+    "session_seconds_a_second": "Session seconds a second",
+    "engine": "Engine's time",
+}
 FILTERS = {
+    "label": label,
+    "measured": measured,
+    "place": place,
     "count": count,
     "rate": rate,
     "size": size,

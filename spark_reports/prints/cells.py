@@ -65,13 +65,7 @@ def _number(name: str, value: float) -> str:
 
 def cost_table(rows: Rows) -> PrintedTable:
     """What the session cost; each row has a unit of its own."""
-    shapes = {
-        "bytes": text.size,
-        "s": lambda value: text.duration(value * 1e9),
-        "ms": lambda value: text.duration(value * 1e6),
-        "count": text.count,
-    }
-    told = [[row["name"].replace("_", " "), shapes.get(row["unit"], text.rate)(row["value"])] for row in rows]
+    told = [[text.label(row["name"]), text.measured(row["value"], row["unit"])] for row in rows]
     return PrintedTable("What it cost", ["", ""], told)
 
 

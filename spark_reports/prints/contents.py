@@ -10,7 +10,7 @@ from spark_reports.page.charts import chart_data
 from spark_reports.page.comparison_page import comparison_data
 from spark_reports.page.figures import key_figures
 from spark_reports.page.finding import Finding
-from spark_reports.page.history_page import history_data
+from spark_reports.page.history_page import history_data, in_order
 from spark_reports.prints.cells import comparison_table, cost_table, printed, runs_table, trends_table
 from spark_reports.prints.paper import Paper
 from spark_reports.prints.plots import Plot, plots
@@ -80,7 +80,7 @@ def history_paper(tables: Mapping[str, Rows], findings: Sequence[Finding]) -> Pa
         f"{count:,} recorded sessions, oldest first.",
         [],
         findings,
-        [trends_table(tables["trends"]), runs_table(tables["runs"])],
+        [trends_table(in_order(tables["trends"])), runs_table(tables["runs"])],
         [("", plot) for plot in history_plots(history_data(tables["runs"])["trends"])],
     )
 

@@ -39,7 +39,7 @@ _STYLE: dict[str, Any] = {
     "grid.alpha": 0.25,
     "grid.linewidth": 0.4,
     "axes.linewidth": 0.6,
-    "pdf.fonttype": 42,
+    "pdf.fonttype": 3,  # Inter is OpenType with PostScript outlines, which matplotlib cannot embed as TrueType
     "text.parse_math": False,
 }
 

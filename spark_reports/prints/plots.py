@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -106,10 +107,18 @@ def _rows_height(rows: int) -> float:
 # -- pieces
 
 
-def _clock(seconds: float, _place: object = None) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes:02d}:{rest:02d}"
+def _clock(span_s: float) -> Callable[[float, object], str]:
+    """Names moments of an axis over so many seconds, with the digits that tell one tick from the next."""
+    digits = max(0, math.ceil(-math.log10(max(span_s, 1e-9) / 8) - 1e-9))
+
+    def named(seconds: float, _place: object = None) -> str:
+        rounded = round(seconds, digits)
+        minutes, rest = divmod(rounded, 60)
+        hours, minutes = divmod(int(minutes), 60)
+        last = f"{rest:0{3 + digits if digits else 2}.{digits}f}"
+        return f"{hours}:{minutes:02d}:{last}" if hours else f"{minutes:02d}:{last}"
+
+    return named
 
 
 def short(value: float, _place: object = None) -> str:
@@ -123,7 +132,7 @@ def short(value: float, _place: object = None) -> str:
 def over_time(ax: Axes, data: Data) -> None:
     """Time below, rebalances as bands, faults and actions as lines."""
     ax.set_xlim(data["from_s"], max(data["to_s"], data["from_s"] + 1e-9))
-    ax.xaxis.set_major_formatter(FuncFormatter(_clock))
+    ax.xaxis.set_major_formatter(FuncFormatter(_clock(data["to_s"] - data["from_s"])))
     ax.set_xlabel("session time")
     for band in data["rebalances"]:
         end = data["to_s"] if band["to"] is None else band["to"]
@@ -288,8 +297,11 @@ def _partitions(ax: Axes, topic: Data) -> None:
 
 
 def printable(text: str) -> str:
-    """Without anything that no font has; what ties a number to its unit is a space on paper."""
-    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text.replace("\u00a0", " "))
+    """Without anything that no font has; what ties a number to its unit is a space on paper, and what only tells a
+    browser the direction of writing is nothing.
+    """
+    known = text.translate({0x00A0: " ", 0x2068: None, 0x2069: None})
+    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in known)
 
 
 def plain(text: str, most: int = 60) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from spark_reports.questions.runs import BETTER
+from spark_reports.questions.runs import BETTER, SUMS
 
 SCHEMA = (
     "measure STRING, better STRING, session INT, name STRING, value DOUBLE, base DOUBLE, difference DOUBLE, "
@@ -17,6 +17,7 @@ TRENDS_SCHEMA = (
     "odd_name STRING, odd_value DOUBLE"
 )
 SAME = 0.02  # of the value: closer together is the same
+AS_LONG = 0.1  # of the length: sums of sessions that are closer together may be compared
 ODD = 3.0  # times the usual distance from the median
 
 
@@ -24,20 +25,28 @@ def comparison(measures: DataFrame) -> DataFrame:
     """One row per measure and session: its value beside that of the first session.
 
     `change` is the difference as a share of the base; null where the base is 0. `verdict` is better, worse, same or
-    different, the last where nobody can say what is better.
+    different, the last where nobody can say what is better: so are sums over sessions of different lengths.
     """
     base = measures.where("session = 0").select("measure", F.col("value").alias("base"))
+    length = measures.where("measure = 'length_ns'")
+    first = length.where("session = 0").select(F.col("value").alias("first"))
+    unlike = length.crossJoin(F.broadcast(first)).select(
+        "session", (F.abs(F.col("value") - F.col("first")) > F.col("first") * AS_LONG).alias("unlike")
+    )
     difference = F.col("value") - F.col("base")
     return (
         measures.join(F.broadcast(base), "measure", "left")
+        .join(F.broadcast(unlike), "session", "left")
         .select(
             "measure",
             _better(F.col("measure")).alias("better"),
             *("session", "name", "value", "base"),
             difference.alias("difference"),
             (difference / F.when(F.col("base") != 0, F.col("base"))).alias("change"),
+            "unlike",
         )
         .withColumn("verdict", _verdict(F.col("difference"), F.abs("base")))
+        .drop("unlike")
         .orderBy("measure", "session")
     )
 
@@ -50,11 +59,12 @@ def _better(measure: Column) -> Column:
 
 
 def _verdict(difference: Column, size: Column) -> Column:
+    """The frame says in `unlike` whether the sessions are of different lengths."""
     same = F.abs(difference) <= size * SAME
     return (
         F.when(difference.isNull(), F.lit(None))
         .when(same, "same")
-        .when(F.col("better") == "", "different")
+        .when((F.col("better") == "") | (F.col("unlike") & F.col("measure").isin(*SUMS)), "different")
         .when((difference > 0) == (F.col("better") == "more"), "better")
         .otherwise("worse")
     )
@@ -67,7 +77,7 @@ def trends(measures: DataFrame) -> DataFrame:
     by the
     last run, as a share; `steady` is how well the line fits (R squared). The odd run is the furthest from the
     median, where it is
-    more than three times as far as runs usually are.
+    more than three times as far as runs usually are. Sums over runs of different lengths are not judged.
     """
     order = Window.partitionBy("scenario", "measure").orderBy("session")
     placed = measures.where("value IS NOT NULL").withColumn("run", F.row_number().over(order) - 1)
@@ -85,6 +95,11 @@ def trends(measures: DataFrame) -> DataFrame:
             F.coalesce(F.regr_r2("value", F.col("run").cast("double")), F.lit(0.0)).alias("steady"),
         )
         .where("runs > 1")
+    )
+    unlike = (
+        measures.where("measure = 'length_ns'")
+        .groupBy("scenario")
+        .agg((F.max("value") > F.min("value") * (1 + AS_LONG)).alias("unlike"))
     )
     away = F.abs(F.col("value") - F.col("median"))
     far = placed.join(summed.select("scenario", "measure", "median"), ["scenario", "measure"])
@@ -106,6 +121,7 @@ def trends(measures: DataFrame) -> DataFrame:
     drift = F.col("per_run") * (F.col("runs") - 1)
     return (
         summed.join(odd, ["scenario", "measure"])
+        .join(F.broadcast(unlike), "scenario", "left")
         .withColumn("better", _better(F.col("measure")))
         .withColumn("verdict", _verdict(drift, F.abs("start")))
         .select(

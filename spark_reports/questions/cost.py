@@ -13,7 +13,7 @@ _UNITS = ("bytes", "s", "ms", "count")
 def cost(noted: DataFrame, events: int, duration_ns: int) -> DataFrame:
     """One row per figure: those that the program noted, whose names end in their unit, and what follows from them.
 
-    `events` is how many were recorded in `duration_ns` of session time.
+    `events` is how many were recorded in the `duration_ns` of the whole session, which is what the program measured.
     """
     unit = F.lit("")
     for name in _UNITS:
@@ -23,9 +23,10 @@ def cost(noted: DataFrame, events: int, duration_ns: int) -> DataFrame:
     )
     value = {name: F.max(F.when(F.col("name") == name, F.col("value"))) for name in ("wall_s", "process_cpu_s")}
     derived = noted.agg(
-        (F.lit(duration_ns / 1e9) / F.when(value["wall_s"] > 0, value["wall_s"])).alias("session seconds a second"),
-        (value["process_cpu_s"] * 1e6 / F.lit(events or None).cast("double")).alias("processor time an event, in us"),
+        (F.lit(duration_ns / 1e9) / F.when(value["wall_s"] > 0, value["wall_s"])).alias("session_seconds_a_second"),
+        (value["process_cpu_s"] * 1e9 / F.lit(events or None).cast("double")).alias("process_cpu_an_event"),
     )
     names = derived.columns
     told = derived.unpivot([], [*names], "name", "value").where("value IS NOT NULL")
-    return known.union(told.withColumn("unit", F.lit(""))).orderBy("name")
+    unit = F.when(F.col("name") == "process_cpu_an_event", "ns").otherwise("")
+    return known.union(told.withColumn("unit", unit)).orderBy("name")

@@ -10,7 +10,7 @@ from spark_reports.questions.latency import FIRST
 SCHEMA = (
     "`group` STRING, clients BIGINT, delivered BIGINT, acknowledged BIGINT, repeated BIGINT, dead_lettered BIGINT, "
     "p50_ns BIGINT, p99_ns BIGINT, max_ns BIGINT, max_behind BIGINT, last_behind BIGINT, rebalances BIGINT, "
-    "moved BIGINT, unserved_ns BIGINT, utilisation DOUBLE"
+    "changed BIGINT, unserved_ns BIGINT, utilisation DOUBLE"
 )
 
 
@@ -24,7 +24,7 @@ def groups(
     consumers: DataFrame,
 ) -> DataFrame:
     """One row per group or queue. `behind` is lag, or what waits in a queue, summed over its partitions;
-    `unserved_ns` the time of partitions without an owner, summed.
+    `unserved_ns` the time of partitions without an owner, summed; `changed` counts new owners of partitions.
 
     `latency_by_group` has one row per `measure` and group.
     """
@@ -49,7 +49,7 @@ def groups(
         .groupBy("group")
         .agg(F.max("behind").alias("max_behind"), F.max_by("behind", "start_ns").alias("last_behind"))
     )
-    moves = rebalances.groupBy("group").agg(F.count("*").alias("rebalances"), F.sum("moved").alias("moved"))
+    moves = rebalances.groupBy("group").agg(F.count("*").alias("rebalances"), F.sum("changed").alias("changed"))
     without = unserved.groupBy("group").agg(F.sum("pause_ns").alias("unserved_ns"))
     busy = consumers.groupBy("group").agg(
         F.count("*").alias("clients"),
@@ -63,6 +63,6 @@ def groups(
         *("group", F.coalesce("clients", none).alias("clients")),
         *("delivered", "acknowledged", "repeated", "dead_lettered", "p50_ns", "p99_ns", "max_ns"),
         *("max_behind", "last_behind"),
-        *(F.coalesce(name, none).alias(name) for name in ("rebalances", "moved", "unserved_ns")),
+        *(F.coalesce(name, none).alias(name) for name in ("rebalances", "changed", "unserved_ns")),
         "utilisation",
     ).orderBy(F.desc("delivered"), "group")

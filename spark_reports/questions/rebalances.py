@@ -9,7 +9,8 @@ from spark_reports.scale import Scale
 
 SCHEMA = (
     "`group` STRING, started_ns BIGINT, ended_ns BIGINT, pause_ns BIGINT, finished BOOLEAN, cause STRING, "
-    "generation_before INT, generation_after INT, partitions INT, moved INT, kept INT, stopped INT"
+    "generation_before INT, generation_after INT, partitions INT, moved INT, kept INT, stopped INT, "
+    "changed INT"
 )
 _DETAIL = "before ARRAY<ARRAY<STRING>>, after ARRAY<ARRAY<STRING>>, started_ns BIGINT, partitions ARRAY<ARRAY<STRING>>"
 
@@ -17,8 +18,10 @@ _DETAIL = "before ARRAY<ARRAY<STRING>>, after ARRAY<ARRAY<STRING>>, started_ns B
 def rebalances(control: DataFrame, scale: Scale) -> DataFrame:
     """One row per rebalance; one that never finished lasts to the session's end.
 
-    `moved` changed hands, `kept` stayed with their owner, `stopped` were taken from their owner for the
-    pause.
+    `moved` came from or went to nobody or another owner, `kept` stayed with their owner, `stopped` were taken from
+    their owner for the pause. `changed` were given an owner that they did not have before; none where the group had
+    none, as at its start. A partition that is given back in one rebalance and given out in the next has moved twice
+    and changed its owner once.
     """
     detail = F.from_json("detail", _DETAIL)
     events = control.where(F.col("group") != "").select(
@@ -66,10 +69,15 @@ def rebalances(control: DataFrame, scale: Scale) -> DataFrame:
         F.size(places).alias("partitions"),
         F.when(F.col("finished"), F.size(places) - kept).otherwise(0).alias("moved"),
         F.when(F.col("finished"), kept).otherwise(0).alias("kept"),
+        F.when(F.size(before) > 0, F.size(F.array_except(after, before))).otherwise(0).alias("changed"),
     )
     return (
         known.join(_stopped(events, known), ["group", "started_ns", "ended_ns"], "left")
-        .select(*known.columns, F.coalesce("stopped", F.lit(0)).cast("int").alias("stopped"))
+        .select(
+            *(name for name in known.columns if name != "changed"),
+            F.coalesce("stopped", F.lit(0)).cast("int").alias("stopped"),
+            "changed",
+        )
         .where(F.col("ended_ns") >= scale.from_ns)
         .orderBy("started_ns", "group")
     )

@@ -9,6 +9,7 @@ from spark_reports.questions.latency import DONE, FIRST, bucket_value_ns, durati
 from spark_reports.sessions import ABOUT_SCHEMA
 
 _FIGURES = {
+    "length_ns": "BIGINT",
     "published": "BIGINT",
     "delivered": "BIGINT",
     "acknowledged": "BIGINT",
@@ -45,6 +46,11 @@ BETTER = {
         "less",
     ),
 }
+#: What grows with the length of a session: between sessions of different lengths it says nothing.
+SUMS = (
+    *("acknowledged", "redelivered", "dead_lettered", "turned_away"),
+    *("rebalances", "rebalancing_ns", "moved", "blocked_ns"),
+)
 _TURNED_AWAY = ("rejected", "dropped", "evicted", "expired")
 _OWNERS = "before ARRAY<ARRAY<STRING>>, after ARRAY<ARRAY<STRING>>, started_ns BIGINT"
 
@@ -82,6 +88,7 @@ def runs(
     none = F.lit(0).cast("bigint")
     about = about.withColumn("end_ns", _least("duration_ns", to_ns))
     long = F.col("end_ns") - (from_ns or 0)
+    length_ns = F.greatest(long, F.lit(0)).cast("bigint")
     long = F.when(long > 0, long / 1e9)
     found = about.join(counted, "session", "left").join(told, "session", "left")
     for other in (_latency(messages, control), _moves(control), _blocked(control, about)):
@@ -91,8 +98,9 @@ def runs(
             name: F.coalesce(name, none)
             for name in _FIGURES
             if not name.endswith("_per_s")
-            and name not in ("p50_ns", "p99_ns", "p999_ns", "max_ns", "acknowledged_p99_ns", "events")
+            and name not in ("p50_ns", "p99_ns", "p999_ns", "max_ns", "acknowledged_p99_ns", "events", "length_ns")
         },
+        "length_ns": length_ns,
         "published_per_s": F.coalesce("published", none) / long,
         "delivered_per_s": F.coalesce("delivered", none) / long,
         "bytes_per_s": F.coalesce("bytes", none) / long,

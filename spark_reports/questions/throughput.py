@@ -31,7 +31,7 @@ def throughput(rollup: DataFrame, scale: Scale) -> DataFrame:
     )
     counted = rollup.where(F.col("kind").isin("published", "delivered"))
     exploded = counted.select(F.explode(series).alias("series"), "topic", "start_ns", "messages", "bytes")
-    seconds = scale.width_ns / 1e9
+    seconds = _seconds(scale, scale.width_ns)
     return (
         exploded.where("series IS NOT NULL")
         .groupBy("series.dimension", "topic", "series.name", "start_ns")
@@ -45,13 +45,18 @@ def throughput(rollup: DataFrame, scale: Scale) -> DataFrame:
     )
 
 
+def _seconds(scale: Scale, length_ns: int) -> Column:
+    """What sums are divided by; null where no time passes."""
+    return F.lit(None if scale.is_moment else length_ns / 1e9).cast("double")
+
+
 def _series(dimension: str, name: Column, where: Column) -> Column:
     return F.when(where, F.struct(F.lit(dimension).alias("dimension"), name.alias("name")))
 
 
 def throughput_series(throughput: DataFrame, scale: Scale) -> DataFrame:
     """One row per series: its sums, its mean over the session and its busiest bucket."""
-    seconds = scale.duration_ns / 1e9
+    seconds = _seconds(scale, scale.duration_ns)
     return (
         throughput.groupBy("dimension", "topic", "name")
         .agg(

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_reports.frames import Frames, read_frames
-from spark_reports.questions import totals
+from spark_reports.questions import cost, totals
 from spark_reports.session import inspect
 
 pytestmark = pytest.mark.spark
@@ -43,6 +43,17 @@ def test_a_part_counts_exactly_what_happened_in_it(part: Frames, recorded: Path)
     measured = {row[0]: row[1] for row in part.latency_buckets.groupBy("measure").sum("messages").collect()}
     assert measured["acknowledged"] == truth["acknowledged"]
     assert part.summary.count() == 0, "the broker counted the whole"
+
+
+def test_what_a_part_cost_is_told_of_the_whole_session(part: Frames, frames: Frames, spark: SparkSession) -> None:
+    noted = spark.createDataFrame([("wall_s", 2.0), ("process_cpu_s", 1.0)], cost.NOTED_SCHEMA)
+    part.noted, frames.noted = noted, noted
+    mine, whole = (one.cost.collect() for one in (part, frames))
+    assert mine == whole
+    found = {row.name: row.value for row in mine}
+    assert found["session_seconds_a_second"] == frames.scale.duration_ns / 1e9 / 2
+    events = frames.messages.count() + frames.control.count()
+    assert found["process_cpu_an_event"] == 1e9 / events
 
 
 def test_what_stands_at_the_beginning_of_a_part_comes_from_before(part: Frames, frames: Frames) -> None:

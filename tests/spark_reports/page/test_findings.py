@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from spark_reports.page.figures import key_figures
 from spark_reports.page.finding import WARN
-from tests.spark_reports.page.tables_by_hand import S, equal, findings
+from spark_reports.page.findings import find
+from spark_reports.scale import Scale
+from tests.spark_reports.page.tables_by_hand import SCALE, S, equal, findings, made
 
 
 def test_without_a_summary_nobody_claims_that_it_adds_up() -> None:
@@ -237,6 +240,47 @@ def test_a_finding_is_computed(rows: dict[str, list[dict[str, Any]]], sentences:
     said = " ".join(f"{one.headline} {one.detail}" for one in findings(**rows)).replace("\u00a0", " ")
     for sentence in sentences:
         assert sentence in said
+
+
+def _stopped(group: str, pause_ns: int, stopped: int) -> dict[str, Any]:
+    return {
+        **{"group": group, "started_ns": S, "ended_ns": S + pause_ns, "pause_ns": pause_ns, "finished": True},
+        **{"cause": "c", "partitions": 8, "moved": 3, "kept": 5, "stopped": stopped},
+    }
+
+
+def test_the_rebalance_that_is_told_is_the_one_in_which_most_stood_still_longest() -> None:
+    said = [one.headline for one in findings(rebalances=[_stopped("few", 300, 3), _stopped("all", 290, 8)])]
+    assert any("8 of 8 partitions of all" in headline for headline in said)
+
+
+IDLE = {"client": "c", "group": "g", "from_ns": 0, "to_ns": 60 * S, "delivered": 0, "with_partitions_ns": 0}
+BUSY = IDLE | {"delivered": 5, "utilisation": 1.0, "in_hand": 1.0}
+
+
+def test_nobody_is_said_to_have_done_nothing_where_events_are_missing() -> None:
+    consumers = [IDLE | {"utilisation": 0.0}]
+    assert any("did nothing" in one.headline for one in findings(consumers=consumers))
+    gap = {"from_ns": 0, "to_ns": S, "first_seq": 0, "last_seq": 9, "missing": 8, "doubled": 0}
+    assert not any("did nothing" in one.headline for one in findings(consumers=consumers, recording=[gap]))
+
+
+def test_where_no_time_passes_nobody_is_busy_idle_or_late() -> None:
+    tables = {
+        name: table.to_pylist()
+        for name, table in made(
+            consumers=[IDLE | {"utilisation": 0.0}, BUSY], rebalances=[_stopped("g", 1, 8)], reconciliation=[equal()]
+        ).tables.items()
+    }
+    assert len(find(tables, SCALE)) == 4
+    assert [one.headline for one in find(tables, Scale(0, 1, 1))] == ["Everything adds up"]
+    assert key_figures(tables, Scale(0, 1, 1))[0].note.startswith("n/a/s")
+
+
+def test_what_took_no_time_is_at_once() -> None:
+    row = {"measure": "delivered", "p50_ns": 0, "p99_ns": 0}
+    said = [one.headline for one in findings(latency=[row], latency_by_group=[row | {"group": "g", "topic": "t"}])]
+    assert any(headline.endswith("of the messages were delivered at once") for headline in said)
 
 
 def test_even_partitions_are_no_finding() -> None:

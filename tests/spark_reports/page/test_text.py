@@ -14,7 +14,9 @@ from spark_reports.page import text
         (0, "0 s"),
         (850, "850 ns"),
         (14_800, "14.8 µs"),
-        (999_600, "1 ms"),
+        (999_600, "1.00 ms"),
+        (12_011_696_436, "12.0 s"),
+        (12_000_000_000, "12 s"),
         (14_800_000, "14.8 ms"),
         (3_200_000_000, "3.2 s"),
         (60_000_000_000, "60 s"),
@@ -36,14 +38,23 @@ def test_session_time_is_a_clock(value_ns: int, shown: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(0, "0 %"), (0.0004, "below 0.1 %"), (0.016, "1.6 %"), (0.42, "42 %"), (0.999, "99.9 %"), (1, "100 %")],
+    [
+        (0, "0 %"),
+        (0.0004, "below 0.1 %"),
+        (0.016, "1.6 %"),
+        (0.0996, "10 %"),
+        (0.42, "42 %"),
+        (0.999, "99.9 %"),
+        (1, "100 %"),
+    ],
 )
 def test_shares_never_round_to_all_or_nothing(value: float, shown: str) -> None:
     assert text.share(value).replace(text.NBSP, " ") == shown
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(12, "12 B"), (2_749_065, "2.75 MB"), (1_500, "1.5 kB"), (5e12, "5 TB"), (None, "n/a")]
+    ("value", "shown"),
+    [(12, "12 B"), (2_749_065, "2.75 MB"), (1_500, "1.5 kB"), (10_956, "11.0 kB"), (5e12, "5 TB"), (None, "n/a")],
 )
 def test_sizes(value: float | None, shown: str) -> None:
     assert text.size(value).replace(text.NBSP, " ") == shown
@@ -66,3 +77,22 @@ def test_lists_name_a_few_and_count_the_rest() -> None:
 )
 def test_rates_have_three_digits(value: float | None, shown: str) -> None:
     assert text.rate(value) == shown
+
+
+def test_a_partition_of_a_topic_written_from_right_to_left_keeps_its_number_behind() -> None:
+    assert text.place("orders", 3) == "orders/3"
+    assert text.place("\u0637\u0644\u0628", 3) == "\u2068\u0637\u0644\u0628\u2069/3"
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [(28_900, "ns", "28.9 µs"), (12.5, "ms", "12.5 ms"), (2, "s", "2 s"), (5e6, "bytes", "5 MB"), (351.2, "", "351"),
+     (1_300.0, "count", "1,300"), (None, "s", "n/a")],
+)  # fmt: skip
+def test_figures_have_their_unit(value: float | None, unit: str, shown: str) -> None:
+    assert text.measured(value, unit).replace(text.NBSP, " ") == shown
+
+
+def test_figures_have_names_in_words() -> None:
+    assert text.label("process_cpu") == "Processor time"
+    assert text.label("frame_cost_p99") == "Frame cost p99"

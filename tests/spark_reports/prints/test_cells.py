@@ -39,7 +39,7 @@ def trend(measure: str, **values: Any) -> dict[str, Any]:
     [
         ("pause_ns", 2_500_000, "pause", "2.5 ms"),
         ("started_ns", 61 * S, "started", "01:01.0"),
-        ("p999_ns", 12.011696436e9, "p99.9", "12 s"),
+        ("p999_ns", 12.011696436e9, "p99.9", "12.0 s"),
         ("share_of_partition", 0.52, "share of partition", "52 %"),
         ("published", 12_207, "published", "12,207"),
         ("seed", 12_345, "seed", "12345"),
@@ -57,7 +57,7 @@ def test_a_cell_is_said_as_people_say_it(name: str, value: object, head: str, sa
 def test_what_a_session_cost_has_its_units() -> None:
     rows = [("frame_cost_p99", 12.5, "ms"), ("frames_drawn", 1_300.0, "count"), ("peak_memory", 5e6, "bytes")]
     table = cost_table([{"name": name, "value": value, "unit": unit} for name, value, unit in rows])
-    assert plain(table.rows) == [["frame cost p99", "12.5 ms"], ["frames drawn", "1,300"], ["peak memory", "5 MB"]]
+    assert plain(table.rows) == [["Frame cost p99", "12.5 ms"], ["Frames drawn", "1,300"], ["Peak memory", "5 MB"]]
 
 
 def test_sessions_stand_side_by_side() -> None:

@@ -64,6 +64,7 @@ def test_the_figures_of_every_session_come_out_of_one_pass(spark: SparkSession, 
     assert (first.published_per_s, first.delivered_per_s, first.bytes_per_s) == (0.4, 0.5, 4.0)
     assert first.p50_ns == pytest.approx(10 * MS, rel=0.005) and first.max_ns == S
     assert (first.rebalances, first.rebalancing_ns, first.moved) == (2, 3 * S, 1)
+    assert [row.length_ns for row in (first, empty, last)] == [10 * S] * 3
     assert (first.blocked_ns, first.faults, first.events) == (3 * S, 1, 16)
     assert (empty.published, empty.p99_ns, empty.events) == (0, None, 0)
     assert (last.published, last.name) == (1, "run-2")
@@ -88,6 +89,20 @@ def test_differences_have_a_size_and_a_direction(spark: SparkSession) -> None:
             ("published", "", 2, "run-2", None, 5.0, None, None, None),
         ],
     )  # fmt: skip
+
+
+def test_sums_over_sessions_of_different_lengths_are_not_judged(spark: SparkSession) -> None:
+    told = {"length_ns": [10.0 * S, 20.0 * S, 10.5 * S], "dead_lettered": [10.0, 20.0, 20.0], "p99_ns": [1.0, 2.0, 2.0]}
+    verdicts = {
+        (row.measure, row.session): row.verdict for row in comparison.comparison(_measures(spark, told)).collect()
+    }
+    assert [verdicts["dead_lettered", session] for session in range(3)] == ["same", "different", "worse"]
+    assert [verdicts["p99_ns", session] for session in range(3)] == ["same", "worse", "worse"]
+    trends = {row.measure: row.verdict for row in comparison.trends(_measures(spark, told)).collect()}
+    assert (trends["dead_lettered"], trends["p99_ns"]) == ("different", "worse")
+    told["length_ns"] = [10.0 * S] * 3
+    trends = {row.measure: row.verdict for row in comparison.trends(_measures(spark, told)).collect()}
+    assert (trends["dead_lettered"], trends["length_ns"]) == ("worse", "same")
 
 
 def test_trends_tell_a_drift_from_one_run_that_is_out_of_line(spark: SparkSession) -> None:
@@ -121,8 +136,8 @@ def test_what_a_session_cost_has_its_units_and_what_follows(spark: SparkSession)
             ("frames_drawn", 300.0, "count"),
             ("peak_memory", 5e6, "bytes"),
             ("process_cpu", 2.0, "s"),
-            ("processor time an event, in us", 2000.0, ""),
-            ("session seconds a second", 2.0, ""),
+            ("process_cpu_an_event", 2_000_000.0, "ns"),
+            ("session_seconds_a_second", 2.0, ""),
             ("wall", 4.0, "s"),
         ],
     )

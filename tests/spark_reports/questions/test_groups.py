@@ -49,10 +49,22 @@ def test_rebalances_say_cause_pause_and_what_moved(spark: SparkSession, events: 
         rebalances.rebalances(control, Scale(0, 10 * S, S)),
         rebalances.SCHEMA,
         [
-            ("g", S, 3 * S, 2 * S, True, "b joined", 1, 2, 4, 2, 2, 1),
-            ("g", 8 * S, 10 * S, 2 * S, False, "b crashed", 2, None, 0, 0, 0, 0),
+            ("g", S, 3 * S, 2 * S, True, "b joined", 1, 2, 4, 2, 2, 1, 2),
+            ("g", 8 * S, 10 * S, 2 * S, False, "b crashed", 2, None, 0, 0, 0, 0, 0),
         ],
     )
+
+
+def test_a_partition_given_back_and_then_out_has_changed_its_owner_once(events: Events) -> None:
+    both, back, out = [["t", 0, "a"], ["t", 1, "a"]], [["t", 0, "a"]], [["t", 0, "a"], ["t", 1, "b"]]
+    control = events(
+        _completed(S, 1, "a joined", before=[], after=both, started_ns=0),
+        _completed(2 * S, 2, "b joined", before=both, after=back, started_ns=2 * S),
+        _completed(3 * S, 3, "a gave back 1 partition", before=back, after=out, started_ns=3 * S),
+    )
+    found = rebalances.rebalances(control, Scale(0, 10 * S, S)).collect()
+    assert [row.moved for row in found] == [2, 1, 1]
+    assert [row.changed for row in found] == [0, 0, 1]
 
 
 def _owned(kind: str, at: int, client: str, *partitions: int, generation: int = 1) -> dict:
