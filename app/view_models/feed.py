@@ -19,6 +19,7 @@ class SnapshotTable(Protocol):
 
     counted: Any
     filter_judged: Any
+    sifted: Any
     fields: Fields
 
     def set_snapshot(self, snapshot: Snapshot) -> None:
@@ -61,6 +62,7 @@ class TableFeed(PanelFeed):
         self._also = also
         panel.filterChanged.connect(model.set_filter)
         model.filter_judged.connect(panel.set_filter_problem)
+        model.sifted.connect(panel.set_sifting)
         panel.set_filter_help(help_rows(model.fields))
         model.counted.connect(lambda _shown, total: panel.set_total(total))
 

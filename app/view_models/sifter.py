@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
 Row = TypeVar("Row")
 # Up to so many rows are done at once: in less than a frame.
@@ -45,7 +45,12 @@ def sifted(rows: Sequence[Row], wanted: Wanted[Row]) -> Generator[None, None, li
 
 
 class Sifter(QObject, Generic[Row]):
-    """Gives `show` the rows that are wanted: before `sift` returns where they are few, else some time later."""
+    """Gives `show` the rows that are wanted: before `sift` returns where they are few, else some time later.
+
+    `worked(True)` comes where something else is wanted of many rows, `worked(False)` when those are shown.
+    """
+
+    worked = Signal(bool)
 
     def __init__(self, show: Callable[[list[Row]], object], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -53,6 +58,7 @@ class Sifter(QObject, Generic[Row]):
         self._wanted: Wanted[Row] = Wanted()
         self._work: Generator[None, None, list[Row]] | None = None
         self._next: Sequence[Row] | None = None
+        self._told = False
         self._timer = QTimer(self)
         self._timer.setInterval(PAUSE_MS)
         self._timer.timeout.connect(self._slice)
@@ -72,11 +78,18 @@ class Sifter(QObject, Generic[Row]):
         if many and self._work is not None and wanted == self._wanted:
             self._next = rows
             return
+        other = wanted != self._wanted
         self._wanted, self._next, self._work = wanted, None, sifted(rows, wanted)
         if many:
             self._timer.start()
+            self._tell(other or self._told)
         else:
             self.settle()
+
+    def _tell(self, working: bool) -> None:
+        if working != self._told:
+            self._told = working
+            self.worked.emit(working)
 
     def settle(self) -> None:
         """Come to the end now, for somebody who must have the rows."""
@@ -97,5 +110,6 @@ class Sifter(QObject, Generic[Row]):
             rows, self._next, self._work = self._next, None, None
             self._timer.stop()
             self._show(end.value)
+            self._tell(False)
             if rows is not None:
                 self.sift(rows, self._wanted)

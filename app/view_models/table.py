@@ -62,11 +62,14 @@ class TableModel(QAbstractTableModel, Generic[Row]):
     """Rows under declared columns.
 
     `counted(shown, total)` comes when either count changes, `filter_judged(sentence)` with what is wrong with a filter,
-    "" where nothing is. `more` are fields that a filter may ask for and that are no column, with what answers.
+    "" where nothing is, `sifted(True)` when so many rows begin to be filtered or sorted that it takes a while, and
+    `sifted(False)` when they are shown. `more` are fields that a filter may ask for and that are no column, with what
+    answers.
     """
 
     counted = Signal(int, int)
     filter_judged = Signal(str)
+    sifted = Signal(bool)
 
     def __init__(
         self,
@@ -94,6 +97,7 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         self._sort_down = False
         self._counts = (0, 0)
         self._sifter: Sifter[Row] = Sifter(self._show, self)
+        self._sifter.worked.connect(self.sifted)
         self._getters: list[dict[int, Callable[[Row], object]]] = [self._getters_of(c) for c in self.columns]
 
     def _getters_of(self, column: Column[Row]) -> dict[int, Callable[[Row], object]]:

@@ -1730,6 +1730,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Filter: {filter_text}</translation>
   </message>
   <message>
+   <source>Filtering and sorting...</source>
+   <translation>Wird gefiltert und sortiert ...</translation>
+  </message>
+  <message>
    <source>Filters</source>
    <translation>Filter</translation>
   </message>

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Literal, NamedTuple
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
@@ -21,6 +21,8 @@ from widgets.panels.panel import Panel
 from widgets.roles import Role
 from widgets.theme import px
 from widgets.words import tr
+
+SIFTING_SAID_AFTER_MS = 150
 
 Kind = Literal["text", "mono", "place", "number", "chip", "state", "countdown"]
 
@@ -161,6 +163,10 @@ class TablePanel(Panel):
         self._total: int | None = None
         self._told_key: Hashable = None
         self._just_told = False
+        self._sifting = QTimer(self)
+        self._sifting.setSingleShot(True)
+        self._sifting.setInterval(SIFTING_SAID_AFTER_MS)
+        self._sifting.timeout.connect(lambda: self.set_count(tr("Filtering and sorting...")))
         self.model = model
         self.table = RowTable(model, looks, self)
         self.table.setAccessibleName(title)
@@ -195,6 +201,14 @@ class TablePanel(Panel):
         """How many rows there are without the filter."""
         if total != self._total:
             self._total = total
+            self._on_rows()
+
+    def set_sifting(self, sifting: bool) -> None:
+        """Many rows are being filtered or sorted: where it takes a moment, the panel says so instead of its count."""
+        if sifting:
+            self._sifting.start()
+        else:
+            self._sifting.stop()
             self._on_rows()
 
     def _on_rows(self, *_what: object) -> None:

@@ -54,6 +54,21 @@ def test_the_event_loop_turns_while_many_rows_are_sifted(qapp, qtbot, monkeypatc
     assert turns >= 40
 
 
+def test_another_wish_for_many_rows_is_told_and_other_rows_are_not(qapp) -> None:
+    told: list[bool] = []
+    work: Sifter[int] = Sifter(lambda _rows: None)
+    work.worked.connect(told.append)
+    work.sift(range(20_000), Wanted((odd,)))
+    work.sift(range(20_000), Wanted((odd,), negated))
+    assert told == [True]
+    work.settle()
+    assert told == [True, False]
+    work.sift(range(20_001), Wanted((odd,), negated))
+    work.settle()
+    work.sift(range(20), Wanted((odd,)))
+    assert told == [True, False]
+
+
 def test_other_rows_wait_for_those_before_and_another_wish_does_not(qapp) -> None:
     shown: list[list[int]] = []
     work = Sifter(shown.append)
