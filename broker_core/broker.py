@@ -60,6 +60,7 @@ class Broker(BrokerAdmin, BrokerQueues, BrokerViews):
         INVALID_RECORD, STORAGE_ERROR.
         """
         self._partition(name, 0).check(messages, largest_bytes)
+        self._check_priorities(name, messages)
 
     def publish(self, now_ns: int, name: str, message: Message, *, client: str) -> Reply[Published | None]:
         """Append `message` to a topic or queue; where it landed, or None where the flow policy dropped it.
@@ -67,7 +68,8 @@ class Broker(BrokerAdmin, BrokerQueues, BrokerViews):
         The reply comes when the message is as durable as the topic promises; it may wait for room. It fails with
         THROTTLED where the message is refused or no room came in time, with INVALID_RECORD where the topic's schema
         refuses it; a topic may instead put such a message into its bin, which is then where it landed. Raises
-        UNKNOWN_TOPIC_OR_PARTITION, and MESSAGE_TOO_LARGE where the topic takes no message of this size.
+        UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE where the topic takes no message of this size, and INVALID_RECORD
+        where the queue has no level for its priority.
         """
         return self.publish_batch(now_ns, name, None, (message,), client=client)
 
@@ -90,6 +92,7 @@ class Broker(BrokerAdmin, BrokerQueues, BrokerViews):
         again. Raises or fails with what `PartitionLog.append_batch` raises, too.
         """
         topic = self._topic(name)
+        self._check_priorities(name, messages)
         reply: Reply[Published | None] = Reply()
 
         def admit(admitted_ns: int) -> None:

@@ -100,7 +100,7 @@ class BrokerSchemas(BrokerState):
         """Raises INVALID_RECORD where the schema of `name` refuses the message."""
         problems = self._schema_problems(self._topic(name), message)
         if problems:
-            raise BrokerError(ErrorCode.INVALID_RECORD, f"{name}, {summary(problems)}")
+            raise BrokerError(ErrorCode.INVALID_RECORD, f"the schema of {name}, {summary(problems)}")
 
     def _turn_away(self, now_ns: int, name: str, topic: Topic, messages: Sequence[Message], client: str) -> int | None:
         """None where the schema accepts all of `messages`; else the offset in the bin of the one that it refuses.
@@ -125,7 +125,7 @@ class BrokerSchemas(BrokerState):
                     cause=cause,
                 )
                 which = f"message {place + 1} of {len(messages)}, " if len(messages) > 1 else ""
-                raise BrokerError(ErrorCode.INVALID_RECORD, f"{name}, {which}{summary(problems)}")
+                raise BrokerError(ErrorCode.INVALID_RECORD, f"the schema of {name}, {which}{summary(problems)}")
         return None
 
     def _bury(

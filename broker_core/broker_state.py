@@ -29,6 +29,7 @@ from broker_core.messages import Message
 from broker_core.names import check_name
 from broker_core.queues.config import FIRST_COME
 from broker_core.queues.dead_letters import DeadLetters
+from broker_core.queues.levels import check_priorities
 from broker_core.queues.queue import Queue
 from broker_core.queues.subscription import Subscription
 from broker_core.schemas.registry import SchemaRegistry
@@ -189,6 +190,12 @@ class BrokerState:
 
     # -- inside
 
+    def _check_priorities(self, name: str, messages: Sequence[Message]) -> None:
+        """Raises INVALID_RECORD where `name` is a queue that has no level for one of these."""
+        queue = self._queues.get(name)
+        if queue is not None:
+            check_priorities(name, queue.config.priorities, messages)
+
     def _published_ns(self, topic: str, partition: int, offset: int) -> int | None:
         """When the message at `offset` was published, or the first behind it that retention left; None in a hole."""
         log = self._partition(topic, partition)
@@ -290,7 +297,7 @@ class BrokerState:
 
 
 def level_of(queue: Queue, message: Message) -> int:
-    """The partition of the message's priority; what is less urgent than the last level goes there."""
+    """The partition of the message's priority; a redriven one that has no level goes to the nearest."""
     return min(max(message.priority, 0), queue.config.priorities - 1)
 
 

@@ -41,7 +41,7 @@ class ErrorCode(enum.Enum):
     GROUP_ID_NOT_FOUND = (69, "There is no such group", False)
     GROUP_MAX_SIZE_REACHED = (81, "The group has as many members as are allowed", False)
     FENCED_INSTANCE_ID = (82, "Another member uses the same group instance id", False)
-    INVALID_RECORD = (87, "The message was refused by the topic's schema", False)
+    INVALID_RECORD = (87, "The message was refused", False)
     THROTTLED = (89, "The limit is reached; try again later", True)
     # Queues and the rest, which Kafka's classic protocol has no number for.
     UNKNOWN_QUEUE = (1001, "There is no such queue", False)

@@ -50,7 +50,13 @@ def command() -> Command:
     parser.add_argument("--lines-are-json", action="store_true", help='lines such as {"key": "a", "value": {"n": 1}}')
     parser.add_argument("--header", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--partition", type=whole(0), metavar="P")
-    parser.add_argument("--priority", type=whole(0), default=0, metavar="N", help="0 is the most urgent")
+    parser.add_argument(
+        "--priority",
+        type=whole(0),
+        default=0,
+        metavar="N",
+        help="0 is the most urgent; below the queue's --priorities",
+    )
     parser.add_argument("--ttl-ms", type=whole(1), metavar="MS")
     parser.add_argument(
         "--timeout",

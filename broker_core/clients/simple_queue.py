@@ -72,7 +72,10 @@ class SimpleQueue:
     # -- in
 
     def publish_msg(self, payload: Any, *, message_type: str = "", priority: int = 0) -> str:
-        """Store a message; its id, when it is stored. Raises UNSERIALIZABLE where `payload` is no JSON."""
+        """Store a message; its id, when it is stored.
+
+        Raises UNSERIALIZABLE where `payload` is no JSON, INVALID_RECORD where the queue has no such priority.
+        """
         timestamp = iso_utc(datetime.datetime.now(datetime.UTC))
         message = Consumption(
             id=uuid.uuid4().hex, timestamp=timestamp, payload=payload, message_type=message_type, priority=priority
@@ -84,7 +87,8 @@ class SimpleQueue:
     def on_msg_received(self, transmission: bytes | str | dict[str, Any]) -> Persisted:
         """Store a message that came from elsewhere, before anybody can pull it; as it is stored.
 
-        One whose id is known is not stored again. Raises INVALID_REQUEST where it has not the form of a transmission.
+        One whose id is known is not stored again. Raises INVALID_REQUEST where it has not the form of a transmission,
+        and as `publish_msg`.
         """
         try:
             if isinstance(transmission, dict):

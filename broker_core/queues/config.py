@@ -18,7 +18,8 @@ class QueueConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`lease_ms` counts from delivery; after `max_attempts` deliveries a message goes to the dead letters.
 
     `balancing` says which of those who wait gets the next message: the one who waits longest, or, message by message,
-    by turns, by weight, or who holds least. With `ageing_ms`, a waiting message rises one priority level each time that
+    by turns, by weight, or who holds least. There are `priorities` levels, from 0, the most urgent; a message whose
+    priority has no level is refused. With `ageing_ms`, a waiting message rises one priority level each time that
     long has passed since it was published.
     `dead_letter_topic` is the key `errors.deadletterqueue.topic.name` of KIP-1191; "" is the queue's name plus ".dlq".
     """

@@ -5,10 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.messages import Message
 from broker_core.queues.due_heap import Place
 from broker_core.queues.lease_table import LeaseTable
 from broker_core.queues.log_port import PartitionPort
 from broker_core.queues.spans import Span
+
+
+def check_priorities(queue: str, levels: int, messages: Sequence[Message]) -> None:
+    """Raises INVALID_RECORD where `queue`, which has so many levels, has none for the priority of a message.
+
+    RabbitMQ takes such a message for one of its highest level. Here that would be the least urgent one, and a mistyped
+    number would wait behind all others without a word.
+    """
+    for message in messages:
+        if not 0 <= message.priority < levels:
+            those = "priority 0 only" if levels == 1 else f"priorities from 0, the most urgent, to {levels - 1}"
+            raise BrokerError(ErrorCode.INVALID_RECORD, f"{queue} has {those}, and none of {message.priority}")
 
 
 class Levels:

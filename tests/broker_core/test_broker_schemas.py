@@ -170,7 +170,7 @@ def test_a_redriven_message_wakes_the_readers():
 
 def test_a_queue_refuses_and_does_not_dead_letter():
     bench = Bench()
-    bench.broker.create_queue(0, "jobs", QueueConfig())
+    bench.broker.create_queue(0, "jobs", QueueConfig(priorities=3))
     assert refusal(lambda: bench.broker.set_schema(0, "jobs", DEAD_LETTER)).code is ErrorCode.INVALID_CONFIG
     bench.broker.set_schema(0, "jobs", REFUSE)
     assert "/id" in str(refusal(bench.broker.publish(1, "jobs", BAD, client="p").result))
@@ -180,7 +180,7 @@ def test_a_queue_refuses_and_does_not_dead_letter():
 
 def test_a_redrive_into_a_queue_is_held_against_its_schema():
     bench = Bench()
-    bench.broker.create_queue(0, "jobs", QueueConfig(max_attempts=1))
+    bench.broker.create_queue(0, "jobs", QueueConfig(max_attempts=1, priorities=3))
     bench.broker.publish(1, "jobs", BAD, client="p").result()
     bench.broker.nack(2, bench.broker.take(1, "jobs", "w").result()[0], "boom")
     bench.broker.set_schema(3, "jobs", REFUSE)

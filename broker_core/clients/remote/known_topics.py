@@ -8,6 +8,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.partitioners import Partitioner
 from broker_core.log.reserved_headers import counted_bytes
 from broker_core.messages import Message
+from broker_core.queues.levels import check_priorities
 from broker_core.wire.topics import MetadataReply, TopicInfo
 
 
@@ -26,12 +27,14 @@ class Known:
         return self.partitioner.choose(message.key, self.info.partitions)
 
     def check(self, messages: Sequence[Message], largest_bytes: int | None) -> None:
-        """See `PartitionLog.check`."""
+        """See `Broker.check`."""
         config, name = self.info.log, self.info.name
         if not messages:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"a batch for {name} has no messages")
         if config.cleanup == "compact" and any(message.key is None for message in messages):
             raise BrokerError(ErrorCode.INVALID_RECORD, f"{name} is compacted, so every message needs a key")
+        if self.info.priorities:
+            check_priorities(name, self.info.priorities, messages)
         limit = config.max_message_bytes
         if largest_bytes is not None and largest_bytes <= limit:
             return

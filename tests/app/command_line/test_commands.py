@@ -78,6 +78,10 @@ def test_a25_queues_are_filled_peeked_taken_and_purged(shell: Shell) -> None:
     assert [one["value"] for one in shell.rows("consume", "jobs", "--count", 1)] == ["urgent"]
     (facts,) = shell.rows("queues", "describe", "jobs")
     assert (facts["ready"], facts["acknowledged"], facts["max_attempts"]) == (1, 1, 3)
+    lines = '{"value": "good", "priority": 1}\n{"value": "bad", "priority": 2}\n'
+    assert shell("produce", "jobs", "--lines-are-json", typed=lines) == "Published 1 message to jobs, and no more:\n"
+    assert (shell.code, "jobs has priorities from 0, the most urgent, to 1, and none of 2" in shell.error) == (2, True)
+    shell("consume", "jobs", "--count", 1)
     assert "Purged 1" in shell("queues", "purge", "jobs")
     shell("topics", "create", "news")
     shell("queues", "subscribe", "mail", "--topic", "news")

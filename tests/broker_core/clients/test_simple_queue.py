@@ -117,6 +117,8 @@ def test_d5_priorities_and_several_consumers(host: BrokerHost):
     for priority in (5, 0, 9, 0):
         queue.publish_msg(priority, priority=priority)
     others = [SimpleQueue(host, "mail") for _ in range(3)]
+    with pytest.raises(BrokerError, match="mail has priorities from 0, the most urgent, to 9, and none of 10"):
+        queue.publish_msg("mistyped", priority=10)
     pulled = [one.pull_msg() for one in (queue, *others)]
     assert [message.payload for message in pulled if message] == [0, 0, 5, 9]
     assert not queue.acknowledge(pulled[1].id if pulled[1] else "")  # it is another consumer's

@@ -43,7 +43,7 @@ def test_a_message_of_the_largest_size_dies_and_is_redriven_again_and_again(caus
 
 
 def test_a_message_with_as_many_headers_as_are_allowed_dies_and_is_redriven():
-    found = broker(QueueConfig(max_attempts=1))
+    found = broker(QueueConfig(max_attempts=1, priorities=2))
     headers = tuple((f"h{number}", b"v") for number in range(MAX_HEADERS))
     assert found.publish(0, "jobs", Message(b"v", headers=headers, priority=1, ttl_ms=10**6), client="p").done
     [lease] = found.take(0, "jobs", "worker").result()

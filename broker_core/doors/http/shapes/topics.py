@@ -224,7 +224,8 @@ class TopicConfigAnswer(Shape, frozen=True, kw_only=True):
 class Record(Request, frozen=True, kw_only=True, gc=False):
     """A message to be published. A `value` that is no string is stored as JSON; see `encoding` for bytes.
 
-    Without a `partition`, its key chooses. `ttl_ms` after publishing it expires; `priority` 0 is the most urgent.
+    Without a `partition`, its key chooses. `ttl_ms` after publishing it expires. `priority` 0 is the most urgent; a
+    queue refuses those that it has no level for.
     """
 
     value: JsonValue

@@ -78,6 +78,22 @@ def test_the_most_urgent_comes_first(face: Face):
         assert [each.message.value for each in worker.take_many(2)] == [b"now", b"later"]
 
 
+@pytest.mark.parametrize("levels", [1, 3])
+def test_a_priority_without_a_level_is_refused_and_costs_no_other_message(face: Face, levels: int):
+    Admin(face.clients).create_queue("jobs", QueueConfig(priorities=levels))
+    with Producer(face.clients) as producer:
+        good = producer.send("jobs", b"least urgent", priority=levels - 1)
+        for wrong in (levels, 255, -1):
+            with pytest.raises(BrokerError, match=f"none of {wrong}") as caught:
+                producer.send("jobs", b"mistyped", priority=wrong)
+            assert caught.value.code is ErrorCode.INVALID_RECORD
+        with pytest.raises(BrokerError, match=f"none of {levels}"):
+            producer.publish_many("jobs", [Message(b"one"), Message(b"mistyped", priority=levels)])
+        producer.flush()
+        assert good.result(5).partition == levels - 1
+    assert Admin(face.clients).describe_queue("jobs").ready == 1
+
+
 def test_a_failure_is_tried_again_and_then_is_a_dead_letter_with_its_history(face: Face):
     Admin(face.clients).create_queue("jobs", QueueConfig(max_attempts=2, retry=RetryPolicy("none")))
     put(face, b"poison")

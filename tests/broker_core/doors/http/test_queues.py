@@ -106,6 +106,18 @@ def test_priorities_the_most_urgent_first(call):
     assert [each["value"] for each in take(call, max_messages=3)] == [0, 1, 2]
 
 
+@pytest.mark.parametrize("path", ["/v1/queues/jobs/messages", "/v1/topics/jobs/messages"])
+def test_a_priority_that_the_queue_has_no_level_for_is_refused(call, path):
+    call.done("POST", "/v1/queues", {"name": "jobs", "settings": {"priorities": 3}})
+    answer = call.post(path, {"messages": [{"value": "v", "priority": 3}]})
+    assert (answer.status, answer.json["error"]) == (409, "INVALID_RECORD")
+    assert "jobs has priorities from 0, the most urgent, to 2, and none of 3" in answer.json["message"]
+    mixed = [{"value": "v", "priority": 0}, {"value": "v", "priority": 7}]
+    done = call.done("POST", path, {"messages": mixed})
+    assert [each["status"] for each in done["messages"]] == ["stored", "INVALID_RECORD"]
+    assert call.done("GET", "/v1/queues/jobs")["ready"] == 1
+
+
 def test_a_queue_is_peeked_into_without_taking_anything(jobs):
     send(jobs, "a", "b", "c")
     found = jobs.done("GET", "/v1/queues/jobs/messages?max_messages=2")["messages"]
