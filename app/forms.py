@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from app.desk import Desk
+from app.view_models.formats import sentence
 from broker_core.errors import BrokerError
 from broker_core.lab.actions import UserAction
 from broker_core.names import check_name
@@ -48,11 +49,6 @@ def open_form(
     dialog.chosen.connect(lambda values: desk.perform(make(values)))
     dialog.open()
     return dialog
-
-
-def sentence(text: str) -> str:
-    """`text` as one: with a capital, and a stop behind."""
-    return text[:1].upper() + text[1:].rstrip(".") + "." if text else ""
 
 
 def name_error(name: str, what: str, taken: Iterable[str]) -> str:

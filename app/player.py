@@ -15,6 +15,7 @@ from app.sessions.again import branch_of
 from app.sessions.reading import Reading
 from app.sessions.shown import Feeds, ShownSession
 from app.sessions.stored import SCENARIO_PATH, StoredSession
+from app.view_models.formats import sentence
 from broker_core.clock import ns_from_s
 from broker_core.engine.engine_host import EngineHost
 from broker_core.engine.runner import Engine, Errand, Mode
@@ -305,8 +306,8 @@ class Player(ShownSession):
         self.errands -= 1
         error = done.exception()
         if error is None:
-            if sentence := then(done.result()):
-                self.said.emit(sentence)
+            if told := then(done.result()):
+                self.said.emit(told)
         elif isinstance(error, BrokerError):
             if error.code is not ErrorCode.CLOSED:
                 self.failed.emit(str(error))
@@ -335,17 +336,13 @@ class Player(ShownSession):
         error = done.exception()
         if error is None:
             performed = done.result()
-            self.said.emit(_capital(performed.sentence) + ".")
+            self.said.emit(sentence(performed.sentence))
             self.acted.emit(performed, source)
         elif isinstance(error, BrokerError):
             # Of a request that makes no sense a person wants to know why, and no more.
             plain = error.code in _SAID_PLAINLY and error.about
-            sentence = _capital(error.about.rstrip(".") + ".") if plain else str(error)
-            self.refused.emit(sentence, source, error.retriable)
-            self.failed.emit(sentence)
+            why = sentence(error.about) if plain else str(error)
+            self.refused.emit(why, source, error.retriable)
+            self.failed.emit(why)
         else:
             raise error
-
-
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]

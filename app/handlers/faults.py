@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu
 from app.actions import Command
 from app.desk import Desk
 from app.forms import choices, open_form, queue_names, topic_names
+from app.view_models.formats import sentence
 from app.view_models.lasting import lasting_words
 from broker_core.lab.actions import (
     Crash,
@@ -260,7 +261,7 @@ def _for_s(value: float | None) -> Field:
 
 def _told(at: str, every: int, key: str, text: str, outcome: str) -> str:
     rule = FailMatching(at, every, key or None, text, outcome)  # type: ignore[arg-type]
-    return f"{rule.what[:1].upper()}{rule.what[1:]}."
+    return sentence(rule.what)
 
 
 def _ending(fault: FaultView) -> UserAction:

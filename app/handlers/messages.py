@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Hashable
 
 from PySide6.QtCore import QObject
@@ -12,7 +13,7 @@ from app.actions import Command
 from app.answers import Answers
 from app.desk import Desk
 from app.history.life import Place
-from app.view_models.formats import exact_size, plain_text, session_time
+from app.view_models.formats import exact_size, plain_text, sentence, session_time
 from app.view_models.message_facts import Present, look_at, message_json
 from app.view_models.messages_feed import MessagesFeed
 from app.view_models.segments import LogOnDiskFeed
@@ -23,12 +24,14 @@ from widgets.dialogs.produce import Produced, ProduceDialog
 from widgets.facts import Fact
 from widgets.words import tr
 
+PRODUCE = "produce"
+
 
 class MessageHandlers(QObject):
     """The panel Messages."""
 
     COMMANDS = (
-        Command("produce", "Produce...", "Messages", "Ctrl+Shift+P", "add", "Sends a message, or a stream of them."),
+        Command(PRODUCE, "Produce...", "Messages", "Ctrl+Shift+P", "add", "Sends a message, or a stream of them."),
         Command("show_life", "Show its life", "Messages", "Ctrl+L", "message", "The whole life of the message."),
         Command("copy_message", "Copy as JSON", "Messages", "Ctrl+Shift+C", "copy", "The message, whole."),
     )
@@ -39,6 +42,11 @@ class MessageHandlers(QObject):
         self._answers = Answers(desk.player, self)
         self._message: StoredMessage | None = None
         self._place: Place | None = None
+        # Those that were sent from and not answered yet, in order.
+        self._asking: deque[ProduceDialog] = deque()
+        desk.player.opened.connect(self._asking.clear)
+        desk.player.acted.connect(lambda done, source: self._tell(sentence(done.sentence), source))
+        desk.player.refused.connect(lambda why, source, _later: self._tell(why, source))
         panel = self._panel = desk.window.parts.messages
         self.feed = MessagesFeed(panel, desk.views.messages, desk.player, lambda: desk.player.live, self)
         desk.views.add(self.feed)
@@ -53,7 +61,7 @@ class MessageHandlers(QObject):
         panel.details.copyWanted.connect(self._copy)
         panel.details.againWanted.connect(self._produce_again)
         bind = desk.registry.bind
-        bind("produce", self.ask_produce, desk.why_ended)
+        bind(PRODUCE, self.ask_produce, desk.why_ended)
         bind("show_life", self._show_life, self._why_no_message)
         bind("copy_message", self._copy, self._why_no_message)
         desk.registry.changed.connect(self._show_reason)
@@ -163,13 +171,18 @@ class MessageHandlers(QObject):
         try:
             action = action_of(produced)
         except (ValueError, BrokerError) as error:
-            dialog.say(str(error).capitalize() + ".")
+            dialog.say(sentence(str(error)))
             return
         if why := self._desk.why_ended():
             dialog.say(why)
             return
-        self._desk.perform(action)
-        dialog.say(tr("Sent."))
+        self._asking.append(dialog)
+        self._desk.player.perform(action, PRODUCE)
+
+    def _tell(self, what: str, source: str) -> None:
+        """The dialog that was sent from says what came of it."""
+        if source == PRODUCE:
+            self._asking.popleft().say(what)
 
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
         target = name.rpartition("/")[0] if kind == "lane" else name

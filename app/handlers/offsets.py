@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QMenu
 from app.actions import Command
 from app.answers import Answers
 from app.desk import Desk
-from app.forms import choices, group_names, sentence
+from app.forms import choices, group_names
+from app.view_models.formats import sentence
 from app.view_models.reset_review import reset_review, seek_review
 from broker_core.groups.offset_reset import Target
 from broker_core.lab.actions import ResetOffsets, Seek

@@ -44,7 +44,7 @@ class UndoHandlers(QObject):
         self._desk.undo.clear()
 
     def _acted(self, performed: Performed, source: str) -> None:
-        if source:
+        if source in (UNDO, REDO):
             step = self._asked.popleft()
             if source == UNDO:
                 step.again = performed.inverse or step.again
@@ -58,7 +58,7 @@ class UndoHandlers(QObject):
             _BrokerStep(self, self._desk, performed, performed.inverse)
 
     def _refused(self, _sentence: str, source: str, later: bool) -> None:
-        if not source:
+        if source not in (UNDO, REDO):
             return
         # The player has said why: it can be tried again, or it is too late for it.
         step = self._asked.popleft().step

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.filters import Field, Fields
 from app.filters.field import KIND_WORDS
+from app.view_models.formats import sentence
 from widgets.filter_field import FilterHelp
 from widgets.words import tr
 
@@ -25,8 +26,4 @@ def help_rows(fields: Fields) -> tuple[FilterHelp, ...]:
 def _row(field: Field) -> FilterHelp:
     name = f"~{field.name}" if field.kind == "flag" else field.name
     example = _EXAMPLES[field.kind].format(name=field.name)
-    return FilterHelp(name, tr(field.about) or _sentence(tr(KIND_WORDS[field.kind])), example)
-
-
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}."
+    return FilterHelp(name, tr(field.about) or sentence(tr(KIND_WORDS[field.kind])), example)

@@ -37,6 +37,11 @@ def duration(length_ns: int) -> str:
     return f"{hours} h {minutes:02d} min"
 
 
+def sentence(text: str) -> str:
+    """`text` as one: with a capital, and a stop behind."""
+    return text[:1].upper() + text[1:].rstrip(".") + "." if text else ""
+
+
 def count(number: int | None) -> str:
     """Digits with a comma every three; "n/a" for None."""
     return NOT_APPLICABLE if number is None else f"{number:,}"

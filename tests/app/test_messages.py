@@ -107,6 +107,18 @@ def test_a_message_is_produced_and_found_again(panel, hand):
     assert panel.details.headers.facts() == [("trace", "7")]
 
 
+def test_the_dialog_says_what_came_of_its_message(panel, hand):
+    dialog = hand.workbench.family(MessageHandlers).ask_produce("builds")
+    dialog.form.value.setPlainText("one")
+    hand.qtbot.mouseClick(dialog.send, Qt.MouseButton.LeftButton)
+    hand.show()
+    assert dialog.problem.text() == "Sent 1 message to builds."
+    dialog.produceRequested.emit(dialog.produced()._replace(priority=7))
+    hand.show()
+    assert dialog.problem.text() == "The message was refused: builds has priority 0 only, and none of 7."
+    dialog.close()
+
+
 def test_a_session_that_has_ended_can_be_browsed_and_takes_nothing(panel, hand):
     hand.workbench.player.stop()
     hand.workbench.draw()
