@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 from broker_core.clock import NS_PER_MS
 from broker_core.doors.guard.access import ANYBODY
 from broker_core.doors.wire.answers import Answers
+from broker_core.doors.wire.appends import Appends
 from broker_core.doors.wire.deadlines import Deadlines
 from broker_core.doors.wire.permissions import Permissions
 from broker_core.doors.wire.rows import Caller, How, Row, Waiting
@@ -50,6 +51,8 @@ class WireConnection(asyncio.Protocol):
         self._reading = self._may_write = True
         self.in_flight = 0
         self._caller = cast(Caller, None)
+        # While requests are served: what is to be answered, in this order.
+        self._served: list[tuple[Request, Body | Waiting | Exception]] | None = None
 
     # -- what asyncio calls
 
@@ -60,7 +63,17 @@ class WireConnection(asyncio.Protocol):
         peer = self._transport.get_extra_info("peername") or ("", 0)
         seen = door.connections.open("wire", f"{peer[0]}:{peer[1]}", lambda: door.in_loop(self.abort))
         self._answers = Answers(self._transport, seen)
-        self._caller = Caller(door.host, door.access, door.limits, door.connections, door.tail, seen, ANYBODY, set())
+        self._caller = Caller(
+            door.host,
+            door.access,
+            door.limits,
+            door.connections,
+            door.tail,
+            seen,
+            ANYBODY,
+            set(),
+            Appends(door.host.broker),
+        )
         if not door.let_in(self):
             self._refuse_all(BrokerError(ErrorCode.THROTTLED, "there are as many connections as are allowed"))
 
@@ -190,27 +203,38 @@ class WireConnection(asyncio.Protocol):
         It is one call of the host for all: its lock, and on a session the way to the engine's thread and back, cost
         more than most requests do.
         """
-        backlog = self._backlog
-        served: list[tuple[Request, Body | Waiting | Exception | None]] = []
+        backlog, appends = self._backlog, self._caller.appends
+        served: list[tuple[Request, Body | Waiting | Exception]] = []
 
         def serve(now_ns: int) -> None:
             end_ns = time.monotonic_ns() + MOST_AT_ONCE_NS
+            self._served = served
             while backlog and self._has_room() and (row := self._row_at_broker(backlog[0])) is not None:
                 request = cast(Request, backlog.popleft())
+                appends.more_follow = bool(backlog)
+                if not row.appends:
+                    appends.flush(now_ns)
                 try:
-                    served.append((request, self._served(request, row, now_ns)))
+                    self._caller.connection.requests += 1
+                    self._check_allowed(request, row)
+                    if row.how is How.AT_ONCE:
+                        served.append((request, row.serve(self._caller, request.body, now_ns)))
+                    else:
+                        self._wait(request, row, now_ns)
                 except Exception as error:
+                    appends.flush(now_ns)  # what came before is answered before
                     served.append((request, error))
                 if time.monotonic_ns() >= end_ns:
                     break
+            appends.flush(now_ns)
+            self._served = None
 
         try:
             self._door.host.call(serve)
         except Exception as error:
             served.append((cast(Request, backlog.popleft()), error))  # it takes no calls any more
         for request, outcome in served:
-            if outcome is not None:
-                self._answer(request, outcome)
+            self._answer(request, outcome)
         self._answers.flush()  # here, for it finds out whether anybody reads them
 
     def _greet(self, request: Request) -> None:
@@ -259,13 +283,7 @@ class WireConnection(asyncio.Protocol):
         for need in row.needs(self._door.host.broker, request.body):
             self._permissions.check(self._caller.principal, *need)
 
-    def _served(self, request: Request, row: Row, now_ns: int) -> Body | Waiting | None:
-        """What came of it, within a call of the host; None where that comes later."""
-        self._caller.connection.requests += 1
-        self._check_allowed(request, row)
-        if row.how is How.AT_ONCE:
-            reply: Body = row.serve(self._caller, request.body, now_ns)
-            return reply
+    def _wait(self, request: Request, row: Row, now_ns: int) -> None:
         if len(self._parked) >= MOST_PARKED:
             raise BrokerError(ErrorCode.THROTTLED, f"{MOST_PARKED} requests of this connection wait already")
         if request.correlation in self._parked:
@@ -276,15 +294,19 @@ class WireConnection(asyncio.Protocol):
         except BaseException:
             self._end(request)
             raise
-        done = waiting.reply.done
-        if done or waiting.parked:
-            self._end(request)
-        if done:
-            return waiting
         if waiting.parked:
+            self._end(request)
             self._parked[request.correlation] = waiting
-        waiting.reply.then(lambda _reply: self._door.settled(self, request, waiting))
-        return None
+        waiting.reply.then(lambda _reply: self._came(request, waiting))
+
+    def _came(self, request: Request, waiting: Waiting) -> None:
+        """What was waited for is there; called under the host's lock, in any thread."""
+        if self._served is None:
+            self._door.settled(self, request, waiting)
+        else:
+            # The door's thread serves this connection just now, and answers when it is done with that.
+            self._finish(request, waiting)
+            self._served.append((request, waiting))
 
     def _begin(self, request: Request) -> None:
         if request.correlation in self._held_bytes:
@@ -310,16 +332,16 @@ class WireConnection(asyncio.Protocol):
             self._answers.failed(request, error)
         self.after_serving()
 
-    def finish(self, request: Request, waiting: Waiting) -> None:
-        """A reply has come that was waited for."""
+    def settled(self, request: Request, waiting: Waiting) -> None:
+        """What was waited for is there."""
+        self._finish(request, waiting)
+        self._answer(request, waiting)
+
+    def _finish(self, request: Request, waiting: Waiting) -> None:
         if waiting.parked:
             self._parked.pop(request.correlation, None)
         else:
             self._end(request)
-        if self.lost:
-            self._give_back(waiting)
-        else:
-            self._answer(request, waiting)
 
     def after_serving(self) -> None:
         """There may be room for more."""
@@ -329,19 +351,23 @@ class WireConnection(asyncio.Protocol):
 
     def _answer(self, request: Request, outcome: Body | Waiting | Exception) -> None:
         try:
+            if self.lost:
+                self._give_back(outcome)
+                return
             if isinstance(outcome, Waiting):
                 outcome = outcome.answer(outcome.reply.result())
-            elif isinstance(outcome, Exception):
+            if isinstance(outcome, Exception):
                 raise outcome
             self._answers.reply(request, outcome)
         except Exception as error:
             self._answers.failed(request, error)
 
-    def _give_back(self, waiting: Waiting) -> None:
-        """The result that nobody is there to get."""
-        lost = waiting.lost
-        if lost is not None and waiting.reply.error is None and not self._door.host.closing:
-            self._tried(lambda: self._door.host.call(lambda _now: lost(waiting.reply.result())))
+    def _give_back(self, outcome: Body | Waiting | Exception) -> None:
+        """Nobody is there to get it."""
+        if isinstance(outcome, Waiting) and outcome.lost is not None and outcome.reply.error is None:
+            lost, result = outcome.lost, outcome.reply.result()
+            if not self._door.host.closing:
+                self._tried(lambda: self._door.host.call(lambda _now: lost(result)))
 
     def _cancel(self, correlation: int) -> None:
         waiting = self._parked.get(correlation)

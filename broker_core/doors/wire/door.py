@@ -163,7 +163,7 @@ class WireDoor:
         self._workers.submit(work).add_done_callback(lambda done: self.in_loop(lambda: then(done)))
 
     def settled(self, connection: WireConnection, request: Request, waiting: Waiting) -> None:
-        """A reply has come that a request waits for; called under the host's lock, in any thread."""
+        """What a request waits for is there; called under the host's lock, in any thread."""
         self._settled.append((connection, request, waiting))
         if not self._woken:
             self._woken = True
@@ -174,7 +174,7 @@ class WireDoor:
         served: dict[WireConnection, None] = {}
         while self._settled:
             connection, request, waiting = self._settled.popleft()
-            connection.finish(request, waiting)
+            connection.settled(request, waiting)
             served[connection] = None
         for connection in served:
             connection.after_serving()

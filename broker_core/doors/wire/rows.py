@@ -13,6 +13,7 @@ from broker_core.doors.connections import Connection, Connections
 from broker_core.doors.guard.access import Access, Kind, Operation, Principal
 from broker_core.doors.guard.limits import GuardConfig
 from broker_core.doors.served import ServedHost
+from broker_core.doors.wire.appends import Appends
 from broker_core.doors.wire.event_tail import EventTail
 from broker_core.errors import BrokerError
 from broker_core.replies import Reply
@@ -49,12 +50,16 @@ class Waiting(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One line of the table. `needs(broker, request)` is what its sender must be allowed."""
+    """One line of the table. `needs(broker, request)` is what its sender must be allowed.
+
+    `appends`: it puts messages into `Caller.appends`, and may wait there for more; all others find that flushed.
+    """
 
     request: type[Body]
     how: How
     needs: Callable[[Broker, Any], Iterable[Need]]
     serve: Callable[..., Any]
+    appends: bool = False
 
 
 class Caller(msgspec.Struct):
@@ -68,6 +73,7 @@ class Caller(msgspec.Struct):
     connection: Connection
     principal: Principal
     producers: set[str]
+    appends: Appends
 
     @property
     def broker(self) -> Broker:
@@ -112,7 +118,6 @@ def of_group(operation: Operation, field: str = "group") -> Callable[[Broker, An
 def kind_of(broker: Broker, name: str) -> Kind:
     """Whether access rules speak of `name` as a queue or as a topic."""
     try:
-        broker.queue(name)
+        return "queue" if broker.partitions_by_key(name) is None else "topic"
     except BrokerError:
         return "topic"
-    return "queue"

@@ -47,11 +47,12 @@ def produce(caller: Caller, request: api.Produce, now_ns: int) -> Waiting:
         try:
             messages, stamp = decode_messages(batch.batch)
             caller.connection.messages_in += len(messages)
-            reply = caller.broker.publish_batch(
+            reply = caller.appends.publish_batch(
                 now_ns,
                 batch.topic,
                 batch.partition,
                 messages,
+                size_bytes=len(batch.batch),
                 client=request.client,
                 producer=stamp,
                 on_appended=lambda published, place=place: (  # type: ignore[misc]
@@ -60,6 +61,7 @@ def produce(caller: Caller, request: api.Produce, now_ns: int) -> Waiting:
                 deadline_ns=now_ns + request.timeout_ms * NS_PER_MS,
             )
         except BrokerError as error:
+            caller.appends.flush(now_ns)  # what came before is answered before
             came(place, _refusal(caller.broker, now_ns, batch, 0, error))
             continue
         count = len(messages)
@@ -123,6 +125,6 @@ def _topics(broker: Broker, request: api.Produce) -> list[Need]:
 
 ROWS = (
     Row(api.InitProducer, How.SLOW, nothing, init_producer),
-    Row(api.Produce, How.WAITS, _topics, produce),
+    Row(api.Produce, How.WAITS, _topics, produce, appends=True),
     Row(api.LeaveProducer, How.AT_ONCE, nothing, leave),
 )

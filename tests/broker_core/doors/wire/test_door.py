@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from broker_core.clients.admin import Admin
 from broker_core.doors.guard.access import ANYBODY, Access, Operation, PrincipalEntry, Rule
 from broker_core.doors.guard.limits import GuardConfig
+from broker_core.doors.wire.appends import Appends
 from broker_core.doors.wire.door import WireDoor
 from broker_core.doors.wire.rows import Caller
 from broker_core.doors.wire.table import TABLE
@@ -209,7 +210,8 @@ def test_leases_that_come_to_who_is_gone_are_given_back_at_once(door: WireDoor):
     host = door.host
     Admin(host).create_queue("jobs", QueueConfig(lease_ms=60_000))
     seen = door.connections.open("wire", "", lambda: None)
-    caller = Caller(host, door.access, door.limits, door.connections, door.tail, seen, ANYBODY, set())
+    appends = Appends(host.broker)
+    caller = Caller(host, door.access, door.limits, door.connections, door.tail, seen, ANYBODY, set(), appends)
     with Talk(door.port) as talk:
         talk.get(producing(batch(b"x", topic="jobs")))
         take = queues.Take("jobs", "gone", 1, 0)
