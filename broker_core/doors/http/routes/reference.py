@@ -18,7 +18,6 @@ from broker_core.messages import StoredMessage
 
 operation = Operations("Mini broker")
 
-BLOCKED_MS = 30_000  # how long a produce waits for room before it is told to try again
 CONSUMED = (shapes.Consumed, shapes.ConsumedMany)
 
 
@@ -80,13 +79,13 @@ async def register_consumer(call: Call) -> shapes.ConsumerRegistered:
 async def produce(call: Call) -> shapes.Produced:
     """Publish one message.
 
-    It is answered when the message is as durable as the broker promises. Under backpressure the answer is 429, with the
-    time to wait in Retry-After.
+    It is answered when the message is as durable as the broker promises. Under backpressure, where no room comes in
+    `timeout_ms`, the answer is 429, with the time to wait in Retry-After.
     """
     body = await call.body(shapes.Produce)
     call.must_log(WRITE, body.topic)
     record = Record(value=body.value, key=body.key, encoding=body.encoding, partition=body.partition)
-    done = await publish(call, body.topic, [record], call.named(body.producer_id), call.wait_ms(BLOCKED_MS))
+    done = await publish(call, body.topic, [record], call.named(body.producer_id), call.wait_ms(body.timeout_ms))
     placed = done.messages[0]
     status = "ok" if placed.status == "stored" else "dropped" if placed.status == "dropped" else "dead-lettered"
     return shapes.Produced(status=status, offset=placed.offset, partition=placed.partition)  # type: ignore[arg-type]

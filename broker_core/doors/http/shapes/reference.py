@@ -20,7 +20,10 @@ from broker_core.doors.http.shapes.basics import (
     Shape,
 )
 
-TimeoutMs = Annotated[int, Meta(ge=0, le=60_000, description="How long to wait where nothing is there")]
+# Shorter than what HTTP clients wait for an answer, so that they get one: 429, and try again.
+PRODUCE_TIMEOUT_MS = 2_000
+
+TimeoutMs = Annotated[int, Meta(ge=0, le=60_000, description="How long to wait where nothing is there, or no room")]
 Partitions = Annotated[int, Meta(ge=1, le=1_000)]
 
 
@@ -91,7 +94,10 @@ class ConsumerRegistered(Shape, frozen=True, kw_only=True):
 
 
 class Produce(Asked, frozen=True, kw_only=True):
-    """One message. A `value` that is no string is stored as JSON; with `encoding` base64, value and key are bytes."""
+    """One message. A `value` that is no string is stored as JSON; with `encoding` base64, value and key are bytes.
+
+    It waits `timeout_ms` for room in a topic that blocks.
+    """
 
     topic: Name
     value: JsonValue
@@ -99,6 +105,7 @@ class Produce(Asked, frozen=True, kw_only=True):
     encoding: Encoding = "text"
     partition: Partition | None = None
     producer_id: Client = ""
+    timeout_ms: TimeoutMs = PRODUCE_TIMEOUT_MS
 
 
 class Produced(Shape, frozen=True, kw_only=True):

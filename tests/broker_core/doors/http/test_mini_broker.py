@@ -135,6 +135,21 @@ def test_b_produce_waits_for_room_and_says_429_when_none_comes(opened, connect):
     assert call.post("/consume", {"consumer_id": "c"}).json["value"] == "third"
 
 
+def test_b_produce_to_a_topic_that_is_full_is_answered_before_a_client_gives_up(opened, connect):
+    door = opened()
+    Admin(door._host).create_topic("full", flow=FlowConfig(max_messages=1, policy="block"))
+    call = connect(door, timeout_s=5)
+    call.done("POST", "/consumers/register", {"topic": "full", "consumer_id": "c"})
+    call.done("POST", "/produce", {"topic": "full", "value": "first"})
+    for asked, most_s in (({}, 4.5), ({"timeout_ms": 100}, 1.5), ({"timeout_ms": 0}, 1.5)):
+        begun_s = time.monotonic()
+        answer = call.post("/produce", {"topic": "full", "value": "second", **asked})
+        assert (answer.status, answer.json["error"]) == (429, "THROTTLED")
+        assert int(answer.headers["Retry-After"]) >= 1
+        assert time.monotonic() - begun_s < most_s
+    assert call.get("/stats").json["topics"] == {"full": 1}, "what was refused does not come later"
+
+
 def test_b_consume_answers_the_message_and_204_with_an_empty_body_when_nothing_is_there(call):
     call.post("/consumers/register", {"topic": "orders", "consumer_id": "c1"})
     nothing = call.post("/consume", {"consumer_id": "c1"})
