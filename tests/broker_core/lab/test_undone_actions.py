@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import warnings
+from collections.abc import Iterator
+
 import msgspec
 import pytest
 
@@ -43,6 +47,10 @@ class Session:
         self.simulation = Simulation(scenario())
         self.simulation.run(20)
 
+    def close(self) -> None:
+        """What was asked for last has not begun yet."""
+        self.simulation.close()
+
     def do(self, action: UserAction) -> Performed:
         return self.simulation.perform(action)
 
@@ -67,8 +75,21 @@ class Session:
 
 
 @pytest.fixture
-def session() -> Session:
-    return Session()
+def session() -> Iterator[Session]:
+    made = Session()
+    yield made
+    made.close()
+
+
+def test_a_session_that_is_over_leaves_no_task_that_has_not_begun() -> None:
+    ended = Session()
+    ended.do(DuplicateClient("office"))
+    ended.close()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        del ended
+        gc.collect()
+    assert [str(each.message) for each in told if "never awaited" in str(each.message)] == []
 
 
 def counted(session: Session) -> Totals:
