@@ -28,6 +28,16 @@ def set_plain_tip(widget: QWidget, text: str) -> None:
         widget.setToolTip(tip)
 
 
+def mark_wrong(field: QWidget, sentence: str, tip: str = "") -> None:
+    """Mark `field` where `sentence` says what is wrong with what stands in it; without one, its tip is `tip`."""
+    if bool(field.property("invalid")) != bool(sentence):
+        field.setProperty("invalid", bool(sentence))
+        field.style().unpolish(field)
+        field.style().polish(field)
+    field.setAccessibleDescription(sentence)
+    set_plain_tip(field, sentence or tip)
+
+
 def let_wrap(label: QLabel) -> None:
     """The label takes the width that there is, and the height that its text needs at that width."""
     policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)

@@ -1,4 +1,4 @@
-"""The entry field for filters: it marks what it cannot read, and opens its help and the filters that were kept."""
+"""The entry field for filters, which opens its help and the filters that were kept."""
 
 from __future__ import annotations
 
@@ -65,13 +65,6 @@ class FilterField(QLineEdit):
     def dress(self) -> None:
         """The arrow in the colour of the theme."""
         self._open.setIcon(icon("chevron-down", current_theme(), "muted"))
-
-    def set_wrong(self, wrong: bool) -> None:
-        """Mark it, or take the mark away."""
-        if bool(self.property("invalid")) != wrong:
-            self.setProperty("invalid", wrong)
-            self.style().unpolish(self)
-            self.style().polish(self)
 
 
 class FilterPopup(QFrame):

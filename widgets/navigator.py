@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from widgets.facts import plain_label, set_plain_tip
+from widgets.facts import let_wrap, mark_wrong, plain_label
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import as_plain, tabular_font
 from widgets.theme import Theme, current_theme, px, qcolour, state_style, ui_font
@@ -226,6 +226,8 @@ class Navigator(QWidget):
         self.tree.itemDoubleClicked.connect(lambda item, _column: self._open(item))
         self.tree.entered_row.connect(self._open)
         self.tree.customContextMenuRequested.connect(self._on_menu)
+        self.problem = plain_label("", "problem", self)
+        let_wrap(self.problem)
         title = plain_label(tr("Navigator"), "heading", self)
         title.setContentsMargins(8, 4, 8, 0)
         column = QVBoxLayout(self)
@@ -235,8 +237,10 @@ class Navigator(QWidget):
         holder = QVBoxLayout()
         holder.setContentsMargins(8, 0, 8, 0)
         holder.addWidget(self.filter_field)
+        holder.addWidget(self.problem)
         column.addLayout(holder)
         column.addWidget(self.tree, 1)
+        self.set_filter_problem("")
 
     # -- what is shown
 
@@ -342,10 +346,9 @@ class Navigator(QWidget):
 
     def set_filter_problem(self, sentence: str) -> None:
         """What is wrong with the filter, "" where nothing is."""
-        self.filter_field.setProperty("invalid", bool(sentence))
-        self.filter_field.style().unpolish(self.filter_field)
-        self.filter_field.style().polish(self.filter_field)
-        set_plain_tip(self.filter_field, sentence or tr("Words, or conditions such as lag > 100, kind = group."))
+        mark_wrong(self.filter_field, sentence, tr("Words, or conditions such as lag > 100, kind = group."))
+        self.problem.setText(sentence)
+        self.problem.setVisible(bool(sentence))
 
 
 def _children(head: QTreeWidgetItem) -> list[QTreeWidgetItem]:

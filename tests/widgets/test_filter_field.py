@@ -26,6 +26,7 @@ def test_a_wrong_filter_is_marked_and_said_and_a_right_one_is_not(panel):
     assert "column 1" in panel.problem.text()
     assert panel.problem.textFormat() == Qt.TextFormat.PlainText
     assert panel.filter_field.property("invalid") is True
+    assert "column 1" in panel.filter_field.accessibleDescription()
     panel.set_filter_problem("")
     assert not panel.problem.isVisible()
     assert panel.filter_field.property("invalid") is False

@@ -78,6 +78,13 @@ def test_the_filter_is_told_and_what_is_hidden_is_not_shown(navigator, qtbot):
     navigator.set_filter_problem("There is no field x here.")
     assert navigator.filter_field.property("invalid") is True
     assert "no field x" in navigator.filter_field.toolTip()
+    assert navigator.filter_field.accessibleDescription() == "There is no field x here."
+    assert navigator.problem.isVisible()
+    assert navigator.problem.text() == "There is no field x here."
+    assert navigator.problem.textFormat() == Qt.TextFormat.PlainText
+    navigator.set_filter_problem("")
+    assert not navigator.problem.isVisible()
+    assert navigator.filter_field.accessibleDescription() == ""
 
 
 def test_an_empty_section_says_so_and_a_long_one_says_how_many_more(navigator):

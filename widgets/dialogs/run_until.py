@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QDialog, QDialogButtonBox, QRadioButton, QVBoxLayout, QWidget
 
-from widgets.facts import let_wrap, plain_label
+from widgets.facts import let_wrap, mark_wrong, plain_label
 from widgets.filter_field import FilterField, FilterHelp, FilterPopup
 from widgets.words import mark, tr
 
@@ -93,7 +93,7 @@ class RunUntilDialog(QDialog):
         shown = why if self.field.text().strip() else ""
         self.problem.setText(shown)
         self.problem.setVisible(bool(shown))
-        self.field.set_wrong(bool(shown))
+        mark_wrong(self.field, shown)
         self.accept_button.setEnabled(not why)
 
     def _accept(self) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QComboBox, QLineEdit, QPushButton, QSplitter, QWidget
 
-from widgets.facts import set_plain_tip
+from widgets.facts import mark_wrong, set_plain_tip
 from widgets.panels.message_details import MessageDetails
 from widgets.panels.table_panel import ColumnLook, TablePanel
 from widgets.words import mark, tr
@@ -209,10 +209,7 @@ class MessagesPanel(TablePanel):
     def _on_value(self) -> None:
         kind = str(self.start_kind.currentData())
         wrong = kind in {"offset", "time"} and self._value(kind) is None
-        self.start_value.setProperty("invalid", wrong)
-        self.start_value.style().unpolish(self.start_value)
-        self.start_value.style().polish(self.start_value)
-        set_plain_tip(self.start_value, tr("Write it as in 00:31.5 or 1,000.") if wrong else "")
+        mark_wrong(self.start_value, tr("Write it as in 00:31.5 or 1,000.") if wrong else "")
         if not wrong:
             self.startChanged.emit(self.start())
 

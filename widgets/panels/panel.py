@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from widgets.facts import plain_label
+from widgets.facts import mark_wrong, plain_label
 from widgets.filter_field import FilterField, FilterHelp, FilterPopup
 from widgets.icons import icon_pixmap
 from widgets.theme import current_theme
@@ -185,7 +185,7 @@ class Panel(QWidget):
         self.problem.setText(sentence)
         self.problem.setVisible(bool(sentence))
         if self.filter_field is not None:
-            self.filter_field.set_wrong(bool(sentence))
+            mark_wrong(self.filter_field, sentence)
 
     def set_kept_filters(self, kept: Sequence[tuple[str, str]]) -> None:
         """(name, filter) of those that may be picked here."""
