@@ -179,7 +179,11 @@ class Producer:
                 placed = None if sender.pending or self._awaited else tails.put(self.client_id, topic, value, key)
             if placed is not None:
                 return placed
-        message = Message(value, key)
+        return self._store(topic, Message(value, key), timeout_s)
+
+    def _store(self, topic: str, message: Message, timeout_s: float | None) -> tuple[int, int]:
+        """`publish`, where it takes a call of the broker."""
+        sender = self._sender
         reply = self._host.call(lambda _now: None if self._closed else sender.store(topic, message))
         published = None if reply is None else self._host.wait(reply, timeout_s)
         if published is not None:

@@ -14,7 +14,7 @@ import msgspec
 from broker_core.clients.group_consumer import read_with
 from broker_core.clients.host import Host
 from broker_core.clock import ns_from_s
-from broker_core.engine.tails import Taken
+from broker_core.engine.tails import QueueTail
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage
 from broker_core.queues.lease import Lease
@@ -36,17 +36,11 @@ class Delivery(msgspec.Struct, eq=False):
     """
 
     _host: Host
-    _lease: Lease | None = None
-    _message: StoredMessage | None = None
+    _lease: Lease | None  # of a message from a tail: written down when somebody asks
+    message: StoredMessage  # what was published, with its place
     finished: bool = False  # acknowledged, given up or given back
-    _taken: Taken | None = None  # from a tail, where it is made into a lease and a message when somebody asks
-
-    @property
-    def message(self) -> StoredMessage:
-        """What was published, with its place."""
-        if self._message is None:
-            self._message = self._taken.stored() if self._taken is not None else self.lease.message
-        return self._message
+    _tail: QueueTail | None = None  # that has handed it out, to `_holder`
+    _holder: str = ""
 
     @property
     def attempt(self) -> int:
@@ -57,34 +51,34 @@ class Delivery(msgspec.Struct, eq=False):
     def lease(self) -> Lease:
         """What the broker knows of it."""
         if self._lease is None:
-            assert self._taken is not None
-            self._lease = self._taken.lease(self.message)
+            assert self._tail is not None
+            self._lease = self._tail.lease(self.message, self._holder)
         return self._lease
 
     def ack(self) -> None:
         """The work is done; the second call does nothing."""
-        taken = self._taken
-        if taken is not None and taken.tail.held.pop(taken.place, False):
+        tail = self._tail
+        if tail is not None and tail.held.pop(self.message.offset, False):
             self.finished = True
-            return
-        self._end(lambda now_ns: self._host.broker.ack(now_ns, self.lease))
+        else:
+            self._end(self._host.broker.ack)
 
     def nack(self, cause: str = "nack", *, requeue: bool = True) -> None:
         """The work has failed: the message is tried again as the queue's retry policy says, or dead-lettered."""
-        self._end(lambda now_ns: self._host.broker.nack(now_ns, self.lease, cause, requeue=requeue))
+        self._end(lambda now_ns, lease: self._host.broker.nack(now_ns, lease, cause, requeue=requeue))
 
     def release(self) -> None:
         """Give the message back at once, as if it had never been handed out."""
-        self._end(lambda now_ns: self._host.broker.release(now_ns, self.lease))
+        self._end(self._host.broker.release)
 
     def extend(self, lease_s: float | None = None) -> None:
         """The lease ends `lease_s` from now, or as late as a new one."""
         lease_ms = None if lease_s is None else lease_s * 1_000
         self._lease = self._host.call(lambda now_ns: self._host.broker.extend(now_ns, self.lease, lease_ms))
 
-    def _end(self, action: Callable[[int], None]) -> None:
+    def _end(self, action: Callable[[int, Lease], None]) -> None:
         if not self.finished:
-            self._host.call(action)
+            self._host.call(lambda now_ns: action(now_ns, self.lease))
             self.finished = True
 
     def __enter__(self) -> Self:
@@ -145,10 +139,11 @@ class QueueConsumer:
         """The next message; None where none is there in time. Without a timeout it does not wait."""
         tails = self._tails
         if tails is not None and (tail := tails.serving.get(self.queue)) is not None:
+            holder = self.client_id
             with self._lock:
-                taken = tail.take(self.client_id)
-            if taken is not None:
-                return Delivery(self._host, None, None, False, taken)
+                message = tail.take(holder)
+            if message is not None:
+                return Delivery(self._host, None, message, False, tail, holder)
         found = self.take_many(1, timeout_s)
         return found[0] if found else None
 
@@ -233,7 +228,7 @@ class QueueConsumer:
             if passed is None:
                 delivery.ack()
                 return None
-            delivery._message = passed
+            delivery.message = passed
         return delivery
 
     def close(self) -> None:

@@ -13,8 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import groupby
 
-import msgspec
-
 from broker_core.broker import Broker
 from broker_core.broker_state import PlainQueue
 from broker_core.clock import NS_PER_MS
@@ -80,11 +78,11 @@ class QueueTail(_Tail):
         self.place = 0  # of the message that is taken next
         self.holder: str | None = None  # who took the one before
         self.turns: list[tuple[int, str]] = []  # from which place on who took
-        # The places of what somebody has in hand. Whoever gets an entry out decides what becomes of it: its holder,
+        # The offsets of what somebody has in hand. Whoever gets an entry out decides what becomes of it: its holder,
         # who acknowledges it with that, or the tail that closes. It is one step, so the holder needs no lock.
         self.held: dict[int, bool] = {}
 
-    def take(self, holder: str) -> Taken | None:
+    def take(self, holder: str) -> StoredMessage | None:
         """The next message, leased for the first time, under the host's lock; None where there is none here."""
         place = self.place
         messages = self.messages
@@ -94,8 +92,14 @@ class QueueTail(_Tail):
         if holder is not self.holder:
             self.holder = holder
             self.turns.append((place, holder))
-        self.held[place] = True
-        return Taken(self, place, messages[place], holder)
+        message = messages[place]
+        offset = self.first + place
+        self.held[offset] = True
+        return StoredMessage(self.name, 0, offset, self.timestamp_ms, self.opened_ns, message.key, message.value)
+
+    def lease(self, message: StoredMessage, holder: str) -> Lease:
+        """What the queue knows of `message`, which `holder` took from here, once the tail is closed."""
+        return Lease(self.name, 0, message.offset, holder, 1, self.deadline_ns, message)
 
     def end(self) -> Iterator[tuple[str, bool, int]]:
         """Hand out and acknowledge nothing more: (holder, whether they have them in hand, how many), run by run."""
@@ -103,7 +107,7 @@ class QueueTail(_Tail):
         held = set()
         while self.held:
             with contextlib.suppress(KeyError):  # the last one was acknowledged just now
-                held.add(self.held.popitem()[0])
+                held.add(self.held.popitem()[0] - self.first)
         ends = [*(place for place, _ in self.turns[1:]), self.place]
         for (place, holder), end in zip(self.turns, ends, strict=False):
             if not held:
@@ -111,25 +115,6 @@ class QueueTail(_Tail):
                 continue
             for in_hand, run in groupby(range(place, end), held.__contains__):
                 yield holder, in_hand, len(list(run))
-
-
-class Taken(msgspec.Struct, frozen=True, gc=False):
-    """A message from a tail, and what is known of it when somebody asks: not before, for most are never asked."""
-
-    tail: QueueTail
-    place: int
-    message: Message
-    holder: str
-
-    def stored(self) -> StoredMessage:
-        """The message as it is read from the log."""
-        tail, message = self.tail, self.message
-        offset = tail.first + self.place
-        return StoredMessage(tail.name, 0, offset, tail.timestamp_ms, tail.opened_ns, message.key, message.value)
-
-    def lease(self, stored: StoredMessage) -> Lease:
-        """The lease that the queue knows of once the tail is closed."""
-        return Lease(stored.topic, 0, stored.offset, self.holder, 1, self.tail.deadline_ns, stored)
 
 
 class Tails:
