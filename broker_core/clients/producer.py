@@ -174,16 +174,21 @@ class Producer:
         if key is not None:
             key = _serialized(self._key_serializer, key)
         tails, sender = self._tails, self._sender
+        if tails is not None and value is not None and not (sender.pending or self._awaited):
+            placed = tails.join(self.client_id, topic, value, key)
+            if placed is not None:
+                return placed
+        return self._store(topic, value, key, timeout_s)
+
+    def _store(self, topic: str, value: bytes | None, key: bytes | None, timeout_s: float | None) -> tuple[int, int]:
+        """`publish`, where it takes the lock at least."""
+        tails, sender = self._tails, self._sender
         if tails is not None and value is not None:
             with self._lock:
                 placed = None if sender.pending or self._awaited else tails.put(self.client_id, topic, value, key)
             if placed is not None:
                 return placed
-        return self._store(topic, Message(value, key), timeout_s)
-
-    def _store(self, topic: str, message: Message, timeout_s: float | None) -> tuple[int, int]:
-        """`publish`, where it takes a call of the broker."""
-        sender = self._sender
+        message = Message(value, key)
         reply = self._host.call(lambda _now: None if self._closed else sender.store(topic, message))
         published = None if reply is None else self._host.wait(reply, timeout_s)
         if published is not None:

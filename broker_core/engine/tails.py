@@ -2,7 +2,9 @@
 
 A tail takes the next messages of one client for one topic. Each has its partition and its offset at once, for nothing
 else can happen meanwhile: whoever touches the broker closes the tails first, which appends what is in them. So nobody
-ever sees a broker that lacks a message, and a batch costs what it costs once, not once a message. See NOTES.md.
+ever sees a broker that lacks a message, and a batch costs what it costs once, not once a message.
+
+Tails are opened and closed under the host's lock; joining one that is open takes none. See NOTES.md.
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ OPEN_NS = NS_PER_MS
 # What nobody asks for becomes an event not later than this; so long does a queue's tail hand out what it has.
 IDLE_NS = 5 * NS_PER_MS
 _TAIL_BYTES = 1_048_576
+_LAST_PLACE = MAX_BATCH_RECORDS - 1
+_END = Message(None)  # stands behind the last message of a part that is closed
 
 Placed = tuple[int, int]  # partition, offset
 
@@ -35,32 +39,46 @@ Placed = tuple[int, int]  # partition, offset
 class _Part:
     """The open end of one partition."""
 
-    __slots__ = ("full_offset", "messages", "next_offset", "partition")
+    __slots__ = ("first", "messages", "partition")
 
     def __init__(self, log: PartitionLog) -> None:
         self.partition = log.partition
-        self.messages: list[Message] = []
-        self.next_offset = log.end_offset
-        self.full_offset = self.next_offset + MAX_BATCH_RECORDS
+        self.first = log.end_offset
+        self.messages: list[Message] = []  # appended to by whoever joins, without a lock
+
+    def close(self) -> list[Message]:
+        """What is stored: the messages that came before the end."""
+        messages = self.messages
+        end = len(messages)
+        messages.append(_END)
+        while messages[end] is not _END:  # somebody came in between
+            end += 1
+        return messages[:end]
+
+    def missed(self, place: int) -> bool:
+        """Whether what is at `place` of a closed part came after the end."""
+        return any(message is _END for message in self.messages[:place])
 
 
 class _Tail:
-    __slots__ = ("client", "closes_at_ns", "opened_ns", "part", "partitioner", "parts", "room_bytes", "stay")
+    __slots__ = ("client", "closed", "closes_at_ns", "opened_ns", "part", "partitioner", "parts", "room_bytes", "stay")
 
     def __init__(self, now_ns: int, client: str, logs: list[PartitionLog], partitioner: Partitioner) -> None:
         self.client = client
         self.opened_ns = now_ns
-        self.closes_at_ns = 0  # on the monotonic clock
+        self.closes_at_ns = 0  # on the monotonic clock; 0 where a part is full
+        self.closed = False
         self.parts = [_Part(log) for log in logs]
         self.partitioner = partitioner
         self.room_bytes = min(_TAIL_BYTES, logs[0].config.max_message_bytes)
         self.part, self.stay = self.parts[0], 0  # where messages without a key go, and how many more may
 
-    def turn(self) -> _Part:
-        """The part for the next messages without a key."""
-        number, self.stay = self.partitioner.stay(len(self.parts))
+    def turn(self) -> None:
+        """Choose the part for the next messages without a key."""
+        number, stay = self.partitioner.stay(len(self.parts))
+        # In this order: whoever finds that more may go finds where.
         self.part = self.parts[number]
-        return self.part
+        self.stay = stay
 
 
 class QueueTail(_Tail):
@@ -69,9 +87,9 @@ class QueueTail(_Tail):
     __slots__ = ("deadline_ns", "first", "held", "holder", "messages", "name", "place", "timestamp_ms", "turns")
 
     def __init__(self, now_ns: int, client: str, name: str, queue: PlainQueue, epoch_ms: int) -> None:
-        super().__init__(now_ns, client, [queue.log], Partitioner())
+        super().__init__(now_ns, client, [queue.log], Partitioner(sticky_messages=MAX_BATCH_RECORDS))
         self.name = name
-        self.first = queue.log.end_offset
+        self.first = self.part.first
         self.deadline_ns = now_ns + queue.lease_ns
         self.timestamp_ms = epoch_ms + now_ns // NS_PER_MS
         self.messages = self.part.messages
@@ -118,7 +136,7 @@ class QueueTail(_Tail):
 
 
 class Tails:
-    """The open tails of a broker, one a topic or queue. Every method is called under the host's lock."""
+    """The open tails of a broker, one a topic or queue. All but `join` is called under the host's lock."""
 
     def __init__(
         self,
@@ -141,41 +159,59 @@ class Tails:
         # Those of queues where nothing else is ready: what is put in next is what is taken next.
         self.serving: dict[str, QueueTail] = {}
 
+    def join(self, client: str, topic: str, value: bytes, key: bytes | None) -> Placed | None:
+        """Where the message is stored; None where no tail that is open already can take it. Needs no lock."""
+        tail = self.open.get(topic)
+        if tail is None or tail.client is not client or time.monotonic_ns() >= tail.closes_at_ns:
+            return None
+        if key is None:
+            room_bytes = tail.room_bytes - len(value)
+            stay = tail.stay - 1
+            part = tail.part
+        else:
+            room_bytes = tail.room_bytes - len(value) - len(key)
+            stay = tail.stay
+            part = tail.parts[tail.partitioner.choose(key, len(tail.parts))]
+        if room_bytes < 0 or stay < 0:
+            return None
+        # Of two threads that come here at once one may go uncounted: neither has to be exact.
+        tail.room_bytes = room_bytes
+        tail.stay = stay
+        message = Message(value, key)
+        messages = part.messages
+        place = len(messages)
+        messages.append(message)
+        while messages[place] is not message:  # another thread came in between
+            place += 1
+        if place >= _LAST_PLACE:
+            tail.closes_at_ns = 0
+        # Looked at only now: where it is not closed yet, its end comes behind this message.
+        if tail.closed and part.missed(place):
+            return None
+        return part.partition, part.first + place
+
     def put(self, client: str, topic: str, value: bytes, key: bytes | None) -> Placed | None:
-        """Where the message is stored; None where it has to go the long way."""
+        """`join`, with a tail opened for it where that can be; None where the message has to go the long way."""
         tail = self.open.get(topic)
         if tail is None or tail.client is not client or time.monotonic_ns() >= tail.closes_at_ns:
             tail = self._opened(client, topic)
             if tail is None:
                 return None
-        room_bytes = tail.room_bytes - len(value)
-        if key is None:
-            part = tail.part if tail.stay else tail.turn()
-        else:
-            room_bytes -= len(key)
-            part = tail.parts[tail.partitioner.choose(key, len(tail.parts))]
-        if room_bytes < 0:
-            return None
-        tail.room_bytes = room_bytes
-        part.messages.append(Message(value, key))
-        offset = part.next_offset
-        part.next_offset = next_offset = offset + 1
-        if key is None:
-            tail.stay -= 1
-        if next_offset == part.full_offset:
-            self.close()
-        return part.partition, offset
+        if key is None and tail.stay <= 0:
+            tail.turn()
+        return self.join(client, topic, value, key)
 
     def close(self) -> None:
         """Append what is in the tails, hand out and acknowledge what was."""
         tails, self.open = self.open, {}
         self.serving.clear()
         for topic, tail in tails.items():
-            if tail.stay:
+            tail.closed = True
+            if tail.stay > 0:
                 tail.partitioner.give_back(tail.stay)
             for part in tail.parts:
-                if part.messages:
-                    self._do(self._append, tail, topic, part)
+                if messages := part.close():
+                    self._do(self._append, tail, topic, part.partition, messages)
             if isinstance(tail, QueueTail):
                 self._do(self._hand_out, tail)
 
@@ -192,8 +228,8 @@ class Tails:
             # Whoever listens to the events has failed: that costs neither the messages nor whoever came along.
             _log.exception("a listener failed")
 
-    def _append(self, tail: _Tail, topic: str, part: _Part) -> None:
-        self._broker.publish_batch(tail.opened_ns, topic, part.partition, part.messages, client=tail.client)
+    def _append(self, tail: _Tail, topic: str, partition: int, messages: list[Message]) -> None:
+        self._broker.publish_batch(tail.opened_ns, topic, partition, messages, client=tail.client)
 
     def _hand_out(self, tail: QueueTail) -> None:
         queue = self._broker.queue(tail.name)

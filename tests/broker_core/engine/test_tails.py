@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -249,6 +251,95 @@ def test_many_threads_publish_and_each_finds_its_own(host):
     stored = [values(host, "orders", partition) for partition in range(3)]
     assert sum(map(len, stored)) == len(placed) == 2_000
     assert all(stored[partition][offset] == value for value, (partition, offset) in placed)
+
+
+@pytest.mark.parametrize("key", [None, b"key"])
+def test_threads_that_share_a_producer_publish_while_others_look(host, key):
+    """Joining a tail takes no lock: each message is stored once and is where its thread was told, or it is sent on."""
+    placed: list[tuple[bytes, tuple[int, int]]] = []
+    done = threading.Event()
+
+    def work(name: int) -> None:
+        for number in range(400):
+            value = b"%d %d" % (name, number)
+            placed.append((value, producer.publish("orders", value, key)))
+
+    def look() -> None:
+        while not done.is_set():
+            host.call(lambda _now: None)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with Producer(host) as producer:
+            looking = threading.Thread(target=look)
+            threads = [threading.Thread(target=work, args=(name,)) for name in range(4)]
+            for thread in (looking, *threads):
+                thread.start()
+            for thread in threads:
+                thread.join(60)
+            done.set()
+            looking.join(60)
+    finally:
+        sys.setswitchinterval(before)
+        done.set()
+    stored = [values(host, "orders", partition) for partition in range(3)]
+    assert sum(map(len, stored)) == len(placed) == 1_600
+    assert all(stored[partition][offset] == value for value, (partition, offset) in placed)
+    for name in range(4):
+        told = [place for value, place in placed if value.startswith(b"%d " % name)]
+        assert all(one[1] < two[1] for one, two in pairwise(told) if one[0] == two[0])
+
+
+class Interrupted(list):
+    """The messages of a part, between two byte codes of whoever joins."""
+
+    def __init__(self, *others: Callable[[], object]) -> None:
+        super().__init__()
+        self.others = list(others)
+
+    def append(self, message: Message) -> None:
+        if self.others:
+            self.others.pop()()
+        super().append(message)
+
+
+def test_what_comes_after_the_end_of_a_tail_goes_another_way(host, monkeypatch):
+    monkeypatch.setattr(tails, "OPEN_NS", 10**12)
+    client = "one"
+    with host.lock:
+        ends = host.tails
+        assert ends.put(client, "bills", b"first", None) == (0, 0)
+        # The end comes before the late one, and before the end somebody who had looked the tail up in time.
+        messages = Interrupted(lambda: list.append(messages, Message(b"in time")), ends.close)
+        messages += ends.open["bills"].part.messages
+        ends.open["bills"].part.messages = messages
+        assert ends.join(client, "bills", b"late", None) is None and not ends.open
+        assert ends.put(client, "bills", b"late", None) is not None
+    assert values(host, "bills", 0) == [b"first", b"in time", b"late"]
+
+
+def test_two_who_join_at_once_get_two_places(host, monkeypatch):
+    monkeypatch.setattr(tails, "OPEN_NS", 10**12)
+    client, found = "one", []
+    with host.lock:
+        ends = host.tails
+        assert ends.put(client, "bills", b"first", None) == (0, 0)
+        messages = Interrupted(lambda: found.append(ends.join(client, "bills", b"other", None)))
+        messages += ends.open["bills"].part.messages
+        ends.open["bills"].part.messages = messages
+        assert ends.join(client, "bills", b"own", None) == (0, 2) and found == [(0, 1)]
+    assert values(host, "bills", 0) == [b"first", b"other", b"own"]
+
+
+def test_a_full_part_ends_its_tail(host, monkeypatch):
+    monkeypatch.setattr(tails, "OPEN_NS", 10**12)
+    monkeypatch.setattr(tails, "IDLE_NS", 10**12)
+    counts = []
+    host.events.attach(lambda event: counts.append(event.count) if event.kind is EventKind.PUBLISHED else None)
+    with Producer(host) as producer:
+        assert [producer.publish("bills", b"x")[1] for _ in range(2_500)] == list(range(2_500))
+    assert counts == [1_000, 1_000, 500]
 
 
 def test_messages_without_a_key_stay_together_however_often_somebody_looks(host):
