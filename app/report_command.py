@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -16,18 +17,29 @@ from spark_reports.session import is_remote
 def make_report(request: Request) -> int:
     """Make the report that `request` describes and print the path of its page; the exit code."""
     job = ReportProcess(request)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    progress = Progress(*columns, console=Console(stderr=True))
+    bar = progress.add_task("", total=1.0)
+
+    def show(said: dict[str, Any]) -> None:
+        # Only now: what was asked wrongly is told at once, and nothing has been started for it.
+        progress.start()
+        progress.update(bar, completed=said["fraction"], description=said["stage"])
+
     try:
-        with Progress(
-            TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=Console(stderr=True)
-        ) as progress:
-            bar = progress.add_task("Starting Spark", total=1.0)
-            page = job.run(lambda said: progress.update(bar, completed=said["fraction"], description=said["stage"]))
+        try:
+            page = job.run(show)
+        finally:
+            if progress.live.is_started:
+                progress.stop()
     except KeyboardInterrupt:
         job.cancel()
         print("brokerscope: the report was cancelled; nothing was written.", file=sys.stderr)
         return 130
     except ReportError as error:
         print(f"brokerscope: {error}", file=sys.stderr)
+        if error.log:
+            print(f"The log is {error.log}", file=sys.stderr)
         return 2
     print(page)
     return 0

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,13 @@ from app.places import logs_folder
 from app.warm_spark import WarmSpark
 from broker_core.errors import BrokerError
 from broker_core.session.reader import seal
+from spark_reports.errors import ReportError as RequestError
 from spark_reports.request import HISTORY, Request, arguments_of
 from spark_reports.session import is_remote
 
 Progress = Callable[[dict[str, Any]], object]
 CANCEL_TIMEOUT_S = 10.0
+LOGS_KEPT = 10
 
 
 class ReportError(Exception):
@@ -44,10 +47,14 @@ class ReportProcess:
         self.cancelled = False
 
     def run(self, progress: Progress) -> Path:
-        """The path of the finished page. Raises `ReportError`.
+        """The path of the finished page. Raises `ReportError`, before anything is started where it is asked wrongly.
 
         A session that nobody closed, because its program was killed, is made whole first.
         """
+        try:
+            self._request.check()
+        except RequestError as error:
+            raise ReportError(str(error)) from error
         for session in self._request.sessions:
             if self._request.mode != HISTORY and not is_remote(session):
                 try:
@@ -87,9 +94,9 @@ class ReportProcess:
             raise ReportError("The report was cancelled; nothing was written.")
         if code == 0 and "report" in last:
             return Path(last["report"])
-        kept = _keep(whole)
         if "error" in last:
-            raise ReportError(str(last["error"]), str(last.get("log") or kept))
+            raise ReportError(str(last["error"]), _keep(_read(last["log"]) if last.get("log") else whole))
+        kept = _keep(whole)
         reason = tail.splitlines()[-1] if tail else f"exit code {code}"
         raise ReportError(f"The report job ended before it was done: {reason}", kept)
 
@@ -126,10 +133,23 @@ def _keep(log: str) -> str:
     """The path of a file with what the job had to say; "" where it said nothing, or where it cannot be kept."""
     if not log.strip():
         return ""
-    path = logs_folder() / "report.log"
+    folder = logs_folder()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in sorted(folder.glob("report-*.log"))[: 1 - LOGS_KEPT]:
+            old.unlink(missing_ok=True)
+        now_ns = time.time_ns()
+        stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now_ns // 10**9))
+        path = folder / f"report-{stamp}-{now_ns % 10**9:09}.log"
         path.write_text(log, encoding="utf-8", errors="replace")
     except OSError:
         return ""
     return str(path)
+
+
+def _read(log: str) -> str:
+    """What the job has left in its own log, which is gone with the next job; "" where it cannot be read."""
+    try:
+        return Path(log).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+_FILE = re.compile(r"(?:Encountered error|Error) while reading file (?:file:(?://)?)?(\S+)")
+_CAUSE = re.compile(r"^(?:Caused by: |: )?(?:[\w$]+\.)+(\w*(?:Exception|Error)\w*)(?:: (.+))?$", re.MULTILINE)
+MOST_CHARS = 300
 
 
 class ReportError(Exception):
-    """`str(error)` says what happened, to what, and what to do; `log` is where the details are, if "
-    "anywhere."""
+    """`str(error)` says what happened, to what, and what to do; `log` is where the details are, if anywhere."""
 
     log: Path | None = None
 
@@ -17,3 +21,21 @@ class Cancelled(ReportError):
 
     def __init__(self) -> None:
         super().__init__("The report was cancelled.")
+
+
+def reason(error: Exception) -> str:
+    """What lies at the bottom of an error from Spark, which wraps it in several others and calls itself by the name of
+    a Python object. Ask while Java is still there: the text is with it.
+    """
+    said = str(error).strip() or type(error).__name__
+    if file := _FILE.search(said):
+        return f"{file[1].rstrip('.')} cannot be read; it is damaged or of another program"
+    causes = _CAUSE.findall(said)
+    if causes:
+        name, words = causes[-1]
+        first = words.strip() or name
+        return (first if name not in _TELLING else f"{name}: {first}")[:MOST_CHARS].rstrip(".")
+    return said.splitlines()[0][:MOST_CHARS].rstrip(".")
+
+
+_TELLING = frozenset({"OutOfMemoryError", "UnknownHostException", "ClassNotFoundException", "StackOverflowError"})

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from spark_reports.cancellation import Cancellation
 from spark_reports.delivery import REPORT, TABLES
-from spark_reports.errors import ReportError
+from spark_reports.errors import ReportError, reason
 from spark_reports.java import find_java, home_for_executors
 from spark_reports.jvm import Jvm
 from spark_reports.progress import AHEAD, Progress
 from spark_reports.request import HISTORY, Request
-from spark_reports.session import inspect, is_remote
+from spark_reports.session import SessionInfo, inspect, is_remote
 from spark_reports.sessions import Found, find_sessions
 from spark_reports.tuning import tuning
 
@@ -44,6 +44,8 @@ class Making:
             self._found = find_sessions(request.sessions)
         elif not self._remote:
             self._found = Found(tuple(map(inspect, request.sessions)))
+            for info in self._found.infos:
+                _check_part(info, request.from_ns)
 
     def fill(self, folder: Path, deliver: Callable[[SparkSession], object] | None = None) -> None:
         """Write everything into `folder`, with a JVM of our own; `deliver` is called before that goes.
@@ -74,7 +76,7 @@ class Making:
                 raise
             with self._log.open("a", encoding="utf-8") as file:
                 traceback.print_exception(error, file=file)
-            raise ReportError(f"The report failed: {_first_line(error)}") from error
+            raise ReportError(f"The report failed: {reason(error)}.") from error
         finally:
             self._progress.close()
             jvm.close()
@@ -108,6 +110,16 @@ class Making:
         return Found(tuple(inspect_remote(spark, session) for session in self._request.sessions))
 
 
+def _check_part(info: SessionInfo, from_ns: int | None) -> None:
+    """Raises `ReportError` where the part begins behind the end of the session."""
+    duration_ns = info.metadata.get("duration_ns")
+    if from_ns and isinstance(duration_ns, int) and from_ns >= duration_ns:
+        raise ReportError(
+            f"There is nothing to report on: the session {info.location} ended at {duration_ns / 1e9:g} s, "
+            f"and the part begins at {from_ns / 1e9:g} s."
+        )
+
+
 def _events(found: Found | None) -> int | None:
     """How many events there are in all; None where nobody knows."""
     counted = [info.metadata.get("events") for info in found.infos] if found else [None]
@@ -121,8 +133,3 @@ def _tune(spark: SparkSession, found: Found) -> None:
     for name, value in tuning(_events(found)).settings.items():
         if not own.contains(name):
             spark.conf.set(name, value)
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error).strip() or type(error).__name__
-    return text.splitlines()[0][:300]

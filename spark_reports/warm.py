@@ -1,8 +1,7 @@
 """A Spark that stays for the next report: `python -m spark_reports.warm` makes a report for each line of its input.
 
-A line is a JSON list, the arguments of `spark_reports.job`; what it writes for each is what the job writes, the
-last line
-with "report" or "error". A line "cancel", or the end of its input, ends it with whatever it does.
+A line is a JSON list, the arguments of `spark_reports.job`; what it writes for each is what the job writes, the last
+line with "report" or "error". A line "cancel", or the end of its input, ends it with whatever it does.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from typing import TYPE_CHECKING, TextIO
 
 from spark_reports.cancellation import Cancellation
 from spark_reports.delivery import REPORT, local_delivery
-from spark_reports.errors import Cancelled, ReportError
+from spark_reports.errors import Cancelled, ReportError, reason
 from spark_reports.java import find_java
 from spark_reports.jvm import Jvm
 from spark_reports.making import Making
-from spark_reports.progress import Progress, private_stdout
+from spark_reports.progress import AHEAD, Progress, private_stdout
 from spark_reports.request import LOCAL, Request, add_arguments, request_of
 from spark_reports.session import is_remote
 from spark_reports.tuning import MEDIUM
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
 _WORK = "brokerscope-warm-"
 _LINE_BYTES = 1_048_576
+MOST_AHEAD = 60.0  # what the questions of one report weigh, about: the start is a small part of it
 
 
 class WarmSpark:
@@ -73,10 +73,10 @@ class WarmSpark:
                 self._cancellation.check()
                 with self._log.open("a", encoding="utf-8") as file:
                     traceback.print_exception(error, file=file)
+                told = ReportError(f"The report failed: {reason(error)}.")  # while Java can still be asked
                 # What Spark is like after an error nobody knows: the next report gets a new one.
                 self.close()
-                first = (str(error).strip() or type(error).__name__).splitlines()[0]
-                raise ReportError(f"The report failed: {first[:300]}") from error
+                raise told from error
             self._cancellation.check()
         out = Path(request.out).resolve()
         return str(out / REPORT if "html" in request.formats else out)
@@ -90,7 +90,7 @@ class WarmSpark:
         if self._spark is not None and self._jvm is not None and self._jvm.process.poll() is None:
             return self._spark
         self.close()
-        progress.plan({"start": 8.0})
+        progress.plan({"start": 8.0, AHEAD: MOST_AHEAD})
         with progress.step("start", "Starting Spark"):
             from spark_reports.spark import spark_session
 

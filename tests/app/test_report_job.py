@@ -12,7 +12,7 @@ from PySide6.QtGui import QDesktopServices
 from pytestqt.qtbot import QtBot
 
 from app.jobs import Jobs
-from app.report_process import ReportError, ReportProcess
+from app.report_process import LOGS_KEPT, ReportError, ReportProcess
 from spark_reports.request import Request
 from tests.app.conftest import Hand
 from widgets.dialogs.export_report import ExportReportDialog
@@ -132,3 +132,18 @@ def test_the_log_of_a_job_that_failed_is_one_click_away(
     facts = jobs.facts()[0]
     assert "OutOfMemoryError" in facts.message
     assert "OutOfMemoryError" in Path(facts.result).read_text(encoding="utf-8")
+
+
+def test_every_failure_keeps_a_log_of_its_own_and_old_ones_go(
+    job_does: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.report_process.logs_folder", lambda: tmp_path / "logs")
+    job_does(CRASHING)
+    logs = []
+    for _ in range(LOGS_KEPT + 2):
+        with pytest.raises(ReportError) as told:
+            ReportProcess(Request((str(tmp_path),), tmp_path / "out")).run(lambda _progress: None)
+        logs.append(Path(told.value.log))
+    assert len(set(logs)) == len(logs)
+    assert logs[-1].exists() and not logs[0].exists()
+    assert len(list((tmp_path / "logs").iterdir())) == LOGS_KEPT

@@ -46,6 +46,14 @@ def record(folder: Path, seconds: int = 20, rate: int = 40, seed: int = 7) -> di
     return totals
 
 
+def spoil(part: Path) -> None:
+    """Damage a segment so that only who reads its pages notices: beginning and end are whole."""
+    data = bytearray(part.read_bytes())
+    for at in range(500, len(data) * 3 // 4, 7):
+        data[at] ^= 0x5A
+    part.write_bytes(data)
+
+
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a session with everything in it."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.spark_reports.conftest import spoil
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,6 +27,8 @@ def outcome(process: subprocess.Popen[str], line: str) -> tuple[dict[str, Any], 
         found = json.loads(said)
         if "stage" not in found:
             return found, stages
+        if not stages:
+            assert found["fraction"] < 0.2, "the beginning is not the end"
         stages.append(found["stage"])
     return {}, stages
 
@@ -50,6 +55,13 @@ def test_two_reports_come_from_one_spark_and_nothing_is_left(recorded: Path, tmp
     assert Path(second["report"]).is_file()
     assert "Starting Spark" not in stages
     assert not (tmp_path / "none").exists()
+    damaged = tmp_path / "damaged"
+    shutil.copytree(recorded, damaged)
+    spoil(damaged / "messages" / "part-00000.parquet")
+    failed, stages = outcome(process, json.dumps([str(damaged), "--out", str(tmp_path / "three")]))
+    assert failed["error"].startswith(f"The report failed: {damaged}/messages/part-00000.parquet cannot be read")
+    assert "Caused by" in Path(failed["log"]).read_text(encoding="utf-8")
+    assert not (tmp_path / "three").exists()
     assert process.stdin is not None
     process.stdin.close()
     assert process.wait(timeout=30) in {0, 130}

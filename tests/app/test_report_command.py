@@ -1,0 +1,83 @@
+"""`brokerscope report` at a terminal: what was asked wrongly is one sentence, and nothing is started for it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.report_command import make_report
+from spark_reports.request import COMPARE, Request
+
+JOB = "app.report_process.subprocess.Popen"
+
+
+class Ended:
+    """A job that has said its lines and gone."""
+
+    def __init__(self, lines: Iterable[str], code: int) -> None:
+        self.stdout = io.StringIO("".join(f"{line}\n" for line in lines))
+        self._code = code
+
+    def wait(self, *_: Any) -> int:
+        return self._code
+
+    poll = wait
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"sessions": ("/no/such/session",)}, "/no/such/session is not a folder"),
+        ({"mode": COMPARE}, "A comparison takes 2 to 8 sessions, and 1 was named"),
+        ({"from_ns": 9, "to_ns": 3}, "--from must be before --to"),
+        ({"formats": frozenset()}, "No format was asked for"),
+    ],
+)
+def test_what_was_asked_wrongly_is_told_before_anything_starts(
+    change: dict[str, Any],
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def start(*_: Any, **__: Any) -> Any:
+        raise AssertionError("nothing may be started")
+
+    monkeypatch.setattr(JOB, start)
+    request = Request((str(tmp_path),), tmp_path / "out")._replace(**change)
+    assert make_report(request) == 2
+    said = capsys.readouterr()
+    assert sentence in said.err and said.err.startswith("brokerscope: ") and said.err.count("\n") == 1
+    assert said.out == ""
+
+
+def test_what_the_job_refuses_is_told_alone_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("app.report_process.seal", lambda _folder: None)
+    monkeypatch.setattr(JOB, lambda *_, **__: Ended(['{"error": "It holds something else."}'], 1))
+    assert make_report(Request((str(tmp_path),), tmp_path / "out")) == 2
+    assert capsys.readouterr().err == "brokerscope: It holds something else.\n"
+
+
+def test_a_report_ends_with_the_path_of_its_page_and_a_failure_with_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("app.report_process.seal", lambda _folder: None)
+    monkeypatch.setattr("app.report_process.logs_folder", lambda: tmp_path / "logs")
+    step = '{"stage": "Starting Spark", "done": 0, "total": 1, "fraction": 0.0}'
+    monkeypatch.setattr(JOB, lambda *_, **__: Ended([step, '{"report": "/out/report.html"}'], 0))
+    assert make_report(Request((str(tmp_path),), tmp_path / "out")) == 0
+    said = capsys.readouterr()
+    assert said.out == "/out/report.html\n" and "Starting Spark" in said.err
+    (tmp_path / "job.log").write_text("java.io.IOException: disk")
+    failed = f'{{"error": "The report failed.", "log": "{tmp_path / "job.log"}"}}'
+    monkeypatch.setattr(JOB, lambda *_, **__: Ended([step, failed], 1))
+    assert make_report(Request((str(tmp_path),), tmp_path / "out")) == 2
+    (log,) = (tmp_path / "logs").iterdir()
+    assert f"The log is {log}\n" in capsys.readouterr().err
+    assert log.read_text() == "java.io.IOException: disk"
