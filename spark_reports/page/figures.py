@@ -41,7 +41,7 @@ def key_figures(tables: Mapping[str, Rows], scale: Scale) -> list[Figure]:
         Figure(
             "Published",
             text.count(total["published"]),
-            f"{text.rate(published_per_s)}/s, {text.size(sum(row['bytes'] or 0 for row in topics))}",
+            f"{text.per_second(published_per_s)}, {text.size(sum(row['bytes'] or 0 for row in topics))}",
             "throughput",
         ),
         Figure(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 NOT_THERE = "n/a"
 NBSP = "\u00a0"  # a number and its unit stay on one line
@@ -28,6 +28,16 @@ def rate(value: float | None) -> str:
     if value >= 100 or value == 0:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def per_second(value: float | None) -> str:
+    """A rate with its unit: 25.6/s, n/a for None."""
+    return NOT_THERE if value is None else f"{rate(value)}/s"
+
+
+def size_per_second(value: float | None) -> str:
+    """Bytes per second: 1.86 kB/s, n/a for None."""
+    return NOT_THERE if value is None else f"{size(value)}/s"
 
 
 def size(value: float | None) -> str:
@@ -98,7 +108,7 @@ def listed(names: Sequence[str], limit: int = 3) -> str:
 
 
 def place(topic: str, partition: int) -> str:
-    """A partition as people name it. A topic that is written from right to left is kept from taking the number along."""
+    """A partition as people name it: a topic that is written from right to left does not take the number along."""
     rightwards = any(unicodedata.bidirectional(character) in {"R", "AL", "AN"} for character in topic)
     return f"{_ISOLATE}{topic}{_POP}/{partition}" if rightwards else f"{topic}/{partition}"
 
@@ -124,12 +134,14 @@ _LABELS = {
     "session_seconds_a_second": "Session seconds a second",
     "engine": "Engine's time",
 }
-FILTERS = {
+FILTERS: dict[str, Callable[..., str]] = {
     "label": label,
     "measured": measured,
     "place": place,
     "count": count,
+    "per_second": per_second,
     "rate": rate,
+    "size_per_second": size_per_second,
     "size": size,
     "duration": duration,
     "clock": clock,

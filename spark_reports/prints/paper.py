@@ -191,7 +191,7 @@ def _tables_sheets(tables: Sequence[PrintedTable]) -> Iterable[Figure]:
         if not table.rows:
             continue
         lines = _fitting([table.columns, *table.rows[:ROWS_MAX]])
-        x = _starts(lines)
+        columns = _columns(lines)
         if drawn and y - LINE * min(len(lines) + 2, 8) < BOTTOM:
             yield figure
             figure, y = _sheet(), TOP
@@ -201,8 +201,8 @@ def _tables_sheets(tables: Sequence[PrintedTable]) -> Iterable[Figure]:
                 yield figure
                 figure, y = _sheet(), TOP
                 y = _write_head(figure, y, table)
-            for start, cell in zip(x, cells, strict=True):
-                _write(figure, y, cell, x=start, fontsize=5.5, fontweight="bold" if number == 0 else "normal")
+            for (x, side), cell in zip(columns, cells, strict=True):
+                _write(figure, y, cell, x=x, ha=side, fontsize=5.5, fontweight="bold" if number == 0 else "normal")
             y -= LINE
         y -= LINE
         drawn = True
@@ -228,11 +228,27 @@ def _fitting(lines: Sequence[Sequence[str]]) -> list[list[str]]:
     return [[plain(text, most - 2) for text in line] for line in lines]
 
 
-def _starts(lines: Sequence[Sequence[str]]) -> list[float]:
-    """Where each column begins, by the length of its longest cell."""
+def _columns(lines: Sequence[Sequence[str]]) -> list[tuple[float, str]]:
+    """Where each column stands and at which side, by the length of its longest cell: numbers end below each other."""
     widths = [max(len(line[place]) for line in lines) + 2 for place in range(len(lines[0]))]
     step = min(0.86 / max(1, sum(widths)), 0.0085)
-    return [0.08 + step * sum(widths[:place]) for place in range(len(widths))]
+    found = []
+    for place, width in enumerate(widths):
+        begin = 0.08 + step * sum(widths[:place])
+        right = are_numbers([line[place] for line in lines[1:]])
+        found.append((begin + step * (width - 2), "right") if right else (begin, "left"))
+    return found
+
+
+def are_numbers(cells: Iterable[str]) -> bool:
+    """Whether all of them are numbers with their units, or stand where one is missing."""
+    told = [cell for cell in cells if cell not in _NO_NUMBERS]
+    return bool(told) and all(_NUMBER.fullmatch(cell) for cell in told)
+
+
+_NO_NUMBERS = frozenset({"", "-", "n/a", "same"})
+_UNIT = r" (?:[a-zA-Zµ%][a-zA-Zµ%/]*)"
+_NUMBER = re.compile(rf"[-+×]?\d[\d,.]*(?:{_UNIT}(?: \d+{_UNIT})?)?(?:, \w+)?|below [\d.]+ %")
 
 
 def _file_name(heading: str, plot: Plot, taken: set[str]) -> str:

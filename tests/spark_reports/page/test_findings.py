@@ -274,7 +274,7 @@ def test_where_no_time_passes_nobody_is_busy_idle_or_late() -> None:
     }
     assert len(find(tables, SCALE)) == 4
     assert [one.headline for one in find(tables, Scale(0, 1, 1))] == ["Everything adds up"]
-    assert key_figures(tables, Scale(0, 1, 1))[0].note.startswith("n/a/s")
+    assert key_figures(tables, Scale(0, 1, 1))[0].note.startswith("n/a, ")
 
 
 def test_what_took_no_time_is_at_once() -> None:

@@ -9,7 +9,7 @@ import pytest
 from spark_reports.page.text import NBSP
 from spark_reports.prints.cells import comparison_table, cost_table, printed, runs_table, trends_table
 from spark_reports.prints.contents import history_paper
-from spark_reports.prints.paper import LINE_CHARS, _fitting
+from spark_reports.prints.paper import LINE_CHARS, _columns, _fitting, are_numbers
 from spark_reports.questions import comparison, runs
 
 S = 1_000_000_000
@@ -88,3 +88,26 @@ def test_no_line_is_wider_than_the_sheet() -> None:
     cut = _fitting(wide)
     assert len(cut[0][0]) > 3 and sum(len(cell) + 2 for cell in cut[0]) <= LINE_CHARS
     assert _fitting([["short", "x" * 50]]) == [["short", "x" * 50]]
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (["1,499", "12", "-"], True),
+        (["1 min 40 s", "14.5 s", "n/a"], True),
+        (["-15 %, better", "same", "×3.1, worse"], True),
+        (["3.17 kB", "0 B", "below 0.1 %"], True),
+        (["2026-11-21 08:55"], False),
+        (["00:31.0"], False),
+        (["clicks", "7"], False),
+        (["-", ""], False),
+    ],
+)
+def test_numbers_are_known_by_how_they_look(cells: list[str], numbers: bool) -> None:
+    assert are_numbers(cells) is numbers
+
+
+def test_numbers_end_below_each_other_and_words_begin_so() -> None:
+    (_, words), (ends, numbers) = _columns([["group", "messages"], ["billing", "1,499"], ["a", "7"]])
+    assert (words, numbers) == ("left", "right")
+    assert 0.1 < ends < 0.94

@@ -92,7 +92,11 @@ def test_differences_have_a_size_and_a_direction(spark: SparkSession) -> None:
 
 
 def test_sums_over_sessions_of_different_lengths_are_not_judged(spark: SparkSession) -> None:
-    told = {"length_ns": [10.0 * S, 20.0 * S, 10.5 * S], "dead_lettered": [10.0, 20.0, 20.0], "p99_ns": [1.0, 2.0, 2.0]}
+    told: dict[str, list[float | None]] = {
+        "length_ns": [10.0 * S, 20.0 * S, 10.5 * S],
+        "dead_lettered": [10.0, 20.0, 20.0],
+        "p99_ns": [1.0, 2.0, 2.0],
+    }
     verdicts = {
         (row.measure, row.session): row.verdict for row in comparison.comparison(_measures(spark, told)).collect()
     }
