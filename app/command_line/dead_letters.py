@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 
 from app.command_line.numbers import whole
-from app.command_line.output import counted, json_bytes, print_facts, print_rows, say, text_of
+from app.command_line.output import json_bytes, print_facts, print_rows, say, text_of
 from app.command_line.verbs import Command, Verbs
 from broker_core.clients.admin import Admin
 from broker_core.clients.host import Host
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.plurals import counted
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
 from broker_core.queues.dead_letters import Refused
 from broker_core.snapshots import DeadLetterView

@@ -32,11 +32,6 @@ def json_bytes(data: bytes | None) -> Any:
         return {"base64": msgspec.to_builtins(data)}
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 message`, `1,000 messages`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def print_json(value: object) -> None:
     """One JSON value on a line of its own."""
     sys.stdout.write(_ENCODER.encode(value).decode() + "\n")

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from app.command_line.numbers import seconds, whole
-from app.command_line.output import counted, print_json, say
+from app.command_line.output import print_json, say
 from app.command_line.target import add_target, opened
 from app.command_line.verbs import Command
 from broker_core.clients.batches import Receipt
@@ -20,6 +20,7 @@ from broker_core.clients.host import Host
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.plurals import counted
 
 _TIMEOUT_S = 120.0
 _PATIENCE_S = 2.0  # who waits longer is told why

@@ -6,10 +6,11 @@ import argparse
 
 from app.command_line.config_options import add_flow, add_queue, flow_of, queue_of
 from app.command_line.numbers import whole
-from app.command_line.output import counted, json_bytes, print_facts, print_rows, say, text_of
+from app.command_line.output import json_bytes, print_facts, print_rows, say, text_of
 from app.command_line.verbs import Command, Verbs
 from broker_core.clients.admin import Admin
 from broker_core.clients.host import Host
+from broker_core.plurals import counted
 
 
 def command() -> Command:

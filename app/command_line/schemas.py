@@ -6,11 +6,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from app.command_line.output import counted, print_facts, print_rows, say
+from app.command_line.output import print_facts, print_rows, say
 from app.command_line.verbs import Command, Verbs
 from broker_core.clients.host import Host
 from broker_core.clients.schema_admin import SchemaAdmin
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.plurals import counted
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
 from broker_core.schemas.rule import SchemaRule
 

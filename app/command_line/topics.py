@@ -7,11 +7,12 @@ import argparse
 import msgspec
 
 from app.command_line.config_options import add_flow, add_log, flow_of, log_of
-from app.command_line.output import counted, print_facts, print_rows, say
+from app.command_line.output import print_facts, print_rows, say
 from app.command_line.verbs import Command, Verbs
 from broker_core.clients.admin import Admin
 from broker_core.clients.host import Host
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.plurals import counted
 
 
 def command() -> Command:

@@ -19,6 +19,7 @@ from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.batch import SEQUENCES, ProducerStamp
 from broker_core.messages import Message
+from broker_core.plurals import counted
 from broker_core.replies import Reply
 
 _MANY_TIMES = 16  # a batch of many that come at once may be so many times as large as one that lingers
@@ -369,8 +370,8 @@ class Sender:
         self._pump(lane)
 
     def _time_out(self, batch: Batch) -> None:
-        about = f"a batch of {len(batch.messages)} messages for {batch.topic}/{batch.partition} was not stored in time"
-        self._settle(batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, about))
+        what = f"a batch of {counted(len(batch.messages), 'message')} for {batch.topic}/{batch.partition}"
+        self._settle(batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{what} was not stored in time"))
 
     def _settle(self, batch: Batch, outcome: Published | BrokerError) -> None:
         if batch not in self.pending:

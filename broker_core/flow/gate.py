@@ -15,6 +15,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
 from broker_core.flow.config import ANSWERS, Answer, FlowConfig, Policy, Verdict
 from broker_core.flow.token_bucket import TokenBucket
+from broker_core.plurals import counted
 from broker_core.replies import Reply
 from broker_core.snapshots import GateView
 from broker_core.timers import Timer, Timers
@@ -105,7 +106,10 @@ class Gate:
         at_limit, above_rate = ANSWERS[self.config.policy]
         if self._never_fits(offer):
             limits = self._limits()
-            self._refuse(now_ns, offer, f"{count} messages of {size_bytes} bytes are more than {limits}")
+            what = (
+                f"{counted(count, 'message')} of {size_bytes} bytes {'is' if count == 1 else 'are'} more than {limits}"
+            )
+            self._refuse(now_ns, offer, what)
         elif self._line:
             self._park(now_ns, offer, f"others wait for {self.target}")
         elif full:
@@ -193,8 +197,8 @@ class Gate:
         )
 
     def _limits(self) -> str:
-        limits = [(self.config.max_messages, "messages"), (self.config.max_bytes, "bytes")]
-        allowed = " and ".join(f"{limit} {unit}" for limit, unit in limits if limit is not None)
+        limits = [(self.config.max_messages, "message"), (self.config.max_bytes, "byte")]
+        allowed = " and ".join(counted(limit, unit) for limit, unit in limits if limit is not None)
         return f"{self.target} ever takes ({allowed})"
 
     def _rate_cause(self) -> str:

@@ -29,11 +29,6 @@ def lasting(for_s: float | None) -> str:
     return "" if for_s is None else f" for {for_s:g} s"
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """ "1 message", "2 messages"."""
-    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
-
-
 def above_zero(**values: float | None) -> None:
     """Raises ValueError for the first that is neither None nor a number above 0."""
     for name, value in values.items():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from broker_core.lab.actions.action import Action, Encoding, above_zero, counted, decoded
+from broker_core.lab.actions.action import Action, Encoding, above_zero, decoded
 from broker_core.messages import Message
+from broker_core.plurals import counted
 
 
 class Redrive(Action, frozen=True, tag="redrive"):

@@ -6,7 +6,8 @@ from typing import Literal
 
 from broker_core.groups.offset_reset import Target
 from broker_core.groups.offset_reset import sentence as _where_to
-from broker_core.lab.actions.action import Action, counted
+from broker_core.lab.actions.action import Action
+from broker_core.plurals import counted
 
 
 def where_to(target: Target) -> str:

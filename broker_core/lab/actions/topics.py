@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from broker_core.flow.config import FlowConfig
-from broker_core.lab.actions.action import Action, Encoding, above_zero, counted, decoded
+from broker_core.lab.actions.action import Action, Encoding, above_zero, decoded
 from broker_core.limits import SEGMENT_BYTES
 from broker_core.log.config import Cleanup
 from broker_core.messages import Message
+from broker_core.plurals import counted
 from broker_core.schemas.compatibility import SchemaKind
 
 AT_ONCE_MAX = 10_000

@@ -18,10 +18,10 @@ from broker_core.lab.actions import (
     UndoPurgeDeadLetters,
     UndoRedrive,
 )
-from broker_core.lab.actions.action import counted
 from broker_core.lab.performers.prepared import Prepared, refuse
 from broker_core.lab.world import USER, World
 from broker_core.messages import Message
+from broker_core.plurals import counted
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
 from broker_core.queues.dead_letters import DeadLetters, RedriveResult, Refused
 from broker_core.queues.paced_redrive import PacedRedrive

@@ -26,13 +26,13 @@ from broker_core.lab.actions import (
     SubscribeGroup,
     UnsubscribeGroup,
 )
-from broker_core.lab.actions.action import counted
 from broker_core.lab.actions.groups import where_to
 from broker_core.lab.consumer import ConsumerActor
 from broker_core.lab.performers.prepared import Prepared, refuse
 from broker_core.lab.specs import GroupSpec
 from broker_core.lab.world import World
 from broker_core.names import check_name
+from broker_core.plurals import counted
 
 
 class GroupPerformer:

@@ -15,9 +15,9 @@ from broker_core.lab.actions import (
     RestoreDeleted,
     UndoPurgeQueue,
 )
-from broker_core.lab.actions.action import counted
 from broker_core.lab.performers.prepared import Prepared, refuse
 from broker_core.lab.world import USER, World
+from broker_core.plurals import counted
 
 LeaseAction = AckLease | NackLease | ExtendLease | ReleaseLease
 

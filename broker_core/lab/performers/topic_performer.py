@@ -19,11 +19,11 @@ from broker_core.lab.actions import (
     SetFlow,
     TopicAction,
 )
-from broker_core.lab.actions.action import counted
 from broker_core.lab.performers.prepared import Prepared, refuse
 from broker_core.lab.world import USER, World
 from broker_core.limits import MAX_PARTITIONS
 from broker_core.log.config import LogConfig
+from broker_core.plurals import counted
 
 
 class TopicPerformer:

@@ -142,6 +142,9 @@ def test_what_can_never_fit_is_refused_at_once(policy):
     assert bench.offer("batch", count=4, size=4).result() is Verdict.REFUSED
     assert bench.events[0].cause == "4 messages of 4 bytes are more than builds ever takes (3 messages)"
     assert bench.names() == []
+    large = GateBench(max_bytes=1_500, policy=policy)
+    large.offer("one", size=2_000)
+    assert large.events[0].cause == "1 message of 2000 bytes is more than builds ever takes (1,500 bytes)"
 
 
 def test_a_rate_lets_blocked_producers_in_when_their_time_comes():
