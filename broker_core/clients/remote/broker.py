@@ -17,6 +17,7 @@ from broker_core.clients.remote.config import RemoteConfig
 from broker_core.clients.remote.face import RemoteFace
 from broker_core.clients.remote.link import Link
 from broker_core.engine.host_loop import HostLoop
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage
 from broker_core.replies import Reply
 from broker_core.wire import fetch as reading_api
@@ -74,6 +75,13 @@ class RemoteBroker(HostLoop):
         self._timer_thread.start()
 
     # -- what a host has besides its loop
+
+    def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
+        """See `HostLoop.wait`; where nobody else reads, the calling thread reads what it waits for."""
+        left_s = self._link.read_until(reply, timeout_s)
+        if left_s == 0 and not (reply.done or self.closing):
+            raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"nothing came in {timeout_s} s")
+        return super().wait(reply, left_s)
 
     def admin(self, action: Callable[[int], T]) -> T:
         """`call` that changes what there is; it returns when that is saved."""

@@ -1,7 +1,8 @@
 """The connection of a remote client: a thread that reads, writes, and connects again.
 
 Everything here is guarded by the host's lock, which is an RLock: whoever waits for an answer gives it up meanwhile.
-Answers are settled by the link's thread, under the lock; it never runs tasks or timers, and never waits for an answer.
+Answers are settled under the lock by the link's thread, or by one that reads in its place (see `watch`). Settling runs
+no tasks and no timers, and never waits for an answer.
 """
 
 from __future__ import annotations
@@ -9,8 +10,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import random
-import selectors
-import socket
 import threading
 import time
 from collections import deque
@@ -21,7 +20,9 @@ from broker_core.clients.remote.calls import Call, Done, ignore
 from broker_core.clients.remote.config import RemoteConfig
 from broker_core.clients.remote.greeting import MAX_ANSWER_BYTES, Greeted, connect
 from broker_core.clients.remote.outgoing import Outgoing
+from broker_core.clients.remote.watch import NOBODY, READ, WRITE, Watch
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.replies import Reply
 from broker_core.wire.body import Body
 from broker_core.wire.codec import ClientCodec
 from broker_core.wire.errors import RemoteProtocolError
@@ -57,17 +58,17 @@ class Link:
         self._config = config
         self._settled, self._greeted = settled, greeted
         self._codec = ClientCodec(MAX_ANSWER_BYTES)
-        self._socket: socket.socket | None = None
+        self._watch: Watch | None = None  # of the connection, while there is one
+        self._buffer = memoryview(bytearray(_READ_BYTES))
         self._pending: dict[int, Call] = {}
         self._queued: deque[Call] = deque()  # for when there is a connection
         self._out = Outgoing()
-        self._waker, self._woken = socket.socketpair()
-        self._woken.setblocking(False)
         self._first = threading.Condition(lock)
         self._tries = 0
         self._backoff = threading.Event()
         self.leaving = False  # no connection is waited for any more
         self._closing = False
+        self._settling = NOBODY  # the thread that deals with answers just now
         self._ping_s = config.ping_ms / 1_000
         self._failure: BrokerError | None = None
         self._sent_s = self._heard_s = 0.0
@@ -89,7 +90,7 @@ class Link:
     @property
     def connected(self) -> bool:
         """True while there is a connection."""
-        return self._socket is not None
+        return self._watch is not None
 
     def post(
         self,
@@ -112,7 +113,7 @@ class Link:
         with self._lock:
             if self._closing:
                 call.finish(None, BrokerError(ErrorCode.CLOSED, "the connection to the broker"))
-            elif self._socket is not None:
+            elif self._watch is not None:
                 self._send(call)
             elif at_once or self.leaving:
                 call.finish(None, self._lost())
@@ -122,7 +123,7 @@ class Link:
 
     def ask(self, body: Body, reply: type[B], timeout_s: float | None = None, *, repeat: bool) -> B:
         """Send a request and wait for its reply; the lock is free meanwhile. Raises what the broker says."""
-        if threading.current_thread() is self._thread:
+        if threading.get_ident() in (self._settling, self._thread.ident):
             raise RuntimeError(f"{type(body).__name__} asked for in the thread that brings the answers")
         found: list[Any] = []
         with self._lock:
@@ -164,8 +165,28 @@ class Link:
 
     def flush(self) -> None:
         """Hand what was posted to the socket, as far as that takes it; the link's thread does the rest."""
-        if self._socket is not None and not self._out.stuck and self._write(self._socket):
-            self._wake_up()
+        if self._watch is not None and not self._out.stuck:
+            self._write(self._watch)
+
+    def read_until(self, reply: Reply[Any], timeout_s: float | None) -> float | None:
+        """Read and settle in the calling thread until `reply` is there; how much of the time is left.
+
+        Where somebody else reads already, or there is no connection any more, it returns at once.
+        """
+        end_s = None if timeout_s is None else time.monotonic() + timeout_s
+        with self._lock:
+            watch = self._watch
+            if watch is None or reply.done or not watch.take():
+                return timeout_s
+            reply.then(watch.ring_reader)
+        left_s = timeout_s
+        try:
+            while not (reply.done or watch.ended or left_s == 0) and self._read_in_turn(watch, left_s):
+                left_s = None if end_s is None else max(0.0, end_s - time.monotonic())
+        finally:
+            with self._lock:
+                watch.give_back()
+        return left_s
 
     def close(self) -> None:
         """Everything that waits fails with CLOSED. The second call does nothing."""
@@ -175,12 +196,12 @@ class Link:
                 self._closing = True
                 self._fail_all(BrokerError(ErrorCode.CLOSED, "the connection to the broker"))
                 self._first.notify_all()
+            watch = self._watch
+            if watch is not None:
+                watch.ring()
         self._backoff.set()
-        self._wake_up()
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join()
-        for each in (self._waker, self._woken):
-            each.close()
 
     # -- under the lock
 
@@ -198,11 +219,10 @@ class Link:
         self._pending[correlation] = call
         self._out.add(data)
 
-    def _write(self, sock: socket.socket) -> bool:
-        """Whether the socket has to be waited for."""
-        if self._out.write(sock):
+    def _write(self, watch: Watch) -> None:
+        if self._out.write(watch.socket):
             self._sent_s = time.monotonic()
-        return self._out.stuck
+        watch.want_write(self._out.stuck)
 
     def _lost(self) -> BrokerError:
         return self._failure or BrokerError(ErrorCode.CONNECTION_LOST, self.place)
@@ -232,10 +252,6 @@ class Link:
 
     # -- the link's thread
 
-    def _wake_up(self) -> None:
-        with contextlib.suppress(OSError):
-            self._waker.send(b"\0", socket.MSG_DONTWAIT)
-
     def _work(self) -> None:
         while not self._closing:
             try:
@@ -244,21 +260,19 @@ class Link:
             except Exception as error:
                 self._failed(error)
                 continue
-            sock = greeted.socket
+            watch = Watch(greeted.socket)
             with self._lock:
-                self._begin(greeted)
+                self._begin(greeted, watch)
             try:
-                self._serve(sock)
+                self._serve(watch)
                 reason = "the broker has closed it"
             except (OSError, RemoteProtocolError) as error:
                 reason = str(error)
             except Exception as error:
                 _log.exception("the connection to %s is given up", self.place)
                 reason = str(error)
-            with contextlib.suppress(OSError):
-                sock.close()
             with self._lock:
-                self._end(reason)
+                self._end(reason, watch)
 
     def _failed(self, error: Exception) -> None:
         """There is no connection: say so to the first who waits, and try again a little later each time."""
@@ -276,9 +290,9 @@ class Link:
         self._tries += 1
         self._backoff.wait(backoff_ms / 1_000 * random.uniform(0.8, 1.2))
 
-    def _begin(self, greeted: Greeted) -> None:
+    def _begin(self, greeted: Greeted, watch: Watch) -> None:
         hello = greeted.hello
-        self._socket, self._codec = greeted.socket, greeted.codec
+        self._watch, self._codec = watch, greeted.codec
         self._failure, self._tries = None, 0
         self._sent_s = self._heard_s = time.monotonic()
         self.connects += 1
@@ -292,8 +306,9 @@ class Link:
         self._first.notify_all()
         self._settled()
 
-    def _end(self, reason: str) -> None:
-        self._socket = None
+    def _end(self, reason: str, watch: Watch) -> None:
+        self._watch = None
+        watch.end()
         self._out = Outgoing()
         if self._closing:
             return
@@ -309,49 +324,62 @@ class Link:
                 call.finish(None, self._failure)
         self._settled()
 
-    def _serve(self, sock: socket.socket) -> None:
+    def _serve(self, watch: Watch) -> None:
         """Read and write until the connection ends. Raises what ended it."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._woken, selectors.EVENT_READ)
-            selector.register(sock, selectors.EVENT_READ)
-            events, looked_s = selectors.EVENT_READ, time.monotonic()
-            while not self._closing:
-                wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._out.stuck else 0)
-                if wanted != events:
-                    selector.modify(sock, wanted)
-                    events = wanted
-                for key, ready in selector.select(min(self._ping_s, _LOOK_S if self._pending else _IDLE_S)):
-                    if key.fileobj is self._woken:
-                        with contextlib.suppress(BlockingIOError):
-                            self._woken.recv(4_096)
-                    else:
-                        if ready & selectors.EVENT_WRITE:
-                            with self._lock:
-                                self._write(sock)
-                                self.flush()
-                        if ready & selectors.EVENT_READ and not self._read(sock):
-                            return
-                now_s = time.monotonic()
-                if now_s - looked_s >= _LOOK_S:
-                    looked_s = now_s
-                    with self._lock:
-                        self._look(now_s)
+        looked_s = time.monotonic()
+        while not self._closing:
+            ready = watch.wait(min(self._ping_s, _LOOK_S if self._pending else _IDLE_S))
+            if ready & WRITE:
+                with self._lock:
+                    self._write(watch)
+                    self.flush()
+            if ready & READ and not self._read(watch):
+                return
+            if watch.failure is not None:
+                raise watch.failure
+            now_s = time.monotonic()
+            if now_s - looked_s >= _LOOK_S:
+                looked_s = now_s
+                with self._lock:
+                    self._look(now_s)
 
-    def _read(self, sock: socket.socket) -> bool:
-        """Settle what has come; False where nothing will come any more."""
-        try:
-            data = sock.recv(_READ_BYTES)
-        except (BlockingIOError, InterruptedError):
+    # -- in the thread that reads
+
+    def _read_in_turn(self, watch: Watch, timeout_s: float | None) -> bool:
+        """Wait and read once, in another thread than the link's; False where that one must go on."""
+        if not watch.wait_to_read(timeout_s):
             return True
-        if not data:
+        try:
+            return self._read(watch)
+        except Exception as error:
+            watch.failure = error
             return False
+        except BaseException:
+            # Somebody presses Ctrl+C, and what was read may be lost.
+            watch.failure = ConnectionError("reading was interrupted")
+            raise
+
+    def _read(self, watch: Watch) -> bool:
+        """Settle what has come; False where nothing will come any more."""
         with self._lock:
+            if watch.ended:
+                return False
+            try:
+                size_bytes = watch.socket.recv_into(self._buffer)
+            except (BlockingIOError, InterruptedError):
+                return True
+            if not size_bytes:
+                return False
             self._heard_s = time.monotonic()
-            for answer in self._codec.receive(data):
-                call = self._pending.pop(answer.correlation, None)
-                if call is not None:
-                    call.finish(answer.body, answer.error)
-            self._settled()
+            self._settling = threading.get_ident()
+            try:
+                for answer in self._codec.receive(bytes(self._buffer[:size_bytes])):
+                    call = self._pending.pop(answer.correlation, None)
+                    if call is not None:
+                        call.finish(answer.body, answer.error)
+                self._settled()
+            finally:
+                self._settling = NOBODY
         return True
 
     def _look(self, now_s: float) -> None:

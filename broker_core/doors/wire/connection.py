@@ -34,7 +34,7 @@ MOST_AT_ONCE_NS = NS_PER_MS  # in one call of the host: others wait for it
 MOST_PARKED = 1_000  # waits of one connection: fetches, takes, joins
 
 
-class WireConnection(asyncio.Protocol):
+class WireConnection(asyncio.BufferedProtocol):
     """Reads requests, has them served, writes the replies as they come."""
 
     def __init__(self, door: WireDoor) -> None:
@@ -76,6 +76,14 @@ class WireConnection(asyncio.Protocol):
         )
         if not door.let_in(self):
             self._refuse_all(BrokerError(ErrorCode.THROTTLED, "there are as many connections as are allowed"))
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where bytes are to be put."""
+        return self._door.buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """They have come."""
+        self.data_received(bytes(self._door.buffer[:nbytes]))
 
     def data_received(self, data: bytes) -> None:
         """Bytes have come."""

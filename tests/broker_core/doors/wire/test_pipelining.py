@@ -36,7 +36,7 @@ def calls(host: BrokerHost, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def order_of_answers(talk: Talk, count: int) -> list[int]:
-    found = []
+    found: list[int] = []
     while len(found) < count:
         data = talk.socket.recv(1 << 18)
         assert data
@@ -133,7 +133,13 @@ def test_what_the_disk_refuses_is_refused_to_all(host: BrokerHost, monkeypatch: 
     Admin(host).create_topic("t", 1)
     appends = Appends(host.broker)
     appends.more_follow = True
-    given: dict[str, Any] = {"size_bytes": 100, "client": "p", "producer": None, "on_appended": lambda _: None, "deadline_ns": 0}
+    given: dict[str, Any] = {
+        "size_bytes": 100,
+        "client": "p",
+        "producer": None,
+        "on_appended": lambda _: None,
+        "deadline_ns": 0,
+    }
     replies = [host.call(lambda now: appends.publish_batch(now, "t", 0, [Message(b"x")], **given)) for _ in range(3)]
     full = BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full")
 
