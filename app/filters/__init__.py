@@ -2,6 +2,6 @@
 
 from app.filters.error import FilterError
 from app.filters.field import Field, Fields
-from app.filters.filter import Filter, parse
+from app.filters.filter import Filter, judged, parse
 
-__all__ = ["Field", "Fields", "Filter", "FilterError", "parse"]
+__all__ = ["Field", "Fields", "Filter", "FilterError", "judged", "parse"]

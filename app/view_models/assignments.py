@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
+from app.view_models.columns import Column
 from app.view_models.formats import Times, session_time
 from app.view_models.owners import Owners
 from app.view_models.ownership import OwnershipFeed
-from app.view_models.table import Column, TableModel
+from app.view_models.table import TableModel
 from broker_core.snapshots import GroupView, Snapshot
 from widgets.roles import Role
 from widgets.words import tr

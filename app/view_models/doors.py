@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
+from app.view_models.columns import Column
 from app.view_models.feed import PanelFeed
 from app.view_models.filter_help import help_rows
 from app.view_models.formats import Times, byte_size, count, rate, session_time
-from app.view_models.table import Column, TableModel
+from app.view_models.table import TableModel
 from broker_core.doors.connections import ConnectionView
 from broker_core.snapshots import Snapshot
 from widgets.panels.doors import DoorFacts, DoorsPanel

@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Qt
 
-from app.filters import FilterError, parse
+from app.filters import judged
 from app.history.history import History
 from app.view_models.events import EventsModel
 from app.view_models.feed import PanelFeed
@@ -153,13 +153,8 @@ class EventsFeed(PanelFeed):
         self._say()
 
     def _set_filter(self, text: str) -> None:
-        try:
-            wanted = parse(text, self._model.fields)
-        except FilterError as error:
-            self._view.set_filter_problem(str(error))
-            return
-        self._view.set_filter_problem("")
-        if text != self._filter_text:
+        wanted = judged(text, self._model.fields, self._view.set_filter_problem)
+        if wanted is not None and text != self._filter_text:
             self._filter_text = text
             self._test = self._model.test(wanted)
             self._begin()

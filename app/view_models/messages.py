@@ -9,10 +9,10 @@ from PySide6.QtCore import QObject
 
 from app.filters import Field, Filter
 from app.history.life import Place
+from app.view_models.columns import Column
 from app.view_models.formats import Times, byte_size, plain_text, session_time
 from app.view_models.message_pages import MessageRow
 from app.view_models.paged import PagedModel
-from app.view_models.table import Column
 from broker_core.messages import StoredMessage
 from widgets.roles import Role
 from widgets.words import tr

@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Qt
 
 from app.answers import Answers, Asked
-from app.filters import FilterError, parse
+from app.filters import judged
 from app.view_models import message_pages as pages
 from app.view_models.feed import PanelFeed
 from app.view_models.filter_help import help_rows
@@ -273,13 +273,8 @@ class MessagesFeed(PanelFeed):
     # -- filter and words
 
     def _set_filter(self, text: str) -> None:
-        try:
-            wanted = parse(text, self._model.fields)
-        except FilterError as error:
-            self._view.set_filter_problem(str(error))
-            return
-        self._view.set_filter_problem("")
-        if text != self._filter_text:
+        wanted = judged(text, self._model.fields, self._view.set_filter_problem)
+        if wanted is not None and text != self._filter_text:
             self._filter_text = text
             self._test = message_test(wanted)
             self.begin()

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
+from app.view_models.columns import Column
 from app.view_models.formats import NOT_APPLICABLE, count, duration
 from app.view_models.owners import Owners
-from app.view_models.table import Column, TableModel
+from app.view_models.table import TableModel
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.snapshots import Snapshot
 from widgets.roles import Role

@@ -7,26 +7,20 @@ which only the pages in sight are held; and a *list*, which is what a filter or 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
-from app.filters import Field, Fields
-from app.filters.field import folded
-from app.view_models.table import Column
+from app.filters import Field
+from app.view_models.columns import Column, ColumnModel, Index, Row
 from widgets.roles import Role
-from widgets.words import tr
 
-Row = TypeVar("Row")
-Index = QModelIndex | QPersistentModelIndex
 PAGE = 100
 PAGES_HELD = 300
 WAITING = "…"
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
-class PagedModel(QAbstractTableModel, Generic[Row]):
+class PagedModel(ColumnModel[Row]):
     """`page_wanted(first, end)` comes with numbers of rows that are looked at and not held; answer with `put`.
 
     `more` are fields that a filter may ask for and that are no column.
@@ -42,11 +36,7 @@ class PagedModel(QAbstractTableModel, Generic[Row]):
         *,
         more: Sequence[tuple[Field, Callable[[Row], Any]]] = (),
     ) -> None:
-        super().__init__(parent)
-        self.columns = tuple(columns)
-        asked = [column.asked() for column in self.columns] + list(more)
-        self.fields = Fields(field for field, _ in asked)
-        self.answers: dict[str, Callable[[Row], Any]] = {folded(field.name): get for field, get in asked}
+        super().__init__(columns, more, parent)
         self._key = key
         self._first = 0
         self._end = 0
@@ -62,17 +52,13 @@ class PagedModel(QAbstractTableModel, Generic[Row]):
             return 0
         return self._end - self._first if self._list is None else len(self._list)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Declared columns."""
-        return 0 if parent.isValid() else len(self.columns)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """The cell's value; dots where the row is not here yet."""
         if not index.isValid():
             return None
         column = self.columns[index.column()]
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if column.numeric else _LEFT
+            return column.alignment
         if role == Role.NUMERIC:
             return column.numeric
         row = self.row_at(index.row())
@@ -86,19 +72,6 @@ class PagedModel(QAbstractTableModel, Generic[Row]):
             return column.hint(row) if column.hint is not None else None
         getter = column.roles.get(role)
         return None if getter is None else getter(row)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Titles, their alignment and what the column means."""
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
-            return None
-        column = self.columns[section]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return tr(column.title)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if column.numeric else _LEFT
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tr(column.about) or None
-        return column.numeric if role == Role.NUMERIC else None
 
     # -- a range
 

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
+from app.view_models.columns import Column
 from app.view_models.formats import byte_size, count, duration, rate
 from app.view_models.rates import Rates
-from app.view_models.table import Column, TableModel
+from app.view_models.table import TableModel
 from broker_core.snapshots import ActorView, GroupView, QueueView, Snapshot
 from widgets.roles import Role
 from widgets.words import tr

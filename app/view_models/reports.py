@@ -7,9 +7,10 @@ from collections.abc import Callable, Hashable
 from PySide6.QtCore import QObject
 
 from app.reports import Report
+from app.view_models.columns import Column
 from app.view_models.feed import PanelFeed
 from app.view_models.filter_help import help_rows
-from app.view_models.table import Column, TableModel
+from app.view_models.table import TableModel
 from broker_core.snapshots import Snapshot
 from widgets.panels.report import FindingFacts, ReportPanel
 from widgets.words import tr

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
+from app.view_models.columns import Column
 from app.view_models.feed import PanelFeed
 from app.view_models.filter_help import help_rows
 from app.view_models.formats import Times, count, session_time
 from app.view_models.refusal_feed import Refusal, RefusalFeed
-from app.view_models.table import Column, TableModel
+from app.view_models.table import TableModel
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.lab.simulation import Simulation

@@ -9,10 +9,11 @@ from PySide6.QtCore import QObject
 
 from app.answers import Answers, Asked
 from app.filters import Field
+from app.view_models.columns import Column
 from app.view_models.feed import PanelFeed
 from app.view_models.filter_help import help_rows
 from app.view_models.formats import Times, byte_size, duration, session_time
-from app.view_models.table import Column, TableModel
+from app.view_models.table import TableModel
 from broker_core.clock import NS_PER_S
 from broker_core.lab.simulation import Simulation
 from broker_core.log.config import LogConfig

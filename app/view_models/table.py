@@ -6,59 +6,23 @@ for. Sorting and filtering happen here and not in a proxy, because a proxy asks 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
-from app.filters import Field, Fields, FilterError, parse
-from app.filters.field import Kind, folded
+from app.filters import Field, judged
+from app.view_models.columns import Column, ColumnModel, Index, Row
 from app.view_models.row_changes import common_prefix, common_suffix, row_changes
 from app.view_models.sifter import Sifter, Wanted
 from widgets.roles import Role
-from widgets.words import tr
 
-Row = TypeVar("Row")
-Index = QModelIndex | QPersistentModelIndex
 _MAX_CELL_SIGNALS = 48
 # Where more rows differ, to find out which came and which went takes longer than to lay out anew.
 _MAX_COMPARED = 5_000
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
-@dataclass(frozen=True)
-class Column(Generic[Row]):
-    """One column: its title (with the unit), the text of a cell, and what else the delegates ask for.
-
-    `sort` gives values of one type, the text where it is None. `live` marks a column that changes with the clock alone.
-
-    A filter asks for it as `field`, the title without its unit where that is ""; `kind` says what `value` gives, or
-    `sort` where there is no `value`. Without a kind a column of numbers has numbers, and any other its text.
-    """
-
-    title: str
-    text: Callable[[Row], str]
-    sort: Callable[[Row], Any] | None = None
-    numeric: bool = False
-    hint: Callable[[Row], str] | None = None
-    roles: Mapping[int, Callable[[Row], object]] = field(default_factory=dict)
-    about: str = ""
-    live: bool = False
-    field: str = ""
-    kind: Kind | None = None
-    value: Callable[[Row], Any] | None = None
-
-    def asked(self) -> tuple[Field, Callable[[Row], Any]]:
-        """What a filter may ask of the column, and what answers."""
-        name = folded(self.field or self.title.partition("(")[0].strip())
-        kind = self.kind or ("number" if self.numeric and self.sort is not None else "text")
-        plain = self.text if kind == "text" else self.sort or self.text
-        return Field(name, kind, self.about), self.value or plain
-
-
-class TableModel(QAbstractTableModel, Generic[Row]):
+class TableModel(ColumnModel[Row]):
     """Rows under declared columns.
 
     `counted(shown, total)` comes when either count changes, `filter_judged(sentence)` with what is wrong with a filter,
@@ -80,11 +44,7 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         *,
         more: Sequence[tuple[Field, Callable[[Row], Any]]] = (),
     ) -> None:
-        super().__init__(parent)
-        self.columns = tuple(columns)
-        asked = [column.asked() for column in self.columns] + list(more)
-        self.fields = Fields(field for field, _ in asked)
-        self._answers: dict[str, Callable[[Row], Any]] = {folded(field.name): get for field, get in asked}
+        super().__init__(columns, more, parent)
         self._key = key
         self._haystack = haystack or self._all_texts
         self._source: Sequence[Row] = ()
@@ -115,10 +75,6 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         """Rows that are shown."""
         return 0 if parent.isValid() else len(self._shown)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Declared columns."""
-        return 0 if parent.isValid() else len(self.columns)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """The cell's value for a role of Qt or of `widgets.roles`."""
         if not index.isValid():
@@ -130,21 +86,8 @@ class TableModel(QAbstractTableModel, Generic[Row]):
         if role == Role.NUMERIC:
             return self.columns[place].numeric
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if self.columns[place].numeric else _LEFT
+            return self.columns[place].alignment
         return None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Titles, their alignment and what the column means."""
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
-            return None
-        column = self.columns[section]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return tr(column.title)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if column.numeric else _LEFT
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tr(column.about) or None
-        return column.numeric if role == Role.NUMERIC else None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Sort by a column from now on; -1 for the order in which the rows are given."""
@@ -163,15 +106,10 @@ class TableModel(QAbstractTableModel, Generic[Row]):
 
     def set_filter(self, text: str) -> None:
         """Show only rows that the filter finds; where it cannot be read, the rows stay and `filter_judged` says why."""
-        try:
-            wanted = parse(text, self.fields)
-        except FilterError as error:
-            self.filter_judged.emit(str(error))
-            return
-        self.filter_judged.emit("")
-        if text != self._filter_text:
+        wanted = judged(text, self.fields, self.filter_judged.emit)
+        if wanted is not None and text != self._filter_text:
             self._filter_text = text
-            self._test = None if wanted.takes_all else wanted.tester(self._answers, self._folded)
+            self._test = None if wanted.takes_all else wanted.tester(self.answers, self._folded)
             self._arrange()
 
     def set_only(self, wanted: Callable[[Row], bool] | None) -> None:

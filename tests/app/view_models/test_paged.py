@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
+from app.view_models.columns import Column
 from app.view_models.paged import PAGE, PAGES_HELD, PagedModel
-from app.view_models.table import Column
 from widgets.roles import Role
 
 

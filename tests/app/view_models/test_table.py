@@ -10,8 +10,9 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QTableView
 
+from app.view_models.columns import Column
 from app.view_models.row_changes import MAX_RANGES, common_prefix, common_suffix, row_changes
-from app.view_models.table import Column, TableModel
+from app.view_models.table import TableModel
 from widgets.panels.table_panel import ColumnLook, RowTable
 from widgets.roles import Role
 
