@@ -17,10 +17,12 @@ from broker_core.lab.actions import (
     SlowDown,
     UserAction,
 )
-from broker_core.lab.specs import ConsumerSpec, Failure, WorkerSpec, numbered
+from broker_core.lab.arrivals import FileArrivals
+from broker_core.lab.specs import ConsumerSpec, Failure, ProducerSpec, WorkerSpec, numbered
 from broker_core.lab.strict_yaml import Document, YamlError
 from broker_core.limits import MAX_PARTITIONS
 from broker_core.names import check_name
+from broker_core.plurals import counted
 from broker_core.schemas.compatibility import read_schema
 from broker_core.schemas.json_schema_text import InvalidSchemaError
 
@@ -112,6 +114,7 @@ class _References:
         scenario = self._scenario
         for index, producer in enumerate(scenario.producers):
             self._known(("producers", index, "to"), "topic or queue", producer.to, self._topics | self._queues)
+            self._check_priorities(("producers", index, "arrivals"), producer)
         for index, consumer in enumerate(scenario.consumers):
             if consumer.group:
                 self._known(("consumers", index, "group"), "group", consumer.group, self._groups)
@@ -120,6 +123,14 @@ class _References:
             self._check_failures(("workers", index, "failures"), worker.failures)
         for index, subscriber in enumerate(scenario.subscribers):
             self._check_failures(("subscribers", index, "failures"), subscriber.failures)
+
+    def _check_priorities(self, path: Place, producer: ProducerSpec) -> None:
+        """A queue refuses what it has no level for."""
+        drawn = 0 if isinstance(producer.arrivals, FileArrivals) else len(producer.arrivals.priorities)
+        queue = next((queue for queue in self._scenario.queues if queue.name == producer.to), None)
+        if queue is not None and drawn > queue.config.priorities:
+            has = counted(queue.config.priorities, "priority level")
+            self._fail(path, f"{producer.name} draws {drawn} priorities, but the queue {queue.name} has {has}.")
 
     def _check_failures(self, path: Place, failures: tuple[Failure, ...]) -> None:
         if sum(failure.rate for failure in failures if failure.when is None) > 1:

@@ -40,7 +40,6 @@ def arrivals(draw: st.DrawFn) -> dict[str, Any]:
         **shapes[kind],
         "spacing": spacing,
         "keys": draw(st.sampled_from([0, 3])),
-        "priorities": [1, 2],
     }
 
 
@@ -66,6 +65,8 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
         {"name": f"p{number}", "to": draw(st.sampled_from(targets)), "arrivals": draw(arrivals())}
         for number in range(draw(st.integers(1, 3)))
     ]
+    for producer in producers:
+        producer["arrivals"]["priorities"] = [1, 2][: queue_config["priorities"]]
     if draw(st.booleans()):
         producers[0]["adaptive"] = {"base_s": 0.1}
     else:

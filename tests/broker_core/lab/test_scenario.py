@@ -108,6 +108,7 @@ schedule:
         ("consumer: reader-1", "consumer: shop", 32, "no consumer 'shop'"),
         ("per_s: 5", "per_s: 5, spacing: poison", 15, "poison"),
         ("kind: rate, per_s: 5", "kind: bursty, per_s: 5, on_s: 0, off_s: 1", 15, "on_s must be above 0"),
+        ("to: orders\n    arrivals: {", "to: jobs\n    arrivals: {priorities: [1, 2], ", 15, "draws 2 priorities"),
         ("kind: rate, per_s: 5}", "kind: rate, per_s: 5}\n    linger_ms: -1", 13, "linger_ms must be 0 or more"),
         (
             "kind: rate, per_s: 5}",
