@@ -18,10 +18,11 @@ def check_priorities(queue: str, levels: int, messages: Sequence[Message]) -> No
     RabbitMQ takes such a message for one of its highest level. Here that would be the least urgent one, and a mistyped
     number would wait behind all others without a word.
     """
-    for message in messages:
-        if not 0 <= message.priority < levels:
+    # Every queue has a level 0, where nearly all messages go.
+    for priority in [message.priority for message in messages if message.priority]:
+        if not 0 <= priority < levels:
             those = "priority 0 only" if levels == 1 else f"priorities from 0, the most urgent, to {levels - 1}"
-            raise BrokerError(ErrorCode.INVALID_RECORD, f"{queue} has {those}, and none of {message.priority}")
+            raise BrokerError(ErrorCode.INVALID_RECORD, f"{queue} has {those}, and none of {priority}")
 
 
 class Levels:
