@@ -21,7 +21,7 @@ def call(*arguments: object, **options: object) -> subprocess.CompletedProcess[s
         [sys.executable, str(ROOT / "main.py"), *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=280,
         check=False,
         **options,  # type: ignore[call-overload]
     )
