@@ -20,6 +20,7 @@ from broker_core.doors.http.consumers import Consumers
 from broker_core.doors.http.members import Members
 from broker_core.doors.http.metrics import Metrics
 from broker_core.doors.http.reading import Held, converted, decoded, query_of, read_body
+from broker_core.doors.http.shapes.basics import Name
 from broker_core.doors.served import ServedHost
 from broker_core.errors import BrokerError
 from broker_core.replies import Reply
@@ -132,6 +133,12 @@ class Call:
     def path(self, name: str, kind: Any = str) -> Any:
         """Raises MALFORMED_REQUEST."""
         return converted(self.request.path_params[name], kind, name)
+
+    def name_of(self, kind: Kind, operation: Operation) -> str:
+        """The name in the path, of what the caller may use so. Raises MALFORMED_REQUEST, FORBIDDEN."""
+        name: str = self.path(kind, Name)
+        self.must(operation, kind, name)
+        return name
 
     # -- doing it
 

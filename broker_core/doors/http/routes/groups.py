@@ -28,24 +28,21 @@ async def list_groups(call: Call) -> shapes.GroupsAnswer:
 @operation("GET", "/v1/groups/{group}", shapes.GroupAnswer)
 async def describe_group(call: Call) -> shapes.GroupAnswer:
     """A group's state, members, offsets and lag."""
-    name = call.path("group", Name)
-    call.must(READ, "group", name)
+    name = call.name_of("group", READ)
     return shapes.GroupAnswer.of(call.desk.admin.describe_group(name))
 
 
 @operation("DELETE", "/v1/groups/{group}", status=204, errors=(409,))
 async def delete_group(call: Call) -> None:
     """Forget an empty group and its offsets."""
-    name = call.path("group", Name)
-    call.must(ADMIN, "group", name)
+    name = call.name_of("group", ADMIN)
     await call.slow(lambda: call.desk.admin.delete_group(name))
 
 
 @operation("GET", "/v1/groups/{group}/offsets", shapes.OffsetsAnswer)
 async def list_offsets(call: Call) -> shapes.OffsetsAnswer:
     """Where a group is: committed offsets and lag."""
-    name = call.path("group", Name)
-    call.must(READ, "group", name)
+    name = call.name_of("group", READ)
     return shapes.OffsetsAnswer(offsets=[shapes.OffsetAnswer.of(each) for each in call.desk.admin.lag(name)])
 
 
@@ -85,8 +82,7 @@ async def join(call: Call) -> shapes.Joined:
     The member takes part in the group from its first poll on, and leaves it where no request of it comes for
     `session_timeout_ms`.
     """
-    group = call.path("group", Name)
-    call.must(READ, "group", group)
+    group = call.name_of("group", READ)
     body = await call.body(shapes.Join)
     for topic in body.topics:
         call.must(READ, "topic", topic)
@@ -159,8 +155,7 @@ async def leave(call: Call) -> None:
 
 
 def _member(call: Call) -> GroupMember:
-    group = call.path("group", Name)
-    call.must(READ, "group", group)
+    group = call.name_of("group", READ)
     return call.desk.members.find(group, call.path("member"))
 
 

@@ -9,7 +9,7 @@ from broker_core.doors.http.desk import ADMIN, READ, SPARE_S, WRITE, Call
 from broker_core.doors.http.messages import publish, shown, shown_headers, shown_pair
 from broker_core.doors.http.routing import Operations
 from broker_core.doors.http.shapes import queues as shapes
-from broker_core.doors.http.shapes.basics import Encoding, Name
+from broker_core.doors.http.shapes.basics import Encoding
 from broker_core.doors.http.shapes.topics import BatchPublished, PublishBatch
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.queues.lease import Lease
@@ -65,24 +65,21 @@ async def create_subscription(call: Call) -> shapes.QueueAnswer:
 @operation("GET", "/v1/queues/{queue}", shapes.QueueAnswer)
 async def describe_queue(call: Call) -> shapes.QueueAnswer:
     """A queue's counts, settings and leases."""
-    name = call.path("queue", Name)
-    call.must(READ, "queue", name)
+    name = call.name_of("queue", READ)
     return _described(call, name)
 
 
 @operation("DELETE", "/v1/queues/{queue}", status=204, errors=(409,))
 async def delete_queue(call: Call) -> None:
     """Delete a queue or subscription, its messages and its dead letters."""
-    name = call.path("queue", Name)
-    call.must(ADMIN, "queue", name)
+    name = call.name_of("queue", ADMIN)
     await call.slow(lambda: call.desk.admin.delete_queue(name))
 
 
 @operation("POST", "/v1/queues/{queue}/messages", BatchPublished, body=PublishBatch, errors=(409,))
 async def send(call: Call) -> BatchPublished:
     """Put messages into a queue; their priority chooses the level."""
-    name = call.path("queue", Name)
-    call.must(WRITE, "queue", name)
+    name = call.name_of("queue", WRITE)
     body = await call.body(PublishBatch)
     _found(call, name)
     client = call.named(body.producer_id)
@@ -92,8 +89,7 @@ async def send(call: Call) -> BatchPublished:
 @operation("GET", "/v1/queues/{queue}/messages", shapes.Peeked, query=shapes.PeekQuery)
 async def peek(call: Call) -> shapes.Peeked:
     """Look at the next messages of a queue without taking them."""
-    name = call.path("queue", Name)
-    call.must(READ, "queue", name)
+    name = call.name_of("queue", READ)
     query = call.query(shapes.PeekQuery)
     found = call.desk.admin.peek_queue(name, query.max_messages)
     return shapes.Peeked(messages=[shown(message, query.encoding) for message in found])
@@ -102,8 +98,7 @@ async def peek(call: Call) -> shapes.Peeked:
 @operation("POST", "/v1/queues/{queue}/take", shapes.Taken, body=shapes.Take, errors=(409,))
 async def take(call: Call) -> shapes.Taken:
     """Take messages; each is the caller's until its lease ends."""
-    name = call.path("queue", Name)
-    call.must(READ, "queue", name)
+    name = call.name_of("queue", READ)
     body = await call.body(shapes.Take)
     holder = call.named(body.holder)
     wait_ns = call.wait_ms(body.timeout_ms) * NS_PER_MS
@@ -178,16 +173,14 @@ async def release(call: Call) -> shapes.LeasesDone:
 @operation("POST", "/v1/queues/{queue}/purge", shapes.Messages, errors=(409,))
 async def purge_queue(call: Call) -> shapes.Messages:
     """Take out everything that nobody holds."""
-    name = call.path("queue", Name)
-    call.must(ADMIN, "queue", name)
+    name = call.name_of("queue", ADMIN)
     return shapes.Messages(messages=call.desk.admin.purge_queue(name))
 
 
 @operation("POST", "/v1/queues/{queue}/undo-purge", shapes.Messages, errors=(409,))
 async def undo_purge_queue(call: Call) -> shapes.Messages:
     """Bring back what the last purge took, unless that is more than a minute ago."""
-    name = call.path("queue", Name)
-    call.must(ADMIN, "queue", name)
+    name = call.name_of("queue", ADMIN)
     return shapes.Messages(messages=call.desk.admin.undo_purge_queue(name))
 
 
@@ -215,8 +208,7 @@ def delivery(lease: Lease, now_ns: int, wanted: Encoding) -> shapes.Delivery:
 
 def _each(call: Call, leases: list[str], use: Use) -> shapes.LeasesDone:
     """`use` each lease; where none could be used, raises what the first had to say."""
-    name = call.path("queue", Name)
-    call.must(READ, "queue", name)
+    name = call.name_of("queue", READ)
 
     def run(now_ns: int) -> list[tuple[str, BrokerError]]:
         queue = call.broker.queue(name)

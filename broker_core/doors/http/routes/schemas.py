@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from broker_core.doors.guard.access import Operation
 from broker_core.doors.http.desk import ADMIN, READ, WRITE, Call
 from broker_core.doors.http.routing import Operations
 from broker_core.doors.http.shapes import schemas as shapes
-from broker_core.doors.http.shapes.basics import Name, Version
+from broker_core.doors.http.shapes.basics import Version
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
 
@@ -40,21 +39,21 @@ async def set_default_compatibility(call: Call) -> None:
 @operation("GET", "/v1/schemas/{subject}", shapes.SubjectAnswer)
 async def describe_subject(call: Call) -> shapes.SubjectAnswer:
     """A subject's versions and mode."""
-    name = _named(call, READ)
+    name = call.name_of("subject", READ)
     return call.host.call(lambda _now: _subject(call, name))
 
 
 @operation("DELETE", "/v1/schemas/{subject}", shapes.Versions)
 async def delete_subject(call: Call) -> shapes.Versions:
     """Delete all versions of a subject."""
-    name = _named(call, ADMIN)
+    name = call.name_of("subject", ADMIN)
     return shapes.Versions(versions=list(await call.slow(lambda: call.desk.schemas.delete_subject(name))))
 
 
 @operation("PUT", "/v1/schemas/{subject}/compatibility", status=204, body=shapes.SetCompatibility)
 async def set_compatibility(call: Call) -> None:
     """Choose which versions of a subject must be able to read which."""
-    name = _named(call, ADMIN)
+    name = call.name_of("subject", ADMIN)
     body = await call.body(shapes.SetCompatibility)
     mode = None if body.mode is None else Compatibility[body.mode]
     await call.slow(lambda: call.desk.schemas.set_compatibility(mode, name))
@@ -70,7 +69,7 @@ async def set_compatibility(call: Call) -> None:
 )
 async def register_schema(call: Call) -> shapes.VersionAnswer:
     """Register a new version; the same schema again is the version that there is."""
-    name = _named(call, WRITE)
+    name = call.name_of("subject", WRITE)
     body = await call.body(shapes.SchemaText)
     return shapes.VersionAnswer.of(
         await call.slow(lambda: call.desk.schemas.register(name, _text(body), SchemaKind(body.kind)))
@@ -80,21 +79,21 @@ async def register_schema(call: Call) -> shapes.VersionAnswer:
 @operation("GET", "/v1/schemas/{subject}/versions/{version}", shapes.VersionAnswer)
 async def describe_version(call: Call) -> shapes.VersionAnswer:
     """One version of a subject."""
-    name, version = _named(call, READ), call.path("version", Version)
+    name, version = call.name_of("subject", READ), call.path("version", Version)
     return shapes.VersionAnswer.of(call.host.call(lambda _now: call.desk.schemas.registry.version(name, version)))
 
 
 @operation("DELETE", "/v1/schemas/{subject}/versions/{version}", status=204)
 async def delete_version(call: Call) -> None:
     """Delete one version of a subject; its number is not given again."""
-    name, version = _named(call, ADMIN), call.path("version", Version)
+    name, version = call.name_of("subject", ADMIN), call.path("version", Version)
     await call.slow(lambda: call.desk.schemas.delete_version(name, version))
 
 
 @operation("POST", "/v1/schemas/{subject}/check", shapes.CheckAnswer, body=shapes.SchemaText)
 async def check_schema(call: Call) -> shapes.CheckAnswer:
     """Say whether a schema could be registered, and what speaks against it; nothing is changed."""
-    name = _named(call, READ)
+    name = call.name_of("subject", READ)
     body = await call.body(shapes.SchemaText)
     try:
         found = await call.slow(lambda: call.desk.schemas.check(name, _text(body), SchemaKind(body.kind)))
@@ -109,7 +108,7 @@ async def check_schema(call: Call) -> shapes.CheckAnswer:
 @operation("GET", "/v1/schemas/{subject}/diff", shapes.DiffAnswer, query=shapes.DiffQuery)
 async def diff_schemas(call: Call) -> shapes.DiffAnswer:
     """What differs between two versions of a subject."""
-    name = _named(call, READ)
+    name = call.name_of("subject", READ)
     query = call.query(shapes.DiffQuery)
     changes = await call.slow(
         lambda: call.desk.schemas.diff(name, query.before, "latest" if query.after is None else query.after)
@@ -120,12 +119,6 @@ async def diff_schemas(call: Call) -> shapes.DiffAnswer:
             for each in changes
         ]
     )
-
-
-def _named(call: Call, needed: Operation) -> str:
-    name: str = call.path("subject", Name)
-    call.must(needed, "subject", name)
-    return name
 
 
 def _text(body: shapes.SchemaText) -> str:

@@ -46,24 +46,21 @@ async def create_topic(call: Call) -> shapes.TopicAnswer:
 @operation("GET", "/v1/topics/{topic}", shapes.TopicAnswer)
 async def describe_topic(call: Call) -> shapes.TopicAnswer:
     """A topic's partitions, counters and backpressure."""
-    name = call.path("topic", Name)
-    call.must(READ, "topic", name)
+    name = call.name_of("topic", READ)
     return _described(call, name)
 
 
 @operation("DELETE", "/v1/topics/{topic}", status=204, errors=(409,))
 async def delete_topic(call: Call) -> None:
     """Delete a topic, its messages, and what groups have committed for it."""
-    name = call.path("topic", Name)
-    call.must(ADMIN, "topic", name)
+    name = call.name_of("topic", ADMIN)
     await call.slow(lambda: call.desk.admin.delete_topic(name))
 
 
 @operation("GET", "/v1/topics/{topic}/config", shapes.TopicConfigAnswer)
 async def topic_config(call: Call) -> shapes.TopicConfigAnswer:
     """How a topic's log is kept."""
-    name = call.path("topic", Name)
-    call.must(READ, "topic", name)
+    name = call.name_of("topic", READ)
     return shapes.TopicConfigAnswer.of(call.desk.admin.topic_config(name))
 
 
@@ -73,8 +70,7 @@ async def configure_topic(call: Call) -> shapes.TopicConfigAnswer:
 
     Retention (`retention_ms`, `retention_bytes`) is applied about once a second.
     """
-    name = call.path("topic", Name)
-    call.must(ADMIN, "topic", name)
+    name = call.name_of("topic", ADMIN)
     body = await call.body(shapes.ConfigureTopic)
 
     def configure() -> LogConfig:
@@ -89,8 +85,7 @@ async def configure_topic(call: Call) -> shapes.TopicConfigAnswer:
 @operation("POST", "/v1/topics/{topic}/partitions", shapes.TopicAnswer, body=shapes.AddPartitions, errors=(409,))
 async def add_partitions(call: Call) -> shapes.TopicAnswer:
     """Give a topic more partitions; keys may land elsewhere from then on."""
-    name = call.path("topic", Name)
-    call.must(ADMIN, "topic", name)
+    name = call.name_of("topic", ADMIN)
     body = await call.body(shapes.AddPartitions)
     await call.slow(lambda: call.desk.admin.create_partitions(name, body.total))
     return _described(call, name)
@@ -99,8 +94,7 @@ async def add_partitions(call: Call) -> shapes.TopicAnswer:
 @operation("POST", "/v1/topics/{topic}/delete-records", shapes.RecordsDeleted, body=shapes.DeleteRecords, errors=(409,))
 async def delete_records(call: Call) -> shapes.RecordsDeleted:
     """Delete the oldest messages of a topic, up to an offset."""
-    name = call.path("topic", Name)
-    call.must(ADMIN, "topic", name)
+    name = call.name_of("topic", ADMIN)
     body = await call.body(shapes.DeleteRecords)
     before = {int(number): offset for number, offset in body.before.items()}
     call.desk.admin.describe_topic(name)
@@ -111,16 +105,14 @@ async def delete_records(call: Call) -> shapes.RecordsDeleted:
 @operation("PUT", "/v1/topics/{topic}/schema-rule", status=204, body=shapes.Rule, errors=(409,))
 async def set_schema_rule(call: Call) -> None:
     """Let a topic take only values that a subject's schema accepts."""
-    name = call.path("topic", Name)
-    call.must(ADMIN, "topic", name)
+    name = call.name_of("topic", ADMIN)
     await _set_rule(call, name, (await call.body(shapes.Rule)).rule())
 
 
 @operation("DELETE", "/v1/topics/{topic}/schema-rule", status=204, errors=(409,))
 async def remove_schema_rule(call: Call) -> None:
     """Let a topic take any value."""
-    name = call.path("topic", Name)
-    call.must(ADMIN, "topic", name)
+    name = call.name_of("topic", ADMIN)
     await _set_rule(call, name, None)
 
 
