@@ -66,23 +66,24 @@ def publish_one_by_one(count: int) -> float:
         return time.perf_counter() - started
 
 
-def send_in_memory(count: int) -> float:
-    with in_memory() as host, Producer(host) as producer:
+def send(host: BrokerHost, count: int) -> float:
+    """`send` gives a receipt; what lingers is written in batches, all of it before `flush` returns."""
+    with Producer(host) as producer:
         started = time.perf_counter()
         for _ in range(count):
             producer.send(TOPIC, VALUE)
         producer.flush()
         return time.perf_counter() - started
+
+
+def send_in_memory(count: int) -> float:
+    with in_memory() as host:
+        return send(host, count)
 
 
 def send_to_file(count: int) -> float:
-    """`send` gives a receipt; what lingers is written in batches, all of it before `flush` returns."""
-    with on_disk() as host, Producer(host) as producer:
-        started = time.perf_counter()
-        for _ in range(count):
-            producer.send(TOPIC, VALUE)
-        producer.flush()
-        return time.perf_counter() - started
+    with on_disk() as host:
+        return send(host, count)
 
 
 def publish_many(count: int) -> float:
