@@ -168,7 +168,7 @@ def _latency_heat(scale: Scale, rows: Rows) -> dict[str, Any]:
 
 def _place_name(group: str, topic: str, partition: int, several_groups: bool) -> str:
     place = text.place(topic, partition)
-    return f"{group} · {place}" if several_groups else place
+    return f"{text.isolated(group)} · {place}" if several_groups else place
 
 
 def _lag(scale: Scale, rows: Rows, series: Rows) -> list[dict[str, Any]]:
@@ -214,7 +214,9 @@ def _busy(scale: Scale, rows: Rows, consumers: Rows) -> list[dict[str, Any]]:
         busy = _dense(scale, mine, "busy_ns")
         found.append(
             {
-                "name": f"{row['group'] or 'no group'} · {row['client']}" if several else row["client"],
+                "name": f"{text.isolated(row['group'] or 'no group')} · {text.isolated(row['client'])}"
+                if several
+                else row["client"],
                 "busy": [round(min((value or 0) / scale.width_ns, 1.0), 3) for value in busy],
                 "in_hand": [round(value or 0, 2) for value in _dense(scale, mine, "in_hand")],
             }
@@ -238,7 +240,7 @@ def _attempts(rows: Rows) -> list[dict[str, Any]]:
     repeated = {(row["group"], row["topic"]) for row in rows if row["attempt"] > 1}
     kinds = ("acknowledged", "nacked", "released", "lease_expired")
     return [
-        {"name": f"{row['group']}, attempt {row['attempt']}", **{kind: row[kind] for kind in kinds}}
+        {"name": f"{text.isolated(row['group'])}, attempt {row['attempt']}", **{kind: row[kind] for kind in kinds}}
         for row in rows
         if (row["group"], row["topic"]) in repeated
     ][:40]

@@ -30,7 +30,7 @@ def find(tables: Mapping[str, Rows], scale: Scale, *, whole: bool = True) -> lis
         *delivery.refused_by_schema(tables["refusals"]),
         *(() if scale.is_moment else flow.rebalanced(tables["rebalances"], tables["unserved"])),
         *flow.grew(tables["queues"], tables["lag"], scale),
-        *flow.behind(tables["lag_series"]),
+        *flow.behind(tables["lag_series"], scale),
         *flow.blocked(tables["backpressure"], tables["blockers"], scale),
         *delivery.turned_away(tables["backpressure_series"], tables["blockers"]),
         *flow.uneven(tables["partitions"], tables["hot_keys"]),

@@ -90,8 +90,8 @@ def _growth(values: list[int]) -> tuple[int, int, float] | None:
     return None
 
 
-def behind(rows: Rows) -> Iterator[Finding]:
-    """Who fell furthest behind?"""
+def behind(rows: Rows, scale: Scale) -> Iterator[Finding]:
+    """Who fell furthest behind? Lag is looked at when a bucket ends, and may have been more in between."""
     late = [row for row in rows if row["max_lag"]]
     if not late:
         return
@@ -102,7 +102,8 @@ def behind(rows: Rows) -> Iterator[Finding]:
     )
     left = sum(row["last_lag"] or 0 for row in rows if row["group"] == worst["group"])
     end = f"At the end the group was {text.plural(left, 'message')} behind." if left else "It had caught up by the end."
-    detail = f"The worst was at {text.clock(worst['max_lag_ns'])}. {end}"
+    often = text.duration(scale.width_ns)
+    detail = f"Looked at every {often}, it was worst at {text.clock(worst['max_lag_ns'])}. {end}"
     yield Finding(INFO, headline, detail, "lag", worst["max_lag_ns"])
 
 

@@ -107,10 +107,15 @@ def listed(names: Sequence[str], limit: int = 3) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
 
 
+def isolated(name: str) -> str:
+    """A name so that, written from right to left, it does not take along what stands beside it."""
+    rightwards = any(unicodedata.bidirectional(character) in {"R", "AL", "AN"} for character in name)
+    return f"{_ISOLATE}{name}{_POP}" if rightwards else name
+
+
 def place(topic: str, partition: int) -> str:
-    """A partition as people name it: a topic that is written from right to left does not take the number along."""
-    rightwards = any(unicodedata.bidirectional(character) in {"R", "AL", "AN"} for character in topic)
-    return f"{_ISOLATE}{topic}{_POP}/{partition}" if rightwards else f"{topic}/{partition}"
+    """A partition as people name it."""
+    return f"{isolated(topic)}/{partition}"
 
 
 def measured(value: float | None, unit: str) -> str:

@@ -76,14 +76,18 @@ def lag(rollup: DataFrame, control: DataFrame, scale: Scale) -> DataFrame:
     )
 
 
-def lag_series(lag: DataFrame) -> DataFrame:
-    """One row per group and partition: the lag at the end, the worst, when that was, and the mean."""
+def lag_series(lag: DataFrame, scale: Scale) -> DataFrame:
+    """One row per group and partition: the lag at the end, the worst, when that was, and the mean.
+
+    Lag is looked at when a bucket ends, and that is when the worst was.
+    """
+    looked_ns = F.least(F.col("start_ns") + scale.width_ns, F.lit(scale.to_ns))
     return (
         lag.groupBy("group", "topic", "partition")
         .agg(
             F.max_by("lag", "start_ns").alias("last_lag"),
             F.max("lag").alias("max_lag"),
-            F.max_by("start_ns", F.when(F.col("lag").isNotNull(), F.struct("lag", -F.col("start_ns")))).alias(
+            F.max_by(looked_ns, F.when(F.col("lag").isNotNull(), F.struct("lag", -F.col("start_ns")))).alias(
                 "max_lag_ns"
             ),
             F.avg("lag").alias("mean_lag"),

@@ -69,7 +69,10 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
                 {"group": "g", "topic": "t", "partition": 3, "last_lag": 2, "max_lag": 5, "max_lag_ns": S},
             ]
         },
-        ["g fell 40 messages behind on t/2", "The worst was at 00:01.0. At the end the group was 9 messages behind."],
+        [
+            "g fell 40 messages behind on t/2",
+            "Looked at every 1 s, it was worst at 00:01.0. At the end the group was 9 messages behind.",
+        ],
     ),
     "blocked": (
         {

@@ -33,7 +33,7 @@ def test_lag_carries_offsets_forward_and_is_null_before_the_first_commit(spark: 
             ("g", "t", 0, 4 * S, 15, 6, 9),
         ],
     )
-    check(spark, lag.lag_series(answer), lag.SERIES_SCHEMA, [("g", "t", 0, 9, 9, 3 * S, 7.5)])
+    check(spark, lag.lag_series(answer, scale), lag.SERIES_SCHEMA, [("g", "t", 0, 9, 9, 4 * S, 7.5)])
 
 
 def test_a_reset_moves_the_committed_offset_back_and_redriven_messages_are_appended(
