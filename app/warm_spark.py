@@ -16,6 +16,7 @@ from spark_reports.request import LOCAL, Request, arguments_of
 from spark_reports.session import is_remote
 
 END_TIMEOUT_S = 10.0
+COMMAND = [sys.executable, "-m", "spark_reports.warm"]
 
 
 class WarmSpark:
@@ -60,7 +61,7 @@ class WarmSpark:
         if self._process is None or self._process.poll() is not None:
             self._log = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - as long as it
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "spark_reports.warm"],
+                COMMAND,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log,

@@ -38,6 +38,11 @@ import json, sys
 print(json.dumps({"error": "This session is of an unknown version."}))
 sys.exit(2)
 """
+FAILING = """
+import json, sys
+print(json.dumps({"error": "The report failed: No space left on device.", "log": "LOG"}), flush=True)
+sys.exit(1)
+"""
 CRASHING = "import sys; print('java.lang.OutOfMemoryError: heap', file=sys.stderr); sys.exit(134)"
 
 
@@ -147,3 +152,48 @@ def test_every_failure_keeps_a_log_of_its_own_and_old_ones_go(
     assert len(set(logs)) == len(logs)
     assert logs[-1].exists() and not logs[0].exists()
     assert len(list((tmp_path / "logs").iterdir())) == LOGS_KEPT
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_the_row_of_a_report_that_failed_inside_spark_opens_its_log(
+    open_workbench: Callable[..., Hand],
+    job_does: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    keep: bool,
+) -> None:
+    """What the job says of its own log is kept: the next job, or the end of a kept Spark, takes the file away."""
+    monkeypatch.setattr("app.report_process.logs_folder", lambda: tmp_path / "logs")
+    theirs = tmp_path / "spark.log"
+    theirs.write_text("Caused by: java.io.IOException: No space left on device")
+    failing = FAILING.replace("LOG", str(theirs))
+    job_does(failing)
+    (tmp_path / "warm.py").write_text(f"import sys\nsys.stdin.readline()\n{failing}")
+    monkeypatch.setattr("app.warm_spark.COMMAND", [sys.executable, str(tmp_path / "warm.py")])
+    opened: list[str] = []
+
+    def open_url(url: QUrl) -> bool:
+        opened.append(url.toLocalFile())
+        return True
+
+    monkeypatch.setattr(QDesktopServices, "openUrl", open_url)
+    hand = open_workbench(record=True)
+    hand.workbench.jobs.keep_spark(keep)
+    hand.pass_time(3)
+    hand.qtbot.keyClick(hand.workbench.window, Qt.Key.Key_F8)
+    hand.workbench.draw()
+    hand.workbench.registry.trigger("export_report")
+    dialog = hand.workbench.window.findChild(ExportReportDialog)
+    assert dialog is not None
+    dialog.folder.setText(str(tmp_path / "out"))
+    hand.qtbot.mouseClick(dialog.export_button, Qt.MouseButton.LeftButton)
+    jobs = hand.workbench.jobs
+    hand.qtbot.waitUntil(lambda: jobs.facts()[0].state == "Failed", timeout=10_000)
+    theirs.unlink()
+    assert jobs.facts()[0].message == "The report failed: No space left on device."
+    row = hand.workbench.window.parts.jobs.rows()[0]
+    assert row.open_button.isVisible() and row.open_button.text() == "Open log"
+    hand.qtbot.mouseClick(row.open_button, Qt.MouseButton.LeftButton)
+    (log,) = opened
+    assert "No space left on device" in Path(log).read_text(encoding="utf-8")
+    assert Path(log).parent == tmp_path / "logs"
