@@ -92,7 +92,6 @@ class Workbench(QObject):
         self.window.set_menus(self.registry.menus())
         self.frames = Frames(self.draw, self.player.grant, self)
         self._frame_number = 0
-        self._shown_size_bytes = 0
         self._connect()
 
     def _connect(self) -> None:

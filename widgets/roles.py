@@ -15,8 +15,6 @@ class Role(IntEnum):
 
     STATE = Qt.ItemDataRole.UserRole + 1
     """str: a state word of `theme_states`, drawn as colour, icon and word."""
-    FRACTION = Qt.ItemDataRole.UserRole + 2
-    """float 0..1: how full a bar is."""
     HUE = Qt.ItemDataRole.UserRole + 3
     """int: the owner's index into `Theme.owner_hues`."""
     BADGE = Qt.ItemDataRole.UserRole + 4
@@ -31,10 +29,6 @@ class Role(IntEnum):
     """str: plain text for the tool tip; the view escapes it."""
     KEY = Qt.ItemDataRole.UserRole + 9
     """str or tuple: the identity of the row, the same for as long as it lives."""
-    LIMIT = Qt.ItemDataRole.UserRole + 10
-    """float 0..1: where a bar carries a mark, as the limit of a gauge."""
-    SERIES = Qt.ItemDataRole.UserRole + 11
-    """tuple[float, ...]: the latest values, oldest first, for a sparkline."""
     NUMERIC = Qt.ItemDataRole.UserRole + 12
     """bool: digits, set flush right in the fixed-width face."""
     WARN = Qt.ItemDataRole.UserRole + 13

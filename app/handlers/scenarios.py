@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.actions import Command
 from app.desk import Desk
-from app.places import drafts_folder, shipped_scenarios
+from app.places import SCENARIO_SUFFIXES, drafts_folder, shipped_scenarios
 from broker_core.lab.scenario import Scenario, ScenarioError, load_scenario, parse_scenario
 from widgets.dialogs.scenario_editor import ScenarioEditor
 from widgets.dialogs.scenario_picker import ScenarioFacts, ScenarioPicker
@@ -104,7 +104,7 @@ class ScenarioHandlers(QObject):
         chosen, _ = QFileDialog.getSaveFileName(editor, tr("Save the scenario"), suggested, "YAML (*.yaml *.yml)")
         if not chosen:
             return
-        path = Path(chosen) if Path(chosen).suffix in {".yaml", ".yml"} else Path(f"{chosen}.yaml")
+        path = Path(chosen) if Path(chosen).suffix in SCENARIO_SUFFIXES else Path(f"{chosen}.yaml")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")

@@ -59,15 +59,3 @@ class EventRing:
         start, chunks = self._kept
         for number in range(max(0, seq - start) // CHUNK, len(chunks)):
             yield from chunks[number][max(0, seq - start - number * CHUNK) :]
-
-    def seq_at(self, time_ns: int) -> int:
-        """The number of the first event that is kept and is not older than `time_ns`; `end_seq` where none is."""
-        low, high = self.first_seq, self.end_seq
-        while low < high:
-            middle = (low + high) // 2
-            here = self.between(middle, middle + 1)
-            if not here or here[0].time_ns < time_ns:
-                low = middle + 1
-            else:
-                high = middle
-        return low

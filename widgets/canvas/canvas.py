@@ -157,10 +157,6 @@ class Canvas(PointerView):
             ghost = Ghost(lines[0] if lines else "", note=" ".join(lines[1:]))
         self._drag.show_ghost(ghost)
 
-    def cancel_drag(self) -> None:
-        """Put a carried consumer back."""
-        self._drag.cancel(tr("Cancelled."))
-
     def reveal(self, item_id: str) -> None:
         """Frame an id as selected and bring it into sight, without a signal; nothing where it is not drawn."""
         self.set_selected(item_id)

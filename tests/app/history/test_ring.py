@@ -1,4 +1,4 @@
-"""The last events in memory: all of them up to the bound, found by number and by time."""
+"""The last events in memory: all of them up to the bound, found by number."""
 
 from app.history.ring import CHUNK, EventRing
 from broker_core.events import EventKind, EventStream
@@ -15,7 +15,6 @@ def filled(count, most=3 * CHUNK):
 def test_an_empty_ring_has_nothing():
     ring = EventRing()
     assert (ring.first_seq, ring.end_seq, ring.between(0, 10), list(ring.since(0))) == (0, 0, [], [])
-    assert ring.seq_at(5) == 0
 
 
 def test_events_are_found_by_number_across_chunks():
@@ -33,12 +32,3 @@ def test_the_oldest_go_when_it_is_full_and_the_last_are_all_there():
     assert ring.end_seq - ring.first_seq <= 5 * CHUNK
     assert [event.seq for event in ring.since(0)] == list(range(ring.first_seq, ring.end_seq))
     assert ring.between(0, ring.first_seq) == []
-
-
-def test_a_moment_is_found_by_halving():
-    ring = filled(20 * CHUNK)
-    at = ring.first_seq + 17
-    assert ring.seq_at(at * 10) == at
-    assert ring.seq_at(at * 10 - 1) == at
-    assert ring.seq_at(0) == ring.first_seq
-    assert ring.seq_at(1 << 60) == ring.end_seq
