@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import difflib
 import json
-import math
 import os
 import re
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from app.command_line import catalogue
+from app.command_line.numbers import above_zero, seconds
 from app.display import why_no_window
 from app.places import FIRST_SCENARIO, find_scenario
 from broker_core.errors import BrokerError
@@ -75,29 +75,8 @@ def _why_no_command(arguments: Sequence[str]) -> str:
 Command = tuple[argparse.ArgumentParser, Callable[[argparse.Namespace], int]]
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-
-
-def _positive(text: str) -> float:
-    value = _number(text)
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return value
-
-
 def _speed(text: str) -> float | None:
-    return None if text == "max" else _positive(text)
-
-
-def _not_negative(text: str) -> float:
-    value = _number(text)
-    if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0 on")
-    return value
+    return None if text == "max" else above_zero(text)
 
 
 def _size(text: str) -> tuple[int, int]:
@@ -147,7 +126,7 @@ def _open_command() -> Command:
         prog="brokerscope open", description="Open the workbench on a recorded session, at a moment of it."
     )
     parser.add_argument("session", type=Path, metavar="SESSION_DIR", help="the folder of a recorded session")
-    parser.add_argument("--at", type=_not_negative, default=0.0, metavar="SECONDS", help="session time (default: 0)")
+    parser.add_argument("--at", type=seconds, default=0.0, metavar="SECONDS", help="session time (default: 0)")
     parser.add_argument("--theme", choices=("system", "light", "dark"), default="system")
 
     def run(options: argparse.Namespace) -> int:
@@ -187,9 +166,7 @@ def _run_command() -> Command:
         description="Run a scenario without a window and record it. The last line of output is a JSON summary.",
     )
     _scenario_argument(parser)
-    parser.add_argument(
-        "--until", type=_not_negative, metavar="SECONDS", help="session time at which to stop, inclusive"
-    )
+    parser.add_argument("--until", type=seconds, metavar="SECONDS", help="session time at which to stop, inclusive")
     parser.add_argument("--seed", type=int, metavar="N", help="seed of the random numbers (default: the scenario's)")
     parser.add_argument(
         "--speed", type=_speed, default=None, metavar="X", help="session seconds per second, or max (default: max)"
@@ -235,7 +212,7 @@ def _shot_command() -> Command:
         prog="brokerscope shot", description="Draw the window as it is at a session time, without a display."
     )
     _scenario_argument(parser)
-    parser.add_argument("--at", type=_not_negative, required=True, metavar="SECONDS", help="session time")
+    parser.add_argument("--at", type=seconds, required=True, metavar="SECONDS", help="session time")
     parser.add_argument("--size", type=_size, default=(1600, 1000), metavar="WxH", help="default: 1600x1000")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
     parser.add_argument("--seed", type=int, metavar="N", help="seed of the random numbers (default: the scenario's)")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from PySide6.QtCore import QSettings
 
 from app.language import SYSTEM
@@ -96,6 +98,32 @@ class Settings:
     @hints.setter
     def hints(self, on: bool) -> None:
         self._set("window/hints", "1" if on else "0")
+
+    @property
+    def recent_sessions(self) -> tuple[str, ...]:
+        """Folders of recorded sessions that were opened lately, the newest first."""
+        try:
+            found = json.loads(self._get("sessions/recent", "[]"))
+        except ValueError:
+            return ()
+        return tuple(folder for folder in found if isinstance(folder, str)) if isinstance(found, list) else ()
+
+    @recent_sessions.setter
+    def recent_sessions(self, folders: tuple[str, ...]) -> None:
+        self._set("sessions/recent", json.dumps(folders))
+
+    @property
+    def kept_filters(self) -> dict[str, str]:
+        """Filters that the user keeps, by name."""
+        try:
+            found = json.loads(self._get("filters/kept", "{}"))
+        except ValueError:
+            return {}
+        return {name: text for name, text in found.items() if isinstance(text, str)} if isinstance(found, dict) else {}
+
+    @kept_filters.setter
+    def kept_filters(self, kept: dict[str, str]) -> None:
+        self._set("filters/kept", json.dumps(kept))
 
     @property
     def reports(self) -> tuple[tuple[str, str], ...]:

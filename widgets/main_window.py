@@ -138,11 +138,6 @@ class MainWindow(QMainWindow):
         self._restored = self.restore()
         parts.canvas.setFocus()
 
-    @property
-    def settings(self) -> QSettings | None:
-        """Where a person's choices are kept; None where they are not."""
-        return self._settings
-
     def _compose(self) -> None:
         self.right = QSplitter(Qt.Orientation.Vertical)
         self.right.addWidget(self.parts.inspector)

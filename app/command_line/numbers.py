@@ -24,10 +24,23 @@ def whole(least: int) -> Callable[[str], int]:
 
 def seconds(text: str) -> float:
     """For argparse: seconds, 0 or more."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
+    number = _number(text)
     if not 0 <= number < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0 on")
     return number
+
+
+def above_zero(text: str) -> float:
+    """For argparse: a number above 0."""
+    number = _number(text)
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return number
+
+
+def _number(text: str) -> float:
+    """NaN, which is in no range, where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

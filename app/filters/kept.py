@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
+from itertools import islice
 
-from PySide6.QtCore import QObject, QSettings, Signal
+from PySide6.QtCore import QObject, Signal
 
-SETTING = "filters/kept"
+from app.settings import Settings
+
 MAX_KEPT = 200
 
 
 class KeptFilters(QObject):
-    """(name, text) pairs in the order of their names; `changed` when there are others. Without settings they are
-    forgotten at the end."""
+    """(name, text) pairs in the order of their names; `changed` when there are others."""
 
     changed = Signal()
 
-    def __init__(self, settings: QSettings | None, parent: QObject | None = None) -> None:
+    def __init__(self, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._settings = settings
-        self._kept: dict[str, str] = {}
-        if settings is not None:
-            self._kept = _read(str(settings.value(SETTING, "")))
+        self._kept = dict(islice(settings.kept_filters.items(), MAX_KEPT))
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """By name."""
@@ -40,17 +38,5 @@ class KeptFilters(QObject):
             self._write()
 
     def _write(self) -> None:
-        if self._settings is not None:
-            self._settings.setValue(SETTING, json.dumps(self._kept))
+        self._settings.kept_filters = self._kept
         self.changed.emit()
-
-
-def _read(text: str) -> dict[str, str]:
-    """What an earlier run has kept; nothing of what does not look like it."""
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return {}
-    if not isinstance(found, dict):
-        return {}
-    return {name: value for name, value in list(found.items())[:MAX_KEPT] if isinstance(value, str)}

@@ -20,7 +20,7 @@ class FilterHandlers(QObject):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk.window)
         self._desk = desk
-        self.kept = KeptFilters(desk.window.settings, self)
+        self.kept = KeptFilters(desk.settings, self)
         self.kept.changed.connect(self._show)
         for panel in desk.window.parts.tabs().values():
             panel.filterKept.connect(self.kept.keep)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QSettings
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
 from app.actions import Command
@@ -23,7 +23,6 @@ from broker_core.session.reader import seal
 from widgets.dialogs.choose_session import ChooseSessionDialog, SessionLine
 from widgets.words import tr
 
-RECENT = "sessions/opened"
 MOST_RECENT = 20
 
 
@@ -54,7 +53,8 @@ class RecordingHandlers(QObject):
     # -- open
 
     def _choose(self) -> None:
-        lines = [line_of(entry) for entry in self.library.entries(self._recent())]
+        opened = [Path(name) for name in self._desk.settings.recent_sessions]
+        lines = [line_of(entry) for entry in self.library.entries(opened)]
         dialog = ChooseSessionDialog(
             tr("Open session"),
             tr("Sessions in {parent}, the newest first.", parent=self.library.parent),
@@ -84,20 +84,10 @@ class RecordingHandlers(QObject):
             self._remember(folder)
         return done
 
-    def _recent(self) -> list[Path]:
-        settings = self._settings()
-        found = settings.value(RECENT, []) if settings is not None else []
-        names = [found] if isinstance(found, str) else found if isinstance(found, list) else []
-        return [Path(str(name)) for name in names]
-
     def _remember(self, folder: Path) -> None:
-        settings = self._settings()
-        if settings is not None:
-            others = [str(path) for path in self._recent() if path != folder]
-            settings.setValue(RECENT, [str(folder), *others][:MOST_RECENT])
-
-    def _settings(self) -> QSettings | None:
-        return self._desk.window.settings
+        settings = self._desk.settings
+        others = [name for name in settings.recent_sessions if name != str(folder)]
+        settings.recent_sessions = (str(folder), *others)[:MOST_RECENT]
 
     # -- after a crash
 

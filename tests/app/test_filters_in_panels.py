@@ -1,7 +1,7 @@
 """One filter language in every table of the window: fields have one meaning, errors are said, filters are kept."""
 
 import pytest
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
 from app.handlers.filters import FilterHandlers
@@ -72,8 +72,8 @@ def test_a_filter_that_is_kept_in_one_panel_can_be_picked_in_another(hand, tmp_p
 
 def test_kept_filters_belong_to_the_person(qapp, hand, tmp_path):
     kept = hand.workbench.family(FilterHandlers).kept
-    assert isinstance(hand.workbench.window.settings, QSettings | None)
     kept.keep("a", "b")
     assert list(kept) == [("a", "b")]
+    assert hand.workbench.settings.kept_filters == {"a": "b"}
     kept.drop("a")
     assert list(kept) == []

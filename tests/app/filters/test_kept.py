@@ -3,16 +3,17 @@
 import pytest
 from PySide6.QtCore import QSettings
 
-from app.filters.kept import MAX_KEPT, SETTING, KeptFilters
+from app.filters.kept import MAX_KEPT, KeptFilters
+from app.settings import Settings
 
 
 @pytest.fixture
-def settings(tmp_path):
+def store(tmp_path):
     return QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
 
 
-def test_kept_filters_are_there_the_next_time(settings, qapp):
-    kept = KeptFilters(settings)
+def test_kept_filters_are_there_the_next_time(store, qapp):
+    kept = KeptFilters(Settings(store))
     told = []
     kept.changed.connect(lambda: told.append(list(kept)))
     kept.keep("slow", 'lag > 100 and group = "billing"')
@@ -20,21 +21,21 @@ def test_kept_filters_are_there_the_next_time(settings, qapp):
     kept.keep("slow", "lag > 200")
     kept.drop("no such")
     assert told[-1] == [("slow", "lag > 200"), ("Äpfel", "~dlq")]
-    settings.sync()
-    again = KeptFilters(QSettings(settings.fileName(), QSettings.Format.IniFormat))
+    store.sync()
+    again = KeptFilters(Settings(QSettings(store.fileName(), QSettings.Format.IniFormat)))
     assert list(again) == told[-1]
     again.drop("slow")
     assert list(again) == [("Äpfel", "~dlq")]
 
 
 @pytest.mark.parametrize("rubbish", ["", "{", "[1]", '{"a": 1}', "null"])
-def test_rubbish_in_the_settings_is_passed_over(settings, qapp, rubbish):
-    settings.setValue(SETTING, rubbish)
-    assert list(KeptFilters(settings)) == []
+def test_rubbish_in_the_settings_is_passed_over(store, qapp, rubbish):
+    store.setValue("filters/kept", rubbish)
+    assert list(KeptFilters(Settings(store))) == []
 
 
-def test_there_is_an_end_to_what_is_kept(settings, qapp):
-    kept = KeptFilters(settings)
+def test_there_is_an_end_to_what_is_kept(store, qapp):
+    kept = KeptFilters(Settings(store))
     for number in range(MAX_KEPT + 5):
         kept.keep(f"filter {number}", "x")
     kept.keep("", "no name")
