@@ -50,7 +50,7 @@ def decode_messages(batch: memoryview | bytes) -> tuple[list[Message], ProducerS
         stored = list(decode_batch(batch, "", 0, 0))
     except (BrokerError, ValueError, OverflowError, MemoryError, TypeError) as error:
         raise BrokerError(ErrorCode.CORRUPT_MESSAGE, f"a record of the batch does not parse ({error})") from None
-    if len(stored) != header.count or any(one.offset != place for place, one in enumerate(stored)):
+    if [one.offset for one in stored] != list(range(header.count)):
         raise BrokerError(ErrorCode.CORRUPT_MESSAGE, f"{len(stored)} records where {header.count} were announced")
     messages = [message_of(one) if one.headers else Message(one.value, one.key) for one in stored]
     for message in messages:

@@ -19,6 +19,10 @@ OnAppended = Callable[[Published], object]
 Place = tuple[str, str, int]  # client, topic, partition
 
 
+def _ignore(_published: Published) -> None:
+    """For who waits for what comes after."""
+
+
 class _Together:
     """Batches of one client for one partition. `appended` is where they are in the log, None while they are not."""
 
@@ -53,7 +57,7 @@ class _Part:
 
     __slots__ = ("count", "first", "on_appended", "stored", "together")
 
-    def __init__(self, together: _Together, count: int, on_appended: OnAppended) -> None:
+    def __init__(self, together: _Together, count: int, on_appended: OnAppended | None) -> None:
         self.together = together
         self.first = len(together.messages)
         self.count = count
@@ -62,7 +66,7 @@ class _Part:
 
     def tell(self) -> None:
         """It was appended, or could not be."""
-        if self.together.appended is not None:
+        if self.on_appended is not None and self.together.appended is not None:
             self.on_appended(self._of(self.together.appended))
         self.together.stored.then(self._settle)
 
@@ -99,7 +103,7 @@ class Appends:
         size_bytes: int,
         client: str,
         producer: ProducerStamp | None,
-        on_appended: OnAppended,
+        on_appended: OnAppended | None,
         deadline_ns: int,
     ) -> Reply[Published | None]:
         """See `Broker.publish_batch`; done with the next `flush`. No message is larger than `size_bytes`."""
@@ -114,7 +118,7 @@ class Appends:
                 messages,
                 client=client,
                 producer=producer,
-                on_appended=on_appended,
+                on_appended=on_appended or _ignore,
                 deadline_ns=deadline_ns,
             )
         self._broker.check(name, messages, size_bytes)

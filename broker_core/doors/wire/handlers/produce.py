@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from broker_core.broker import Broker, Published
@@ -27,22 +28,46 @@ def init_producer(caller: Caller, request: api.InitProducer) -> api.ProducerIden
     return api.ProducerIdentity(*given)
 
 
+class _Outcomes:
+    """What becomes of the batches of one request; `whole` is there when it is known of all."""
+
+    __slots__ = ("_caller", "_found", "_left", "_request", "whole")
+
+    def __init__(self, caller: Caller, request: api.Produce) -> None:
+        self._caller = caller
+        self._request = request
+        self._left = len(request.batches)
+        self._found: list[Published | api.Produced | None] = [None] * self._left
+        self.whole: Reply[None] = Reply()
+        if not self._left:
+            self.whole.resolve(None)
+
+    def came(self, place: int, outcome: Published | api.Produced) -> None:
+        """What became of the batch at `place`; the first word counts."""
+        if self._found[place] is None:
+            self._found[place] = outcome
+            self._left -= 1
+            if not self._left:
+                self.whole.resolve(None)
+
+    def stored(self, place: int, count: int, done: Reply[Published | None]) -> None:
+        """The broker's word about `count` messages in the batch at `place`."""
+        caller, batch, error = self._caller, self._request.batches[place], done.error
+        if error is None:
+            self.came(place, done.result() or Published(batch.topic, batch.partition, NOWHERE, (), count))
+            return
+        if not isinstance(error, BrokerError):
+            error = BrokerError(ErrorCode.INTERNAL_ERROR, type(error).__name__)
+        self.came(place, _refusal(caller.broker, caller.host.loop.now_ns, batch, count, error))
+
+    def answer(self, _whole: None) -> api.ProduceReply:
+        """For the wire."""
+        return api.ProduceReply(self._caller.broker.revision, tuple(map(_produced, self._found)))
+
+
 def produce(caller: Caller, request: api.Produce, now_ns: int) -> Waiting:
     """Every batch by itself: an error of one says nothing of the others."""
-    whole: Reply[list[Any]] = Reply()
-    outcomes: list[Any] = [None] * len(request.batches)
-    left = len(outcomes)
-
-    def came(place: int, outcome: Any) -> None:
-        nonlocal left
-        if outcomes[place] is None:
-            outcomes[place] = outcome
-            left -= 1
-            if not left:
-                whole.resolve(outcomes)
-
-    if not left:
-        whole.resolve(outcomes)
+    outcomes = _Outcomes(caller, request)
     for place, batch in enumerate(request.batches):
         try:
             messages, stamp = decode_messages(batch.batch)
@@ -55,35 +80,19 @@ def produce(caller: Caller, request: api.Produce, now_ns: int) -> Waiting:
                 size_bytes=len(batch.batch),
                 client=request.client,
                 producer=stamp,
-                on_appended=lambda published, place=place: (  # type: ignore[misc]
-                    came(place, published) if request.acks != "all" else None
-                ),
+                on_appended=None if request.acks == "all" else partial(outcomes.came, place),
                 deadline_ns=now_ns + request.timeout_ms * NS_PER_MS,
             )
         except BrokerError as error:
             caller.appends.flush(now_ns)  # what came before is answered before
-            came(place, _refusal(caller.broker, now_ns, batch, 0, error))
+            outcomes.came(place, _refusal(caller.broker, now_ns, batch, 0, error))
             continue
-        count = len(messages)
         if not reply.done:
             caller.producers.add(request.client)
-        reply.then(
-            lambda done, place=place, batch=batch, count=count: came(  # type: ignore[misc]
-                place, _outcome(caller, batch, count, done)
-            )
-        )
+        reply.then(partial(outcomes.stored, place, len(messages)))
         if request.acks == 0:
-            came(place, Published(batch.topic, batch.partition, NOWHERE, (), count))
-    return Waiting(whole, lambda found: api.ProduceReply(caller.broker.revision, tuple(map(_produced, found))))
-
-
-def _outcome(caller: Caller, batch: api.ProducedBatch, count: int, done: Reply[Published | None]) -> Any:
-    error = done.error
-    if error is None:
-        return done.result() or Published(batch.topic, batch.partition, NOWHERE, (), count)
-    if not isinstance(error, BrokerError):
-        error = BrokerError(ErrorCode.INTERNAL_ERROR, type(error).__name__)
-    return _refusal(caller.broker, caller.host.loop.now_ns, batch, count, error)
+            outcomes.came(place, Published(batch.topic, batch.partition, NOWHERE, (), len(messages)))
+    return Waiting(outcomes.whole, outcomes.answer)
 
 
 def _refusal(broker: Broker, now_ns: int, batch: api.ProducedBatch, count: int, error: BrokerError) -> api.Produced:
