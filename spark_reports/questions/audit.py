@@ -11,6 +11,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from spark_reports.questions import order
+
 SCHEMA = (
     "check STRING, messages BIGINT, explained BIGINT, ok BOOLEAN, `group` STRING, topic STRING, partition INT, "
     "near_offset BIGINT"
@@ -160,11 +162,11 @@ def _reordered(words: DataFrame, late: DataFrame) -> DataFrame:
     that is what is wrong, and told.
     """
     word = F.explode(F.sequence(F.floor(F.col("begin") / WORD), F.floor((F.col("end") - 1) / WORD)))
-    once = words.where("first_count > 0 AND first_count = bit_count(first)").select(*_PLACE, "word")
+    once = words.where("first_count > 0 AND first_count = bit_count(first)").select(*_PLACE, "word", order.place())
     length = F.least("end", (F.col("word") + 1) * WORD) - F.greatest("begin", F.col("word") * WORD)
     return (
         late.select("*", word.alias("word"))
-        .join(once, [*_PLACE, "word"], "left_semi")
+        .join(once, ["place", "word"])
         .select(*_PLACE, "word", "begin", "end", length.cast("bigint").alias("messages"))
     )
 

@@ -19,7 +19,8 @@ DURATION_NS = 600_000_000_000
 PARTITIONS = 6
 
 #: A topic of six partitions that a group reads, with one hot key; every message is published, delivered and
-#: acknowledged. A twentieth go through a queue where one in fifty is refused once, and some of those die.
+#: acknowledged, in order: who is slow holds up what comes behind. A twentieth go through a queue where one in fifty is
+#: refused once, and some of those die.
 _MESSAGES = f"""
 WITH base AS (
     SELECT i, i % 20 = 19 AS queued, i * ({DURATION_NS} * 0.9 / $messages) AS born, hash(i) AS h FROM range($messages) t(i)
@@ -27,9 +28,10 @@ WITH base AS (
     SELECT *, CASE WHEN h % 100 < 30 THEN 'hot' ELSE 'key-' || (h // 128 % 5000) END AS name FROM base
 ), placed AS (
     SELECT *, CASE WHEN queued THEN 0 ELSE hash(name) % {PARTITIONS} END::INT AS p,
-        500000 * (1 + h % 97) * CASE WHEN i % 1000 < 10 THEN 30 ELSE 1 END AS late FROM keyed
+        500000 * (1 + h % 97) * CASE WHEN i % 1000 < 10 THEN 30 ELSE 1 END AS slow FROM keyed
 ), numbered AS (
-    SELECT *, row_number() OVER (PARTITION BY queued, p ORDER BY i) - 1 AS o FROM placed
+    SELECT *, row_number() OVER (PARTITION BY queued, p ORDER BY i) - 1 AS o,
+        max(born + slow) OVER (PARTITION BY queued, p ORDER BY i) - born AS late FROM placed
 ), told AS (
     SELECT *, CASE WHEN queued THEN 'jobs' ELSE 'events' END AS topic,
         CASE WHEN queued THEN 'jobs' ELSE 'readers' END AS grp,
@@ -50,7 +52,7 @@ WITH base AS (
         'no luck ' || (h % 3), 'jobs.dlq', row_number() OVER (ORDER BY born + late * 2.5) - 1
         FROM told WHERE queued AND h % 500 = 0
 )
-SELECT row_number() OVER (ORDER BY time_ns) - 1 + $first AS seq, time_ns, kind, topic, p AS partition, o AS offset,
+SELECT row_number() OVER (ORDER BY time_ns, o) - 1 + $first AS seq, time_ns, kind, topic, p AS partition, o AS offset,
     1::BIGINT AS count, 100::BIGINT AS size_bytes, client, grp AS "group", NULL::INT AS generation, attempt, published_ns,
     encode(key) AS key, cause, to_topic, CASE WHEN to_topic <> '' THEN 0 END::INT AS to_partition, to_o AS to_offset,
     NULL::VARCHAR AS detail
