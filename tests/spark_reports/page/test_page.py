@@ -77,6 +77,19 @@ def test_nothing_of_a_session_is_markup() -> None:
     assert data["ownership"]["clients"] == [EVIL]
 
 
+def test_a_moment_is_told_to_the_millisecond() -> None:
+    """The workbench opens there: a tenth of a second beside it something else is seen."""
+    at = Moments("/sessions/a").at
+    found = at(12_345_678_901)
+    assert found is not None
+    assert found.command == "python main.py open /sessions/a --at 12.346"
+    assert found.link == "brokerscope:/sessions/a?at=12.346"
+    assert [one.command.rpartition(" ")[2] for one in (at(0), at(7 * S), at(1_500_000_000)) if one] == [
+        "0.0", "7.0", "1.5",
+    ]  # fmt: skip
+    assert at(None) is None
+
+
 def test_a_moment_is_a_command_that_a_shell_takes_as_it_is_meant() -> None:
     place = "/tmp/it's $(here) <b>"
     moment = Moments(place).at(42_500_000_000)
