@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pyqtgraph as pg
 from PySide6.QtCore import QAbstractItemModel, QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QGridLayout, QScrollArea, QSizePolicy, QSplitter, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QGridLayout, QScrollArea, QSizePolicy, QWidget
 
 from widgets.facts import plain_label, set_plain_tip
-from widgets.panels.panel import Panel
+from widgets.panels.panel import Panel, side_by_side
 from widgets.panels.table_panel import ColumnLook, RowTable
 from widgets.theme import current_theme, qcolour, ui_font
 from widgets.words import tr
@@ -278,14 +278,7 @@ class ChartsPanel(Panel):
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(self._area)
-        split = QSplitter(Qt.Orientation.Horizontal, self)
-        split.addWidget(self.rates_table)
-        split.addWidget(scroll)
-        split.setStretchFactor(0, 2)
-        split.setStretchFactor(1, 5)
-        split.setChildrenCollapsible(False)
-        split.setSizes([600, 1000])
-        self.stack.addWidget(split)
+        self.stack.addWidget(side_by_side(self, self.rates_table, scroll, (2, 5), (600, 1000)))
         self.show_body(False)
 
     def set_charts(self, charts: Sequence[ChartFacts], until_s: float) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QSizePolicy,
+    QSplitter,
     QStackedLayout,
     QVBoxLayout,
     QWidget,
@@ -79,6 +80,19 @@ class EmptyState(QWidget):
     def dress(self) -> None:
         """The icon in the colour of the theme of now."""
         self._icon.setPixmap(icon_pixmap(self._icon_name, current_theme().disabled, 28, self.devicePixelRatioF()))
+
+
+def side_by_side(
+    parent: QWidget, left: QWidget, right: QWidget, stretch: tuple[int, int], widths: tuple[int, int]
+) -> QSplitter:
+    """Two parts of a panel with a border to be moved; `stretch` is what each gets of the room beyond `widths`."""
+    split = QSplitter(Qt.Orientation.Horizontal, parent)
+    for place, part in enumerate((left, right)):
+        split.addWidget(part)
+        split.setStretchFactor(place, stretch[place])
+    split.setChildrenCollapsible(False)
+    split.setSizes(list(widths))
+    return split
 
 
 class Panel(QWidget):

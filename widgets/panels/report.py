@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from widgets.facts import let_wrap, plain_label
 from widgets.icons import icon_pixmap
+from widgets.panels.panel import side_by_side
 from widgets.panels.soft_area import SoftArea
 from widgets.panels.table_panel import ColumnLook, TablePanel
 from widgets.theme import current_theme
@@ -79,15 +80,8 @@ class ReportPanel(TablePanel):
         self._column.setSpacing(8)
         self._column.addStretch(1)
         self._area.setWidget(self._inner)
-        split = QSplitter(Qt.Orientation.Horizontal, self)
-        split.addWidget(self.table)
-        split.addWidget(self._area)
-        split.setStretchFactor(0, 2)
-        split.setStretchFactor(1, 3)
-        split.setChildrenCollapsible(False)
-        split.setSizes([520, 760])
         self.set_findings(None)
-        return split
+        return side_by_side(self, self.table, self._area, (2, 3), (520, 760))
 
     def _show_buttons(self) -> None:
         chosen = self.current_key() is not None

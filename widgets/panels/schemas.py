@@ -13,13 +13,13 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QScrollArea,
-    QSplitter,
     QTabWidget,
     QVBoxLayout,
     QWidget,
 )
 
 from widgets.facts import plain_label
+from widgets.panels.panel import side_by_side
 from widgets.panels.table_panel import ColumnLook, RowTable, TablePanel
 from widgets.theme import current_theme, mono_font
 from widgets.words import tr
@@ -91,15 +91,8 @@ class SchemasPanel(TablePanel):
         self.refusals.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.refusals.setAccessibleName(tr("Refused messages"))
         self.pages.addTab(self.refusals, tr("Refused"))
-        split = QSplitter(Qt.Orientation.Horizontal, self)
-        split.addWidget(self.table)
-        split.addWidget(self.pages)
-        split.setStretchFactor(0, 2)
-        split.setStretchFactor(1, 3)
-        split.setChildrenCollapsible(False)
-        split.setSizes([520, 780])
         self.set_details(None)
-        return split
+        return side_by_side(self, self.table, self.pages, (2, 3), (520, 780))
 
     def _reader(self, name: str) -> QPlainTextEdit:
         field = QPlainTextEdit(self)
