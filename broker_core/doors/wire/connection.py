@@ -83,12 +83,9 @@ class WireConnection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """They have come."""
-        self.data_received(bytes(self._door.buffer[:nbytes]))
-
-    def data_received(self, data: bytes) -> None:
-        """Bytes have come."""
+        data = bytes(self._door.buffer[:nbytes])
         seen = self._caller.connection
-        seen.bytes_in += len(data)
+        seen.bytes_in += nbytes
         seen.heard_ns = self._door.host.now_ns
         if self._closing:
             self._deadlines.heard(partial=False)
@@ -217,29 +214,33 @@ class WireConnection(asyncio.BufferedProtocol):
         def serve(now_ns: int) -> None:
             end_ns = time.monotonic_ns() + MOST_AT_ONCE_NS
             self._served = served
-            while backlog and self._has_room() and (row := self._row_at_broker(backlog[0])) is not None:
-                request = cast(Request, backlog.popleft())
-                appends.more_follow = bool(backlog)
-                if not row.appends:
-                    appends.flush(now_ns)
-                try:
+            try:
+                while backlog and self._has_room() and (row := self._row_at_broker(backlog[0])) is not None:
+                    request = cast(Request, backlog.popleft())
+                    appends.more_follow = bool(backlog)
+                    if not row.appends:
+                        appends.flush(now_ns)
                     self._caller.connection.requests += 1
-                    self._check_allowed(request, row)
-                    if row.how is How.AT_ONCE:
-                        served.append((request, row.serve(self._caller, request.body, now_ns)))
-                    else:
-                        self._wait(request, row, now_ns)
-                except Exception as error:
-                    appends.flush(now_ns)  # what came before is answered before
-                    served.append((request, error))
-                if time.monotonic_ns() >= end_ns:
-                    break
-            appends.flush(now_ns)
-            self._served = None
+                    try:
+                        self._check_allowed(request, row)
+                        if row.how is How.AT_ONCE:
+                            served.append((request, row.serve(self._caller, request.body, now_ns)))
+                        else:
+                            self._wait(request, row, now_ns)
+                    except Exception as error:
+                        appends.flush(now_ns)  # what came before is answered before
+                        served.append((request, error))
+                    if time.monotonic_ns() >= end_ns:
+                        break
+                appends.flush(now_ns)
+            finally:
+                self._served = None
 
         try:
             self._door.host.call(serve)
         except Exception as error:
+            if not backlog:
+                raise
             served.append((cast(Request, backlog.popleft()), error))  # it takes no calls any more
         for request, outcome in served:
             self._answer(request, outcome)
