@@ -95,21 +95,20 @@ class Sender:
         if batch is not None and (alone or batch.size_bytes + size_bytes > self.config.batch_bytes):
             self._seal(lane)
             batch = None
+        lingers = linger and self.config.linger_ms > 0
+        if batch is None and not (lingers or alone) and (batch := self._last_waiting(lane, size_bytes)) is not None:
+            self.buffered_bytes += size_bytes
+            return batch, batch.add(message, size_bytes)
         if batch is None:
             batch = lane.open = self._new_batch(topic, number)
-            if linger and self.config.linger_ms:
+            if lingers:
                 self.inboxes.note(topic)
                 due_ns = self._loop.now_ns + ns_from_ms(self.config.linger_ms)
                 batch.timer = self._loop.timers.at(due_ns, lambda _at: self._seal(lane))
         place = batch.add(message, size_bytes)
         self.buffered_bytes += size_bytes
-        if (
-            len(batch.messages) >= self.config.batch_messages
-            or batch.size_bytes >= self.config.batch_bytes
-            or not self.config.linger_ms
-            or not linger
-            or alone
-        ):
+        full = len(batch.messages) >= self.config.batch_messages or batch.size_bytes >= self.config.batch_bytes
+        if full or alone or not lingers:
             self._seal(lane)
         return batch, place
 
@@ -132,10 +131,18 @@ class Sender:
                 for messages_of_one, size_bytes in halved(part[first : first + most], largest_bytes, most_bytes):
                     batch = lane.open = self._new_batch(topic, number)
                     batch.fill(messages_of_one, size_bytes)
+                    batch.closed = True  # its caller is told where just these were stored
                     self.buffered_bytes += size_bytes
                     batches.append(batch)
                     self._seal(lane)
         return batches
+
+    def _last_waiting(self, lane: _Lane, size_bytes: int) -> Batch | None:
+        """The batch that waits for the one on its way, where one more message fits in: both go out together."""
+        last = lane.waiting[-1] if lane.waiting else None
+        if last is None or last.closed or last not in self.pending or len(last.messages) >= self.config.batch_messages:
+            return None
+        return last if last.size_bytes + size_bytes <= self.config.batch_bytes else None
 
     def store(self, topic: str, message: Message) -> Reply[Published | None] | None:
         """Straight into the log, in a batch of its own, where nothing else is under way; None where `send` must do it.

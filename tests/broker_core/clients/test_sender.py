@@ -88,7 +88,7 @@ def test_a_full_batch_does_not_linger():
 @pytest.mark.parametrize("fates", [(REFUSED,), (LOST,), (LOST, REFUSED, LOST)])
 def test_a_retry_is_stored_once_and_keeps_the_order(fates: tuple[str, ...]):
     world = flaky(*fates)
-    made = sender(world, retry_backoff_ms=100)
+    made = sender(world, retry_backoff_ms=100, batch_messages=1)
     batches = [send(made, value) for value in (b"a", b"b", b"c")]
     assert not batches[0].settled.done
     world.run(1)
