@@ -53,10 +53,11 @@ failures = st.lists(
 
 @st.composite
 def scenarios(draw: st.DrawFn) -> dict[str, Any]:
+    levels = draw(st.integers(1, 2))
     queue_config = {
         "lease_ms": draw(st.sampled_from([300, 2_000])),
         "max_attempts": draw(st.integers(1, 3)),
-        "priorities": draw(st.integers(1, 2)),
+        "priorities": levels,
         "balancing": draw(st.sampled_from(["first-come", "round-robin", "weighted", "least-loaded"])),
         "retry": {"kind": draw(st.sampled_from(["none", "fixed", "exponential"])), "base_ms": 200},
     }
@@ -66,7 +67,7 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
         for number in range(draw(st.integers(1, 3)))
     ]
     for producer in producers:
-        producer["arrivals"]["priorities"] = [1, 2][: queue_config["priorities"]]
+        producer["arrivals"]["priorities"] = [1, 2][:levels]
     if draw(st.booleans()):
         producers[0]["adaptive"] = {"base_s": 0.1}
     else:
