@@ -27,7 +27,7 @@ class Talk:
         self.codec = ClientCodec(1 << 30)
         self.codec.agree(EVERY_API)
         self.codec.max_request_bytes = 1 << 30
-        self._come: list[Answer] = []
+        self._come: dict[int, Answer] = {}
         if hello:
             answer = self.ask(Hello(name, "test", token))
             assert answer.error is None, answer.error
@@ -42,14 +42,12 @@ class Talk:
         """The answer to one of them."""
         self.socket.settimeout(within_s)
         while True:
-            for answer in self._come:
-                if answer.correlation == correlation:
-                    self._come.remove(answer)
-                    return answer
+            if correlation in self._come:
+                return self._come.pop(correlation)
             data = self.socket.recv(1 << 18)
             if not data:
                 raise ConnectionError("closed")
-            self._come += self.codec.receive(data)
+            self._come |= {answer.correlation: answer for answer in self.codec.receive(data)}
 
     def heard(self, correlation: int) -> Any:
         """The reply to one of them."""
