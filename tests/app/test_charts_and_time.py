@@ -1,5 +1,7 @@
 """Charts and timeline share one cursor, and a double click into a chart goes to its moment."""
 
+from collections.abc import Callable
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 
@@ -24,7 +26,9 @@ def test_the_cursor_is_shared_both_ways(hand: Hand) -> None:
     assert timeline._hover_x is None
 
 
-def test_a_double_click_into_a_chart_goes_to_its_moment(hand: Hand) -> None:
+def test_a_double_click_into_a_chart_goes_to_its_moment(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench(record=True)  # of what is not recorded only some moments are kept
+    hand.pass_time(10)
     window = hand.workbench.window
     window.show_tab("charts")
     hand.show()
@@ -32,9 +36,9 @@ def test_a_double_click_into_a_chart_goes_to_its_moment(hand: Hand) -> None:
     plot = chart._plot
     middle = plot.mapFromScene(plot.getPlotItem().vb.sceneBoundingRect().center())
     hand.qtbot.mouseDClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=middle)
-    assert not hand.workbench.player.live
     there = range(3 * NS_PER_S, 7 * NS_PER_S)
     hand.qtbot.waitUntil(lambda: hand.workbench.player.snapshot.time_ns in there, timeout=20_000)
+    assert not hand.workbench.player.live
 
 
 def test_the_mouse_on_the_timeline_marks_the_moment_in_the_charts(hand: Hand) -> None:

@@ -213,9 +213,9 @@ def test_a_line_that_is_refused_ends_it_and_the_lines_before_it_are_counted(shel
 
 
 def test_what_is_kept_is_held_for_longer_than_a_lease_and_loses_no_attempt(shell: Shell) -> None:
-    shell("queues", "create", "jobs", "--lease-ms", 200, "--max-attempts", 2)
+    shell("queues", "create", "jobs", "--lease-ms", 1_000, "--max-attempts", 2)
     shell("produce", "jobs", "a")
-    assert len(shell.rows("consume", "jobs", "--keep", "--timeout", 1)) == 1
+    assert len(shell.rows("consume", "jobs", "--keep", "--timeout", 2.5)) == 1
     assert (shell.code, shell.error) == (0, "")
     (row,) = shell.rows("queues", "list")
     assert (row["ready"], row["dead_letters"]) == (1, 0)

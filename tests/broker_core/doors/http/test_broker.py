@@ -157,7 +157,7 @@ def test_closing_the_door_ends_the_events(opened):
     events = Events(door)
     begun_s = time.monotonic()
     door.close()
-    assert time.monotonic() - begun_s < 3
+    assert time.monotonic() - begun_s < 20
     assert events.answer.read().strip() == b""
     events.close()
 

@@ -58,7 +58,7 @@ def test_two_hundred_silent_or_partial_connections_cost_a_good_one_nothing(door:
     with Talk(door.port) as talk:
         for _ in range(20):
             assert talk.get(producing(batch(b"x"))).results[0].error == 0
-    assert time.monotonic() - started_s < 1
+    assert time.monotonic() - started_s < 5
     for sock in crowd:
         sock.close()
     until(lambda: door.connections.count() == 0)
