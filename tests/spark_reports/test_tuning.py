@@ -1,0 +1,30 @@
+"""Which setting a session gets, by its events."""
+
+from __future__ import annotations
+
+import pytest
+
+from spark_reports.tuning import LARGE, MANY, MEDIUM, SMALL, Tuning, tuning
+
+
+@pytest.mark.parametrize(
+    ("events", "setting"),
+    [
+        (0, SMALL),
+        (299_999, SMALL),
+        (300_000, MEDIUM),
+        (5_999_999, MEDIUM),
+        (6_000_000, MANY),
+        (20_000_000, LARGE),
+        (None, LARGE),
+        ("many", LARGE),
+    ],
+)
+def test_the_setting_goes_by_the_number_of_events(events: object, setting: Tuning) -> None:
+    assert tuning(events) is setting
+
+
+def test_only_few_events_are_worth_no_compiling() -> None:
+    quick = "-XX:TieredStopAtLevel=1"
+    assert [quick in each.jvm_options for each in (SMALL, MEDIUM, MANY, LARGE)] == [True, True, False, False]
+    assert [each.settings.get("spark.sql.codegen.wholeStage") for each in (SMALL, MEDIUM)] == ["false", None]
