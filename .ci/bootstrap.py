@@ -176,6 +176,11 @@ def install_packages() -> None:
     step = step_needed(wanted, present, python.exists())
     if step is None:
         return
+    if VENV.is_symlink():  # what is cleared behind a link is somebody else's
+        raise SetupError(
+            f".venv is a link to {VENV.resolve()}, which is not the environment of this checkout: remove the link and "
+            f"call make again, which makes one."
+        )
     STAMP.unlink(missing_ok=True)
     print("Installing the Python packages into .venv (about 1 GB, a few minutes the first time)", flush=True)
     if step == "create":

@@ -86,6 +86,19 @@ def test_steps(helper):
     assert helper.step_needed(new, helper.stamp_for("moved", [b"2"]), python_works=True) == "create"
 
 
+def test_an_environment_behind_a_link_is_left_alone(helper, monkeypatch, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "kept").touch()
+    (tmp_path / ".venv").symlink_to(other)
+    monkeypatch.setattr(helper, "VENV", tmp_path / ".venv")
+    monkeypatch.setattr(helper, "STAMP", tmp_path / ".venv" / "stamp")
+    monkeypatch.setattr(helper, "run", lambda command, failure: pytest.fail(f"{command} was run"))
+    with pytest.raises(helper.SetupError, match="remove the link"):
+        helper.install_packages()
+    assert (other / "kept").exists()
+
+
 def test_a_window_without_a_display_ends_with_the_way_on():
     hidden = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
     environ = {name: value for name, value in os.environ.items() if name not in hidden}

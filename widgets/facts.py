@@ -38,6 +38,14 @@ def mark_wrong(field: QWidget, sentence: str, tip: str = "") -> None:
     set_plain_tip(field, sentence or tip)
 
 
+def set_role(label: QLabel, role: str) -> None:
+    """Have a label look as the theme has it for `role`."""
+    if label.property("role") != role:
+        label.setProperty("role", role)
+        label.style().unpolish(label)
+        label.style().polish(label)
+
+
 def let_wrap(label: QLabel) -> None:
     """The label takes the width that there is, and the height that its text needs at that width."""
     policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)

@@ -46,7 +46,7 @@ class MessageHandlers(QObject):
         self._asking: deque[ProduceDialog] = deque()
         desk.player.opened.connect(self._asking.clear)
         desk.player.acted.connect(lambda done, source: self._tell(sentence(done.sentence), source))
-        desk.player.refused.connect(lambda why, source, _later: self._tell(why, source))
+        desk.player.refused.connect(lambda why, source, _later: self._tell(why, source, wrong=True))
         panel = self._panel = desk.window.parts.messages
         self.feed = MessagesFeed(panel, desk.views.messages, desk.player, lambda: desk.player.live, self)
         desk.views.add(self.feed)
@@ -171,18 +171,18 @@ class MessageHandlers(QObject):
         try:
             action = action_of(produced)
         except (ValueError, BrokerError) as error:
-            dialog.say(sentence(str(error)))
+            dialog.say(sentence(str(error)), wrong=True)
             return
         if why := self._desk.why_ended():
-            dialog.say(why)
+            dialog.say(why, wrong=True)
             return
         self._asking.append(dialog)
         self._desk.player.perform(action, PRODUCE)
 
-    def _tell(self, what: str, source: str) -> None:
+    def _tell(self, what: str, source: str, *, wrong: bool = False) -> None:
         """The dialog that was sent from says what came of it."""
         if source == PRODUCE:
-            self._asking.popleft().say(what)
+            self._asking.popleft().say(what, wrong=wrong)
 
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
         target = name.rpartition("/")[0] if kind == "lane" else name

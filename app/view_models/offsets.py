@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from itertools import pairwise
 from typing import NamedTuple
 
 from PySide6.QtCore import QObject
@@ -18,6 +19,7 @@ from widgets.words import mark, tr
 
 TREND_WINDOW_NS = 2_000_000_000
 _SAMPLE_NS = 200_000_000
+_FEW_LOOKS, _LEAST_DRIFT = 4, 10  # of each half; messages
 RISING, FALLING, STEADY = "rising", "falling", "steady"
 _WARN = {RISING: "lag_up", FALLING: "lag_down"}
 
@@ -47,7 +49,10 @@ class LagTrend:
         self._word = STEADY
 
     def meet(self, time_ns: int, lag: int | None) -> str:
-        """The trend after one more look; steady without a lag, and where it moved by no more than a tenth or two."""
+        """The trend after one more look; steady without a lag, and where it moved by no more than a tenth or two.
+
+        A large lag moves by less than a tenth for long: it counts, too, when it moves by more than it swings.
+        """
         samples = self._samples
         if lag is None or (samples and time_ns < samples[-1][0]):
             samples.clear()
@@ -60,11 +65,21 @@ class LagTrend:
         while samples[0][0] < time_ns - TREND_WINDOW_NS and len(samples) > 2:
             samples.popleft()
         before = samples[0][1]
-        if abs(lag - before) <= max(2, before // 10):
-            self._word = STEADY
-        else:
-            self._word = RISING if lag > before else FALLING
+        moved = lag - before
+        if abs(moved) <= max(2, before // 10):
+            moved = self._drift()
+        self._word = STEADY if not moved else RISING if moved > 0 else FALLING
         return self._word
+
+    def _drift(self) -> int:
+        """How far the later half of the looks lies from the earlier one; 0 where no further than it swings."""
+        lags = [lag for _, lag in self._samples]
+        half = len(lags) // 2
+        if half < _FEW_LOOKS:
+            return 0
+        drift = sum(lags[-half:]) / half - sum(lags[:half]) / half
+        swing = sum(abs(b - a) for a, b in pairwise(lags)) / (len(lags) - 1)
+        return round(drift) if abs(drift) > max(_LEAST_DRIFT, 2 * swing) else 0
 
     def drains_s(self, lag: int | None) -> int | None:
         """In how many seconds nothing is left at the pace of the last two; None where it does not fall."""

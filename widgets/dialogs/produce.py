@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.dialogs.message_form import MessageForm, MessageText
-from widgets.facts import plain_label, set_plain_tip
+from widgets.facts import plain_label, set_plain_tip, set_role
 from widgets.words import tr
 
 COUNT_MAX = 1_000_000
@@ -152,13 +152,14 @@ class ProduceDialog(QDialog):
 
     def _judge(self) -> None:
         wrong = self._why_not()
-        self.problem.setText(wrong)
+        self.say(wrong, wrong=True)
         self.send.setEnabled(not wrong)
         set_plain_tip(self.send, wrong)
 
-    def say(self, sentence: str) -> None:
-        """What came of the last Send, or why it cannot be done."""
+    def say(self, sentence: str, *, wrong: bool = False) -> None:
+        """What came of the last Send, or, where that is `wrong`, why it was not done."""
         self.problem.setText(sentence)
+        set_role(self.problem, "problem" if wrong else "muted")
 
     def _accept(self) -> None:
         if not self._why_not():

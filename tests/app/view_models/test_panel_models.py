@@ -144,6 +144,23 @@ def test_the_trend_compares_with_two_seconds_ago(lags, word):
     assert said == word
 
 
+@pytest.mark.parametrize(
+    ("lags", "word"),
+    [
+        ([9_000 + 12 * tick for tick in range(20)], "rising"),
+        ([9_000 - 12 * tick for tick in range(20)], "falling"),
+        ([9_000 + 200 * (tick % 2) for tick in range(20)], "steady"),
+        ([9_000 + 60 * tick - 100 * (tick % 2) for tick in range(20)], "rising"),
+        ([9_000 + tick for tick in range(20)], "steady"),
+    ],
+)
+def test_a_large_lag_that_moves_by_little_moves_all_the_same(lags, word):
+    trend, said = LagTrend(), "steady"
+    for tick, lag in enumerate(lags):
+        said = trend.meet(tick * S // 5, lag)
+    assert said == word
+
+
 def test_leases_run_out_by_the_clock_alone(qapp, owners):
     model = InFlightModel(owners, Times())
     snapshot = made_up.living()
