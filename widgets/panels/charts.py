@@ -103,7 +103,7 @@ class Chart(QWidget):
         self._legend.setTextFormat(Qt.TextFormat.RichText)
         # What has no room is cut at its right; the tool tip has it whole.
         self._legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._plot = _Plot(self, axisItems={"bottom": TimeAxis("bottom"), "left": ValueAxis("left")}, background=None)
+        self._plot = _Plot(self, axisItems={"bottom": TimeAxis("bottom"), "left": ValueAxis("left")})
         self._plot.setMenuEnabled(False)
         self._plot.setMouseEnabled(x=False, y=False)
         self._plot.hideButtons()
@@ -142,16 +142,13 @@ class Chart(QWidget):
             line = pg.PlotDataItem(connect="finite", antialias=True)
             item.addItem(line)
             self._lines.append(line)
-        theme = current_theme()
         for place, line in enumerate(self._lines):
             if place >= len(curves):
                 line.setData([], [])
-                continue
-            curve = curves[place]
-            line.setPen(QPen(qcolour(theme.owner(curve.hue)), 0))
-            line.setData(curve.times_s, curve.values)
+            else:
+                line.setData(curves[place].times_s, curves[place].values)
         item.setXRange(0, max(until_s, 1.0), padding=0)
-        self._set_text(self._legend, self._legend_text(curves))
+        self._colour(curves)
         set_plain_tip(self._legend, "\n".join(curve.name for curve in curves))
         values = ", ".join(f"{curve.name} {short(_last(curve.values))}" for curve in curves if len(curve.values))
         self.setAccessibleName(f"{facts.title}{unit}: {values}")
@@ -197,6 +194,7 @@ class Chart(QWidget):
     def dress(self) -> None:
         """Take the colours of the theme of now."""
         theme = current_theme()
+        self._plot.setBackground(qcolour(theme.window))
         item = self._plot.getPlotItem()
         for side in ("bottom", "left"):
             axis = item.getAxis(side)
@@ -207,6 +205,15 @@ class Chart(QWidget):
         item.getAxis("left").setWidth(38)
         item.getAxis("bottom").setHeight(20)
         self._cursor.setPen(QPen(QColor(theme.accent), 0, Qt.PenStyle.DashLine))
+        if self.facts is not None:
+            self._colour(self.facts.curves[:CURVES_MAX])
+
+    def _colour(self, curves: Sequence[Curve]) -> None:
+        """Lines and legend in the colours of the theme of now."""
+        theme = current_theme()
+        for line, curve in zip(self._lines, curves, strict=False):
+            line.setPen(QPen(qcolour(theme.owner(curve.hue)), 0))
+        self._set_text(self._legend, self._legend_text(curves))
 
 
 class ChartGrid(QWidget):

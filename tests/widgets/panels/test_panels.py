@@ -1,7 +1,9 @@
 """The other panels, each alone, with made-up facts."""
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QLabel
 
 from tests.widgets.panels.table_of import table_of
@@ -9,6 +11,7 @@ from widgets.cards import Move, Party, RebalanceFacts
 from widgets.panels.assignments import LOOKS as ASSIGNMENT_LOOKS
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import GAUGES_MAX, BackpressurePanel, GaugeFacts
+from widgets.panels.charts import Chart, ChartFacts, Curve
 from widgets.panels.dead_letters import LOOKS as LETTER_LOOKS
 from widgets.panels.in_flight import LOOKS as LEASE_LOOKS
 from widgets.panels.in_flight import InFlightPanel
@@ -276,3 +279,17 @@ def test_a_panel_says_while_many_rows_are_filtered_and_then_counts_again(qtbot):
     panel.set_sifting(False)
     qtbot.wait(SIFTING_SAID_AFTER_MS * 2)
     assert panel.count_label.text() == "1"
+
+
+def test_a_chart_takes_on_another_theme_though_nothing_new_is_drawn(qtbot, qapp):
+    apply_theme(qapp, DARK)
+    chart = show(qtbot, Chart(), 400, 200)
+    curve = Curve("orders", 0, np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 2.0]))
+    chart.set_facts(ChartFacts("published", "Published", "messages/s", (curve,)), 2.0)
+    apply_theme(qapp, LIGHT)
+    chart.dress()  # as its panel has it do
+    picture = chart.grab().toImage()
+    corner = picture.pixelColor(picture.width() - 8, picture.height() // 2)
+    assert corner.name() == QColor(LIGHT.window).name()
+    assert LIGHT.owner(0) in chart._legend.text()
+    assert chart._lines[0].opts["pen"].color().name() == QColor(LIGHT.owner(0)).name()
