@@ -17,8 +17,14 @@ SCENARIO_SUFFIXES = (".yaml", ".yml")
 
 
 def shipped_scenarios() -> list[Path]:
-    """The scenarios that come with the program, by name, after the one to begin with."""
-    return sorted(resources.path("scenarios").glob("*.yaml"), key=lambda path: (path.stem != FIRST_SCENARIO, path.stem))
+    """The scenarios that come with the program, in the order in which their list has them: a good one to learn in."""
+    listed = re.findall(
+        r"^\| `([a-z-]+)` \|", resources.path("scenarios", "README.md").read_text("utf-8"), re.MULTILINE
+    )
+    order = {name: place for place, name in enumerate(listed)}
+    return sorted(
+        resources.path("scenarios").glob("*.yaml"), key=lambda path: (order.get(path.stem, len(order)), path.stem)
+    )
 
 
 def find_scenario(name: str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.actions import Command
-from app.places import FIRST_SCENARIO, shipped_scenarios
+from app.places import shipped_scenarios
 from broker_core.lab.scenario import load_scenario
 from widgets.words import mark
 
@@ -13,9 +13,9 @@ CATEGORY = mark("Scenarios")
 
 
 def scenario_commands() -> dict[str, tuple[Command, Path]]:
-    """By the command's id: the command and the file that it opens; the first scenario first."""
+    """By the command's id: the command and the file that it opens."""
     found: dict[str, tuple[Command, Path]] = {}
-    for path in sorted(shipped_scenarios(), key=lambda path: (path.stem != FIRST_SCENARIO, path.stem)):
+    for path in shipped_scenarios():
         scenario, _ = load_scenario(path)
         command = Command(f"scenario_{path.stem}", scenario.title, CATEGORY, hint=" ".join(scenario.about.split()))
         found[command.id] = (command, path)

@@ -20,7 +20,7 @@ class ErrorCode(enum.Enum):
     REQUEST_TIMED_OUT = (7, "The deadline passed before the request could be served", True)
     MESSAGE_TOO_LARGE = (10, "The message is larger than the topic allows", False)
     OFFSET_METADATA_TOO_LARGE = (12, "The metadata of the commit is too large", False)
-    CONNECTION_LOST = (13, "The connection to the broker was lost", True)
+    CONNECTION_LOST = (13, "There is no connection to the broker", True)
     INVALID_TOPIC = (17, "The name is not allowed", False)
     ILLEGAL_GENERATION = (22, "The group has moved on to a newer generation", False)
     INCONSISTENT_GROUP_PROTOCOL = (23, "The member shares no assignor with the group", False)

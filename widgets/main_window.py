@@ -175,8 +175,9 @@ class MainWindow(QMainWindow):
         """Build the menu bar anew."""
         bar = self.menuBar()
         bar.clear()
+        taken: set[str] = set()
         for title, entries in menus:
-            menu = bar.addMenu(title)
+            menu = bar.addMenu(_with_mnemonic(title, taken))
             menu.setToolTipsVisible(True)
             fill_menu(menu, entries)
 
@@ -306,6 +307,15 @@ class MainWindow(QMainWindow):
         self.save()
         self.closing.emit()
         super().closeEvent(event)
+
+
+def _with_mnemonic(title: str, taken: set[str]) -> str:
+    """`title` with the first letter marked that no menu beside it opens with: Alt and it open this one."""
+    place = next((at for at, letter in enumerate(title) if letter.isalnum() and letter.lower() not in taken), None)
+    if place is None:
+        return title
+    taken.add(title[place].lower())
+    return f"{title[:place]}&{title[place:]}"
 
 
 def _share_out(split: QSplitter, shares: Shares) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.actions import Command
 from app.desk import Desk
-from app.jobs import Work
+from app.jobs import Job, Work
 from app.places import drafts_folder
 from app.sessions.again import why_no_branch
 from app.sessions.export import Run, save_scenario, save_test
@@ -41,6 +41,8 @@ class RecordingHandlers(QObject):
         super().__init__(desk.window)
         self._desk, self._player = desk, desk.player
         self.library = Library(desk.player.sessions)
+        self._saving: set[str] = set()  # jobs whose good end is told
+        desk.jobs.done.connect(self._saved)
         bind = desk.registry.bind
         bind("open_session", self._choose)
         bind("save_copy", self._ask_target, lambda: "" if self._player.folder else tr("This session is not recorded."))
@@ -185,12 +187,17 @@ class RecordingHandlers(QObject):
     def export(self, target: Path, save: Callable[[Run, Path, Work], Path]) -> None:
         """Write what the session is made of, as a job: it is run again first, to know what comes of it."""
         run = self._run()
-        self._desk.jobs.work(
+        job = self._desk.jobs.work(
             tr("Save {name}", name=target.name),
             lambda work: save(run, target, work),
             lambda at: tr("Saved {at}", at=at),
         )
+        self._saving.add(job.facts.id)
         self._desk.say(tr("Running the session again to save {name}...", name=target.name))
+
+    def _saved(self, job: Job) -> None:
+        if job.facts.id in self._saving:
+            self._desk.say(job.facts.message)
 
     def _run(self) -> Run:
         player = self._player

@@ -278,7 +278,7 @@ class Views(QObject):
             panel = self._window.parts.dead_letters
             panel.set_totals(snapshot.totals.dead_lettered, snapshot.totals.redriven)
             panel.set_note(_overfull(self.dead_letters.total, self.dead_letters.whole, tr("dead letters")))
-            if panel.current_key() is None:  # what is shown beside the table was redriven or purged meanwhile
+            if not panel.selected_count():  # what is shown beside the table was redriven or purged meanwhile
                 self._show_letter(None)
 
     def _show_letter(self, key: Hashable) -> None:

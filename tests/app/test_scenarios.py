@@ -40,6 +40,8 @@ def test_the_picker_tells_of_each_scenario_what_it_teaches(hand: Hand) -> None:
     picker = picker_of(hand)
     assert picker.list.count() == len(shipped_scenarios())
     assert picker.current() == "first-session", "the one that is open"
+    first = [path.stem for path in shipped_scenarios()][:4]
+    assert first == ["first-session", "partitions-and-keys", "hot-key", "lag-and-catch-up"], "in their order, to learn"
     for path in shipped_scenarios():
         picker.select(path.stem)
         scenario, _ = load_scenario(path)

@@ -147,7 +147,11 @@ def test_menus_are_built_from_actions_and_lines_do_not_double(window):
     window.set_menus([("File", [None, one, None, None, two])])
     window.set_menus([("File", [None, one, None, None, two])])
     menus = window.menuBar().actions()
-    assert [action.text() for action in menus] == ["File"]
+    assert [action.text() for action in menus] == ["&File"]
+    window.set_menus([(title, [one]) for title in ("Session", "Scenarios", "Size", "File")])
+    assert [action.text() for action in window.menuBar().actions()] == ["&Session", "S&cenarios", "S&ize", "&File"]
+    window.set_menus([("File", [None, one, None, None, two])])
+    menus = window.menuBar().actions()
     assert [action.text() for action in menus[0].menu().actions()] == ["One", "", "Two"]
     assert menus[0].menu().toolTipsVisible()
 

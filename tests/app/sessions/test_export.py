@@ -22,6 +22,7 @@ from broker_core.lab.replay import EventDigest, RecordedAction
 from broker_core.lab.scenario import parse_scenario
 from broker_core.lab.simulation import Simulation
 from tests.app.conftest import Hand
+from tests.app.dialogs import said
 
 ROOT = Path(__file__).parents[3]
 
@@ -132,6 +133,7 @@ def test_the_window_saves_both_as_jobs(open_workbench: Callable[..., Hand], tmp_
     handlers.export(tmp_path / "test_mine.py", save_test)
     hand.qtbot.waitUntil(lambda: not hand.workbench.jobs.running, timeout=30_000)
     assert [job.state for job in hand.workbench.jobs.facts()] == ["Done", "Done"], hand.workbench.jobs.facts()
+    assert said(hand).startswith("Saved "), "and no longer that it runs"
     (scheduled,) = load_scenario(tmp_path / "mine.yaml")[0].schedule
     assert scheduled.do == MoveConsumer("indexer-4", "indexers") and scheduled.at_s == 6
     assert "indexer-4" in (tmp_path / "test_mine.py").read_text()
