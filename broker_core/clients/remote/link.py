@@ -174,19 +174,21 @@ class Link:
         Where somebody else reads already, or there is no connection any more, it returns at once.
         """
         end_s = None if timeout_s is None else time.monotonic() + timeout_s
-        with self._lock:
-            watch = self._watch
-            if watch is None or reply.done or not watch.take():
-                return timeout_s
-            reply.then(watch.ring_reader)
-        left_s = timeout_s
+        watch: Watch | None = None
         try:
+            with self._lock:
+                watch = self._watch
+                if watch is None or reply.done or not watch.take():
+                    watch = None
+                    return timeout_s
+                reply.then(watch.ring_reader)
+            left_s = timeout_s
             while not (reply.done or watch.ended or left_s == 0) and self._read_in_turn(watch, left_s):
                 left_s = None if end_s is None else max(0.0, end_s - time.monotonic())
+            return left_s
         finally:
-            with self._lock:
-                watch.give_back()
-        return left_s
+            if watch is not None:
+                watch.leave(self._lock)
 
     def close(self) -> None:
         """Everything that waits fails with CLOSED. The second call does nothing."""

@@ -96,8 +96,20 @@ class Watch:
         self._settle()
         return True
 
+    def leave(self, lock: threading.RLock) -> None:
+        """`give_back` under `lock`, and once more where Ctrl+C comes just then: else nobody would ever read again."""
+        try:
+            with lock:
+                self.give_back()
+        except BaseException:
+            with lock:
+                self.give_back()
+            raise
+
     def give_back(self) -> None:
-        """Read no longer."""
+        """Read no longer; nothing happens where it is another thread that reads."""
+        if self._reader not in (NOBODY, threading.get_ident()):
+            return
         self._reader = NOBODY
         if self.ended:
             self._close()

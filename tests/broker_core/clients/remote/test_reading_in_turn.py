@@ -15,6 +15,7 @@ from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.remote.broker import RemoteBroker
+from broker_core.clients.remote.watch import Watch
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
 from tests.broker_core.clients.remote.place import Place, until
@@ -142,6 +143,30 @@ def test_an_interrupted_wait_costs_no_answer(place: Place):
         assert not waiting(remote)
         assert producer.publish("t", b"2") == (0, 2)
         assert remote.connects == 1
+
+
+@pytest.mark.parametrize("where", ["take", "give_back"])
+def test_an_interruption_when_reading_begins_or_ends_leaves_the_turn_to_others(
+    place: Place, monkeypatch: pytest.MonkeyPatch, where: str
+):
+    real = getattr(Watch, where)
+    left = [KeyboardInterrupt()]
+
+    def interrupted(watch: Watch) -> object:
+        if where == "take":
+            real(watch)
+        if left:
+            raise left.pop()
+        return real(watch)
+
+    with place.remote() as remote, Producer(remote, AT_ONCE) as producer:
+        producer.publish("t", b"0")
+        monkeypatch.setattr(Watch, where, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            producer.publish("t", b"1")
+        monkeypatch.undo()
+        assert not waiting(remote)
+        assert producer.publish("t", b"2", timeout_s=10) == (0, 2)
 
 
 def test_who_reads_leaves_no_descriptor_behind(place: Place):
