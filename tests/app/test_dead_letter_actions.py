@@ -46,6 +46,15 @@ def test_a_dry_run_says_what_would_happen_and_does_nothing(panel, hand):
     assert dead(hand) >= count
 
 
+def test_details_leave_with_the_letter_that_was_redriven(panel, hand):
+    panel.select(0)
+    wait(hand, panel.details.payload.isVisible)
+    hand.workbench.registry.trigger("redrive_selected")
+    wait(hand, lambda: panel.selected_count() == 0)
+    wait(hand, lambda: not panel.details.payload.isVisible())
+    assert panel.model.rowCount()
+
+
 def test_a_redrive_at_a_rate_takes_its_time_and_can_be_stopped(panel, hand):
     count = dead(hand)
     panel.try_all.trigger()

@@ -47,6 +47,19 @@ CRASHING = "import sys; print('java.lang.OutOfMemoryError: heap', file=sys.stder
 
 
 @pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that the desktop was asked to open."""
+    paths: list[str] = []
+
+    def open_url(url: QUrl) -> bool:
+        paths.append(url.toLocalFile())
+        return True
+
+    monkeypatch.setattr(QDesktopServices, "openUrl", open_url)
+    return paths
+
+
+@pytest.fixture
 def job_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], None]:
     """Put a script in the place of the Spark job; it gets the same arguments."""
 
@@ -98,17 +111,10 @@ def test_a_cancelled_job_ends_soon_and_says_so(job_does: Callable[[str], None], 
 def test_export_from_the_window(
     open_workbench: Callable[..., Hand],
     job_does: Callable[[str], None],
-    monkeypatch: pytest.MonkeyPatch,
+    opened: list[str],
     tmp_path: Path,
 ) -> None:
     job_does(GOOD)
-    opened: list[str] = []
-
-    def open_url(url: QUrl) -> bool:
-        opened.append(url.toLocalFile())
-        return True
-
-    monkeypatch.setattr(QDesktopServices, "openUrl", open_url)
     hand = open_workbench(record=True)
     hand.pass_time(3)
     hand.qtbot.keyClick(hand.workbench.window, Qt.Key.Key_F8)
@@ -158,6 +164,7 @@ def test_every_failure_keeps_a_log_of_its_own_and_old_ones_go(
 def test_the_row_of_a_report_that_failed_inside_spark_opens_its_log(
     open_workbench: Callable[..., Hand],
     job_does: Callable[[str], None],
+    opened: list[str],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     keep: bool,
@@ -170,13 +177,6 @@ def test_the_row_of_a_report_that_failed_inside_spark_opens_its_log(
     job_does(failing)
     (tmp_path / "warm.py").write_text(f"import sys\nsys.stdin.readline()\n{failing}")
     monkeypatch.setattr("app.warm_spark.COMMAND", [sys.executable, str(tmp_path / "warm.py")])
-    opened: list[str] = []
-
-    def open_url(url: QUrl) -> bool:
-        opened.append(url.toLocalFile())
-        return True
-
-    monkeypatch.setattr(QDesktopServices, "openUrl", open_url)
     hand = open_workbench(record=True)
     hand.workbench.jobs.keep_spark(keep)
     hand.pass_time(3)

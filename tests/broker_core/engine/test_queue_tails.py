@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -27,14 +26,6 @@ from broker_core import (
 from broker_core.clients.queue_consumer import Delivery
 from broker_core.engine import tails
 from broker_core.events import Event, EventKind
-
-
-@pytest.fixture
-def host() -> Iterator[BrokerHost]:
-    with BrokerHost() as opened:
-        Admin(opened).create_topic("orders", partitions=3)
-        Admin(opened).create_topic("bills", partitions=1)
-        yield opened
 
 
 class Shop:

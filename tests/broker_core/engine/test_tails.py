@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -31,14 +31,6 @@ from broker_core import (
 )
 from broker_core.engine import tails
 from broker_core.events import Event, EventKind
-
-
-@pytest.fixture
-def host() -> Iterator[BrokerHost]:
-    with BrokerHost() as opened:
-        Admin(opened).create_topic("orders", partitions=3)
-        Admin(opened).create_topic("bills", partitions=1)
-        yield opened
 
 
 def values(host: BrokerHost, topic: str, partition: int) -> list[bytes | None]:
