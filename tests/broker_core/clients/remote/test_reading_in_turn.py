@@ -149,19 +149,27 @@ def test_an_interrupted_wait_costs_no_answer(place: Place):
 def test_an_interruption_when_reading_begins_or_ends_leaves_the_turn_to_others(
     place: Place, monkeypatch: pytest.MonkeyPatch, where: str
 ):
-    real = getattr(Watch, where)
-    left = [KeyboardInterrupt()]
+    take, give_back = Watch.take, Watch.give_back
+    left = {where: KeyboardInterrupt()}
 
-    def interrupted(watch: Watch) -> object:
-        if where == "take":
-            real(watch)
-        if left:
-            raise left.pop()
-        return real(watch)
+    def begin(watch: Watch) -> bool:
+        taken = take(watch)
+        place.host.lock.release()
+        if "take" in left:
+            raise left.pop("take")
+        return taken
+
+    def end(watch: Watch) -> None:
+        if "give_back" in left:
+            raise left.pop("give_back")
+        give_back(watch)
 
     with place.remote() as remote, Producer(remote, AT_ONCE) as producer:
         producer.publish("t", b"0")
-        monkeypatch.setattr(Watch, where, interrupted)
+        monkeypatch.setattr(Watch, "take", begin)
+        monkeypatch.setattr(Watch, "give_back", end)
+        # The broker answers only when this thread has begun to read: else the link's thread could be there before it.
+        place.host.lock.acquire()
         with pytest.raises(KeyboardInterrupt):
             producer.publish("t", b"1")
         monkeypatch.undo()
