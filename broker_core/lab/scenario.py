@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from broker_core.lab.references import check_references
+from broker_core.lab.scenario_errors import told
 from broker_core.lab.specs import (
     ConsumerSpec,
     GroupSpec,
@@ -75,40 +74,4 @@ def _convert(document: Document) -> Scenario:
     try:
         return msgspec.convert(document.value, Scenario)
     except msgspec.ValidationError as error:
-        sentence, _, place = str(error).partition(" - at ")
-        path = _path_of(place.strip("`"))
-        unknown = re.search(r"unknown field `([^`]*)`", sentence)
-        if unknown is None:
-            raise YamlError(document.line_of(path), f"{_name_of(path)}{sentence}.") from error
-        key = unknown.group(1)
-        near = difflib.get_close_matches(key, _known_keys(Scenario) - {key}, n=1)
-        hint = f"; did you mean '{near[0]}'?" if near else "."
-        raise YamlError(document.line_of((*path, key)), f"the key '{key}' is not known here{hint}") from error
-
-
-def _path_of(place: str) -> tuple[str | int, ...]:
-    """("topics", 0, "partitions") of "$.topics[0].partitions"."""
-    steps = re.findall(r"\.([^.\[\]]+)|\[(\d+)\]", place)
-    return tuple(name or int(index) for name, index in steps)
-
-
-def _name_of(path: tuple[str | int, ...]) -> str:
-    return f"{path[-1]}: " if path and isinstance(path[-1], str) else ""
-
-
-def _known_keys(struct: type[msgspec.Struct]) -> set[str]:
-    keys: set[str] = set()
-    waiting: list[Any] = [struct]
-    seen: set[Any] = set()
-    while waiting:
-        kind = waiting.pop()
-        if kind in seen:
-            continue
-        seen.add(kind)
-        if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-            for field in msgspec.structs.fields(kind):
-                keys.add(field.encode_name)
-                waiting.append(field.type)
-        else:
-            waiting.extend(getattr(kind, "__args__", ()))
-    return keys
+        raise told(error, document, Scenario) from error

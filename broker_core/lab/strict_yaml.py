@@ -13,6 +13,7 @@ import yaml
 
 MAX_DEPTH = 30  # scenarios need 5; deeper is an attack on the stack
 MAX_BYTES = 1_048_576  # a scenario is written by hand
+MAX_DIGITS = 400  # no number in a scenario means anything by more
 
 Path = tuple[str | int, ...]
 
@@ -42,9 +43,12 @@ class Document:
             node = yaml.compose(text, Loader=yaml.SafeLoader)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            raise YamlError(mark.line + 1 if mark else 1, f"this is not YAML: {error.problem}.") from error
-        except yaml.YAMLError as error:
-            raise YamlError(1, f"this is not YAML: {error}.") from error
+            raise YamlError(
+                mark.line + 1 if mark else 1, f"this is not YAML: {_plain(error.problem or '')}."
+            ) from error
+        except yaml.reader.ReaderError as error:
+            line = text.count("\n", 0, error.position) + 1
+            raise YamlError(line, f"this is not YAML: the character {error.character:#x} is not allowed.") from error
         self.value = None if node is None else self._build(node, ())
 
     def line_of(self, path: Path) -> int:
@@ -96,6 +100,8 @@ class Document:
         text = str(node.value)
         if getattr(node, "style", None) in {"'", '"', "|", ">"}:
             return text
+        if len(text) > MAX_DIGITS and (_INTEGER.fullmatch(text) or _FLOAT.fullmatch(text)):
+            raise YamlError(_line(node.start_mark), f"a number of more than {MAX_DIGITS} digits.")
         if text in _WORDS:
             return _WORDS[text]
         if _INTEGER.fullmatch(text):
@@ -103,6 +109,24 @@ class Document:
         if _FLOAT.fullmatch(text):
             return float(text.replace("_", ""))
         return text
+
+
+# What the parser says in words of its own trade: what it means, and what to do.
+_PLAIN = {
+    "mapping values are not allowed": "no key can be here; mind the indentation, and put a text with a colon in quotes",
+    "expected <block end>": "the indentation fits no line above",
+    "could not find expected ':'": "a key has no colon after it",
+    "found character '\\t'": "there is a tab; indent with spaces",
+    "found unexpected end of stream": "a quote is not closed",
+    "expected the node content": "a value is missing, or a bracket is not closed",
+    "expected ',' or": "a comma is missing, or a bracket is not closed",
+    "but found another document": "there is a second document; write one",
+    "that cannot start any token": "a text that begins with such a sign must be in quotes",
+}
+
+
+def _plain(problem: str) -> str:
+    return next((plain for words, plain in _PLAIN.items() if words in problem), problem)
 
 
 def _line(mark: Any) -> int:

@@ -45,7 +45,7 @@ def test_a_good_scenario_is_read_into_types() -> None:
     ("old", "new", "line", "words"),
     [
         ("partitions: 2", "partitons: 2", 6, "'partitons' is not known here; did you mean 'partitions'"),
-        ("partitions: 2", "partitions: two", 6, "Expected `int`, got `str`"),
+        ("partitions: 2", "partitions: two", 6, "partitions must be a whole number, not the text 'two'"),
         ("partitions: 2", "partitions: 0", 6, "between 1 and"),
         ("topics: [orders]", "topics: [order]", 11, "no topic 'order'; the scenario has orders"),
         ("to: orders", "to: nowhere", 14, "no topic or queue 'nowhere'"),
@@ -57,7 +57,7 @@ def test_a_good_scenario_is_read_into_types() -> None:
         ("per_s: 5", "per_s: 0", 15, "per_s must be above 0"),
         ("rate: 0.5", "rate: 5", 24, "between 0 and 1"),
         ("until_s: 10", "until_s: 0", 3, "until_s must lie"),
-        ("until_s: 10\n", "", 1, "missing required field `until_s`"),
+        ("until_s: 10\n", "", 1, "the key 'until_s' is missing"),
         ("kind: rate", "kind: magic", 15, "magic"),
     ],
 )
@@ -125,6 +125,69 @@ def test_an_error_in_the_newer_parts_names_the_line_too(old: str, new: str, line
     with pytest.raises(ScenarioError, match=words) as caught:
         parse_scenario(text, "small.yaml")
     assert str(caught.value).startswith(f"small.yaml, line {line}: "), str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "sentence"),
+    [
+        ("partitions: 2", "partitions: 2.5", 6, "partitions must be a whole number, not 2.5."),
+        ("name: orders", "name:", 5, "name must be text, but nothing is there."),
+        ("name: orders", "name: 7", 5, "name must be text, not 7; put it in quotes."),
+        ("  - name: orders\n    partitions: 2\n", "  - 7\n", 5, "entry 1 of topics must be keys with values, not 7."),
+        ("topics: [orders]", "topics: orders", 11, "topics must be a list, not the text 'orders'."),
+        ("partitions: 2", "flow: [1]", 6, "flow must be keys with values, not a list."),
+        ("group: readers", "static: 1", 19, "static must be true or false, not 1."),
+        ("kind: rate, ", "", 15, "the key 'kind' is missing in arrivals; there are file, rate, bursty, ramp."),
+        (", per_s: 5", "", 15, "the key 'per_s' is missing in arrivals."),
+        ("kind: rate", "kind: magic", 15, "kind cannot be 'magic'; there are file, rate, bursty, ramp."),
+        ("kind: rate", "kind: 3", 15, "kind cannot be '3'; there are file, rate, bursty, ramp."),
+        ("kind: rate", "kind: burst", 15, "kind cannot be 'burst'; did you mean 'bursty'?"),
+        (
+            "{kind: rate, per_s: 5}",
+            "{kind: file, file: x, where: {a: b, c: [1]}}",
+            15,
+            "c must be text or a whole number, not a list.",
+        ),
+        ("count: 2", "count: true", 18, "count must be a whole number, not true."),
+        (
+            "rate: 0.5",
+            "rate: 0.5, when: {value: }",
+            24,
+            "value must be text, a number or true or false, but nothing is there.",
+        ),
+        (
+            "queue: jobs",
+            "queue: jobs\n    colour: red",
+            23,
+            "the key 'colour' is not known here; there are name, count, queue, "
+            "processing, prefetch, weight, ack, failures.",
+        ),
+        (
+            "name: jobs\n",
+            "name: jobs\n    config: {max_attempts: 0}\n",
+            9,
+            "config: max_attempts 0 must be from 1 to 1000.",
+        ),
+        ("until_s: 10", f"until_s: 1{'0' * 350}", 3, "until_s is a number that is too large."),
+    ],
+)
+def test_what_is_wrong_is_said_in_the_words_of_yaml(old: str, new: str, line: int, sentence: str) -> None:
+    text = GOOD.replace(old, new, 1)
+    assert text != GOOD
+    with pytest.raises(ScenarioError) as caught:
+        parse_scenario(text, "small.yaml")
+    assert str(caught.value) == f"small.yaml, line {line}: {sentence}"
+
+
+def test_the_lists_of_an_action_are_named_by_their_entries_too() -> None:
+    text = GOOD + "schedule:\n  - at_s: 1\n    do: {action: delete_records, topic: orders, before: [[0, 1], [%s]]}\n"
+    for wrong, sentence in (
+        ("1", "entry 2 of before must be a list of 2, not of 1."),
+        ("1, x", "entry 2 of entry 2 of before must be a whole number, not the text 'x'."),
+    ):
+        with pytest.raises(ScenarioError) as caught:
+            parse_scenario(text % wrong)
+        assert str(caught.value) == f"scenario, line 27: {sentence}"
 
 
 def test_a_bad_flow_or_queue_setting_names_its_line() -> None:

@@ -37,6 +37,14 @@ def test_words_stay_words() -> None:
         ("a: 1\n---\nb: 2\n", 2, "not YAML"),
         ("a: \x07\n", 1, "not YAML"),
         ("x" * 2_000_000, 1, "larger"),
+        ("a: 1\nb: " + "1" * 5_000, 2, "more than 400 digits"),
+        ("a: 1\n\tb: 2\n", 2, "there is a tab"),
+        ("a: 1\n  b: 2\n", 2, "mind the indentation"),
+        ("- a: 1\n b: 2\n", 2, "indentation fits no line above"),
+        ("a:\n  - b\nc\nd: 1\n", 4, "has no colon"),
+        ("a: @b\n", 1, "must be in quotes"),
+        ('a: "b\n', 2, "a quote is not closed"),
+        ("a: 1\nb: \x07\n", 2, "the character 0x7 is not allowed"),
     ],
 )
 def test_what_is_refused_and_at_which_line(text: str, line: int, words: str) -> None:
