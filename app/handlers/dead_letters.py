@@ -215,19 +215,17 @@ class DeadLetterHandlers(QObject):
         self._filter("")
 
     def look_redriven(self, *, force: bool = False) -> None:
-        """Bring the view of redriven messages up to date, at most once a second of the session."""
+        """Bring the view of redriven messages up to date: live at most once a second of the session."""
         now_ns = self._desk.player.snapshot.time_ns
-        if not self._panel.isVisible() or (not force and abs(now_ns - self._redriven_ns) < NS_PER_S):
+        least_ns = NS_PER_S if self._desk.player.live else 1
+        if not self._panel.isVisible() or (not force and abs(now_ns - self._redriven_ns) < least_ns):
             return
         self._redriven_ns = now_ns
 
         def told(found: list[RedrivenMessage]) -> None:
-            until_ns = self._desk.player.snapshot.time_ns
-            live = self._desk.player.live
-            rows = found if live else [row for row in found if row.redriven.time_ns <= until_ns]
-            self._desk.views.redriven.set_rows(tuple(rows))
+            self._desk.views.redriven.set_rows(tuple(found))
 
-        self._desk.history.redriven(told)
+        self._desk.history.redriven(now_ns, told)
 
     def _look_at_redriven(self, seq: object) -> None:
         row = next((row for row in self._desk.views.redriven.rows if row.redriven.seq == seq), None)

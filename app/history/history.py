@@ -107,13 +107,13 @@ class History(QObject):
         ring, recorded = self.ring, self._recorded
         self._ask(lambda: _search(first_seq, end_seq, kinds, test, ring, recorded), then)
 
-    def redriven(self, then: Callable[[list[RedrivenMessage]], object]) -> None:
-        """What redrives did to each message, the newest first."""
+    def redriven(self, until_ns: int, then: Callable[[list[RedrivenMessage]], object]) -> None:
+        """What redrives had done to each message at `until_ns`, the newest first."""
         ring, recorded = self.ring, self._recorded
 
         def look() -> list[RedrivenMessage]:
             older, first = _older(ring, recorded)
-            return redriven_messages(ring, older, first)
+            return redriven_messages(ring, older, first, until_ns)
 
         self._ask(look, then)
 

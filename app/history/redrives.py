@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 import pyarrow.compute as pc
@@ -36,13 +37,17 @@ class RedrivenMessage(NamedTuple):
     deliveries: int
 
 
-def redriven_messages(ring: EventRing, recorded: Recorded | None, first: int) -> list[RedrivenMessage]:
-    """All redrives up to now, the newest first; `first` is the number of the first event that is not `recorded`'s."""
+def redriven_messages(ring: EventRing, recorded: Recorded | None, first: int, until_ns: int) -> list[RedrivenMessage]:
+    """All redrives as they stood at `until_ns`, the newest first.
+
+    `first` is the number of the first event that is not `recorded`'s.
+    """
     older: list[Event] = []
     if recorded is not None:
-        before = pc.field("seq") < first
+        before = (pc.field("seq") < first) & (pc.field("time_ns") <= until_ns)
         older = recorded.events((pc.field("kind") == EventKind.REDRIVEN.value) & before)
-    moves = older + [event for event in ring.since(0) if event.kind is EventKind.REDRIVEN]
+    kept = list(takewhile(lambda event: event.time_ns <= until_ns, ring.since(0)))
+    moves = older + [event for event in kept if event.kind is EventKind.REDRIVEN]
     if not moves:
         return []
     later: list[Event] = []
@@ -51,10 +56,10 @@ def redriven_messages(ring: EventRing, recorded: Recorded | None, first: int) ->
             pc.field("kind").isin([kind.value for kind in FATES])
             & pc.field("topic").isin(list({event.to_topic for event in older}))
             & (pc.field("seq") > older[0].seq)
-            & (pc.field("seq") < first)
+            & before
         )
         later = recorded.events(wanted)
-    return told_of(moves, [*later, *(event for event in ring.since(0) if event.kind in FATES)])
+    return told_of(moves, [*later, *(event for event in kept if event.kind in FATES)])
 
 
 def told_of(moves: Sequence[Event], events: Iterable[Event]) -> list[RedrivenMessage]:

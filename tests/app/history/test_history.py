@@ -110,6 +110,21 @@ def test_events_of_a_kind_come_from_both(run, asked):
     assert [(event.seq, event.cause) for event in again] == [(event.seq, event.cause) for event in found]
 
 
+def test_redrives_are_told_as_they_stood_at_a_moment(run, asked):
+    _live, whole, small, folder, letters = run
+    end_ns = 240 * NS_PER_S
+    settled = asked(whole, None, "redriven", end_ns)
+    assert len(settled) == len(letters) and any(row.deliveries for row in settled)
+    assert asked(small, folder, "redriven", end_ns) == settled
+    for ring, where in ((whole, None), (small, folder)):
+        assert asked(ring, where, "redriven", 20 * NS_PER_S - 1) == []
+        # Who is idle takes the first of them at once; the others wait.
+        early = asked(ring, where, "redriven", 20 * NS_PER_S)
+        assert [row.redriven for row in early] == [row.redriven for row in settled]
+        assert all(row.fate is None or row.fate.time_ns == 20 * NS_PER_S for row in early)
+        assert any(row.fate is None for row in early)
+
+
 def test_answers_of_a_session_that_is_gone_do_not_come(run, qtbot):
     _live, whole, _small, _folder, letters = run
     history = History()

@@ -2,6 +2,7 @@
 
 from PySide6.QtCore import Qt
 
+from broker_core.clock import NS_PER_S
 from broker_core.events import EventKind
 
 
@@ -51,6 +52,35 @@ def test_two_clicks_show_what_became_of_each_redriven_message(hand):
 
     hand.qtbot.waitUntil(lives_on)
     assert any("From here on it is" in step.heading for step in inspector.facts().steps)
+
+
+def test_the_past_knows_nothing_of_what_came_after(open_workbench):
+    hand = open_workbench(record=True)
+    for _second in range(40):
+        hand.pass_time(1)
+    player, panel = hand.workbench.player, hand.workbench.window.parts.dead_letters
+    hand.workbench.window.show_tab("dead_letters")
+    hand.show()
+    hand.qtbot.mouseClick(panel.redrive_all_button, Qt.MouseButton.LeftButton)
+    hand.show()
+    redriven_ns = player.snapshot.time_ns
+    for _second in range(15):
+        hand.pass_time(1)
+    hand.qtbot.mouseClick(panel.redriven_button, Qt.MouseButton.LeftButton)
+    model = hand.workbench.views.redriven
+
+    def shows(wanted):
+        def look():
+            hand.workbench.draw()
+            assert wanted(model.rows)
+
+        hand.qtbot.waitUntil(look, timeout=10_000)
+
+    shows(lambda rows: rows and all(row.fate is not None for row in rows))
+    player.travel.to(redriven_ns)
+    shows(lambda rows: rows and all(row.fate is None or row.fate.time_ns == redriven_ns for row in rows))
+    player.travel.to(redriven_ns - NS_PER_S // 10)
+    shows(lambda rows: not rows)
 
 
 def test_the_filter_asks_the_table_that_is_shown(hand):
