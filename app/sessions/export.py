@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-import yaml
 
 from app.jobs import Work
 from app.places import DataFiles
 from broker_core.clock import NS_PER_S, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind, EventStream
+from broker_core.lab.arrivals import FileArrivals
 from broker_core.lab.replay import EventDigest, RecordedAction, Rerun
-from broker_core.lab.scenario import Scenario, parse_scenario
+from broker_core.lab.scenario import Scenario, ScenarioError, parse_scenario
+from broker_core.lab.scenario_text import text_with
 from broker_core.lab.simulation import Simulation
-from broker_core.lab.strict_yaml import Document
+from broker_core.lab.specs import Scheduled
 from broker_core.snapshots import Totals
 
 _encoder = msgspec.json.Encoder(enc_hook=str)
@@ -96,26 +96,13 @@ def outcome_of(run: Run, work: Work) -> Outcome:
 # -- as a scenario
 
 
-def scenario_text(run: Run, outcome: Outcome) -> str:
-    """The scenario's text with what was done by hand on its schedule; its comments stay where that can be."""
-    entries = [
-        {
-            "at_s": _seconds(recorded.time_ns),
-            "after_events": count,
-            "do": msgspec.to_builtins(recorded.action),
-        }
+def scenario_of(run: Run, outcome: Outcome) -> str:
+    """The scenario's text with what was done by hand on its schedule."""
+    done = [
+        Scheduled(at_s=_seconds(recorded.time_ns), after_events=count, do=recorded.action)
         for recorded, count in zip(run.actions, outcome.counts, strict=True)
     ]
-    plain = Document(run.text).value
-    if isinstance(plain, dict) and plain.get("schedule"):
-        plain["schedule"] = [*plain["schedule"], *entries]
-        plain["seed"] = run.seed
-        return str(yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=120))
-    lines = [line for line in run.text.rstrip().splitlines() if not re.match(r"(seed|schedule)\s*:", line)]
-    lines += [f"seed: {run.seed}", "# What was done by hand, in the order in which it was done."]
-    lines += ["schedule:" if entries else "schedule: []"]
-    lines += [f"  - {json.dumps(entry, ensure_ascii=False)}" for entry in entries]
-    return "\n".join(lines) + "\n"
+    return text_with(run.text, run.seed, done)
 
 
 def _seconds(time_ns: int) -> float:
@@ -125,8 +112,9 @@ def _seconds(time_ns: int) -> float:
 def save_scenario(run: Run, target: Path, work: Work) -> Path:
     """Write the scenario, after it was found to give the same events. Raises BrokerError, ScenarioError, OSError."""
     outcome = outcome_of(run, work)
-    text = scenario_text(run, outcome)
-    scenario: Scenario = parse_scenario(text, target.name)
+    text = scenario_of(run, outcome)
+    scenario = parse_scenario(text, target.name)
+    _check_place(scenario, run.scenario_path, target)
     work.say(0.9, "Comparing")
     again = Simulation(scenario, find_file=DataFiles(run.scenario_path))
     told = Told(again.events)
@@ -142,6 +130,21 @@ def save_scenario(run: Run, target: Path, work: Work) -> Path:
     return target
 
 
+def _check_place(scenario: Scenario, before: Path, target: Path) -> None:
+    """Raises INVALID_REQUEST where what the scenario reads would not be found beside it."""
+    for producer in scenario.producers:
+        if isinstance(producer.arrivals, FileArrivals):
+            name = producer.arrivals.file
+            there = DataFiles(before)(name)
+            try:
+                same = DataFiles(target)(name).samefile(there)
+            except ScenarioError:
+                same = False
+            if not same:
+                about = f"it reads {name}, which is in {there.parent}; save it in that folder, or copy the file first"
+                raise BrokerError(ErrorCode.INVALID_REQUEST, about)
+
+
 # -- as a test
 
 _TEST = '''"""Replays a session of "{title}" with all that was done in it by hand, and checks that the same comes of it.
@@ -154,6 +157,7 @@ from pathlib import Path
 
 import resources
 from broker_core.lab import parse_scenario
+from broker_core.lab.arrivals import FileArrivals
 from broker_core.lab.replay import EventDigest, recorded_action, rerun
 from broker_core.session.checker import Checker
 from broker_core.snapshots import Totals

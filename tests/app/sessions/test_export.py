@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import pytest
 from app.handlers.recordings import RecordingHandlers
 from app.jobs import Work
 from app.places import DataFiles, find_scenario
-from app.sessions.export import Run, Told, outcome_of, save_scenario, save_test, scenario_text
+from app.sessions.export import Run, Told, outcome_of, save_scenario, save_test, scenario_of
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.lab import load_scenario
@@ -78,9 +79,47 @@ def test_the_saved_scenario_gives_the_same_events(name: str, steps: bool, tmp_pa
 def test_a_scenario_that_has_a_schedule_keeps_it(tmp_path: Path) -> None:
     run, digest = played("static-members")
     before = parse_scenario(run.text).schedule
-    scenario = parse_scenario(scenario_text(run, outcome_of(run, work())))
+    scenario = parse_scenario(scenario_of(run, outcome_of(run, work())))
     assert scenario.schedule[: len(before)] == before and before
     assert digest == outcome_of(run, work()).digest
+
+
+def test_the_saved_scenario_is_the_authors_text_with_short_lines_and_no_nulls(tmp_path: Path) -> None:
+    run, _ = played("first-session")
+    text = save_scenario(run, tmp_path / "mine.yaml", work()).read_text()
+    assert text.startswith("# First session, with what was done by hand\ntitle: First session\n")
+    before, _, after = text.partition("schedule:\n")
+    assert before.removeprefix("# First session, with what was done by hand\n") == run.text.replace(
+        "seed: 7", "seed: 5"
+    )
+    assert re.sub(r"after_events: \d+", "after_events: ...", after) == (
+        "  # What was done by hand, in the order in which it was done.\n"
+        "  - at_s: 7.000000123\n"
+        "    do: {action: move_consumer, consumer: mailer-1, group: ''}\n"
+        "    after_events: ...\n"
+        "  - at_s: 11.000000123\n"
+        "    do: {action: slow_down, client: indexer-1, factor: 3, for_s: 5}\n"
+        "    after_events: ...\n"
+        "  - at_s: 15.000000123\n"
+        "    do: {action: pause, client: indexer-1, for_s: 2}\n"
+        "    after_events: ...\n"
+    )
+
+
+def test_a_scenario_is_not_saved_where_what_it_reads_is_not(tmp_path: Path) -> None:
+    for folder in ("home", "away"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "home" / "rows.jsonl").write_text('{"time": 1}\n{"time": 9}\n')
+    path = tmp_path / "home" / "mine.yaml"
+    path.write_text(
+        "title: Mine\nabout: x\nuntil_s: 3\ntopics: [{name: t}]\n"
+        "producers: [{name: p, to: t, arrivals: {kind: file, file: rows.jsonl}}]\n"
+    )
+    run = Run(path.read_text(), 1, (), NS_PER_S, path)
+    save_scenario(run, tmp_path / "home" / "again.yaml", work())
+    with pytest.raises(BrokerError, match=r"it reads rows.jsonl, which is in .*home; save it in that folder"):
+        save_scenario(run, tmp_path / "away" / "again.yaml", work())
+    assert not (tmp_path / "away" / "again.yaml").exists()
 
 
 def test_what_was_done_nothing_in_is_saved_too(tmp_path: Path) -> None:
