@@ -15,12 +15,12 @@ from app.sessions.again import branch_of
 from app.sessions.reading import Reading
 from app.sessions.shown import Feeds, ShownSession
 from app.sessions.stored import SCENARIO_PATH, StoredSession
+from app.view_models.event_words import event_line
 from app.view_models.formats import sentence
 from broker_core.clock import ns_from_s
 from broker_core.engine.engine_host import EngineHost
 from broker_core.engine.runner import Engine, Errand, Mode
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import describe
 from broker_core.lab.actions import UserAction
 from broker_core.lab.performers import Performed
 from broker_core.lab.scenario import Scenario, load_scenario
@@ -330,7 +330,7 @@ class Player(ShownSession):
             # The simulation broke at this step; nothing can go on from here.
             self.failed.emit(str(error))
         elif event is not None:
-            self.said.emit(tr("Stepped to {event}", event=describe(event)))
+            self.said.emit(tr("Stepped to {event}", event=event_line(event)))
 
     def _tell(self, done: Future[Performed], source: str) -> None:
         error = done.exception()

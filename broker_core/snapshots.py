@@ -167,7 +167,7 @@ class ActorView(msgspec.Struct, frozen=True):
 
     `role` is producer, consumer or worker; `state` is idle (on the bench), running, processing, waiting, blocked,
     joining, paused, crashed or stopped. `target` is the topic it publishes to, the group it belongs to ("" on the
-    bench), or its queue.
+    bench), or its queue. `linger_ms` is how long a producer waits for more to send together.
     """
 
     name: str
@@ -179,6 +179,7 @@ class ActorView(msgspec.Struct, frozen=True):
     failed: int
     rate_per_s: float
     since_ns: int
+    linger_ms: float = 0.0
 
 
 class RebalanceView(msgspec.Struct, frozen=True):

@@ -12,10 +12,10 @@ from app.actions import Command
 from app.desk import Desk
 from app.sessions.again import why_no_branch
 from app.sessions.bookmarks import Bookmarks
+from app.view_models.event_words import event_line
 from app.view_models.formats import session_time
 from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.errors import BrokerError
-from broker_core.events import describe
 from broker_core.lab.arrivals import ArrivalError
 from broker_core.lab.scenario import ScenarioError
 from widgets.dialogs.ask_text import AskTextDialog
@@ -118,7 +118,7 @@ class TravelHandlers(QObject):
     def _arrived(self) -> None:
         event = self._player.travel.shown_event
         if event is not None:
-            self._desk.say(tr("Right after {event}", event=describe(event)))
+            self._desk.say(tr("Right after {event}", event=event_line(event)))
 
     # -- where to
 

@@ -11,6 +11,17 @@ from PySide6.QtWidgets import QMenu
 from app.actions import Command
 from app.desk import Desk
 from broker_core.clock import ns_from_s, s_from_ns
+from broker_core.lab.actions import (
+    AddConsumer,
+    AddProducer,
+    AddWorker,
+    CreateGroup,
+    CreateQueue,
+    CreateTopic,
+    DuplicateClient,
+    UserAction,
+)
+from broker_core.lab.performers import Performed
 from widgets.palette import CommandPalette
 
 _ZOOM = ("zoom_in", "zoom_out", "zoom_fit")
@@ -94,6 +105,10 @@ class ViewHandlers(QObject):
         # One cursor for the charts and the timeline.
         charts.pointed.connect(lambda seconds: timeline.set_pointer(None if seconds is None else ns_from_s(seconds)))
         timeline.pointed.connect(lambda time_ns: charts.set_cursor(None if time_ns is None else s_from_ns(time_ns)))
+        self._new = ""  # what was made, and is not seen yet
+        desk.player.acted.connect(self._note_new)
+        desk.player.opened.connect(lambda: self._note_new(None, ""))
+        desk.views.refreshed.connect(self._choose_new)
         bind("zoom_in", canvas.zoom_in)
         bind("zoom_out", canvas.zoom_out)
         bind("zoom_fit", canvas.fit)
@@ -113,6 +128,34 @@ class ViewHandlers(QObject):
             return
         self._desk.canvas.reveal(item_id)
         self._select(item_id)
+
+    def _note_new(self, performed: Performed | None, source: str) -> None:
+        self._new = "" if performed is None or source else self._made(performed.action)
+
+    def _made(self, action: UserAction) -> str:
+        match action:
+            case AddConsumer(consumer=name):
+                return f"consumer:{name}"
+            case AddProducer(producer=name):
+                return f"producer:{name}"
+            case AddWorker(worker=name):
+                return f"worker:{name}"
+            case DuplicateClient(client=original, name=name):
+                actors = self._desk.player.snapshot.actors
+                return next((f"{actor.role}:{name}" for actor in actors if actor.name == original), "")
+            case CreateTopic(topic=name):
+                return f"topic:{name}"
+            case CreateQueue(queue=name):
+                return f"queue:{name}"
+            case CreateGroup(group=name):
+                return f"group:{name}"
+        return ""
+
+    def _choose_new(self) -> None:
+        """What a person has made is what they go on with: chosen as soon as it is drawn."""
+        if self._new and self._desk.canvas.draws(self._new):
+            new, self._new = self._new, ""
+            self._choose(new)
 
     def _filter_navigator(self, text: str) -> None:
         """What does not fit is hidden there, and dimmed on the canvas."""

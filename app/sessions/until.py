@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from app.filters import Field, Fields, Filter
 from app.filters.field import folded
+from app.view_models.event_words import event_line
 from broker_core.events import MESSAGE_KINDS, Event, EventKind, describe
 from broker_core.lab.simulation import Simulation
 from widgets.words import tr
@@ -148,5 +149,5 @@ class RunUntil:
     def told(self, done: bool) -> str:
         """The sentence for the end."""
         if self.found is not None:
-            return tr("Stopped right after {found}", found=describe(self.found))
+            return tr("Stopped right after {found}", found=event_line(self.found))
         return tr("It never happened: the session came to its end.") if done else ""

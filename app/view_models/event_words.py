@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.view_models.formats import plain_text
+from app.view_models.formats import plain_text, session_time
 from broker_core.events import Event, EventKind
 from widgets.words import mark, tr
 
@@ -81,6 +81,16 @@ def about(event: Event) -> str:
             f"{name.replace('_', ' ')} {_short(value)}" for name, value in detail.items() if value not in (None, "")
         ]
     return "; ".join(parts)
+
+
+def event_line(event: Event) -> str:
+    """One event in a line: number, time, what, where, who, and the rest in parentheses."""
+    group = "" if event.group == event.topic else event.group  # a queue is called as its topic
+    who = " ".join(part for part in (group, event.client) if part)
+    attempt = "" if event.attempt is None else tr("attempt {number}", number=event.attempt)
+    words = [f"#{event.seq:,}", session_time(event.time_ns), kind_word(event.kind), place_text(event), who]
+    rest = "; ".join(part for part in (attempt, about(event)) if part)
+    return " ".join([word for word in words if word] + ([f"({rest})"] if rest else []))
 
 
 def _short(value: object) -> str:

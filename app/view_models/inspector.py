@@ -9,6 +9,7 @@ from app.view_models.formats import NOT_APPLICABLE, byte_size, count, duration, 
 from app.view_models.gauges import gate_of, gate_state, gauge_facts, only_rate
 from app.view_models.group_lag import lag_of
 from app.view_models.lasting import left_of, state_of
+from broker_core.clock import ns_from_ms
 from broker_core.lab.scenario import Scenario
 from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
 from widgets.facts import Fact
@@ -108,6 +109,8 @@ def _producer(snapshot: Snapshot, name: str) -> InspectorFacts | None:
         if gate is not None and blocked == name
     ]
     to = _linked(tr("Publishes to"), actor.target or tr("nothing"), _target(snapshot, actor.target))
+    linger = tr("{time} for more to send together", time=duration(ns_from_ms(actor.linger_ms)))
+    waits += [(tr("Lingers"), linger)] if actor.linger_ms else []
     rows = (to, *waits, *_work(actor, tr("Published"), snapshot.time_ns))
     return InspectorFacts(tr("Producer"), name, actor.state, (("", rows),))
 

@@ -69,10 +69,11 @@ class Views(QObject):
 
     `lookups` has, by the kind of an id, what knows facts that no snapshot holds; `ways` where a link leads that is no
     thing to look at. `momentChosen(time_ns)` comes whenever
-    a person points at a moment in a panel.
+    a person points at a moment in a panel, `refreshed` when a snapshot is shown in all of the window.
     """
 
     momentChosen = Signal(object)
+    refreshed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -225,6 +226,7 @@ class Views(QObject):
             window.parts.rebalances.set_rebalances(self.rebalances.of(snapshot))
             self.show_selected()
         self._show_tab()
+        self.refreshed.emit()
 
     def show_selected(self) -> None:
         """Bring the inspector up to date."""

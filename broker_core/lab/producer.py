@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
+from msgspec import structs
+
 from broker_core.clock import NS_PER_S, ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.adaptive import AdaptiveInterval
@@ -15,6 +17,7 @@ from broker_core.lab.arrivals import Arrival
 from broker_core.lab.specs import GroupSpec, ProducerSpec
 from broker_core.log.batch import MAX_BATCH_RECORDS
 from broker_core.messages import Message
+from broker_core.snapshots import ActorView
 
 # A disk that refuses is asked again after this long; nothing is given up for it.
 STORAGE_RETRY_S = 0.5
@@ -82,6 +85,10 @@ class ProducerActor(Actor):
     @property
     def topics(self) -> tuple[str, ...]:
         return (self.spec.to,)
+
+    def view(self) -> ActorView:
+        """As it is now."""
+        return structs.replace(super().view(), linger_ms=self.spec.linger_ms)
 
     async def run(self) -> None:
         while self._draw(1):

@@ -44,6 +44,9 @@ def test_a_producer_and_a_worker_are_added_and_work(hand: Hand) -> None:
     dialog = run(hand, "add_producer")
     fill(hand, dialog, name="gatherer", to="commits", per_s=50, linger_ms=1_000)
     accept(hand, dialog)
+    facts = hand.workbench.window.parts.inspector.facts()
+    assert facts.name == "gatherer", "what was added is selected"
+    assert ("Lingers", "1.0 s for more to send together") in facts.sections[0][1]
     dialog = run(hand, "add_worker", "queue:builds")
     fill(hand, dialog, name="helper")
     accept(hand, dialog)
@@ -64,6 +67,8 @@ def test_a_client_is_duplicated_and_removed_by_menu_and_key(hand: Hand) -> None:
     hand.qtbot.keyClick(hand.workbench.window, Qt.Key.Key_U, Qt.KeyboardModifier.ControlModifier)
     hand.show()
     assert said(hand) == "Duplicated indexer-2 as indexer-5."
+    assert hand.workbench.views.selected == "consumer:indexer-5"
+    assert hand.workbench.window.parts.navigator.current_id() == "consumer:indexer-5"
     hand.canvas.contextMenuRequested.emit("consumer:indexer-5", QPoint(10, 10))
     menu = hand.workbench.window.findChild(QMenu, "canvas_menu")
     assert menu is not None

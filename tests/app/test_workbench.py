@@ -15,6 +15,7 @@ from app.handlers.consumers import ConsumerHandlers
 from app.handlers.dead_letters import DeadLetterHandlers
 from app.handlers.session import SessionHandlers
 from app.scenario_menu import scenario_commands
+from app.view_models.event_words import event_line
 from app.workbench import Workbench
 from broker_core.clock import NS_PER_MS
 from broker_core.engine.runner import Mode
@@ -297,7 +298,7 @@ def test_the_badge_says_paused_and_a_step_says_what_happened(hand: Hand) -> None
     seen = events(hand)
     hand.workbench.registry.trigger("step")
     hand.qtbot.waitUntil(lambda: "Stepped to" in hand.workbench.window.status.last_action.whole(), timeout=5_000)
-    assert f"#{seen[-1].seq} " in hand.workbench.window.status.last_action.whole()
+    assert event_line(seen[-1]) in hand.workbench.window.status.last_action.whole()
 
 
 def test_the_theme_is_remembered(qapp: QApplication, tmp_path: Path) -> None:

@@ -164,6 +164,10 @@ class Canvas(PointerView):
         if box is not None and not self.follows:
             self.ensureVisible(QRectF(*box), 16, 16)
 
+    def draws(self, item_id: str) -> bool:
+        """Whether there is anything with that id on the canvas."""
+        return self._stage.box_of(item_id) is not None
+
     def focused_id(self) -> str:
         """The id that the keyboard acts on, "" for none."""
         return self._focus_id

@@ -81,7 +81,7 @@ def test_keys_step_from_event_to_event_and_say_which(hand: Hand) -> None:
     press(hand, Key.Key_Left, Mod.ControlModifier)
     press(hand, Key.Key_Left, Mod.ControlModifier)
     assert hand.workbench.player.snapshot.events == events - 2
-    assert f"#{events - 3} " in hand.workbench.window.status.last_action.whole()
+    assert f"#{events - 3:,} " in hand.workbench.window.status.last_action.whole()
     press(hand, Key.Key_Right, Mod.ControlModifier)
     assert hand.workbench.player.snapshot.events == events - 1
 

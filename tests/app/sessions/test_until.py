@@ -56,7 +56,7 @@ def test_it_stops_at_the_first_event_that_fits(text: str, fits: Callable[[Event]
     assert not any(fits(event) for event in events if event.seq < errand.found.seq)
     # Nothing after the step that brought it has happened.
     assert {event.time_ns for event in events if event.seq >= errand.found.seq} == {simulation.loop.now_ns}
-    assert f"#{errand.found.seq} " in errand.told(True)
+    assert f"#{errand.found.seq:,} " in errand.told(True)
 
 
 def test_it_stops_when_the_state_fits() -> None:
