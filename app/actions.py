@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.palette import PaletteEntry
-from widgets.words import mark, tr
+from widgets.words import tr
 
 Handler = Callable[[], object]
 Reason = Callable[[], str]
@@ -47,28 +47,6 @@ class Command:
     icon: str = ""
     hint: str = ""
     checkable: bool = False
-
-
-# The menu bar. What a person does to the broker is many families of commands: each is a menu within one.
-MENUS = (mark("File"), mark("Edit"), mark("Session"), mark("Time"), mark("Broker"), mark("View"), mark("Layout"))
-BROKER = "Broker"
-BROKER_MENUS = (
-    mark("Consumer"),
-    mark("Clients"),
-    mark("Groups"),
-    mark("Offsets"),
-    mark("Topics"),
-    mark("Queues"),
-    mark("Messages"),
-    mark("Dead letters"),
-    mark("Backpressure"),
-    mark("Faults"),
-    mark("Doors"),
-)
-LAST_MENUS = (mark("Scenarios"), mark("Help"))
-
-# A line, a command, or a menu within a menu: its title and what it holds.
-Entry = QAction | None | tuple[str, list[QAction | None]]
 
 
 def _nothing_against() -> str:
@@ -191,20 +169,6 @@ class ActionRegistry(QObject):
             for command in self.commands()
             if command.id != "palette"
         ]
-
-    def menus(self) -> list[tuple[str, list[Entry]]]:
-        """(title, entries) for the menu bar, in the order of the table; only commands with a handler."""
-        found: dict[str, list[QAction | None]] = {}
-        for command in self.commands():
-            found.setdefault(command.category, []).append(self._actions[command.id])
-        inner: list[Entry] = [(tr(title), found.pop(title)) for title in BROKER_MENUS if title in found]
-        others = [title for title in found if title not in {*MENUS, *LAST_MENUS}]
-        bar: list[tuple[str, list[Entry]]] = []
-        for title in (*MENUS, *others, *LAST_MENUS):
-            entries = inner if title == BROKER else list[Entry](found.get(title, []))
-            if entries:
-                bar.append((tr(title), entries))
-        return bar
 
     def install(self, window: QWidget) -> None:
         """Make the shortcuts work in `window`, and keep unmodified keys for the text field that has the focus."""

@@ -21,6 +21,7 @@ from app.handlers.session import SessionHandlers
 from app.history.history import History
 from app.jobs import Jobs
 from app.language import install_language
+from app.menu_bar import menu_bar
 from app.places import APP_NAME
 from app.player import Player
 from app.quitting import ask_to_quit
@@ -89,7 +90,7 @@ class Workbench(QObject):
         for command, path in scenarios.values():
             self.registry.bind(command.id, partial(self.family(SessionHandlers).open, path))
         self.registry.install(self.window)
-        self.window.set_menus(self.registry.menus())
+        self.window.set_menus(menu_bar(self.registry))
         self.frames = Frames(self.draw, self.player.grant, self)
         self._frame_number = 0
         self._connect()

@@ -20,7 +20,7 @@ class EventHandlers(QObject):
 
     COMMANDS = (
         Command("my_actions", "What I changed", "View", "Ctrl+Shift+A", "command", "My actions, in their order."),
-        Command("show_moment", "Show this moment", "View", "", "clock", "Goes to the time of the chosen event."),
+        Command("show_moment", "Show this moment", "Time", "", "clock", "Goes to the time of the chosen event."),
     )
 
     def __init__(self, desk: Desk) -> None:

@@ -2,7 +2,7 @@
 
 views = Views()
 parts = views.make_parts(canvas)
-window = MainWindow(parts, registry.actions(), registry.menus(), settings)
+window = MainWindow(parts, registry.actions(), menu_bar(registry), settings)
 views.attach(window)
 views.refresh(snapshot)     # as often as the window draws; only what is visible is brought up to date
 """

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QMainWindow, QPlainTextEdit, QPushButto
 
 from app.actions import ActionRegistry
 from app.commands import COMMANDS
+from app.menu_bar import PARTS, Entry, menu_bar
 from widgets.icons import icon_names
 
 # As the interface's description gives them.
@@ -75,9 +76,7 @@ def test_a_command_without_a_handler_is_shown_nowhere(qapp):
     registry.bind("run", lambda: None)
     assert [command.id for command in registry.commands()] == ["run"]
     assert [entry.id for entry in registry.entries()] == ["run"]
-    assert [(title, [action.objectName() for action in actions]) for title, actions in registry.menus()] == [  # type: ignore[union-attr]
-        ("Session", ["run"])
-    ]
+    assert ids_of(menu_bar(registry)) == [("Session", ["run"])]
     assert not registry.action("stop").isVisible()
     assert not registry.trigger("stop")
 
@@ -86,10 +85,35 @@ def test_what_is_done_to_the_broker_is_a_menu_within_one(qapp):
     registry = ActionRegistry(COMMANDS)
     for command in ("run", "move_consumer", "redrive_all", "about"):
         registry.bind(command, lambda: None)
-    bar = registry.menus()
+    bar = menu_bar(registry)
     assert [title for title, _ in bar] == ["Session", "Broker", "Help"]
     inner = bar[1][1]
     assert [entry[0] for entry in inner if isinstance(entry, tuple)] == ["Consumer", "Dead letters"]
+
+
+def test_each_menu_has_its_commands_in_parts_and_quit_at_the_end(qapp):
+    registry = ActionRegistry(COMMANDS)
+    for command in COMMANDS:
+        registry.bind(command.id, lambda: None)
+    known = {command.id: command.category for command in COMMANDS}
+    for title, parts in PARTS.items():
+        placed = [command for part in parts for command in part]
+        assert sorted(placed) == sorted(one for one, category in known.items() if category == title), title
+    bar = dict(ids_of(menu_bar(registry)))
+    assert bar["File"][-2:] == ["", "quit"] and bar["File"][0] == "pick_scenario"
+    assert bar["Session"][:4] == ["run", "fast", "express", "step"]
+    shown = {one for ids in bar.values() for one in ids if one}
+    assert shown == set(known)
+
+
+def ids_of(bar: list[tuple[str, list[Entry]]]) -> list[tuple[str, list[str]]]:
+    """The ids in each menu, and in each menu within one; "" is a line."""
+    found = []
+    for title, entries in bar:
+        inner = [one for entry in entries if isinstance(entry, tuple) for one in entry[1]]
+        flat = [entry for entry in entries if not isinstance(entry, tuple)] + inner
+        found.append((title, ["" if one is None else one.objectName() for one in flat]))
+    return found
 
 
 def test_an_unknown_command_is_an_error(qapp):
