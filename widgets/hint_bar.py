@@ -43,6 +43,11 @@ class HintBar(QFrame):
         if len(self._waiting) == 1:
             self._show()
 
+    def take_back(self, sentence: str) -> None:
+        """It need not be said any more, shown or waiting; nothing where it is neither."""
+        self._waiting = [said for said in self._waiting if said[0] != sentence]
+        self._show()
+
     def clear(self) -> None:
         """Another session: what was offered for the last one is past."""
         self._waiting.clear()

@@ -34,7 +34,9 @@ class HelpHandlers(QObject):
         bind("help_filters", lambda: self.show_help("filters"))
         bind("help_keys", self._show_keys)
         bind("about", lambda: self._read(tr("About Brokerscope"), about()))
+        self._hinted = ""
         desk.player.opened.connect(self._hint)
+        desk.player.acted.connect(lambda *_told: desk.window.hint.take_back(self._hinted))
 
     def show_help(self, name: str) -> None:
         """The help of a panel."""
@@ -56,14 +58,15 @@ class HelpHandlers(QObject):
         self._read(tr("Keys"), "\n".join(rows))
 
     def _hint(self) -> None:
-        """The first time: one thing to try, and nothing more."""
+        """The first time: one thing to try, and nothing more; who has done anything needs it no longer."""
         scenario, desk = self._desk.player.scenario, self._desk
         desk.window.hint.clear()
         if not desk.settings.hints or scenario is None or not scenario.try_:
             return
         desk.settings.hints = False
+        self._hinted = tr("Try this first: {what}", what=scenario.try_[0])
         desk.window.hint.say(
-            tr("Try this first: {what}", what=scenario.try_[0]),
+            self._hinted,
             tr("More scenarios..."),
             lambda: desk.registry.trigger("pick_scenario"),
         )

@@ -9,6 +9,7 @@ from app.help import PARTS, about, help_texts
 from app.places import find_scenario
 from tests.app.conftest import Hand
 from widgets.dialogs.reading import ReadingDialog
+from broker_core.lab.actions import MoveConsumer
 from widgets.dialogs.scenario_picker import ScenarioPicker
 
 
@@ -62,6 +63,17 @@ def test_the_first_hint_comes_once_and_can_be_sent_away(
     assert not hint.isVisible()
     hand.workbench.player.restart()
     assert not hint.isVisible(), "one hint, once"
+
+
+def test_who_has_followed_the_first_hint_is_told_no_longer(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench(hints=True)
+    hint = hand.workbench.window.hint
+    hint.say("A session was not closed.", "Open it")
+    hand.workbench.player.perform(MoveConsumer("indexer-4", "indexers"))
+    hand.show()
+    assert hint.sentence.text() == "A session was not closed.", "what has nothing to do with it stays"
+    hint.dismiss.click()
+    assert not hint.isVisible()
 
 
 def test_a_hint_ends_with_its_session(open_workbench: Callable[..., Hand]) -> None:
