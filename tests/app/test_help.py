@@ -7,9 +7,9 @@ from PySide6.QtCore import Qt
 
 from app.help import PARTS, about, help_texts
 from app.places import find_scenario
+from broker_core.lab.actions import MoveConsumer
 from tests.app.conftest import Hand
 from widgets.dialogs.reading import ReadingDialog
-from broker_core.lab.actions import MoveConsumer
 from widgets.dialogs.scenario_picker import ScenarioPicker
 
 
