@@ -93,6 +93,10 @@ class BrokerBygones(BrokerSchemas, BrokerViews):
         bygone.totals = _plus(before, self.totals(), -1)
         self._former = _plus(self._former, bygone.totals, 1)
 
+    def count_from_now(self) -> None:
+        """Totals begin at nothing: what queues have counted before a restart is told of them alone."""
+        self._former = _plus(self._former, self.totals(), -1)
+
     def _committed_in(self, topic: str) -> Committed:
         return tuple(
             (group, topic, partition, value)

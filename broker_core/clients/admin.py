@@ -97,6 +97,14 @@ class Admin:
         """How the topic's log is kept. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         return self._host.call(lambda _now: self._broker.topic_config(name))
 
+    def flow_config(self, name: str) -> FlowConfig | None:
+        """What the topic or queue takes; None where nothing limits it. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return self._host.call(lambda _now: self._broker.flow_config(name))
+
+    def partitioner(self, name: str) -> PartitionerKind:
+        """How the topic chooses partitions by keys. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return self._host.call(lambda _now: self._broker.partitioner_kind(name))
+
     def topics(self) -> tuple[str, ...]:
         """Names, in the order of creation."""
         return self._host.call(lambda _now: self._broker.topic_names())
@@ -170,6 +178,10 @@ class Admin:
     def describe_queue(self, name: str) -> QueueView:
         """Counts, leases and the newest dead letters. Raises UNKNOWN_QUEUE."""
         return self._host.call(lambda now_ns: self._broker.queue_view(now_ns, name))
+
+    def queue_config(self, name: str) -> QueueConfig:
+        """How the queue hands out messages. Raises UNKNOWN_QUEUE."""
+        return self._host.call(lambda _now: self._broker.queue(name).config)
 
     def peek_queue(self, name: str, max_messages: int = 10) -> tuple[StoredMessage, ...]:
         """The next messages of a queue, the most urgent first, without taking them. Raises UNKNOWN_QUEUE."""

@@ -49,6 +49,10 @@ class SchemaAdmin:
         """See `SchemaRegistry.diff`."""
         return self._host.call(lambda _now: self.registry.diff(subject, before, after))
 
+    def rule(self, topic: str) -> SchemaRule | None:
+        """What a topic or queue does with its values now. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return self._host.call(lambda _now: self._broker.schema_rule(topic))
+
     def set_rule(self, topic: str, rule: SchemaRule | None) -> None:
         """What a topic or queue does with its values. See `Broker.set_schema`."""
         self._host.admin(lambda now_ns: self._broker.set_schema(now_ns, topic, rule, client="admin"))

@@ -114,6 +114,7 @@ class BrokerHost(HostLoop):
                     self.broker.queue(name).restore(0, kept.queue)
                 letters = bins[name] if name in bins else self.broker.dead_letters(name)
                 letters.restore(kept.dead_letters)
+        self.broker.count_from_now()
         self.broker.tell_damage(0)
         for sentence in self.broker.damage.sentences:
             _log.warning("%s", sentence)

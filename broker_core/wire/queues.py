@@ -51,9 +51,10 @@ class DescribeQueue(Body, frozen=True):
 
 
 class QueueDescription(Body, frozen=True):
-    """Counts, leases, the newest dead letters."""
+    """Counts, leases, the newest dead letters; how it hands out messages."""
 
     view: QueueView
+    config: QueueConfig = QueueConfig()
 
 
 class PurgeQueue(Body, frozen=True):

@@ -91,10 +91,13 @@ class DescribeTopic(Body, frozen=True):
 
 
 class TopicDescription(Body, frozen=True):
-    """Where it stands, and how it is kept."""
+    """Where it stands, how it is kept, what it takes, and which values."""
 
     view: TopicView
     log: LogConfig
+    flow: FlowConfig | None = None
+    rule: SchemaRule | None = None
+    partitioner: PartitionerKind = "crc32"
 
 
 class DeleteRecords(Body, frozen=True):

@@ -122,6 +122,18 @@ class RemoteAdministration:
         except BrokerError:
             return self._description(name).log
 
+    def flow_config(self, name: str) -> FlowConfig | None:
+        """See `Broker.flow_config`."""
+        return self._description(name).flow
+
+    def schema_rule(self, name: str) -> SchemaRule | None:
+        """See `Broker.schema_rule`."""
+        return self._description(name).rule
+
+    def partitioner_kind(self, name: str) -> PartitionerKind:
+        """See `Broker.partitioner_kind`."""
+        return self._description(name).partitioner
+
     def _description(self, name: str) -> topics_api.TopicDescription:
         return self._link.ask(topics_api.DescribeTopic(name), topics_api.TopicDescription, repeat=True)
 

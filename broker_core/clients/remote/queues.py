@@ -10,6 +10,7 @@ import msgspec
 from broker_core.clients.remote.link import Link
 from broker_core.errors import BrokerError
 from broker_core.messages import Message, StoredMessage
+from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
 from broker_core.queues.dead_letters import PurgeResult, Redrivable, Redriven, RedrivePreview, RedriveResult, Refused
 from broker_core.queues.lease import Lease
@@ -31,6 +32,11 @@ class RemoteQueue:
         self._link = link
         self.name = name
         self._shift_ns = shift_ns
+
+    @property
+    def config(self) -> QueueConfig:
+        """How it hands out messages. Raises UNKNOWN_QUEUE."""
+        return self._link.ask(api.DescribeQueue(self.name, 0, 0), api.QueueDescription, repeat=True).config
 
     def view(self, now_ns: int, max_leases: int = 100, max_dead_letters: int = 100) -> QueueView:
         """Times are those of the broker's session. Raises UNKNOWN_QUEUE."""

@@ -24,6 +24,8 @@ from broker_core.snapshots import GateView, GroupView, QueueView, TopicView
 SYSTEM = "brokerscope"
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
+_SINCE = "since the door was opened"
+
 _COUNTED = frozenset(
     {
         EventKind.PUBLISHED,
@@ -116,14 +118,16 @@ class Metrics(Collector):
 def _counters(counts: dict[EventKind, dict[tuple[str, str], int]]) -> Iterator[CounterMetricFamily]:
     labels = ["messaging_system", "messaging_operation_name", "messaging_destination_name"]
     sent = CounterMetricFamily(
-        "messaging_client_sent_messages", "Messages that were stored (messaging.client.sent.messages)", labels=labels
+        "messaging_client_sent_messages",
+        f"Messages that were stored {_SINCE} (messaging.client.sent.messages)",
+        labels=labels,
     )
     for (topic, _group), count in counts[EventKind.PUBLISHED].items():
         sent.add_metric([SYSTEM, "publish", topic], count)
     yield sent
     consumed = CounterMetricFamily(
         "messaging_client_consumed_messages",
-        "Messages that were handed out (messaging.client.consumed.messages)",
+        f"Messages that were handed out {_SINCE} (messaging.client.consumed.messages)",
         labels=[*labels, "messaging_consumer_group_name"],
     )
     for (topic, group), count in counts[EventKind.DELIVERED].items():
@@ -140,7 +144,7 @@ def _counters(counts: dict[EventKind, dict[tuple[str, str], int]]) -> Iterator[C
     for kind, (name, words) in rest.items():
         family = CounterMetricFamily(
             f"brokerscope_{name}_messages",
-            f"Messages {words}",
+            f"Messages {words} {_SINCE}",
             labels=["messaging_destination_name", "messaging_consumer_group_name"],
         )
         for (topic, group), count in counts[kind].items():

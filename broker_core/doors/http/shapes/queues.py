@@ -89,7 +89,10 @@ class LeaseAnswer(Shape, frozen=True, kw_only=True):
 
 
 class QueueAnswer(Shape, frozen=True, kw_only=True):
-    """A queue or subscription; `leases` are some of those in flight."""
+    """A queue or subscription; `leases` are some of those in flight.
+
+    From `acknowledged` to `redriven` it is counted since the queue was created, restarts of the broker included.
+    """
 
     name: str
     ready: int

@@ -151,7 +151,8 @@ class GateAnswer(Shape, frozen=True, kw_only=True):
 
 
 class TopicAnswer(Shape, frozen=True, kw_only=True):
-    """A topic."""
+    """A topic. `messages` are there now; what was `published`, in messages and bytes, counts since the broker was
+    opened."""
 
     name: str
     partitions: list[PartitionAnswer]

@@ -59,7 +59,8 @@ def list_queues(caller: Caller, _request: api.ListQueues, _now_ns: int) -> Names
 def describe(caller: Caller, request: api.DescribeQueue, now_ns: int) -> api.QueueDescription:
     """See `QueueView`."""
     leases, letters = min(request.max_leases, MOST_LEASES), min(request.max_dead_letters, MOST_LEASES)
-    return api.QueueDescription(caller.broker.queue_view(now_ns, request.name, leases, letters))
+    view = caller.broker.queue_view(now_ns, request.name, leases, letters)
+    return api.QueueDescription(view, caller.broker.queue(request.name).config)
 
 
 def purge(caller: Caller, request: api.PurgeQueue, now_ns: int) -> api.Count:

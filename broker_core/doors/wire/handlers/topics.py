@@ -83,9 +83,15 @@ def configure(caller: Caller, request: api.ConfigureTopic) -> Done:
 
 
 def describe(caller: Caller, request: api.DescribeTopic, now_ns: int) -> api.TopicDescription:
-    """Partitions, counters, gate, and how the log is kept."""
-    broker = caller.broker
-    return api.TopicDescription(broker.topic_view(now_ns, request.name), broker.topic_config(request.name))
+    """Partitions, counters, gate, and all settings."""
+    broker, name = caller.broker, request.name
+    return api.TopicDescription(
+        broker.topic_view(now_ns, name),
+        broker.topic_config(name),
+        broker.flow_config(name),
+        broker.schema_rule(name),
+        broker.partitioner_kind(name),
+    )
 
 
 def delete_records(caller: Caller, request: api.DeleteRecords) -> api.StartOffsets:

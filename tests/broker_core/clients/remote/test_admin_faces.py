@@ -46,6 +46,25 @@ def test_topics_are_made_described_configured_and_deleted(face: Face):
     assert admin.topics() == ("b",)
 
 
+def test_what_was_set_can_be_asked_for(face: Face):
+    admin, schemas = Admin(face.clients), SchemaAdmin(face.clients)
+    flow, rule, config = FlowConfig(max_messages=9, max_bytes=99), SchemaRule("s", "dead_letter"), QueueConfig(700.0, 3)
+    schemas.register("s", V1)
+    admin.create_topic("a", 2, flow=flow, partitioner="murmur2", schema=rule)
+    admin.create_topic("plain")
+    admin.create_queue("q", config, flow=FlowConfig(rate_per_s=5))
+    assert (admin.flow_config("a"), schemas.rule("a"), admin.partitioner("a")) == (flow, rule, "murmur2")
+    assert (admin.flow_config("plain"), schemas.rule("plain"), admin.partitioner("plain")) == (None, None, "crc32")
+    assert (admin.queue_config("q"), admin.flow_config("q")) == (config, FlowConfig(rate_per_s=5))
+    for ask in (admin.flow_config, schemas.rule, admin.partitioner):
+        with pytest.raises(BrokerError) as caught:
+            ask("nowhere")
+        assert code_of(caught) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    with pytest.raises(BrokerError) as caught:
+        admin.queue_config("nowhere")
+    assert code_of(caught) is ErrorCode.UNKNOWN_QUEUE
+
+
 @pytest.mark.parametrize(
     ("what", "code"),
     [
