@@ -252,7 +252,7 @@ def _holding(offsets: list[int]) -> str:
     if not offsets:
         return ""
     return (
-        tr("on offset {offset:,}", offset=offsets[0])
+        tr("at {offset:,}", offset=offsets[0])
         if len(offsets) == 1
         else tr("on {count:,} messages", count=len(offsets))
     )

@@ -86,7 +86,7 @@ def test_canvas_and_inspector_say_the_same_rate(canvas):
 def test_a_worker_with_one_message_says_which_offset_it_is_on(canvas):
     one = canvas.view(made_up.living(in_flight=1)).queues[0].workers[0]
     many = canvas.view(made_up.living(in_flight=6)).queues[0].workers[0]
-    assert (one.note, many.note) == ("on offset 1,200", "on 3 messages")
+    assert (one.note, many.note) == ("at 1,200", "on 3 messages")
 
 
 def test_a_subscription_names_the_topics_that_it_reads(canvas):
