@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QGridLayout, QScrollArea, QSizePolicy, QWidget
 
 from widgets.facts import plain_label, set_plain_tip
+from widgets.panels.chart_axes import TimeAxis, ValueAxis, short
 from widgets.panels.panel import Panel, side_by_side
 from widgets.panels.table_panel import ColumnLook, RowTable
 from widgets.theme import current_theme, qcolour, ui_font
@@ -53,31 +54,6 @@ class ChartFacts:
     logarithmic: bool = False
 
 
-class TimeAxis(pg.AxisItem):
-    """Session time as mm:ss."""
-
-    def tickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
-        """The labels of ticks at `values` seconds."""
-        return [f"{int(value) // 60:02d}:{int(value) % 60:02d}" if value >= 0 else "" for value in values]
-
-
-class ValueAxis(pg.AxisItem):
-    """Short numbers: 0.5, 12, 3.4k, 2M."""
-
-    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
-        """The labels of ticks at `values`."""
-        return [short(10**value if self.logMode else value * scale) for value in values]
-
-
-def short(value: float) -> str:
-    """A number in as few characters as a small axis has room for."""
-    size = abs(value)
-    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if size >= limit:
-            return f"{value / limit:.3g}{unit}"
-    return f"{value:.3g}"
-
-
 class _Plot(pg.PlotWidget):
     """A plot that tells of double clicks, at a place of its scene."""
 
@@ -112,7 +88,7 @@ class Chart(QWidget):
         item = self._plot.getPlotItem()
         item.setClipToView(True)
         item.showGrid(x=False, y=True, alpha=0.15)
-        item.setContentsMargins(0, 2, 4, 0)
+        item.setContentsMargins(0, 6, 4, 0)
         self._cursor = pg.InfiniteLine(angle=90, movable=False)
         self._cursor.setVisible(False)
         item.addItem(self._cursor, ignoreBounds=True)
@@ -148,21 +124,34 @@ class Chart(QWidget):
             else:
                 line.setData(curves[place].times_s, curves[place].values)
         item.setXRange(0, max(until_s, 1.0), padding=0)
+        if not facts.logarithmic:
+            # From zero, so that a height is an amount.
+            most = max((_most(curve.values) for curve in curves), default=0.0)
+            item.setYRange(0, most * 1.06 or 1.0, padding=0)
         self._colour(curves)
         set_plain_tip(self._legend, "\n".join(curve.name for curve in curves))
         values = ", ".join(f"{curve.name} {short(_last(curve.values))}" for curve in curves if len(curve.values))
         self.setAccessibleName(f"{facts.title}{unit}: {values}")
 
-    @staticmethod
-    def _legend_text(curves: Sequence[Curve]) -> str:
-        """Names in the colours of their lines, as many as a small head has room for; names are data and are escaped."""
-        theme = current_theme()
-        shown = [
+    def _show_legend(self) -> None:
+        """Names in the colours of their lines, as many as there is room for, and how many more there are."""
+        curves = () if self.facts is None else self.facts.curves[:CURVES_MAX]
+        theme, letters, room = current_theme(), self._legend.fontMetrics(), self._legend.width()
+        widths = [letters.horizontalAdvance(f"\u25a0 {curve.name}\u00a0 ") for curve in curves]
+        shown = len(curves)
+        while shown > 1 and sum(widths[:shown]) + (shown < len(curves)) * letters.horizontalAdvance("+99") > room:
+            shown -= 1
+        names = [
             f'<span style="color:{theme.owner(curve.hue)}">&#9632;</span> {_escaped(curve.name)}'
-            for curve in curves[:4]
+            for curve in curves[:shown]
         ]
-        more = [f"+{len(curves) - 4}"] if len(curves) > 4 else []
-        return "&nbsp; ".join(shown + more)
+        more = [f"+{len(curves) - shown}"] if shown < len(curves) else []
+        self._set_text(self._legend, "&nbsp; ".join(names + more))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width, other names."""
+        super().resizeEvent(event)
+        self._show_legend()
 
     @staticmethod
     def _set_text(label: QWidget, text: str) -> None:
@@ -213,7 +202,7 @@ class Chart(QWidget):
         theme = current_theme()
         for line, curve in zip(self._lines, curves, strict=False):
             line.setPen(QPen(qcolour(theme.owner(curve.hue)), 0))
-        self._set_text(self._legend, self._legend_text(curves))
+        self._show_legend()
 
 
 class ChartGrid(QWidget):
@@ -332,6 +321,11 @@ class ChartsPanel(Panel):
 
 def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _most(values: Values) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.max()) if len(known) else 0.0
 
 
 def _last(values: Values) -> float:

@@ -109,7 +109,9 @@ class ReportPanel(TablePanel):
         if wanted is None:
             self._column.addWidget(self._sentence(tr("Select a report to read its findings here.")))
         elif not wanted:
-            self._column.addWidget(self._sentence(tr("This report was made without tables; open it to read it.")))
+            self._column.addWidget(
+                self._sentence(tr("No findings of this report can be shown here; open it to read it."))
+            )
         for finding in wanted or ():
             self._column.addWidget(self._card(finding))
         self._column.addStretch(1)
