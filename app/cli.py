@@ -190,12 +190,14 @@ def _run_command() -> Command:
 
 
 def _report_command() -> Command:
-    from spark_reports.request import add_arguments, request_of
+    from app.command_line.comma_lists import complete_lists
+    from spark_reports.request import LISTS, add_arguments, request_of
 
     parser = argparse.ArgumentParser(
         prog="brokerscope report", description="Make the report of a recorded session, or of several, with Spark."
     )
     add_arguments(parser)
+    complete_lists(parser, LISTS)
 
     def run(options: argparse.Namespace) -> int:
         from app.report_command import local, make_report

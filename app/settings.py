@@ -7,6 +7,7 @@ import json
 from PySide6.QtCore import QSettings
 
 from app.language import SYSTEM
+from widgets.dialogs.export_report import ReportHabits
 from widgets.theme import SCALES, THEMES
 from widgets.window_layout import SHIPPED, WindowLayout
 
@@ -91,6 +92,23 @@ class Settings:
         self._set("reports/keep_spark", "1" if on else "0")
 
     @property
+    def report_habits(self) -> ReportHabits:
+        """What was chosen for the last report."""
+        try:
+            kept = json.loads(self._get("reports/habits", "{}"))
+        except ValueError:
+            return ReportHabits()
+        if not isinstance(kept, dict):
+            return ReportHabits()
+        formats, left_out = (_names(kept.get(name)) for name in ("formats", "left_out"))
+        return ReportHabits(formats, left_out, kept.get("open_when_finished") is not False)
+
+    @report_habits.setter
+    def report_habits(self, habits: ReportHabits) -> None:
+        kept = {name: sorted(names) for name, names in (("formats", habits.formats), ("left_out", habits.left_out))}
+        self._set("reports/habits", json.dumps({**kept, "open_when_finished": habits.open_when_finished}))
+
+    @property
     def hints(self) -> bool:
         """Whether the first hints are still to be shown."""
         return self._get("window/hints", "1") == "1"
@@ -165,6 +183,11 @@ class Settings:
         """A shipped one becomes again what it was; any other is gone."""
         self._set(_LAYOUTS, "\n".join(kept for kept in self.layout_names() if kept not in (*SHIPPED, name)))
         self._set(f"layout/{name}", "")
+
+
+def _names(kept: object) -> frozenset[str]:
+    """The names in a list that was kept."""
+    return frozenset(name for name in kept if isinstance(name, str)) if isinstance(kept, list) else frozenset()
 
 
 def _key(name: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from spark_reports.frames import KEPT, read_frames
+from spark_reports.parts import EVERY, kept_of, made_for, tables_of, weights
 from spark_reports.scale import Scale
 from spark_reports.tables import TABLES, Table
 
@@ -22,17 +24,21 @@ PARALLEL = 3  # small jobs wait for planning more than for the processors
 
 @dataclass(frozen=True)
 class Made:
-    """The tables of one session by name, with the time scale they were made for."""
+    """The tables of one session by name, with the time scale and the parts of the report that they were made for."""
 
     tables: dict[str, pa.Table]
     scale: Scale
     whole: bool = True  # False for a part of the session
+    parts: frozenset[str] = EVERY
+
+    def written(self) -> dict[str, pa.Table]:
+        """The tables that were asked for."""
+        return {name: table for name, table in self.tables.items() if name in tables_of(self.parts)}
 
 
-def steps(prefix: str = "") -> dict[str, float]:
+def steps(parts: Collection[str], prefix: str = "") -> dict[str, float]:
     """What each step of `make_tables` weighs; their names begin with `prefix`."""
-    weights = {"rollup": 8.0, "latency_buckets": 4.0, "slots": 4.0, "words": 8.0, "late": 4.0, "dead": 2.0}
-    return {prefix + name: weights.get(name, 1.0) for name in (*KEPT, *(table.name for table in TABLES))}
+    return {prefix + name: weight for name, weight in weights(parts).items()}
 
 
 def make_tables(
@@ -42,10 +48,13 @@ def make_tables(
     from_ns: int | None = None,
     to_ns: int | None = None,
     prefix: str = "",
+    parts: frozenset[str] = EVERY,
 ) -> Made:
-    """Every table of the session, or of its part. What Spark raises, goes through."""
+    """The tables of these parts of the report, from one time to another. What Spark raises, goes through."""
     frames = read_frames(spark, info, from_ns, to_ns)
     context = spark.sparkContext
+    names, kept = made_for(parts), kept_of(parts)
+    wanted = [table for table in TABLES if table.name in names]
 
     def keep(name: str, label: str, frame: DataFrame) -> None:
         with progress.step(prefix + name, label):
@@ -65,16 +74,16 @@ def make_tables(
             return spark.createDataFrame([], table.schema).toArrow()
 
     for name, label in KEPT.items():
-        keep(name, label, getattr(frames, name))
+        if name in kept:
+            keep(name, label, getattr(frames, name))
     pool = ThreadPoolExecutor(PARALLEL, "tables")
     try:
-        tables = dict(pool.map(collect, (table for table in TABLES if not table.after)))
+        tables = dict(pool.map(collect, (table for table in wanted if not table.after)))
     finally:
         pool.shutdown(cancel_futures=True)
-    for table in TABLES:
+    for table in wanted:
         if table.after:
             tables[table.name] = collect_later(table, tables[table.after])
     frames.release()
-    return Made(
-        {table.name: tables[table.name] for table in TABLES}, frames.scale, whole=from_ns is None and to_ns is None
-    )
+    whole = from_ns is None and to_ns is None
+    return Made({table.name: tables[table.name] for table in wanted}, frames.scale, whole, parts)

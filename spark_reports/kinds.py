@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from spark_reports.collect import Made, make_tables, steps
 from spark_reports.delivery import PDF, PICTURES
 from spark_reports.exports import write_table
+from spark_reports.parts import figures_of
 from spark_reports.progress import Progress
 from spark_reports.questions import comparison, runs
 from spark_reports.request import COMPARE, HISTORY, Request
@@ -69,13 +70,13 @@ def _session(spark: SparkSession, request: Request, found: Found, progress: Prog
     from spark_reports.page.page import render
 
     (info,) = found.infos
-    progress.plan(steps())
-    made = make_tables(spark, info, progress, request.from_ns, request.to_ns)
+    progress.plan(steps(request.parts))
+    made = make_tables(spark, info, progress, request.from_ns, request.to_ns, parts=request.parts)
     progress.close()
     rows = {name: table.to_pylist() for name, table in made.tables.items()}
-    findings = find(rows, made.scale, whole=made.whole)
+    findings = find(rows, made.scale, whole=made.whole, parts=made.parts)
     return Report(
-        {**made.tables, "findings": findings_table(findings)},
+        {**made.written(), "findings": findings_table(findings)},
         lambda: render(info, made, rows, findings, _files(request)),
         lambda: _papers().session_paper(info, made, rows, findings),
         progress,
@@ -83,12 +84,11 @@ def _session(spark: SparkSession, request: Request, found: Found, progress: Prog
 
 
 def _figures(spark: SparkSession, request: Request, found: Found, progress: Progress) -> DataFrame:
-    """The figures of all sessions, kept in memory."""
+    """The figures of all sessions that the parts have, kept in memory."""
     part = (request.from_ns, request.to_ns)
+    messages, control = (read_all(spark, found.infos, kind, *part) for kind in ("messages", "control"))
     whole = about(spark, found.infos)
-    figures = runs.runs(
-        read_all(spark, found.infos, "messages", *part), read_all(spark, found.infos, "control", *part), whole, *part
-    ).persist()
+    figures = runs.runs(messages, control, whole, *part, figures=figures_of(request.parts)).persist()
     with progress.step("runs", "Reading all sessions"):
         spark.sparkContext.setJobGroup("runs", "Reading all sessions")
         figures.count()
@@ -106,7 +106,7 @@ def _comparison(spark: SparkSession, request: Request, found: Found, progress: P
     from spark_reports.page.findings import findings_table
 
     labels = names(found.infos)
-    each = (steps(f"{number} ") for number in range(len(labels)))
+    each = (steps(request.parts, f"{number} ") for number in range(len(labels)))
     progress.plan({"runs": 8.0, "comparison": 1.0} | {name: weight for some in each for name, weight in some.items()})
     figures = _figures(spark, request, found, progress)
     compared = comparison.comparison(runs.measures(figures))
@@ -115,7 +115,7 @@ def _comparison(spark: SparkSession, request: Request, found: Found, progress: P
         "comparison": compared.toArrow(),
     }
     made = [
-        make_tables(spark, info, progress, request.from_ns, request.to_ns, f"{number} ")
+        make_tables(spark, info, progress, request.from_ns, request.to_ns, f"{number} ", request.parts)
         for number, info in enumerate(found.infos)
     ]
     progress.close()
@@ -133,12 +133,13 @@ def _side_by_side(made: list[Made], labels: list[str]) -> dict[str, pa.Table]:
     """Each table of all sessions as one, with the name of its session in front."""
     import pyarrow as pa
 
+    written = [one.written() for one in made]
     return {
         name: pa.concat_tables(
-            one.tables[name].add_column(0, "session", pa.array([label] * one.tables[name].num_rows, pa.string()))
-            for one, label in zip(made, labels, strict=True)
+            one[name].add_column(0, "session", pa.array([label] * one[name].num_rows, pa.string()))
+            for one, label in zip(written, labels, strict=True)
         )
-        for name in made[0].tables
+        for name in written[0]
     }
 
 
@@ -157,8 +158,8 @@ def _history(spark: SparkSession, request: Request, found: Found, progress: Prog
     findings = history_findings(rows["runs"], rows["trends"])
     return Report(
         {**tables, "findings": findings_table(findings)},
-        lambda: render_history(found, rows, findings, _files(request)),
-        lambda: _papers().history_paper(rows, findings),
+        lambda: render_history(found, rows, findings, _files(request), request.parts),
+        lambda: _papers().history_paper(rows, findings, request.parts),
         progress,
     )
 

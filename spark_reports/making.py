@@ -14,6 +14,7 @@ from spark_reports.delivery import REPORT, TABLES
 from spark_reports.errors import ReportError, reason
 from spark_reports.java import find_java, home_for_executors
 from spark_reports.jvm import Jvm
+from spark_reports.parts import weights
 from spark_reports.progress import AHEAD, Progress
 from spark_reports.request import HISTORY, Request
 from spark_reports.session import SessionInfo, inspect, is_remote
@@ -98,8 +99,9 @@ class Making:
             deliver(spark)
 
     def _ahead(self) -> float:
-        """What the questions weigh, about: which ones there are is known when Spark is loaded."""
-        return 15.0 if self._request.mode == HISTORY else 60.0 * len(self._request.sessions)
+        """What the questions weigh, about: of a comparison there are some more."""
+        each = sum(weights(self._request.parts).values())
+        return 15.0 if self._request.mode == HISTORY else each * len(self._request.sessions)
 
     def _look(self, spark: SparkSession) -> Found:
         from spark_reports.session import inspect_remote

@@ -1,25 +1,32 @@
-"""What a report is asked for: which sessions, which part of them, in which forms, and where."""
+"""What a report is asked for: which sessions, from when to when, which parts, in which forms, and where."""
 
 from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from spark_reports.errors import ReportError
+from spark_reports.parts import EVERY, IN_HISTORY, PARTS, in_order
 
 SESSION, COMPARE, HISTORY = "session", "compare", "history"
 FORMATS: Final = ("html", "csv", "parquet", "pdf", "png")
 # Drawing for paper takes its time, so it is done where it is asked for.
 USUAL_FORMATS: Final = ("html", "csv", "parquet")
+#: Arguments that take several names with commas between: their names here, and what may stand there.
+LISTS: Final = {"formats": FORMATS, "parts": tuple(PARTS)}
 LOCAL = "local[*]"  # all processors of this machine
 MOST_COMPARED = 8  # more than a reader can hold side by side; a history takes any number
 
 
 class Request(NamedTuple):
-    """`from_ns` and `to_ns` bound the part of each session, the end not included; None is its beginning or its end."""
+    """`from_ns` and `to_ns` bound what is looked at of each session, the end not included; None is its beginning or its
+    end. `parts` are the parts of the report: of others nothing is computed and nothing written.
+    """
 
     sessions: tuple[str, ...]
     out: str | Path
@@ -28,6 +35,7 @@ class Request(NamedTuple):
     to_ns: int | None = None
     formats: frozenset[str] = frozenset(USUAL_FORMATS)
     master: str = LOCAL
+    parts: frozenset[str] = EVERY
 
     def check(self) -> None:
         """Raises `ReportError` where nothing sensible can come of it."""
@@ -49,6 +57,13 @@ class Request(NamedTuple):
             raise ReportError("The part of the session is empty: --from must be before --to.")
         if not self.formats:
             raise ReportError(f"No format was asked for: choose from {', '.join(FORMATS)}.")
+        if not self.parts:
+            raise ReportError(f"No part was asked for: choose from {', '.join(PARTS)}.")
+        if self.mode == HISTORY and not self.parts & IN_HISTORY:
+            raise ReportError(
+                f"A history has nothing of {', '.join(in_order(self.parts))}: choose from "
+                f"{', '.join(in_order(IN_HISTORY))}."
+            )
 
 
 def add_arguments(parser: argparse.ArgumentParser, *, with_master: bool = True) -> None:
@@ -80,10 +95,17 @@ def add_arguments(parser: argparse.ArgumentParser, *, with_master: bool = True) 
     parser.add_argument(
         "--format",
         dest="formats",
-        type=formats,
+        type=partial(_listed, FORMATS),
         default=frozenset(USUAL_FORMATS),
         metavar="LIST",
         help=f"any of {','.join(FORMATS)} (default: {','.join(USUAL_FORMATS)})",
+    )
+    parser.add_argument(
+        "--parts",
+        type=partial(_listed, tuple(PARTS)),
+        default=EVERY,
+        metavar="LIST",
+        help=f"only these parts of the report, any of {','.join(PARTS)} (default: all of them)",
     )
     if with_master:
         parser.add_argument("--master", default=LOCAL, metavar="URL", help="any Spark master (default: %(default)s)")
@@ -100,6 +122,7 @@ def request_of(options: argparse.Namespace) -> Request:
         options.to_ns,
         options.formats,
         getattr(options, "master", LOCAL),
+        options.parts,
     )
 
 
@@ -111,6 +134,7 @@ def plain(location: str) -> str:
 def arguments_of(request: Request) -> list[str]:
     """The command line that describes `request`: `request_of` of it is the same."""
     found = [*request.sessions, "--out", str(request.out), "--format", ",".join(sorted(request.formats))]
+    found += ["--parts", ",".join(in_order(request.parts))]
     if request.mode != SESSION:
         found.append(f"--{request.mode}")
     for name, value_ns in (("--from", request.from_ns), ("--to", request.to_ns)):
@@ -130,10 +154,11 @@ def seconds(text: str) -> int:
     return int(value * 10**9)
 
 
-def formats(text: str) -> frozenset[str]:
-    """A list such as html,csv."""
-    found = frozenset(part.strip().lower() for part in text.split(",") if part.strip())
-    unknown = sorted(found - set(FORMATS))
+def _listed(known: Sequence[str], text: str) -> frozenset[str]:
+    """A list of known names, such as html,csv."""
+    found = frozenset(name.strip().lower() for name in text.split(",") if name.strip())
+    unknown = sorted(found - set(known))
     if unknown or not found:
-        raise argparse.ArgumentTypeError(f"{', '.join(unknown) or 'nothing'} is not among {', '.join(FORMATS)}")
+        verb = "are" if len(unknown) > 1 else "is"
+        raise argparse.ArgumentTypeError(f"{', '.join(unknown) or 'nothing'} {verb} not among {', '.join(known)}")
     return found

@@ -1,7 +1,7 @@
 """The report on a cluster: the script that `spark-submit` runs.
 
     spark-submit --master URL spark_reports/submit.py SESSION... --out OUT [--compare | --history] [--from S] [--to S]
-        [--format html,csv,parquet]
+        [--parts throughput,latency] [--format html,csv,parquet]
 
 Sessions and OUT are any paths that the cluster's Spark reads and writes: folders that all machines see, hdfs://, s3a://.
 The driver needs Python with this project and pyspark, the executors only Java. The last line of output is where the

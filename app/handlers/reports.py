@@ -11,11 +11,12 @@ from PySide6.QtGui import QDesktopServices
 from app.actions import Command
 from app.desk import Desk
 from app.jobs import Job, ReportJob
+from app.report_parts import part_choices
 from app.reports import Reports
 from app.sessions.library import Entry, Library
 from broker_core.clock import ns_from_s
 from spark_reports.request import Request
-from widgets.dialogs.export_report import SESSION, ExportReportDialog, ReportWish, SessionChoice
+from widgets.dialogs.export_report import SESSION, ExportReportDialog, ReportHabits, ReportWish, SessionChoice
 from widgets.words import tr
 
 
@@ -66,11 +67,19 @@ class ReportHandlers(QObject):
             SessionChoice(str(entry.folder), entry.title, f"{entry.started}  {entry.lasted}  {entry.end}")
             for entry in entries
         ]
-        dialog = ExportReportDialog(str(first / "report"), choices, [str(first)], parent=self._desk.window)
-        dialog.exportRequested.connect(self._start_report)
+        dialog = ExportReportDialog(
+            str(first / "report"),
+            choices,
+            part_choices(),
+            [str(first)],
+            self._desk.settings.report_habits,
+            self._desk.window,
+        )
+        dialog.exportRequested.connect(lambda wish: self._start_report(wish, dialog.habits()))
         dialog.open()
 
-    def _start_report(self, wish: ReportWish) -> None:
+    def _start_report(self, wish: ReportWish, habits: ReportHabits) -> None:
+        self._desk.settings.report_habits = habits
         request = Request(
             wish.sessions,
             Path(wish.folder),
@@ -78,6 +87,7 @@ class ReportHandlers(QObject):
             None if wish.from_s is None else ns_from_s(wish.from_s),
             None if wish.to_s is None else ns_from_s(wish.to_s),
             wish.formats,
+            parts=wish.parts,
         )
         job = self._jobs.report(request, _title(wish))
         if wish.open_when_finished:

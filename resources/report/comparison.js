@@ -16,7 +16,7 @@
       const key = chosen["plot-latency"]?.Percentile ?? "p99";
       return each(key, milliseconds, decades(data.sessions.flatMap((one) => one[key].map((p) => p[1]))));
     },
-    "plot-lag": () => each(chosen["plot-lag"]?.Of ?? "lag", number),
+    "plot-lag": () => each(chosen["plot-lag"]?.Of ?? data.backlog, number),
     "plot-curve": () => {
       const scale = decades(data.sessions.flatMap((one) => one.curve.map((p) => p[1])));
       const percent = (v) => (v <= 1 ? "0" : `p${+(100 * (1 - 1 / v)).toFixed(Math.max(0, Math.round(Math.log10(v)) - 2))}`);

@@ -246,6 +246,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine Gruppe, die dasselbe mit demselben Assignor liest, noch ohne Mitglieder.</translation>
   </message>
   <message>
+   <source>A history has no figure of this.</source>
+   <translation>Ein Verlauf hat davon keine Kennzahl.</translation>
+  </message>
+  <message>
    <source>A large table of dead letters.</source>
    <translation>Eine große Tabelle von Dead Letters.</translation>
   </message>
@@ -502,6 +506,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Alter der ältesten Nachricht, die nicht committet ist.</translation>
   </message>
   <message>
+   <source>All</source>
+   <translation>Alle</translation>
+  </message>
+  <message>
    <source>All but messages</source>
    <translation>Alles außer Nachrichten</translation>
   </message>
@@ -528,6 +536,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>All partitions</source>
    <translation>Alle Partitionen</translation>
+  </message>
+  <message>
+   <source>All parts of the report</source>
+   <translation>Alle Teile des Berichts</translation>
   </message>
   <message>
    <source>All that are listed, back to their origin (Ctrl+Shift+D).</source>
@@ -930,6 +942,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Mindestens eine Form wählen.</translation>
   </message>
   <message>
+   <source>Choose at least one part.</source>
+   <translation>Mindestens einen Teil wählen.</translation>
+  </message>
+  <message>
    <source>Cleaned by</source>
    <translation>Bereinigt durch</translation>
   </message>
@@ -1282,6 +1298,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Zustellungen dieser Nachricht bis jetzt; nach der letzten kommt sie zu den Dead Letters.</translation>
   </message>
   <message>
+   <source>Delivery audit</source>
+   <translation>Prüfung der Zustellung</translation>
+  </message>
+  <message>
    <source>Depth</source>
    <translation>Tiefe</translation>
   </message>
@@ -1622,6 +1642,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Störungen</translation>
   </message>
   <message>
+   <source>Faults and user actions</source>
+   <translation>Störungen und Eingriffe</translation>
+  </message>
+  <message>
    <source>Fields</source>
    <translation>Felder</translation>
   </message>
@@ -1862,6 +1886,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Lücken</translation>
   </message>
   <message>
+   <source>Gaps in the recording</source>
+   <translation>Lücken der Aufzeichnung</translation>
+  </message>
+  <message>
    <source>Generation</source>
    <translation>Generation</translation>
   </message>
@@ -1958,6 +1986,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Groups</source>
    <translation>Gruppen</translation>
+  </message>
+  <message>
+   <source>Groups and consumers</source>
+   <translation>Gruppen und Consumer</translation>
   </message>
   <message>
    <source>HTTP</source>
@@ -2236,6 +2268,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Tasten</translation>
   </message>
   <message>
+   <source>Keys and partitions</source>
+   <translation>Schlüssel und Partitionen</translation>
+  </message>
+  <message>
    <source>Keys go by</source>
    <translation>Schlüssel verteilt nach</translation>
   </message>
@@ -2290,6 +2326,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Lasted</source>
    <translation>Dauer</translation>
+  </message>
+  <message>
+   <source>Latency</source>
+   <translation>Latenz</translation>
   </message>
   <message>
    <source>Latency p{percent}</source>
@@ -2366,6 +2406,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Linger</source>
    <translation>Sammelzeit (Linger)</translation>
+  </message>
+  <message>
+   <source>Lingers</source>
+   <translation>Sammelt (Linger)</translation>
   </message>
   <message>
    <source>Live</source>
@@ -2692,6 +2736,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nicht schneller als</translation>
   </message>
   <message>
+   <source>No findings of this report can be shown here; open it to read it.</source>
+   <translation>Von diesem Bericht lassen sich hier keine Befunde zeigen; zum Lesen öffnen.</translation>
+  </message>
+  <message>
    <source>No group has rebalanced yet.</source>
    <translation>Noch hatte keine Gruppe einen Rebalance.</translation>
   </message>
@@ -2730,6 +2778,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>No message was given up on.</source>
    <translation>Keine Nachricht wurde aufgegeben.</translation>
+  </message>
+  <message>
+   <source>No part of the report</source>
+   <translation>Kein Teil des Berichts</translation>
   </message>
   <message>
    <source>No partitions</source>
@@ -2826,6 +2878,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Nobody sits here. Drag a consumer here to take it out of its group.</source>
    <translation>Hier sitzt niemand. Einen Consumer hierher ziehen, um ihn aus seiner Gruppe zu nehmen.</translation>
+  </message>
+  <message>
+   <source>None</source>
+   <translation>Keine</translation>
   </message>
   <message>
    <source>Not about messages.</source>
@@ -3184,8 +3240,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Partitionen entzogen</translation>
   </message>
   <message>
+   <source>Parts</source>
+   <translation>Teile</translation>
+  </message>
+  <message>
    <source>Parts of it cannot be read.</source>
    <translation>Teile davon lassen sich nicht lesen.</translation>
+  </message>
+  <message>
+   <source>Parts of the report</source>
+   <translation>Teile des Berichts</translation>
   </message>
   <message>
    <source>Pause</source>
@@ -3400,6 +3464,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Queues</translation>
   </message>
   <message>
+   <source>Queues and redeliveries</source>
+   <translation>Queues, erneute Zustellung</translation>
+  </message>
+  <message>
    <source>Quit</source>
    <translation>Beenden</translation>
   </message>
@@ -3502,6 +3570,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Rebalances and inspector.</source>
    <translation>Rebalances und Inspektor.</translation>
+  </message>
+  <message>
+   <source>Rebalances and owners</source>
+   <translation>Rebalances und Besitzer</translation>
   </message>
   <message>
    <source>Rebalancing</source>
@@ -3850,6 +3922,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Schema</source>
    <translation>Schema</translation>
+  </message>
+  <message>
+   <source>Schema refusals</source>
+   <translation>Von Schemas abgelehnt</translation>
   </message>
   <message>
    <source>Schema text</source>
@@ -4624,10 +4700,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die anderen {more} wurden nicht versucht.</translation>
   </message>
   <message>
-   <source>The part is empty: it ends before it begins.</source>
-   <translation>Der Teil ist leer: er endet, bevor er beginnt.</translation>
-  </message>
-  <message>
    <source>The partition ends at {end}.</source>
    <translation>Die Partition endet bei {end}.</translation>
   </message>
@@ -4706,6 +4778,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The text of what is open.</source>
    <translation>Der Text dessen, was offen ist.</translation>
+  </message>
+  <message>
+   <source>The time is empty: it ends before it begins.</source>
+   <translation>Die Zeit ist leer: sie endet, bevor sie beginnt.</translation>
   </message>
   <message>
    <source>The topic, group or queue of a client.</source>
@@ -4924,10 +5000,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Dieses Anführungszeichen ist nicht geschlossen; mit {quote} beenden</translation>
   </message>
   <message>
-   <source>This report was made without tables; open it to read it.</source>
-   <translation>Dieser Bericht wurde ohne Tabellen gemacht; zum Lesen öffnen.</translation>
-  </message>
-  <message>
    <source>This scenario can run.</source>
    <translation>Dieses Szenario kann laufen.</translation>
   </message>
@@ -4958,6 +5030,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Those that ended after an error, or were cut, stay here for a while.</source>
    <translation>Wer nach einem Fehler endete oder getrennt wurde, bleibt hier eine Weile stehen.</translation>
+  </message>
+  <message>
+   <source>Throughput</source>
+   <translation>Durchsatz</translation>
   </message>
   <message>
    <source>Throughput and what happened appear here once the session runs.</source>
@@ -5054,6 +5130,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Topics held to it.</source>
    <translation>Topics, die daran gebunden sind.</translation>
+  </message>
+  <message>
+   <source>Totals and reconciliation</source>
+   <translation>Summen und Abgleich</translation>
   </message>
   <message>
    <source>Trend</source>
@@ -5552,6 +5632,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>höchstens {count}</translation>
   </message>
   <message>
+   <source>at {offset:,}</source>
+   <translation>bei {offset:,}</translation>
+  </message>
+  <message>
    <source>attempt {attempt} of {max_attempts}, {time} left</source>
    <translation>Versuch {attempt} von {max_attempts}, {time} übrig</translation>
   </message>
@@ -5986,10 +6070,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>on average</source>
    <translation>im Mittel</translation>
-  </message>
-  <message>
-   <source>on offset {offset:,}</source>
-   <translation>bei Offset {offset:,}</translation>
   </message>
   <message>
    <source>on {count:,} messages</source>
@@ -6756,6 +6836,10 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
   <message>
    <source>{time} by {target}; </source>
    <translation>{time} durch {target}; </translation>
+  </message>
+  <message>
+   <source>{time} for more to send together</source>
+   <translation>{time} auf mehr zum gemeinsamen Senden</translation>
   </message>
   <message>
    <source>{time} later</source>

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,8 +19,9 @@ NO_TIME_NS = 1_000  # shorter than this is "at once" on the heat map
 HEAT_STEPS_PER_DECADE = 8
 
 
-def chart_data(tables: Mapping[str, Rows], scale: Scale) -> dict[str, Any]:
-    """Everything that the page's script draws."""
+def chart_data(made: Mapping[str, Rows], scale: Scale) -> dict[str, Any]:
+    """Everything that the page's script draws; nothing for tables that were not made."""
+    tables = defaultdict[str, Rows](tuple, made)
     return {
         "width_s": scale.width_ns / 1e9,
         "buckets": scale.buckets,

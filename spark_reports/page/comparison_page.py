@@ -11,6 +11,7 @@ from spark_reports.page.document import ALL_FILES, document
 from spark_reports.page.finding import BAD, GOOD, INFO, ORDER, WARN, Finding, Row, Rows
 from spark_reports.page.measures import MEASURES, change, shown
 from spark_reports.page.moments import Moments
+from spark_reports.parts import EVERY, titles
 from spark_reports.questions.comparison import AS_LONG
 from spark_reports.sessions import Found
 
@@ -20,6 +21,16 @@ _TOLD = (
     "delivered_per_s",
 )  # fmt: skip
 WORTH_TELLING = 0.1
+#: Sections with their titles, and the parts of a report of which one must be there; what was compared always is.
+_SECTIONS: tuple[tuple[str, str, frozenset[str]], ...] = (
+    ("figures", "Figures", frozenset()),
+    ("throughput", "Throughput", frozenset({"throughput"})),
+    ("latency", "Latency", frozenset({"latency"})),
+    ("lag", "Backlog", frozenset({"lag", "queues"})),
+    ("groups", "Groups", frozenset({"consumers"})),
+    ("sessions", "Sessions", frozenset()),
+)
+_BACKLOG = {"lag": ("lag", "Lag of groups"), "waiting": ("queues", "Waiting in queues")}
 
 
 def comparison_findings(runs: Rows, compared: Rows, made: Sequence[Made], labels: Sequence[str]) -> list[Finding]:
@@ -29,16 +40,21 @@ def comparison_findings(runs: Rows, compared: Rows, made: Sequence[Made], labels
 
 
 def _wrong(made: Sequence[Made], labels: Sequence[str]) -> Iterator[Finding]:
-    """A session that is not whole or broke a rule is no fair comparison."""
+    """A session that is not whole or broke a rule is no fair comparison; told as far as somebody looked."""
     for one, label in zip(made, labels, strict=True):
-        broken = [row["check"] for row in one.tables["audit"].to_pylist() if not row["ok"]]
-        unequal = [row["name"] for row in one.tables["reconciliation"].to_pylist() if not row["equal"]]
-        missing = sum(one.tables["recording"].column("missing").to_pylist())
+        broken = [row["check"] for row in _rows(one, "audit") if not row["ok"]]
+        unequal = [row["name"] for row in _rows(one, "reconciliation") if not row["equal"]]
+        missing = sum(row["missing"] for row in _rows(one, "recording"))
         parts = [f"messages were {check.split(':')[0]}" for check in broken]
         parts += [f"{text.plural(len(unequal), 'total differs', 'totals differ')} from the broker's"] if unequal else []
         parts += [f"{text.plural(missing, 'event is', 'events are')} missing from the recording"] if missing else []
         if parts:
             yield Finding(BAD, f"{label} is not sound", f"{text.listed(parts, 4)}.".capitalize(), "sessions")
+
+
+def _rows(made: Made, name: str) -> list[Row]:
+    """The rows of a table; none where it belongs to no part that was asked for."""
+    return made.tables[name].to_pylist() if name in made.tables else []
 
 
 def _unlike(runs: Rows) -> Iterator[Finding]:
@@ -59,7 +75,7 @@ def _unlike(runs: Rows) -> Iterator[Finding]:
 
 def _differences(compared: Rows) -> Iterator[Finding]:
     names = {row["session"]: row["name"] for row in compared}
-    same = True
+    same = any(row["measure"] in _TOLD for row in compared)
     for measure in _TOLD:
         rows = [row for row in compared if row["measure"] == measure and row["session"] > 0]
         worth = [row for row in rows if _is_worth(row)]
@@ -88,7 +104,7 @@ def _groups(made: Sequence[Made], labels: Sequence[str]) -> Iterator[Finding]:
     rows = [
         (row["unserved_ns"], row["changed"], row["group"], label)
         for one, label in zip(made, labels, strict=True)
-        for row in one.tables["groups"].to_pylist()
+        for row in _rows(one, "groups")
         if row["rebalances"] > 1
     ]
     if len(rows) < 2:
@@ -123,14 +139,18 @@ def render_comparison(
     for row in compared:
         by_measure.setdefault(row["measure"], []).append(row)
     groups = [
-        {"session": label, **row}
-        for one, label in zip(made, labels, strict=True)
-        for row in one.tables["groups"].to_pylist()
+        {"session": label, **row} for one, label in zip(made, labels, strict=True) for row in _rows(one, "groups")
     ]
+    parts = made[0].parts
+    sections = [(name, title) for name, title, of in _SECTIONS if not of or parts & of]
     return document(
         "comparison.html.j2",
         "comparison.js",
         comparison_data(made, labels),
+        sections=sections,
+        parts=parts,
+        told_parts=[] if parts == EVERY else titles(parts),
+        backlog=[(key, words) for key, (part, words) in _BACKLOG.items() if part in parts],
         found=found,
         labels=labels,
         runs=tables["runs"].to_pylist(),
@@ -142,7 +162,7 @@ def render_comparison(
         findings=findings,
         shown=shown,
         change=change,
-        file_names=sorted([*tables, *made[0].tables, "findings"]),
+        file_names=sorted([*tables, *made[0].written(), "findings"]),
         part=not made[0].whole,
         scale=made[0].scale,
         same_width=len({one.scale.width_ns for one in made}) == 1,
@@ -154,19 +174,19 @@ def comparison_data(made: Sequence[Made], labels: Sequence[str]) -> dict[str, An
     """What is drawn: one line a session, in the seconds of its own session time."""
     sessions = []
     for one, label in zip(made, labels, strict=True):
-        tables, scale = one.tables, one.scale
+        scale = one.scale
 
         def summed(name: str, value: str, where: tuple[str, str] | None = None, *, made: Made = one) -> Any:
             totals: dict[int, float] = {}
-            for row in made.tables[name].to_pylist():
+            for row in _rows(made, name):
                 if where is None or row[where[0]] == where[1]:
                     totals[row["start_ns"]] = totals.get(row["start_ns"], 0) + (row[value] or 0)
             middle = made.scale.width_ns / 2
             return [[round((at + middle) / 1e9, 4), round(totals[at], 3)] for at in sorted(totals)]
 
         middle_ns = scale.width_ns / 2
-        late = [row for row in tables["latency_over_time"].to_pylist() if row["measure"] == "delivered"]
-        curve = [row for row in tables["latency_curve"].to_pylist() if row["measure"] == "delivered"]
+        late = [row for row in _rows(one, "latency_over_time") if row["measure"] == "delivered"]
+        curve = [row for row in _rows(one, "latency_curve") if row["measure"] == "delivered"]
         total = sum(row["messages"] for row in curve) or 1
         sessions.append(
             {
@@ -190,6 +210,7 @@ def comparison_data(made: Sequence[Made], labels: Sequence[str]) -> dict[str, An
         "to_s": max(scale.to_ns for scale in scales) / 1e9,
         "width_s": max(scale.width_ns for scale in scales) / 1e9,
         "buckets": max(scale.buckets for scale in scales),
+        "backlog": next((key for key, (part, _words) in _BACKLOG.items() if part in made[0].parts), ""),
         "sessions": sessions,
         "rebalances": [],
         "markers": [],

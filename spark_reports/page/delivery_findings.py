@@ -17,21 +17,21 @@ def reconciled(rows: Rows) -> Iterator[Finding]:
             BAD,
             f"{len(wrong)} of {len(rows)} totals differ from what the broker counted",
             f"The recording has {text.listed(parts)}.",
-            "reconciliation",
+            "totals",
         )
     elif rows:
         yield Finding(
             GOOD,
             "Everything adds up",
             f"All {len(rows)} totals of the recording equal the broker's own, to the message.",
-            "reconciliation",
+            "totals",
         )
     else:
         yield Finding(
             WARN,
             "Nothing to compare the totals with",
             "The run left no summary, so nobody can say whether the recording is whole.",
-            "reconciliation",
+            "totals",
         )
 
 
@@ -117,7 +117,7 @@ def refused_by_schema(rows: Rows) -> Iterator[Finding]:
             else f"Schemas refused {text.plural(total, 'message')}",
             f"Most often because of {place} ({text.share(worst['messages'] / total)}, on {worst['topic']}), "
             f"from {text.clock(worst['first_ns'])} to {text.clock(worst['last_ns'])}.",
-            "refusals",
+            "schemas",
             worst["first_ns"],
         )
 
@@ -163,5 +163,5 @@ def repeated(rows: Rows) -> Iterator[Finding]:
             INFO,
             f"{repeats}, {text.share(again / delivered)} of all",
             f"Up to attempt {most}, in {text.listed(groups)}.",
-            "redeliveries",
+            "queues",
         )

@@ -21,73 +21,78 @@ class Figure(NamedTuple):
     alarming: bool = False
 
 
-def _field(row: Mapping[str, Any] | None, name: str) -> Any:
-    return None if row is None else row[name]
+def key_figures(made: Mapping[str, Rows], scale: Scale) -> list[Figure]:
+    """The tiles, in order: those whose tables were made."""
+    tiles = (
+        (_published, ("totals", "throughput_series")),
+        (_delivered, ("totals", "throughput_series")),
+        (_acknowledged, ("totals", "latency")),
+        (_median, ("latency",)),
+        (_lag, ("lag_series",)),
+        (_rebalances, ("rebalances",)),
+        (_dead, ("dead_letters",)),
+        (_blocked, ("backpressure_series",)),
+    )
+    return [tile(made, scale) for tile, tables in tiles if made.keys() >= set(tables)]
 
 
-def key_figures(tables: Mapping[str, Rows], scale: Scale) -> list[Figure]:
-    """The tiles, in order."""
-    total = {row["name"]: row["recorded"] for row in tables["totals"]}
-    published_per_s = None if scale.is_moment else total["published"] / (scale.duration_ns / 1e9)
-    topics = [row for row in tables["throughput_series"] if row["dimension"] == "topic"]
-    latency = {row["measure"]: row for row in tables["latency"]}
-    delivered, acknowledged = latency.get("delivered"), latency.get("acknowledged")
-    lags = [row for row in tables["lag_series"] if row["max_lag"] is not None]
-    worst_lag = max(lags, key=lambda row: row["max_lag"], default=None)
-    blocked_ns = sum(row["blocked_ns"] for row in tables["backpressure_series"])
-    lost = total["rejected"] + total["dropped"] + total["evicted"] + total["expired"]
-    pauses = [row["pause_ns"] for row in tables["rebalances"] if row["stopped"]]
-    return [
-        Figure(
-            "Published",
-            text.count(total["published"]),
-            f"{text.per_second(published_per_s)}, {text.size(sum(row['bytes'] or 0 for row in topics))}",
-            "throughput",
-        ),
-        Figure(
-            "Delivered",
-            text.count(total["delivered"]),
-            f"{text.count(total['redelivered'])} of them again",
-            "throughput",
-        ),
-        Figure(
-            "Acknowledged",
-            text.count(total["acknowledged"]),
-            f"p99 {text.duration(_field(acknowledged, 'p99_ns'))} after publishing",
-            "latency",
-        ),
-        Figure(
-            "Median latency",
-            text.duration(_field(delivered, "p50_ns")),
-            f"to first delivery; p99 {text.duration(_field(delivered, 'p99_ns'))}",
-            "latency",
-        ),
-        Figure(
-            "Highest lag",
-            text.count(_field(worst_lag, "max_lag")),
-            f"{worst_lag['group']} on {text.place(worst_lag['topic'], worst_lag['partition'])}"
-            if worst_lag
-            else "nothing committed",
-            "lag",
-        ),
-        Figure(
-            "Rebalances",
-            text.count(total["rebalances"]),
-            f"longest pause {text.duration(max(pauses))}" if pauses else "none stopped a partition",
-            "rebalances",
-        ),
-        Figure(
-            "Dead letters",
-            text.count(total["dead_lettered"]),
-            f"{text.count(total['redriven'])} redriven",
-            "dead-letters",
-            total["dead_lettered"] > 0,
-        ),
-        Figure(
-            "Producers blocked",
-            text.duration(blocked_ns),
-            f"{text.count(lost)} refused or dropped",
-            "backpressure",
-            lost > 0,
-        ),
-    ]
+def _totals(made: Mapping[str, Rows]) -> dict[str, int]:
+    return {row["name"]: row["recorded"] for row in made["totals"]}
+
+
+def _published(made: Mapping[str, Rows], scale: Scale) -> Figure:
+    count = _totals(made)["published"]
+    per_s = None if scale.is_moment else count / (scale.duration_ns / 1e9)
+    sizes = sum(row["bytes"] or 0 for row in made["throughput_series"] if row["dimension"] == "topic")
+    return Figure("Published", text.count(count), f"{text.per_second(per_s)}, {text.size(sizes)}", "throughput")
+
+
+def _delivered(made: Mapping[str, Rows], scale: Scale) -> Figure:
+    total = _totals(made)
+    again = f"{text.count(total['redelivered'])} of them again"
+    return Figure("Delivered", text.count(total["delivered"]), again, "throughput")
+
+
+def _latency(made: Mapping[str, Rows], measure: str, name: str) -> str:
+    row = next((row for row in made["latency"] if row["measure"] == measure), None)
+    return text.duration(None if row is None else row[name])
+
+
+def _acknowledged(made: Mapping[str, Rows], scale: Scale) -> Figure:
+    note = f"p99 {_latency(made, 'acknowledged', 'p99_ns')} after publishing"
+    return Figure("Acknowledged", text.count(_totals(made)["acknowledged"]), note, "latency")
+
+
+def _median(made: Mapping[str, Rows], scale: Scale) -> Figure:
+    note = f"to first delivery; p99 {_latency(made, 'delivered', 'p99_ns')}"
+    return Figure("Median latency", _latency(made, "delivered", "p50_ns"), note, "latency")
+
+
+def _lag(made: Mapping[str, Rows], scale: Scale) -> Figure:
+    """Of one partition; what a group is behind in all is told by the findings and beside the group."""
+    known = [row for row in made["lag_series"] if row["max_lag"] is not None]
+    worst = max(known, key=lambda row: row["max_lag"], default=None)
+    if worst is None:
+        return Figure("Highest lag of a partition", text.NOT_THERE, "nothing committed", "lag")
+    note = f"{worst['group']} on {text.place(worst['topic'], worst['partition'])}"
+    return Figure("Highest lag of a partition", text.count(worst["max_lag"]), note, "lag")
+
+
+def _rebalances(made: Mapping[str, Rows], scale: Scale) -> Figure:
+    rows = made["rebalances"]
+    pauses = [row["pause_ns"] for row in rows if row["stopped"]]
+    note = f"longest pause {text.duration(max(pauses))}" if pauses else "none stopped a partition"
+    return Figure("Rebalances", text.count(len(rows)), note, "rebalances")
+
+
+def _dead(made: Mapping[str, Rows], scale: Scale) -> Figure:
+    died, redriven = (sum(row[name] for row in made["dead_letters"]) for name in ("dead_lettered", "redriven"))
+    return Figure("Dead letters", text.count(died), f"{text.count(redriven)} redriven", "dead-letters", died > 0)
+
+
+def _blocked(made: Mapping[str, Rows], scale: Scale) -> Figure:
+    rows = made["backpressure_series"]
+    blocked_ns = sum(row["blocked_ns"] for row in rows)
+    lost = sum(row[name] for row in rows for name in ("rejected", "dropped", "evicted", "expired"))
+    note = f"{text.count(lost)} refused or dropped"
+    return Figure("Producers blocked", text.duration(blocked_ns), note, "backpressure", lost > 0)

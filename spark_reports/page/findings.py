@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 
 import pyarrow as pa
 
 from spark_reports.page import delivery_findings as delivery
 from spark_reports.page import flow_findings as flow
 from spark_reports.page.finding import ORDER, Finding, Rows
+from spark_reports.parts import EVERY
 from spark_reports.scale import Scale
 
 _SCHEMA = pa.schema(
@@ -16,11 +18,15 @@ _SCHEMA = pa.schema(
 )
 
 
-def find(tables: Mapping[str, Rows], scale: Scale, *, whole: bool = True) -> list[Finding]:
-    """The findings, worst first. `whole` is False for a part of a session, which has no totals to compare with.
+def find(
+    made: Mapping[str, Rows], scale: Scale, *, whole: bool = True, parts: Collection[str] = EVERY
+) -> list[Finding]:
+    """The findings of `parts` of the report, worst first, from the tables that were made for them. `whole` is False
+    where only some time of a session is looked at, which has no totals to compare with.
 
     Where events are missing nobody can say who did nothing; where no time passes, nobody is busy or idle.
     """
+    tables = defaultdict[str, Rows](tuple, made)
     missing = any(row["missing"] for row in tables["recording"])
     found = [
         *(delivery.reconciled(tables["reconciliation"]) if whole else ()),
@@ -41,7 +47,8 @@ def find(tables: Mapping[str, Rows], scale: Scale, *, whole: bool = True) -> lis
         *flow.late(tables["latency"], tables["latency_by_group"]),
         *flow.replayed(tables["latency"], tables["latency_by_group"], tables["latency_over_time"]),
     ]
-    return sorted(found, key=lambda finding: ORDER.index(finding.level))
+    told = [finding for finding in found if finding.section in parts]
+    return sorted(told, key=lambda finding: ORDER.index(finding.level))
 
 
 def findings_table(found: list[Finding]) -> pa.Table:

@@ -45,15 +45,18 @@ def rebalanced(rows: Rows, unserved: Rows) -> Iterator[Finding]:
 
 
 def grew(queues: Rows, lag: Rows, scale: Scale) -> Iterator[Finding]:
-    """What was still growing when the session ended?"""
+    """What was still growing when the session ended? A queue, or what a group is behind on a topic in all."""
     found = []
+    partitions: dict[tuple[Any, ...], set[int | None]] = {}
     for kind, rows, names, value in (
         ("queue", queues, ("queue",), "waiting"),
         ("group", lag, ("group", "topic"), "lag"),
     ):
         totals: dict[tuple[Any, ...], dict[int, int]] = {}
         for row in rows:
-            series = totals.setdefault(tuple(row[name] for name in names), {})
+            place = tuple(row[name] for name in names)
+            partitions.setdefault(place, set()).add(row.get("partition"))
+            series = totals.setdefault(place, {})
             series[row["start_ns"]] = series.get(row["start_ns"], 0) + (row[value] or 0)
         for place, series in totals.items():
             growth = _growth([series[start] for start in sorted(series)])
@@ -64,12 +67,14 @@ def grew(queues: Rows, lag: Rows, scale: Scale) -> Iterator[Finding]:
         since = scale.to_ns - int(scale.duration_ns * tail)
         stood = "waited" if kind == "queue" else "behind"
         what = f"{place[0]} was" if kind == "queue" else f"The lag of {place[0]} on {place[1]} was"
+        many = len(partitions[place])
+        among = f", in its {many} partitions together" if many > 1 else ""
         yield Finding(
             WARN,
-            f"{what} still growing at the end: {text.plural(after, 'message')} {stood}",
+            f"{what} still growing at the end: {text.plural(after, 'message')} {stood}{among}",
             f"In the last {text.duration(seconds * 1e9)} it went from {before:,} to {after:,}, "
             f"{text.rate((after - before) / seconds)} more a second: who reads it is too slow for what comes in.",
-            "redeliveries" if kind == "queue" else "lag",
+            "queues" if kind == "queue" else "lag",
             since,
         )
 
@@ -91,17 +96,23 @@ def _growth(values: list[int]) -> tuple[int, int, float] | None:
 
 
 def behind(rows: Rows, scale: Scale) -> Iterator[Finding]:
-    """Who fell furthest behind? Lag is looked at when a bucket ends, and may have been more in between."""
+    """On which partition did a group fall furthest behind? Lag is looked at when a bucket ends, and may have been more
+    in between.
+    """
     late = [row for row in rows if row["max_lag"]]
     if not late:
         return
     worst = max(late, key=lambda row: row["max_lag"])
+    theirs = [row for row in rows if row["group"] == worst["group"]]
     headline = (
         f"{worst['group']} fell {text.plural(worst['max_lag'], 'message')} behind on "
-        f"{text.place(worst['topic'], worst['partition'])}"
+        f"{'one partition, ' if len(theirs) > 1 else ''}{text.place(worst['topic'], worst['partition'])}"
     )
-    left = sum(row["last_lag"] or 0 for row in rows if row["group"] == worst["group"])
-    end = f"At the end the group was {text.plural(left, 'message')} behind." if left else "It had caught up by the end."
+    left = sum(row["last_lag"] or 0 for row in theirs)
+    end = "It had caught up by the end."
+    if left:
+        among = f", in its {len(theirs)} partitions together" if len(theirs) > 1 else ""
+        end = f"At the end the group was {text.plural(left, 'message')} behind{among}."
     often = text.duration(scale.width_ns)
     detail = f"Looked at every {often}, it was worst at {text.clock(worst['max_lag_ns'])}. {end}"
     yield Finding(INFO, headline, detail, "lag", worst["max_lag_ns"])

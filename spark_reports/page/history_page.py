@@ -10,6 +10,7 @@ from spark_reports.page.document import ALL_FILES, document
 from spark_reports.page.finding import GOOD, INFO, ORDER, WARN, Finding, Row, Rows
 from spark_reports.page.measures import MEASURES, change, shown
 from spark_reports.page.moments import Moments
+from spark_reports.parts import EVERY, IN_HISTORY, titles
 from spark_reports.questions.comparison import AS_LONG
 from spark_reports.sessions import Found
 
@@ -18,13 +19,22 @@ WORTH_TELLING = 0.1
 FEWEST = 4  # runs that make a trend
 FEWEST_COUNTED = 10  # what is counted one by one changes by less from chance alone
 DRAWN = ("delivered_per_s", "p50_ns", "p99_ns", "dead_lettered", "turned_away", "rebalancing_ns", "blocked_ns", "moved")
+_COLUMNS = {
+    "published": "Published",
+    "delivered_per_s": "Delivered/s",
+    "p50_ns": "p50",
+    "p99_ns": "p99",
+    "dead_lettered": "Died",
+    "turned_away": "Turned away",
+    "rebalances": "Rebalances",
+}
 _TOLD = ("p99_ns", "p50_ns", "delivered_per_s", "dead_lettered", "turned_away", "redelivered", "rebalancing_ns")
 
 
 def history_findings(runs: Rows, trends: Rows) -> list[Finding]:
     """The sentences of the history, worst first."""
     found = [*_ended_badly(runs), *_trends(trends), *_odd(trends), *_same(runs, trends)]
-    if not found:
+    if not found and any(row["measure"] in _TOLD for row in trends):
         found = [_nothing(trends)]
     found += _unlike(trends)
     return sorted(found, key=lambda finding: ORDER.index(finding.level))
@@ -114,10 +124,15 @@ def in_order(trends: Rows) -> list[Row]:
 
 
 def render_history(
-    found: Found, tables: Mapping[str, Rows], findings: Sequence[Finding], files: Sequence[str] = ALL_FILES
+    found: Found,
+    tables: Mapping[str, Rows],
+    findings: Sequence[Finding],
+    files: Sequence[str] = ALL_FILES,
+    parts: frozenset[str] = EVERY,
 ) -> str:
-    """The page as one HTML text."""
+    """The page as one HTML text; the figures of `parts` are in the tables."""
     runs = tables["runs"]
+    columns = [name for name in _COLUMNS if name in runs[0]]
     return document(
         "history.html.j2",
         "history.js",
@@ -127,7 +142,11 @@ def render_history(
         trends=in_order(tables["trends"]),
         scenarios=sorted({row["scenario"] for row in runs}),
         measures=MEASURES,
-        drawn=[name for name in DRAWN if any(row[name] for row in runs)],
+        drawn=[name for name in DRAWN if any(row.get(name) for row in runs)],
+        columns=columns,
+        heads=[(_COLUMNS[name], 1) for name in columns],
+        sections=[("trends", "Trends"), ("runs", "Runs")],
+        told_parts=[] if parts >= IN_HISTORY else titles(parts & IN_HISTORY),
         findings=findings,
         shown=shown,
         change=change,
@@ -160,6 +179,6 @@ def history_data(runs: Rows) -> dict[str, Any]:
                 ],
             }
             for name in DRAWN
-            if any(row[name] for row in runs)
+            if any(row.get(name) for row in runs)
         },
     }

@@ -11,6 +11,7 @@ from spark_reports.page.document import ALL_FILES, document
 from spark_reports.page.figures import key_figures
 from spark_reports.page.finding import Finding
 from spark_reports.page.moments import Moments
+from spark_reports.parts import EVERY, PARTS, in_order, titles
 from spark_reports.session import SessionInfo
 
 Tables = Mapping[str, list[dict[str, Any]]]
@@ -25,6 +26,7 @@ _EMPTY: dict[str, Any] = {
     "session_id": "",
     "versions": {},
 }
+OVER_TIME = ("throughput", "latency", "lag", "queues", "backpressure")
 _MEASURES = ("delivered", "acknowledged", "replayed", "replayed and acknowledged")
 
 
@@ -33,13 +35,21 @@ def render(
 ) -> str:
     """The page as one HTML text; `tables` are the rows of `made`, `files` how they are written besides."""
     scale = made.scale
+    parts = in_order(made.parts)
+    over_time = [name for name in parts if name in OVER_TIME]
     return document(
         "report.html.j2",
         "report.js",
         chart_data(tables, scale),
         info=info,
         session=_EMPTY | info.metadata,
-        tables={**tables, "latency_all": _latencies(tables)},
+        tables={**tables, "latency_all": _latencies(tables) if "latency" in parts else []},
+        parts=parts,
+        sections=[(name, PARTS[name].title) for name in parts],
+        told_parts=[] if made.parts == EVERY else titles(parts),
+        # Where the first plot over time tells what its bands are.
+        over_time=over_time,
+        banded=over_time[0] if over_time and "rebalances" in parts else "",
         scale=scale,
         whole=made.whole,
         duration_ns=0 if scale.is_moment else scale.duration_ns,
@@ -47,8 +57,8 @@ def render(
         findings=findings,
         at=Moments(info.location).at,
         figures=key_figures(tables, scale),
-        wrong=[row for row in tables["reconciliation"] if not row["equal"]],
-        file_names=sorted([*tables, "findings"]),
+        wrong=[row for row in tables.get("reconciliation", ()) if not row["equal"]],
+        file_names=sorted([*made.written(), "findings"]),
         files=files,
     )
 

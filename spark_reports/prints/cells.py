@@ -114,5 +114,6 @@ def runs_table(runs: Rows) -> PrintedTable:
         "name", "scenario", "seed", "started_at", "duration_ns", "published", "delivered", "p50_ns", "p99_ns",
         "dead_lettered", "turned_away", "rebalances", "ended",
     )  # fmt: skip
+    known = [name for name in columns if runs and name in runs[0]]
     short = [{**row, "started_at": str(row["started_at"] or "")[:16].replace("T", " ")} for row in runs]
-    return printed("Runs", short, columns)
+    return printed("Runs", short, known)

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spark_reports.collect import Made
+from spark_reports.page import text
 from spark_reports.page.charts import chart_data
 from spark_reports.page.comparison_page import comparison_data
 from spark_reports.page.figures import key_figures
 from spark_reports.page.finding import Finding
 from spark_reports.page.history_page import history_data, in_order
+from spark_reports.parts import EVERY, IN_HISTORY, titles
 from spark_reports.prints.cells import comparison_table, cost_table, printed, runs_table, trends_table
 from spark_reports.prints.paper import Paper
 from spark_reports.prints.plots import Plot, plots
@@ -42,7 +44,7 @@ def session_paper(info: SessionInfo, made: Made, tables: Mapping[str, Rows], fin
     figures = [(figure.label, figure.value) for figure in key_figures(rows, made.scale)]
     return Paper(
         str(info.metadata.get("scenario") or info.location),
-        _about(info),
+        _about(info, made.parts),
         figures,
         findings,
         [
@@ -63,7 +65,7 @@ def comparison_paper(
     ]
     return Paper(
         "Comparison",
-        f"{labels[0]} beside " + "; ".join(labels[1:]),
+        f"{labels[0]} beside " + "; ".join(labels[1:]) + _only(made[0].parts),
         [],
         findings,
         [comparison_table(tables["comparison"].to_pylist(), labels), runs_table(tables["runs"].to_pylist())],
@@ -72,12 +74,12 @@ def comparison_paper(
     )
 
 
-def history_paper(tables: Mapping[str, Rows], findings: Sequence[Finding]) -> Paper:
-    """Trends over many sessions."""
+def history_paper(tables: Mapping[str, Rows], findings: Sequence[Finding], parts: frozenset[str] = EVERY) -> Paper:
+    """Trends over many sessions, of the figures of `parts`."""
     count = len(tables["runs"])
     return Paper(
         "History",
-        f"{count:,} recorded sessions, oldest first.",
+        f"{count:,} recorded sessions, oldest first" + (_only(parts & IN_HISTORY, IN_HISTORY) or "."),
         [],
         findings,
         [trends_table(in_order(tables["trends"])), runs_table(tables["runs"])],
@@ -85,14 +87,19 @@ def history_paper(tables: Mapping[str, Rows], findings: Sequence[Finding]) -> Pa
     )
 
 
-def _about(info: SessionInfo) -> str:
+def _about(info: SessionInfo, asked: frozenset[str]) -> str:
     known = info.metadata
     parts = [
         f"seed {known['seed']}" if known.get("seed") is not None else "",
         f"started {known['started_at']}" if known.get("started_at") else "",
         f"recorded in {info.location}",
     ]
-    return ", ".join(part for part in parts if part)
+    return ", ".join(part for part in parts if part) + _only(asked)
+
+
+def _only(asked: frozenset[str], all_parts: frozenset[str] = EVERY) -> str:
+    """Which parts of a report there are, where not all of them are."""
+    return "" if asked == all_parts else f". Only {text.listed(titles(asked), len(all_parts))}."
 
 
 def _plots(each: Sequence[tuple[str, Made, Mapping[str, Rows]]]) -> list[tuple[str, Plot]]:

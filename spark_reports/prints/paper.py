@@ -132,6 +132,8 @@ def _findings_sheets(paper: Paper) -> Iterable[Figure]:
             y -= 0.045 * -(-min(len(paper.figures), 12) // 3) + 0.02
         _write(figure, y, "Findings", fontsize=12, fontweight="bold")
         y -= 0.03
+        if not paper.findings:
+            _write(figure, y, "Nothing in this report stands out.", color="#556073")
         shown = 0
         while findings and y > 0.08 and shown < FINDINGS_ON_A_PAGE:
             finding = findings.pop(0)

@@ -10,8 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter
+
+from spark_reports.page import text
+from spark_reports.page.charts import HEAT_STEPS_PER_DECADE
 
 Data = Mapping[str, Any]
 
@@ -23,6 +27,9 @@ COLOURS = (
 LEGEND_MAX = 10
 LEGEND_COLUMNS = 5
 LABELS_MAX = 40
+FEW_DECADES = 2.0
+# The page's; one message must be seen on white paper.
+_HEAT = LinearSegmentedColormap.from_list("heat", ["#c9d6f8", "#8aa5ee", "#3b4fb8", "#1c1f5c"])
 
 
 class Plot(NamedTuple):
@@ -129,6 +136,11 @@ def short(value: float, _place: object = None) -> str:
     return f"{value:.3g}"
 
 
+def milliseconds(value: float, _place: object = None) -> str:
+    """12.3 s for 12,300."""
+    return printable(text.duration(value * 1e6))
+
+
 def over_time(ax: Axes, data: Data) -> None:
     """Time below, rebalances as bands, faults and actions as lines."""
     ax.set_xlim(data["from_s"], max(data["to_s"], data["from_s"] + 1e-9))
@@ -180,8 +192,7 @@ def _latency(ax: Axes, data: Data, lines: Sequence[Sequence[float]]) -> None:
         values = np.where(table[:, place] > 0, table[:, place], np.nan)
         ax.plot(table[:, 0], values, label=name, color=COLOURS[place - 1], linewidth=0.9)
     ax.set_yscale("log")
-    ax.set_ylabel("ms")
-    ax.yaxis.set_major_formatter(FuncFormatter(short))
+    ax.yaxis.set_major_formatter(FuncFormatter(milliseconds))
     draw_legend(ax, 5)
 
 
@@ -194,8 +205,7 @@ def _curve(ax: Axes, curves: Mapping[str, Sequence[Sequence[float]]]) -> None:
     ax.set_yscale("log")
     ax.set_xticks([1, 2, 10, 100, 1_000, 10_000], ["0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"])
     ax.set_xlabel("share of messages that took no longer")
-    ax.set_ylabel("ms")
-    ax.yaxis.set_major_formatter(FuncFormatter(short))
+    ax.yaxis.set_major_formatter(FuncFormatter(milliseconds))
     draw_legend(ax, len(curves))
 
 
@@ -209,13 +219,31 @@ def _heat(ax: Axes, data: Data, heat: Data) -> None:
         grid,
         origin="lower",
         aspect="auto",
-        cmap="Blues",
+        cmap=_HEAT,
         norm="log",
         extent=(data["from_s"], data["from_s"] + data["buckets"] * data["width_s"], -0.5, rows - 0.5),
     )
-    shown = range(0, rows, max(1, rows // 8))
-    ax.set_yticks(list(shown), [short(heat["labels"][row]) for row in shown])
-    ax.set_ylabel("ms")
+    _name_durations(ax, heat["labels"], bool(heat["has_zero"]))
+
+
+def _name_durations(ax: Axes, labels: Sequence[float], has_zero: bool) -> None:
+    """Ticks where durations begin that people count in: each power of ten, or 1, 2 and 5 where there are few.
+
+    Row r begins at `labels[r]` milliseconds and at r - 0.5 on the axis. What took no time has the row at the bottom,
+    and an empty one between.
+    """
+    first = 2 if has_zero else 0
+    places, names = ([0.0], ["at once"]) if has_zero else ([], [])
+    if len(labels) > first:
+        low, high = (math.log10(labels[row]) for row in (first, -1))
+        steps = (1, 2, 5) if high - low < FEW_DECADES else (1,)
+        for decade in range(math.floor(low), math.ceil(high) + 1):
+            for step in steps:
+                place = (decade + math.log10(step) - low) * HEAT_STEPS_PER_DECADE + first - 0.5
+                if first - 0.6 < place < len(labels) - 0.4:
+                    places.append(place)
+                    names.append(milliseconds(step * 10.0**decade))
+    ax.set_yticks(places, names)
 
 
 def _rows_of_time(

@@ -11,13 +11,14 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from spark_reports.page import text
-from spark_reports.prints.plots import COLOURS, Plot, draw_legend, over_time, plain, short
+from spark_reports.prints.plots import COLOURS, Plot, draw_legend, milliseconds, over_time, plain, short
 
+# Data, title, and unit; durations carry theirs on each tick.
 _OVER_TIME = (
     ("published", "Published, messages a second", "messages/s"),
     ("delivered", "Delivered, messages a second", "messages/s"),
-    ("p50", "Publish to first delivery, p50", "ms"),
-    ("p99", "Publish to first delivery, p99", "ms"),
+    ("p50", "Publish to first delivery, p50", ""),
+    ("p99", "Publish to first delivery, p99", ""),
     ("lag", "Messages behind, all groups", "messages"),
     ("waiting", "Messages waiting in queues", "messages"),
 )
@@ -39,7 +40,7 @@ def _sessions(ax: Axes, data: Mapping[str, Any], lines: Sequence[tuple[str, Any]
         ax.plot(table[:, 0], table[:, 1], label=plain(name), color=COLOURS[place % len(COLOURS)], linewidth=0.9)
     ax.set_ylabel(unit)
     ax.set_ylim(bottom=0)
-    ax.yaxis.set_major_formatter(FuncFormatter(short))
+    ax.yaxis.set_major_formatter(FuncFormatter(short if unit else milliseconds))
     draw_legend(ax, len(lines))
 
 

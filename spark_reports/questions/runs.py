@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -35,6 +37,10 @@ _FIGURES = {
 SCHEMA = f"{ABOUT_SCHEMA}, " + ", ".join(f"{name} {kind}" for name, kind in _FIGURES.items())
 MEASURES_SCHEMA = "session INT, name STRING, scenario STRING, started_at STRING, measure STRING, value DOUBLE"
 
+#: What a session is, whatever is asked of it: without its length nobody can say what may be compared.
+ALWAYS = ("length_ns", "events")
+_LATENCY = ("p50_ns", "p99_ns", "p999_ns", "max_ns", "acknowledged_p99_ns")
+_MOVES = ("rebalancing_ns", "moved")
 #: Whether more of it is better, or less; what is neither is not judged.
 BETTER = {
     **dict.fromkeys(("acknowledged", "delivered_per_s"), "more"),
@@ -56,12 +62,17 @@ _OWNERS = "before ARRAY<ARRAY<STRING>>, after ARRAY<ARRAY<STRING>>, started_ns B
 
 
 def runs(
-    messages: DataFrame, control: DataFrame, about: DataFrame, from_ns: int | None = None, to_ns: int | None = None
+    messages: DataFrame,
+    control: DataFrame,
+    about: DataFrame,
+    from_ns: int | None = None,
+    to_ns: int | None = None,
+    figures: Collection[str] = tuple(_FIGURES),
 ) -> DataFrame:
-    """One row per session of `about`, in its order. All events have the number of their session.
-
-    The events are those from `from_ns` up to `to_ns`, or all of a session.
+    """One row per session of `about`, in its order, with `figures` and those of `ALWAYS`. All events have the number of
+    their session, and are those from `from_ns` up to `to_ns`, or all of it.
     """
+    wanted = [name for name in _FIGURES if name in figures or name in ALWAYS]
     kind, count = F.col("kind"), F.col("count")
 
     def total(*kinds: str) -> Column:
@@ -91,14 +102,17 @@ def runs(
     length_ns = F.greatest(long, F.lit(0)).cast("bigint")
     long = F.when(long > 0, long / 1e9)
     found = about.join(counted, "session", "left").join(told, "session", "left")
-    for other in (_latency(messages, control), _moves(control), _blocked(control, about)):
-        found = found.join(other, "session", "left")
+    if not set(_LATENCY).isdisjoint(wanted):
+        found = found.join(_latency(messages, control), "session", "left")
+    if not set(_MOVES).isdisjoint(wanted):
+        found = found.join(_moves(control), "session", "left")
+    if "blocked_ns" in wanted:
+        found = found.join(_blocked(control, about), "session", "left")
     known = {
         **{
             name: F.coalesce(name, none)
-            for name in _FIGURES
-            if not name.endswith("_per_s")
-            and name not in ("p50_ns", "p99_ns", "p999_ns", "max_ns", "acknowledged_p99_ns", "events", "length_ns")
+            for name in wanted
+            if not name.endswith("_per_s") and name not in (*_LATENCY, *ALWAYS)
         },
         "length_ns": length_ns,
         "published_per_s": F.coalesce("published", none) / long,
@@ -108,7 +122,7 @@ def runs(
     }
     return found.select(
         *(name for name in about.columns if name != "end_ns"),
-        *((known[name] if name in known else F.col(name)).alias(name) for name in _FIGURES),
+        *((known[name] if name in known else F.col(name)).alias(name) for name in wanted),
     ).orderBy("session")
 
 
@@ -175,6 +189,7 @@ def _blocked(control: DataFrame, about: DataFrame) -> DataFrame:
 
 def measures(runs: DataFrame) -> DataFrame:
     """Every figure of every session as a row of its own, so that figures can be compared."""
-    figures = [F.col(name).cast("double").alias(name) for name in _FIGURES]
+    names = [name for name in runs.columns if name in _FIGURES]
+    figures = [F.col(name).cast("double").alias(name) for name in names]
     ids: tuple[str, ...] = ("session", "name", "scenario", "started_at")
-    return runs.select(*ids, *figures).unpivot([*ids], [*_FIGURES], "measure", "value").orderBy("session", "measure")
+    return runs.select(*ids, *figures).unpivot([*ids], [*names], "measure", "value").orderBy("session", "measure")

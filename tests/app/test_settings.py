@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QSettings
 
 from app.settings import Settings
+from widgets.dialogs.export_report import ReportHabits
 
 
 @pytest.fixture
@@ -34,3 +35,19 @@ def test_rubbish_is_no_session_and_no_filter(store: QSettings, rubbish: str) -> 
     settings = Settings(store)
     assert settings.recent_sessions == ()
     assert settings.kept_filters == {}
+
+
+def test_what_was_chosen_for_a_report_holds_for_the_next_one(store: QSettings) -> None:
+    assert Settings(store).report_habits == ReportHabits()
+    habits = ReportHabits(frozenset({"html", "pdf"}), frozenset({"keys", "dead-letters"}), open_when_finished=False)
+    Settings(store).report_habits = habits
+    store.sync()
+    assert Settings(QSettings(store.fileName(), QSettings.Format.IniFormat)).report_habits == habits
+
+
+@pytest.mark.parametrize(
+    "rubbish", ["", "{", "7", "[]", '{"formats": 7, "left_out": [1, null], "open_when_finished": 0}']
+)
+def test_rubbish_is_no_choice_for_a_report(store: QSettings, rubbish: str) -> None:
+    store.setValue("reports/habits", rubbish)
+    assert Settings(store).report_habits == ReportHabits()

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from spark_reports.parts import tables_of
 from tests.spark_reports.conftest import spoil
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,9 +52,13 @@ def test_two_reports_come_from_one_spark_and_nothing_is_left(recorded: Path, tmp
     assert "/no/such/session" in refused["error"]
     nonsense, _ = outcome(process, "this is no list")
     assert "no request" in nonsense["error"]
-    second, stages = outcome(process, json.dumps([str(recorded), "--out", str(tmp_path / "two"), "--format", "html"]))
+    second, stages = outcome(process, json.dumps([str(recorded), "--out", str(tmp_path / "two"), "--parts", "latency"]))
     assert Path(second["report"]).is_file()
     assert "Starting Spark" not in stages
+    assert {"Measuring latency", "Latency"} <= set(stages)
+    assert set(stages).isdisjoint({"Reading messages", "Auditing deliveries", "Throughput"}), "nobody asked for those"
+    assert len(list((tmp_path / "one" / "tables").glob("*.csv"))) > 30
+    assert {path.stem for path in (tmp_path / "two" / "tables").iterdir()} == tables_of({"latency"}) | {"findings"}
     assert not (tmp_path / "none").exists()
     damaged = tmp_path / "damaged"
     shutil.copytree(recorded, damaged)

@@ -1,4 +1,4 @@
-"""Export report...: of which sessions, which part of them, in which forms, and where to."""
+"""Export report...: of which sessions, from when to when, which parts of it, in which forms, and where to."""
 
 from __future__ import annotations
 
@@ -26,11 +26,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from widgets.dialogs.report_parts import PartChoice, PartsField
 from widgets.facts import let_wrap, plain_label, set_plain_tip
 from widgets.words import mark, tr
 
 SESSION, COMPARE, HISTORY = "session", "compare", "history"
 MOST_COMPARED = 8
+SECTION_GAP = 4
 FORMATS = (
     ("html", mark("Page for a browser (HTML)"), True),
     ("pdf", mark("Pages for paper (PDF)"), False),
@@ -59,8 +61,18 @@ class ReportWish:
     from_s: float | None
     to_s: float | None
     formats: frozenset[str]
+    parts: frozenset[str]
     folder: str
     open_when_finished: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReportHabits:
+    """What was chosen for the last report and holds for the next one: no `formats` are the usual ones."""
+
+    formats: frozenset[str] = frozenset()
+    left_out: frozenset[str] = frozenset()
+    open_when_finished: bool = True
 
 
 def folder_problem(text: str) -> str:
@@ -100,11 +112,13 @@ class ExportReportDialog(QDialog):
         self,
         folder: str,
         sessions: Sequence[SessionChoice],
+        parts: Sequence[PartChoice],
         chosen: Sequence[str] = (),
-        open_when_finished: bool = True,
+        habits: ReportHabits | None = None,
         parent: QWidget | None = None,
     ) -> None:
         """`chosen` are the folders of the sessions that are ticked at first."""
+        habits = habits or ReportHabits()
         super().__init__(parent)
         self.setWindowTitle(tr("Export report"))
         self.setModal(True)
@@ -132,33 +146,40 @@ class ExportReportDialog(QDialog):
             field.setAccessibleName(name)
             field.setToolTip(tr("mm:ss, or seconds; empty for all of it"))
             field.setMaximumWidth(110)
+        self.parts = PartsField(parts, habits.left_out, self)
         self.formats = {name: QCheckBox(tr(words), self) for name, words, _on in FORMATS}
+        kept = habits.formats & self.formats.keys()
         for name, _words, on in FORMATS:
-            self.formats[name].setChecked(on)
+            self.formats[name].setChecked(name in kept if kept else on)
         self.folder = QLineEdit(folder, self)
         self.folder.setAccessibleName(tr("Folder"))
         self.browse = QPushButton(tr("Browse..."), self)
         self.open_when_finished = QCheckBox(tr("Open the report when it is finished"), self)
-        self.open_when_finished.setChecked(open_when_finished)
+        self.open_when_finished.setChecked(habits.open_when_finished)
         self.problem = plain_label("", "muted", self)
         let_wrap(self.problem)
         buttons = QDialogButtonBox(self)
         self.export_button = buttons.addButton(tr("Export"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.export_button.setDefault(True)
         buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
+        buttons.accepted.connect(self._accept)
+        buttons.rejected.connect(self.reject)
         self._compose(buttons)
-        self.resize(620, 560)
+        self.resize(680, 700)
+        self._judge_changes()
+        self._judge()
+
+    def _judge_changes(self) -> None:
+        """Whatever is changed, what is wrong with it is said at once."""
         self.folder.textChanged.connect(lambda _text: self._judge())
         self.list.itemChanged.connect(lambda _item: self._judge())
+        self.parts.changed.connect(self._judge)
         for box in self.formats.values():
             box.toggled.connect(lambda _on: self._judge())
         for field in (self.from_time, self.to_time):
             field.textChanged.connect(lambda _text: self._judge())
         self._modes.buttonToggled.connect(lambda _button, _on: self._judge())
         self.browse.clicked.connect(self._browse)
-        buttons.accepted.connect(self._accept)
-        buttons.rejected.connect(self.reject)
-        self._judge()
 
     def _compose(self, buttons: QDialogButtonBox) -> None:
         times = QHBoxLayout()
@@ -172,7 +193,7 @@ class ExportReportDialog(QDialog):
         modes.addStretch(1)
         grid = QGridLayout()
         for place, box in enumerate(self.formats.values()):
-            grid.addWidget(box, place // 2, place % 2)
+            grid.addWidget(box, place // 3, place % 3)
         row = QHBoxLayout()
         row.addWidget(self.folder, 1)
         row.addWidget(self.browse)
@@ -182,12 +203,15 @@ class ExportReportDialog(QDialog):
         column.addWidget(plain_label(tr("Sessions"), "section", self))
         column.addWidget(self.list, 1)
         column.addLayout(modes)
-        column.addWidget(plain_label(tr("Part"), "section", self))
+        column.addSpacing(SECTION_GAP)
+        column.addWidget(plain_label(tr("Session time"), "section", self))
         column.addLayout(times)
-        column.addWidget(plain_label(tr("Forms"), "section", self))
-        column.addLayout(grid)
-        column.addWidget(plain_label(tr("Folder"), "section", self))
-        column.addLayout(row)
+        column.addSpacing(SECTION_GAP)
+        column.addWidget(self.parts)
+        for words, fields in ((tr("Forms"), grid), (tr("Folder"), row)):
+            column.addSpacing(SECTION_GAP)
+            column.addWidget(plain_label(words, "section", self))
+            column.addLayout(fields)
         column.addWidget(self.open_when_finished)
         column.addWidget(self.problem)
         column.addWidget(plain_label(tr("It runs as a job; closing this dialog does not stop it."), "muted", self))
@@ -207,6 +231,11 @@ class ExportReportDialog(QDialog):
             if item is not None and item.data(_FOLDER) == folder:
                 item.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
 
+    def habits(self) -> ReportHabits:
+        """What is chosen here and holds for the next report too."""
+        formats = frozenset(name for name, box in self.formats.items() if box.isChecked())
+        return ReportHabits(formats, self.parts.left_out(), self.open_when_finished.isChecked())
+
     def mode(self) -> str:
         """What kind of report the choice makes."""
         if len(self.chosen()) < 2:
@@ -224,7 +253,9 @@ class ExportReportDialog(QDialog):
         except ValueError:
             return tr("A time is mm:ss, or a number of seconds.")
         if from_s is not None and to_s is not None and from_s >= to_s:
-            return tr("The part is empty: it ends before it begins.")
+            return tr("The time is empty: it ends before it begins.")
+        if not self.parts.chosen():
+            return tr("Choose at least one part.")
         if not any(box.isChecked() for box in self.formats.values()):
             return tr("Choose at least one form.")
         return folder_problem(self.folder.text())
@@ -233,6 +264,7 @@ class ExportReportDialog(QDialog):
         several = len(self.chosen()) > 1
         for button in self._modes.buttons():
             button.setEnabled(several)
+        self.parts.set_history(self.mode() == HISTORY)
         problem = self._problem()
         folder = Path(self.folder.text().strip()).expanduser()
         there = not problem and (folder / "report.html").exists()
@@ -249,14 +281,16 @@ class ExportReportDialog(QDialog):
         if not self.export_button.isEnabled():
             return
         self.accept()
+        habits = self.habits()
         self.exportRequested.emit(
             ReportWish(
                 self.chosen(),
                 self.mode(),
                 time_of(self.from_time.text()),
                 time_of(self.to_time.text()),
-                frozenset(name for name, box in self.formats.items() if box.isChecked()),
+                habits.formats,
+                self.parts.chosen(),
                 str(Path(self.folder.text().strip()).expanduser()),
-                self.open_when_finished.isChecked(),
+                habits.open_when_finished,
             )
         )

@@ -18,6 +18,8 @@ import pytest
 
 from app.cli import main
 from app.command_line.target import address_of
+from spark_reports.parts import PARTS
+from spark_reports.request import FORMATS
 
 TOKEN = "correct-horse-battery"
 ROOT = Path(__file__).resolve().parents[3]
@@ -140,6 +142,29 @@ def test_completion_knows_commands_verbs_and_options(shell: str, capsys: Any) ->
     if shell == "bash" and os.path.exists("/bin/bash"):
         checked = subprocess.run(["/bin/bash", "-n"], input=script, text=True, capture_output=True, check=False)
         assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/bin/bash"), reason="there is no bash")
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("--parts la", ["latency", "lag"]),
+        ("--parts latency,dea", ["latency,dead-letters"]),
+        ("--format html,p", ["html,parquet", "html,pdf", "html,png"]),
+    ],
+)
+def test_completion_goes_on_behind_the_comma_of_a_list(typed: str, offered: list[str], capsys: Any) -> None:
+    script = run("completion", "bash", capsys=capsys)
+    words = f"brokerscope report DIR {typed}"
+    ask = f"COMP_WORDS=({words}); COMP_CWORD={words.count(' ')}; _shtab_brokerscope; echo ${{COMPREPLY[@]}}"
+    asked = subprocess.run(["/bin/bash", "-c", f"{script}\n{ask}"], text=True, capture_output=True, check=True)
+    assert asked.stdout.split() == offered
+
+
+@pytest.mark.parametrize("shell", ["zsh", "tcsh"])
+def test_other_shells_know_the_names_of_a_list_too(shell: str, capsys: Any) -> None:
+    script = run("completion", shell, capsys=capsys)
+    assert " ".join(PARTS) in script and " ".join(FORMATS) in script
 
 
 def started(*words: str, stdin: int | None = None) -> subprocess.Popen[bytes]:

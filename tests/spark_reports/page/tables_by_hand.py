@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from spark_reports.collect import Made
 from spark_reports.page.findings import find
+from spark_reports.parts import made_for
 from spark_reports.scale import Scale
 from spark_reports.tables import TABLES
 
@@ -33,9 +34,19 @@ def made(**rows: list[dict[str, Any]]) -> Made:
     return Made(tables, SCALE)
 
 
+def only(whole: Made, parts: frozenset[str]) -> Made:
+    """What would have been made had only these parts of the report been asked for."""
+    names = made_for(parts)
+    tables = {name: table for name, table in whole.tables.items() if name in names}
+    return Made(tables, whole.scale, whole.whole, parts)
+
+
+def rows_of(one: Made) -> dict[str, list[dict[str, Any]]]:
+    return {name: table.to_pylist() for name, table in one.tables.items()}
+
+
 def findings(**rows: list[dict[str, Any]]) -> list[Any]:
-    tables = {name: table.to_pylist() for name, table in made(**rows).tables.items()}
-    return find(tables, SCALE)
+    return find(rows_of(made(**rows)), SCALE)
 
 
 def equal(name: str = "published", summary: int = 5, recorded: int = 5) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def test_sessions_of_different_scenarios_or_lengths_are_said_to_be_so() -> None:
 def test_a_page_names_the_files_that_are_there_and_no_others() -> None:
     sessions = [made(groups=[group(0, 0)]) for _ in LABELS]
     compared = measure("p99_ns", 1.0 * S, 1.0 * S, "same")
-    tables = {"runs": _Rows([run(0), run(1)]), "comparison": _Rows(compared)}
+    tables = {"runs": Rows([run(0), run(1)]), "comparison": Rows(compared)}
     found = Found(tuple(SessionInfo(f"/sessions/{label}", {}) for label in LABELS))
 
     def page(*files: str) -> str:
@@ -85,7 +85,7 @@ def test_a_page_names_the_files_that_are_there_and_no_others() -> None:
     assert "in the folder tables" not in page()
 
 
-class _Rows(list[dict[str, Any]]):
+class Rows(list[dict[str, Any]]):
     """As a table of Arrow is asked for its rows."""
 
     def to_pylist(self) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from spark_reports.page.figures import key_figures
 from spark_reports.page.finding import WARN
 from spark_reports.page.findings import find
 from spark_reports.scale import Scale
-from tests.spark_reports.page.tables_by_hand import SCALE, S, equal, findings, made
+from tests.spark_reports.page.tables_by_hand import SCALE, S, equal, findings, made, rows_of
 
 
 def test_without_a_summary_nobody_claims_that_it_adds_up() -> None:
@@ -70,9 +70,29 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
             ]
         },
         [
-            "g fell 40 messages behind on t/2",
-            "Looked at every 1 s, it was worst at 00:01.0. At the end the group was 9 messages behind.",
+            "g fell 40 messages behind on one partition, t/2",
+            "Looked at every 1 s, it was worst at 00:01.0. At the end the group was 9 messages behind, "
+            "in its 2 partitions together.",
         ],
+    ),
+    "lag on the only partition": (
+        {
+            "lag_series": [
+                {"group": "g", "topic": "t", "partition": 2, "last_lag": 7, "max_lag": 40, "max_lag_ns": S},
+                {"group": "h", "topic": "t", "partition": 3, "last_lag": 2, "max_lag": 5, "max_lag_ns": S},
+            ]
+        },
+        ["g fell 40 messages behind on t/2", "At the end the group was 7 messages behind."],
+    ),
+    "lag that grows": (
+        {
+            "lag": [
+                {"group": "g", "topic": "t", "partition": partition, "start_ns": at * S, "lag": max(at - 40, 0) * 5}
+                for at in range(60)
+                for partition in (0, 1)
+            ]
+        },
+        ["The lag of g on t was still growing at the end: 190 messages behind, in its 2 partitions together"],
     ),
     "blocked": (
         {
@@ -257,6 +277,15 @@ def test_the_rebalance_that_is_told_is_the_one_in_which_most_stood_still_longest
     assert any("8 of 8 partitions of all" in headline for headline in said)
 
 
+def test_the_figure_of_lag_says_that_it_is_of_a_partition() -> None:
+    rows = [
+        {"group": "g", "topic": "t", "partition": 2, "last_lag": 7, "max_lag": 40, "max_lag_ns": S},
+        {"group": "g", "topic": "t", "partition": 3, "last_lag": 30, "max_lag": 35, "max_lag_ns": S},
+    ]
+    figure = next(one for one in key_figures(rows_of(made(lag_series=rows)), SCALE) if one.section == "lag")
+    assert (figure.label, figure.value, figure.note) == ("Highest lag of a partition", "40", "g on t/2")
+
+
 IDLE = {"client": "c", "group": "g", "from_ns": 0, "to_ns": 60 * S, "delivered": 0, "with_partitions_ns": 0}
 BUSY = IDLE | {"delivered": 5, "utilisation": 1.0, "in_hand": 1.0}
 
@@ -288,4 +317,4 @@ def test_what_took_no_time_is_at_once() -> None:
 
 def test_even_partitions_are_no_finding() -> None:
     rows = [{"topic": "t", "partition": p, "messages": 5, "bytes": 1, "share": 0.5, "times_even": 1.0} for p in (0, 1)]
-    assert [one.section for one in findings(partitions=rows, reconciliation=[equal()])] == ["reconciliation"]
+    assert [one.section for one in findings(partitions=rows, reconciliation=[equal()])] == ["totals"]

@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from spark_reports.parts import figures_of
 from spark_reports.questions import comparison, cost, runs
 from spark_reports.sessions import ABOUT_SCHEMA
 from tests.spark_reports.conftest import Events
@@ -23,6 +24,10 @@ def _measures(spark: SparkSession, values: dict[str, list[float | None]]) -> Dat
         for number, value in enumerate(series)
     ]
     return spark.createDataFrame(rows, runs.MEASURES_SCHEMA)
+
+
+def _plan(frame: DataFrame) -> str:
+    return str(frame._jdf.queryExecution().analyzed().toString())
 
 
 def test_the_figures_of_every_session_come_out_of_one_pass(spark: SparkSession, events: Events) -> None:
@@ -68,6 +73,12 @@ def test_the_figures_of_every_session_come_out_of_one_pass(spark: SparkSession, 
     assert (first.blocked_ns, first.faults, first.events) == (3 * S, 1, 16)
     assert (empty.published, empty.p99_ns, empty.events) == (0, None, 0)
     assert (last.published, last.name) == (1, "run-2")
+    some = runs.runs(one.union(two), control, about, figures=figures_of({"latency", "queues"}))
+    wanted = [name for name in answer.columns if name in (*figures_of({"latency", "queues"}), *runs.ALWAYS)]
+    assert some.columns == [*about.columns, *wanted]
+    assert some.collect() == answer.select(*some.columns).collect()
+    assert "producer_blocked" in _plan(answer) and "producer_blocked" not in _plan(some), "nobody asked for it"
+    assert {row.measure for row in runs.measures(some).collect()} == set(wanted)
     told = runs.measures(answer).where("measure = 'published'")
     assert [(row.session, row.value) for row in told.collect()] == [(0, 4.0), (1, 0.0), (2, 1.0)]
 

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QApplication
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
 from widgets.dialogs.export_report import ExportReportDialog, ReportWish, SessionChoice, folder_problem
 from widgets.dialogs.move_to_group import BENCH, MoveChoice, MoveToGroupDialog
+from widgets.dialogs.report_parts import PartChoice
 from widgets.theme import DARK, LIGHT, style_sheet
 
 CHOICES = [
@@ -139,8 +140,11 @@ SESSIONS = (
 )
 
 
+PARTS = (PartChoice("throughput", "Throughput"), PartChoice("lag", "Lag", in_history=False))
+
+
 def export_dialog(qtbot, folder, chosen=("/sessions/one",)):
-    dialog = ExportReportDialog(str(folder), SESSIONS, chosen)
+    dialog = ExportReportDialog(str(folder), SESSIONS, PARTS, chosen)
     qtbot.addWidget(dialog)
     dialog.show()
     return dialog
@@ -153,8 +157,10 @@ def test_the_report_goes_where_it_is_told(qtbot, tmp_path):
     )
     with qtbot.waitSignal(dialog.exportRequested) as told:
         qtbot.mouseClick(dialog.export_button, Qt.MouseButton.LeftButton)
-    usual = frozenset({"html", "csv", "parquet"})
-    assert told.args == [ReportWish(("/sessions/one",), "session", None, None, usual, str(tmp_path / "report"), False)]
+    usual, parts = frozenset({"html", "csv", "parquet"}), frozenset({"throughput", "lag"})
+    assert told.args == [
+        ReportWish(("/sessions/one",), "session", None, None, usual, parts, str(tmp_path / "report"), False)
+    ]
 
 
 def test_several_sessions_part_and_forms_are_what_was_asked_for(qtbot, tmp_path):
@@ -183,19 +189,20 @@ def test_several_sessions_part_and_forms_are_what_was_asked_for(qtbot, tmp_path)
         (lambda dialog: dialog.from_time.setText("1:75"), "A time is mm:ss, or a number of seconds."),
         (
             lambda dialog: (dialog.from_time.setText("60"), dialog.to_time.setText("1:00")),
-            "The part is empty: it ends before it begins.",
+            "The time is empty: it ends before it begins.",
         ),
         (
             lambda dialog: [box.setChecked(False) for box in dialog.formats.values()],
             "Choose at least one form.",
         ),
+        (lambda dialog: dialog.parts.tick_all(False), "Choose at least one part."),
     ],
-    ids=["no session", "words", "seconds above 59", "empty part", "no form"],
+    ids=["no session", "words", "seconds above 59", "empty time", "no form", "no part"],
 )
 def test_what_makes_no_report_is_said_and_cannot_be_exported(qtbot, tmp_path, change, sentence):
     dialog = export_dialog(qtbot, tmp_path)
     change(dialog)
-    assert dialog.problem.text() == sentence
+    assert dialog.problem.text() == sentence == dialog.export_button.toolTip()
     assert not dialog.export_button.isEnabled()
 
 

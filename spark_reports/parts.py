@@ -1,0 +1,105 @@
+"""The parts of a report: what may be asked for by name, and what each of them takes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final, NamedTuple
+
+
+class Part(NamedTuple):
+    """`title` is read by people. `tables` are made and written, `kept` is what they read of what stays in memory.
+
+    `figures` are those of a session that comparisons and histories have of it; `asks` are tables that its findings
+    cannot be told without: they are made and not written.
+    """
+
+    title: str
+    tables: tuple[str, ...]
+    kept: tuple[str, ...] = ()
+    figures: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+
+
+#: By name, in the order of the page; a name is also the id of the section there.
+PARTS: Final = {
+    "throughput": Part(
+        "Throughput",
+        ("totals", "throughput", "throughput_series"),
+        ("rollup",),
+        ("published", "delivered", "acknowledged", "published_per_s", "delivered_per_s", "bytes_per_s"),
+    ),
+    "latency": Part(
+        "Latency",
+        ("latency", "latency_by_group", "latency_over_time", "latency_curve", "latency_heat"),
+        ("latency_buckets",),
+        ("p50_ns", "p99_ns", "p999_ns", "max_ns", "acknowledged_p99_ns"),
+    ),
+    "lag": Part("Lag", ("lag", "lag_series"), ("rollup",)),
+    "rebalances": Part(
+        "Rebalances",
+        ("rebalances", "unserved", "ownership"),
+        figures=("rebalances", "rebalancing_ns", "moved"),
+    ),
+    "consumers": Part(
+        "Consumers",
+        ("groups", "consumers", "consumers_over_time"),
+        ("rollup", "latency_buckets", "slots"),
+        asks=("recording",),
+    ),
+    "queues": Part("Queues", ("queues", "leases", "redeliveries"), ("rollup", "slots"), ("redelivered",)),
+    "dead-letters": Part(
+        "Dead letters", ("dead_letters", "dead_letter_keys", "dead_letter_list"), ("dead",), ("dead_lettered",)
+    ),
+    "backpressure": Part(
+        "Backpressure",
+        ("backpressure", "backpressure_series", "backpressure_over_time", "blockers"),
+        ("rollup",),
+        ("turned_away", "blocked_ns"),
+    ),
+    "schemas": Part("Schemas", ("refusals",), ("rollup",)),
+    "keys": Part("Keys", ("partitions", "hot_keys"), ("rollup",)),
+    "events": Part("Events", ("markers", "effects"), ("rollup", "latency_buckets"), ("faults", "user_actions")),
+    "audit": Part("Audit", ("audit", "audit_list"), ("words", "late")),
+    "recording": Part("Recording", ("recording",)),
+    "totals": Part("Totals", ("totals", "reconciliation", "cost"), ("rollup",)),
+}
+EVERY: Final = frozenset(PARTS)
+#: The others have no figure that could have a trend.
+IN_HISTORY: Final = frozenset(name for name, part in PARTS.items() if part.figures)
+_KEPT_WEIGHTS = {"rollup": 8.0, "latency_buckets": 4.0, "slots": 4.0, "words": 8.0, "late": 4.0, "dead": 2.0}
+
+
+def in_order(names: Collection[str]) -> list[str]:
+    """`names` as the page has them."""
+    return [name for name in PARTS if name in names]
+
+
+def titles(names: Collection[str]) -> list[str]:
+    """What people call them."""
+    return [PARTS[name].title for name in in_order(names)]
+
+
+def tables_of(names: Collection[str]) -> frozenset[str]:
+    """The tables that these parts have, which are written."""
+    return frozenset(table for name in names for table in PARTS[name].tables)
+
+
+def made_for(names: Collection[str]) -> frozenset[str]:
+    """The tables that are made for these parts, those included that only their findings ask for."""
+    return tables_of(names) | {table for name in names for table in PARTS[name].asks}
+
+
+def kept_of(names: Collection[str]) -> frozenset[str]:
+    """What these parts read of `frames.KEPT`."""
+    return frozenset(kept for name in names for kept in PARTS[name].kept)
+
+
+def figures_of(names: Collection[str]) -> frozenset[str]:
+    """The figures of a session that these parts have."""
+    return frozenset(figure for name in names for figure in PARTS[name].figures)
+
+
+def weights(names: Collection[str]) -> dict[str, float]:
+    """What each step of making them weighs: a pass over the messages more than a table."""
+    kept = {name: _KEPT_WEIGHTS[name] for name in kept_of(names)}
+    return kept | dict.fromkeys(made_for(names), 1.0)

@@ -1,0 +1,197 @@
+"""Pages and papers of some parts of a report: they hold together, and have nothing of the others. No Spark needed."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spark_reports.collect import Made
+from spark_reports.page import page as pages
+from spark_reports.page.charts import chart_data
+from spark_reports.page.comparison_page import comparison_findings, render_comparison
+from spark_reports.page.figures import key_figures
+from spark_reports.page.findings import find
+from spark_reports.page.history_page import history_findings, render_history
+from spark_reports.parts import EVERY, IN_HISTORY, PARTS, figures_of, in_order, tables_of
+from spark_reports.prints.contents import comparison_paper, history_paper, session_paper
+from spark_reports.prints.plots import plots
+from spark_reports.questions.runs import ALWAYS
+from spark_reports.session import SessionInfo
+from spark_reports.sessions import Found
+from tests.spark_reports.page.tables_by_hand import SCALE, S, made, only, rows_of
+from tests.spark_reports.page.test_comparison_page import LABELS, Rows, measure
+from tests.spark_reports.page.test_findings import CASES
+from tests.spark_reports.page.test_page import hostile, info
+from tests.spark_reports.prints import test_cells
+
+SOME = st.sets(st.sampled_from(list(PARTS)), min_size=1).map(frozenset)
+ONE_BY_ONE = [frozenset({name}) for name in PARTS]
+
+
+def full() -> Made:
+    """A session in which everything happened."""
+    base = hostile()
+    rows = dict(base)
+    for case, _sentences in CASES.values():
+        rows |= {name: [base[name][0] | row for row in told] for name, told in case.items()}
+    return made(**rows)
+
+
+def anchors(page: str) -> tuple[set[str], set[str]]:
+    """(ids of sections, everything that links lead to)."""
+    markup = re.sub(r"<script.*?</script>", "", page, flags=re.S)
+    assert set(re.findall(r'href="#([^"]*)"', markup)) <= set(re.findall(r'id="([^"]*)"', markup))
+    return set(re.findall(r'<section id="([^"]*)"', markup)), set(re.findall(r'href="#([^"]*)"', markup))
+
+
+def session_page(parts: frozenset[str]) -> str:
+    one = only(full(), parts)
+    rows = rows_of(one)
+    return pages.render(info(), one, rows, find(rows, SCALE, parts=parts))
+
+
+@pytest.mark.parametrize("parts", [*ONE_BY_ONE, EVERY], ids=lambda parts: "-".join(in_order(parts)[:2]))
+def test_a_page_has_the_sections_that_were_asked_for_and_no_others(parts: frozenset[str]) -> None:
+    page = session_page(parts)
+    sections, links = anchors(page)
+    assert sections == parts
+    assert parts <= links <= parts | {"findings"}
+    navigation = re.findall(r'<li><a href="#([^"]*)">', page.partition("</nav>")[0])
+    assert navigation == ["findings", *in_order(parts)]
+    files = re.findall(r"<li><code>(\w+)</code></li>", page)
+    assert files == sorted([*tables_of(parts), "findings"])
+    assert ("only</dd>" in page) == (parts != EVERY)
+
+
+@settings(max_examples=15, deadline=None)
+@given(SOME)
+def test_any_choice_of_parts_holds_together(parts: frozenset[str]) -> None:
+    page = session_page(parts)
+    sections, _links = anchors(page)
+    assert sections == parts
+    data = json.loads(re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[0])
+    assert bool(data["rebalances"]) == ("rebalances" in parts)
+    told = "Shaded bands are rebalances" in page
+    assert told == ("rebalances" in parts and not parts.isdisjoint(pages.OVER_TIME))
+
+
+@settings(max_examples=30, deadline=None)
+@given(SOME)
+def test_findings_of_some_parts_are_those_of_the_whole_that_are_about_them(parts: frozenset[str]) -> None:
+    whole = find(rows_of(full()), SCALE)
+    assert {finding.section for finding in whole} == EVERY - {"throughput"}, "of throughput there is none"
+    some = find(rows_of(only(full(), parts)), SCALE, parts=parts)
+    assert some == [finding for finding in whole if finding.section in parts]
+
+
+def test_who_did_nothing_is_told_without_the_part_that_tells_of_gaps() -> None:
+    """The recording is looked at all the same, for with a gap in it nobody could say so; it is not written."""
+    idle = CASES["who did nothing"][0]
+    whole = only(made(**idle), frozenset({"consumers"}))
+    assert "recording" in whole.tables and "recording" not in whole.written()
+    assert [one.section for one in find(rows_of(whole), SCALE, parts=whole.parts)] == ["consumers"]
+    gap = {"from_ns": 0, "to_ns": S, "first_seq": 0, "last_seq": 9, "missing": 8, "doubled": 0}
+    torn = only(made(**idle, recording=[gap]), whole.parts)
+    assert find(rows_of(torn), SCALE, parts=whole.parts) == []
+
+
+def test_where_nothing_stands_out_the_page_and_the_paper_say_so() -> None:
+    one = only(made(), frozenset({"rebalances"}))
+    page = pages.render(info(), one, rows_of(one), [])
+    assert page.index(">Findings</h2>") < page.index("Nothing in this report stands out.")
+
+
+@pytest.mark.parametrize(
+    ("parts", "labels"),
+    [
+        ({"throughput"}, ["Published", "Delivered"]),
+        ({"latency"}, ["Median latency"]),
+        ({"latency", "totals"}, ["Acknowledged", "Median latency"]),
+        ({"audit", "recording"}, []),
+        (
+            {"lag", "rebalances", "dead-letters", "backpressure"},
+            ["Highest lag of a partition", "Rebalances", "Dead letters", "Producers blocked"],
+        ),
+    ],
+)
+def test_a_key_figure_is_there_where_its_tables_are(parts: set[str], labels: list[str]) -> None:
+    some = rows_of(only(full(), frozenset(parts)))
+    assert [figure.label for figure in key_figures(some, SCALE)] == labels
+    page = session_page(frozenset(parts))
+    assert ('class="figures card"' in page) == bool(labels)
+
+
+@settings(max_examples=10, deadline=None)
+@given(SOME)
+def test_paper_has_the_plots_and_tables_of_the_parts(parts: frozenset[str]) -> None:
+    whole, some = full(), only(full(), parts)
+    every = [plot.name for plot in plots(chart_data(rows_of(whole), SCALE))]
+    mine = [plot.name for plot in plots(chart_data(rows_of(some), SCALE))]
+    assert mine == [name for name in every if name in mine]
+    assert any(name.startswith("throughput") for name in mine) == ("throughput" in parts)
+    assert ("consumers" in mine) == ("consumers" in parts)
+    paper = session_paper(SessionInfo("/somewhere", {}), some, rows_of(some), [])
+    titles = {table.title for table in paper.tables}
+    assert ("Delivery audit" in titles) == ("audit" in parts)
+    assert (". Only " in paper.about) == (parts != EVERY)
+
+
+@pytest.mark.parametrize(
+    ("parts", "sections"),
+    [
+        ({"latency"}, ["latency"]),
+        ({"throughput", "consumers"}, ["throughput", "groups"]),
+        ({"queues", "audit"}, ["lag"]),
+        ({"lag", "totals"}, ["lag"]),
+        ({"keys"}, []),
+    ],
+)
+def test_a_comparison_has_what_its_parts_can_be_compared_by(parts: set[str], sections: list[str]) -> None:
+    asked = frozenset(parts)
+    sessions = [only(full(), asked) for _ in LABELS]
+    runs = [{"session": n, "name": name, "scenario": "s", "seed": 1, "started_at": "2026", "duration_ns": S,
+             "length_ns": S, "ended": "finished"} for n, name in enumerate(LABELS)]  # fmt: skip
+    compared = (
+        measure("p99_ns", 2.0 * S, 1.0 * S, "worse") if "latency" in parts else measure("length_ns", 1, 1, "same")
+    )
+    tables = {"runs": Rows(runs), "comparison": Rows(compared)}
+    findings = comparison_findings(runs, compared, sessions, LABELS)
+    assert any("No figure differs" in one.headline for one in findings) is False
+    found = Found(tuple(SessionInfo(f"/sessions/{label}", {}) for label in LABELS))
+    page = render_comparison(found, LABELS, tables, sessions, findings)
+    there, _links = anchors(page)
+    assert there == {"figures", *sections, "sessions"}
+    data = json.loads(re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[0])
+    assert data["backlog"] == {"queues": "waiting", "lag": "lag"}.get(next(iter(parts & {"queues", "lag"}), ""), "")
+    assert ('<th scope="col">Totals</th>' in page) == ("totals" in parts)
+    comparison_paper(LABELS, tables, sessions, findings)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.sets(st.sampled_from(sorted(IN_HISTORY)), min_size=1).map(frozenset))
+def test_a_history_has_the_figures_of_its_parts(parts: frozenset[str]) -> None:
+    known = figures_of(parts) | set(ALWAYS)
+    others = figures_of(EVERY) - known
+    runs = [
+        {name: value for name, value in test_cells.run(number, p99_ns=S, rebalances=2).items() if name not in others}
+        for number in range(3)
+    ]
+    found = Found(tuple(SessionInfo(f"/sessions/{number}", {}) for number in range(3)))
+    findings = history_findings(runs, [])
+    page = render_history(found, {"runs": runs, "trends": []}, findings, parts=parts)
+    assert anchors(page)[0] == {"trends", "runs"}
+    heads = re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', page)
+    assert ("p99" in heads) == ("latency" in parts) and ("Rebalances" in heads) == ("rebalances" in parts)
+    paper = history_paper({"runs": runs, "trends": []}, findings, parts)
+    assert ("p99" in paper.tables[1].columns) == ("latency" in parts)
+    assert ("Only" in paper.about) == (parts != IN_HISTORY)
+
+
+def test_a_history_without_a_figure_that_is_judged_does_not_say_that_none_drifts() -> None:
+    faults = {"measure": "faults", "scenario": "Test", "runs": 5, "verdict": "different", "change": 0.1}
+    told = history_findings([], [faults | {"steady": 0.1, "per_run": 0.1, "odd_session": None}])
+    assert told == []

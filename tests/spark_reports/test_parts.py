@@ -1,0 +1,93 @@
+"""What is not asked for is not computed: each part of a report takes what it says, and nothing besides."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_reports.collect import make_tables, steps
+from spark_reports.frames import KEPT, read_frames
+from spark_reports.kinds import make_kind
+from spark_reports.parts import EVERY, IN_HISTORY, PARTS, figures_of, in_order, kept_of, made_for, tables_of, titles
+from spark_reports.questions.runs import _FIGURES, ALWAYS
+from spark_reports.request import COMPARE, HISTORY, Request
+from spark_reports.session import inspect
+from spark_reports.sessions import Found
+from spark_reports.tables import TABLES
+from tests.spark_reports.conftest import record
+from tests.spark_reports.test_wrong import Silent
+
+
+def test_every_table_every_pass_and_every_figure_is_of_some_part() -> None:
+    assert tables_of(EVERY) == made_for(EVERY) == {table.name for table in TABLES}
+    assert kept_of(EVERY) == set(KEPT)
+    assert sorted(name for part in PARTS.values() for name in part.figures) == sorted(set(_FIGURES) - set(ALWAYS))
+    assert figures_of(IN_HISTORY) == figures_of(EVERY)
+    assert in_order({"audit", "latency"}) == ["latency", "audit"] and titles({"dead-letters"}) == ["Dead letters"]
+    for table in TABLES:
+        for part in PARTS.values():
+            assert not table.after or table.name not in part.tables or table.after in part.tables
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", PARTS)
+def test_a_part_reads_what_it_says_and_no_more(spark: SparkSession, recorded: Path, name: str) -> None:
+    """Frames are made when they are first asked for, so those that are there were asked for."""
+    frames = read_frames(spark, inspect(str(recorded)))
+    for table in TABLES:
+        if table.name in made_for({name}):
+            table.build(frames)
+    assert set(KEPT) & set(vars(frames)) == set(PARTS[name].kept)
+    frames.release()
+
+
+class Noted(Silent):
+    """Remembers which steps there were."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps: set[str] = set()
+
+    def step(self, name, label):
+        self.steps.add(name)
+        return super().step(name, label)
+
+
+@pytest.mark.spark
+def test_only_the_tables_of_the_parts_are_made_and_written(spark: SparkSession, recorded: Path, tmp_path: Path) -> None:
+    progress, asked = Noted(), frozenset({"dead-letters", "consumers"})
+    request = Request((str(recorded),), tmp_path, formats=frozenset({"html", "csv", "png"}), parts=asked)
+    (tmp_path / "tables").mkdir()
+    report = make_kind(spark, request, Found((inspect(str(recorded)),)), progress)
+    report.write(tmp_path / "report.html", tmp_path / "tables", request.formats)
+    assert progress.steps == {*steps(asked), "page", "prints"}
+    assert {path.stem for path in (tmp_path / "tables").iterdir()} == tables_of(asked) | {"findings"}
+    assert {path.stem for path in (tmp_path / "pictures").iterdir()} == {"consumers", "dead-letters"}
+    whole = make_tables(spark, inspect(str(recorded)), Silent())
+    assert report.tables["dead_letters"].equals(whole.tables["dead_letters"])
+    assert report.tables["groups"].equals(whole.tables["groups"])
+    assert "Consumers, Dead letters only</dd>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.spark
+def test_comparisons_and_histories_have_the_figures_of_the_parts(spark: SparkSession, tmp_path: Path) -> None:
+    sessions = tuple(str(tmp_path / name) for name in ("one", "two"))
+    for number, session in enumerate(sessions):
+        record(Path(session), seconds=3, seed=number)
+    found = Found(tuple(map(inspect, sessions)))
+    asked = frozenset({"rebalances", "events"})
+    for mode, others in ((COMPARE, {"comparison", *tables_of(asked)}), (HISTORY, {"trends"})):
+        out = tmp_path / mode
+        (out / "tables").mkdir(parents=True)
+        request = Request(sessions, out, mode, formats=frozenset({"csv", "html", "pdf"}), parts=asked)
+        progress = Noted()
+        make_kind(spark, request, found, progress).write(out / "report.html", out / "tables", request.formats)
+        assert {path.stem for path in (out / "tables").iterdir()} == {"runs", "findings", *others}
+        assert not any(step.endswith(("words", "slots", " audit")) for step in progress.steps)
+        with (out / "tables" / "runs.csv").open(newline="", encoding="utf-8") as file:
+            heads = next(csv.reader(file))
+        assert set(heads) & set(_FIGURES) == figures_of(asked) | set(ALWAYS)
+        assert (out / "report.pdf").stat().st_size > 1_000

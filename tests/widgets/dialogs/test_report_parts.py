@@ -1,0 +1,108 @@
+"""Which parts of a report are ticked: by mouse, by key, all and none, and in a history only what that has."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+from widgets.dialogs.export_report import ExportReportDialog, ReportHabits, SessionChoice
+from widgets.dialogs.report_parts import PartChoice, PartsField
+
+PARTS = (
+    PartChoice("throughput", "Throughput"),
+    PartChoice("latency", "Latency"),
+    PartChoice("lag", "Consumer lag", in_history=False),
+    PartChoice("audit", "Delivery audit", in_history=False),
+)
+SESSIONS = (SessionChoice("/sessions/one", "One"), SessionChoice("/sessions/two", "Two"))
+
+
+def made_dialog(qtbot, tmp_path, habits=None):
+    dialog = ExportReportDialog(str(tmp_path / "out"), SESSIONS, PARTS, ["/sessions/one"], habits)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.activateWindow()
+    qtbot.waitUntil(dialog.isActiveWindow)
+    return dialog
+
+
+@pytest.fixture
+def dialog(qtbot, tmp_path):
+    return made_dialog(qtbot, tmp_path)
+
+
+def test_all_parts_are_ticked_at_first_and_what_is_ticked_is_asked_for(dialog, qtbot):
+    assert dialog.parts.chosen() == {"throughput", "latency", "lag", "audit"}
+    dialog.parts.boxes["lag"].click()
+    with qtbot.waitSignal(dialog.exportRequested) as told:
+        dialog.export_button.click()
+    assert told.args[0].parts == {"throughput", "latency", "audit"}
+
+
+def test_none_and_all_by_the_keyboard(dialog, qtbot):
+    """From the time on, Tab leads through All and None and then from box to box; Space ticks."""
+    dialog.to_time.setFocus()
+    seen = []
+    for _ in range(2 + len(PARTS)):
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        seen.append(QApplication.focusWidget())
+    assert seen == [dialog.parts.all_button, dialog.parts.none_button, *dialog.parts.boxes.values()]
+    qtbot.keyClick(dialog.parts.none_button, Qt.Key.Key_Space)
+    assert dialog.parts.chosen() == set()
+    assert not dialog.export_button.isEnabled()
+    assert dialog.problem.text() == dialog.export_button.toolTip() == "Choose at least one part."
+    qtbot.keyClick(dialog.parts.boxes["latency"], Qt.Key.Key_Space)
+    assert dialog.parts.chosen() == {"latency"} and dialog.export_button.isEnabled()
+    qtbot.keyClick(dialog.parts.all_button, Qt.Key.Key_Space)
+    assert dialog.parts.left_out() == set()
+
+
+def test_everything_has_a_name_that_is_read_aloud(dialog):
+    parts = dialog.parts
+    assert parts.accessibleName() == "Parts of the report"
+    assert [box.text() for box in parts.boxes.values()] == [part.title for part in PARTS]
+    assert (parts.all_button.accessibleName(), parts.none_button.accessibleName()) == (
+        "All parts of the report", "No part of the report",
+    )  # fmt: skip
+
+
+def test_a_history_takes_only_what_it_has_and_the_other_ticks_come_back(dialog):
+    dialog.parts.boxes["audit"].click()
+    dialog.tick("/sessions/two")
+    dialog.history.setChecked(True)
+    lag = dialog.parts.boxes["lag"]
+    assert not lag.isEnabled() and lag.toolTip() == "A history has no figure of this."
+    assert dialog.parts.chosen() == {"throughput", "latency"}
+    assert dialog.habits().left_out == {"audit"}, "lag was not left out by anybody"
+    dialog.parts.none_button.click()
+    assert not dialog.export_button.isEnabled()
+    dialog.parts.all_button.click()
+    assert dialog.parts.chosen() == {"throughput", "latency"} and dialog.export_button.isEnabled()
+    dialog.compare.setChecked(True)
+    assert lag.isEnabled() and lag.toolTip() == ""
+    assert dialog.parts.chosen() == {"throughput", "latency", "lag"}
+
+
+def test_what_was_chosen_last_is_chosen_again(qtbot, tmp_path):
+    habits = ReportHabits(frozenset({"pdf"}), frozenset({"lag", "gone with an old version"}), open_when_finished=False)
+    dialog = made_dialog(qtbot, tmp_path, habits)
+    assert dialog.parts.chosen() == {"throughput", "latency", "audit"}
+    assert [name for name, box in dialog.formats.items() if box.isChecked()] == ["pdf"]
+    assert not dialog.open_when_finished.isChecked()
+    dialog.parts.boxes["audit"].click()
+    assert dialog.habits() == ReportHabits(frozenset({"pdf"}), frozenset({"lag", "audit"}), open_when_finished=False)
+
+
+def test_habits_that_leave_nothing_to_choose_are_passed_over(qtbot, tmp_path):
+    left_out = frozenset(part.name for part in PARTS)
+    dialog = made_dialog(qtbot, tmp_path, ReportHabits(frozenset({"docx"}), left_out))
+    assert dialog.parts.left_out() == set()
+    assert [name for name, box in dialog.formats.items() if box.isChecked()] == ["html", "csv", "parquet"]
+
+
+def test_the_field_alone_says_when_it_changes(qtbot):
+    field = PartsField(PARTS, {"lag"})
+    qtbot.addWidget(field)
+    assert field.left_out() == {"lag"}
+    with qtbot.waitSignal(field.changed):
+        field.boxes["lag"].click()
+    assert field.left_out() == set()
