@@ -222,9 +222,14 @@ class Link:
         self._out.add(data)
 
     def _write(self, watch: Watch) -> None:
-        if self._out.write(watch.socket):
-            self._sent_s = time.monotonic()
-        watch.want_write(self._out.stuck)
+        try:
+            if self._out.write(watch.socket):
+                self._sent_s = time.monotonic()
+            watch.want_write(self._out.stuck)
+        except BaseException:
+            # Somebody presses Ctrl+C, and nobody knows how much was sent: a new connection begins with the whole.
+            watch.fail(ConnectionError("writing was interrupted"))
+            raise
 
     def _lost(self) -> BrokerError:
         return self._failure or BrokerError(ErrorCode.CONNECTION_LOST, self.place)

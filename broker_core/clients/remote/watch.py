@@ -53,7 +53,7 @@ class Watch:
         self._events = READ  # that the link's thread waits for
         self._writing = False
         self._reader = NOBODY
-        self.failure: Exception | None = None  # that a reader has found
+        self.failure: Exception | None = None  # that who reads or writes has found
         self.ended = False
 
     # -- the link's thread
@@ -70,6 +70,11 @@ class Watch:
 
     def ring(self) -> None:
         """Have the link's thread look around."""
+        self._bell.ring()
+
+    def fail(self, failure: Exception) -> None:
+        """Have the link's thread end the connection for that."""
+        self.failure = failure
         self._bell.ring()
 
     def want_write(self, wanted: bool) -> None:

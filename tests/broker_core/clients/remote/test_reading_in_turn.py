@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.remote.broker import RemoteBroker
+from broker_core.clients.remote.outgoing import Outgoing
 from broker_core.clients.remote.watch import Watch
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
@@ -127,6 +129,31 @@ def test_nonsense_ends_the_connection_and_not_the_caller(place: Place, monkeypat
         assert producer.publish("t", b"1") == (0, 1)
         assert remote.connects == 2
     assert place.stored() == [b"0", b"1"]
+
+
+@pytest.mark.parametrize("sent", [False, True])
+def test_an_interrupted_write_costs_the_connection_and_no_answer(
+    place: Place, monkeypatch: pytest.MonkeyPatch, sent: bool
+):
+    write = Outgoing.write
+
+    def interrupted(out: Outgoing, sock: socket.socket) -> bool:
+        if threading.current_thread() is not threading.main_thread() or not out.size_bytes:
+            return write(out, sock)
+        monkeypatch.setattr(Outgoing, "write", write)
+        out._rest, out._parts = memoryview(b"".join(out._parts)), []
+        if sent:
+            sock.send(out._rest)
+        raise KeyboardInterrupt
+
+    with place.remote(request_timeout_ms=60_000) as remote:
+        admin = Admin(remote)
+        monkeypatch.setattr(Outgoing, "write", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            admin.topics()
+        started_s = time.monotonic()
+        assert (admin.topics(), remote.connects) == (("t",), 2)
+        assert time.monotonic() - started_s < 20
 
 
 def test_an_interrupted_wait_costs_no_answer(place: Place):
