@@ -30,13 +30,15 @@ class Finding:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Report:
-    """A report that is there. `opens` is its page, else its PDF, else its folder."""
+    """A report that is there. `opens` is its page, else its PDF, else its folder; `findings` are None where its tables
+    do not tell them.
+    """
 
     folder: Path
     title: str
     made: str
     opens: Path
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...] | None
 
 
 class Reports:
@@ -71,18 +73,19 @@ def _report(folder: Path, title: str) -> Report:
     return Report(folder, title, made, opens, findings_of(folder))
 
 
-def findings_of(folder: Path) -> tuple[Finding, ...]:
-    """The findings of a report, from its tables; none where it has no tables that can be read."""
+def findings_of(folder: Path) -> tuple[Finding, ...] | None:
+    """The findings of a report, from its tables; None where it has no tables that can be read."""
     tables = folder / "tables"
-    rows: list[dict[str, object]] = []
     try:
         if (tables / "findings.parquet").is_file():
-            rows = pq.read_table(tables / "findings.parquet").to_pylist()
+            rows: list[dict[str, object]] = pq.read_table(tables / "findings.parquet").to_pylist()
         elif (tables / "findings.csv").is_file():
             with (tables / "findings.csv").open(encoding="utf-8", newline="") as file:
                 rows = list(csv.DictReader(file))
+        else:
+            return None
     except (OSError, ValueError, csv.Error, pa_lib.ArrowException):
-        return ()
+        return None
     return tuple(
         Finding(str(row.get("level", "")), str(row.get("headline", "")), str(row.get("detail", "")), _time(row))
         for row in rows[:FINDINGS_MAX]

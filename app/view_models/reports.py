@@ -54,6 +54,7 @@ class ReportsFeed(PanelFeed):
 
     def _show_findings(self, key: Hashable) -> None:
         report = next((row for row in self._model.rows if str(row.folder) == key), None)
-        self._reports.set_findings(
-            None if report is None else [FindingFacts(one.level, one.headline, one.detail) for one in report.findings]
-        )
+        if report is None or report.findings is None:
+            self._reports.set_findings(None, chosen=report is not None)
+        else:
+            self._reports.set_findings([FindingFacts(one.level, one.headline, one.detail) for one in report.findings])

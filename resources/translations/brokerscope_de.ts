@@ -2736,10 +2736,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nicht schneller als</translation>
   </message>
   <message>
-   <source>No findings of this report can be shown here; open it to read it.</source>
-   <translation>Von diesem Bericht lassen sich hier keine Befunde zeigen; zum Lesen öffnen.</translation>
-  </message>
-  <message>
    <source>No group has rebalanced yet.</source>
    <translation>Noch hatte keine Gruppe einen Rebalance.</translation>
   </message>
@@ -2926,6 +2922,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Nothing in flight.</source>
    <translation>Nichts in Arbeit.</translation>
+  </message>
+  <message>
+   <source>Nothing in this report stands out.</source>
+   <translation>In diesem Bericht fällt nichts auf.</translation>
   </message>
   <message>
    <source>Nothing is known about a message there up to now.</source>
@@ -4998,6 +4998,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>This quote is not closed; end it with {quote}</source>
    <translation>Dieses Anführungszeichen ist nicht geschlossen; mit {quote} beenden</translation>
+  </message>
+  <message>
+   <source>This report was made without tables; open it to read it.</source>
+   <translation>Dieser Bericht wurde ohne Tabellen gemacht; zum Lesen öffnen.</translation>
   </message>
   <message>
    <source>This scenario can run.</source>

@@ -137,8 +137,8 @@ def short(value: float, _place: object = None) -> str:
 
 
 def milliseconds(value: float, _place: object = None) -> str:
-    """12.3 s for 12,300."""
-    return printable(text.duration(value * 1e6))
+    """12.3 s for 12,300; never minutes: beside 10 s, 100 s is read at once and 1 min 40 s is not."""
+    return f"{value / 1e3:,.0f} s" if value >= 99_950 else printable(text.duration(value * 1e6))
 
 
 def over_time(ax: Axes, data: Data) -> None:

@@ -46,7 +46,7 @@ def test_reports_are_remembered_the_newest_first_and_forgotten_when_they_are_gon
         (two, "Report of two"),
     ]
     assert again[0].opens == one / "report.html"
-    assert [finding.headline for finding in again[1].findings] == ["Two were lost"]
+    assert [finding.headline for finding in again[1].findings or ()] == ["Two were lost"]
     for path in sorted(one.rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
     one.rmdir()
@@ -64,9 +64,12 @@ def test_only_so_many_are_kept(tmp_path: Path) -> None:
 def test_findings_that_cannot_be_read_are_none(tmp_path: Path) -> None:
     tables = tmp_path / "tables"
     tables.mkdir()
-    assert findings_of(tmp_path) == ()
+    assert findings_of(tmp_path) is None
     (tables / "findings.parquet").write_bytes(b"no parquet")
-    assert findings_of(tmp_path) == ()
+    assert findings_of(tmp_path) is None
+    (tables / "findings.parquet").unlink()
+    (tables / "findings.csv").write_text("level,headline,detail,time_ns\n")
+    assert findings_of(tmp_path) == (), "it can be read, and says nothing"
 
 
 def test_the_panel_lists_reports_shows_findings_as_they_are_and_opens_one(
@@ -91,6 +94,27 @@ def test_the_panel_lists_reports_shows_findings_as_they_are_and_opens_one(
     hand.qtbot.mouseClick(panel.folder_button, Qt.MouseButton.LeftButton)
     assert opened == [str(tmp_path / "one" / "report.html"), str(tmp_path / "one")]
     assert not panel.export_button.isEnabled(), "the session still runs"
+
+
+def test_a_report_that_found_nothing_is_told_from_one_that_cannot_tell(hand: Hand, tmp_path: Path) -> None:
+    calm, bare = make_report(tmp_path / "calm", "csv"), tmp_path / "bare"
+    (calm / "tables" / "findings.csv").write_text("level,headline,detail,time_ns\n")
+    bare.mkdir()
+    (bare / "report.pdf").write_bytes(b"%PDF")
+    reports = hand.workbench.family(ReportHandlers).reports
+    reports.add(calm, "Calm")
+    reports.add(bare, "Bare")
+    panel = hand.workbench.window.parts.report
+    hand.workbench.window.show_tab("report")
+    hand.show()
+    said = []
+    for place in (0, 1):
+        panel.select(place)
+        said.append(panel.sentence())
+    assert said == [
+        "This report was made without tables; open it to read it.",
+        "Nothing in this report stands out.",
+    ]
 
 
 def test_without_reports_the_panel_says_how_to_make_one(hand: Hand) -> None:

@@ -46,7 +46,7 @@ class ReportPanel(TablePanel):
     exportRequested = Signal()
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
-        self._shown: tuple[FindingFacts, ...] | None = None
+        self._shown: tuple[tuple[FindingFacts, ...] | None, bool] | None = None
         super().__init__(
             model,
             LOOKS,
@@ -94,24 +94,24 @@ class ReportPanel(TablePanel):
         self.export_button.setEnabled(not why)
         self.export_button.setToolTip(why)
 
-    def set_findings(self, findings: Sequence[FindingFacts] | None) -> None:
-        """What the chosen report found; None where none is chosen."""
+    def set_findings(self, findings: Sequence[FindingFacts] | None, *, chosen: bool = False) -> None:
+        """What the chosen report found; None where none is chosen, or where the one that is `chosen` does not tell."""
         wanted = None if findings is None else tuple(findings)
-        if wanted == self._shown and self._column.count() > 1:
+        if (wanted, chosen) == self._shown:
             return
-        self._shown = wanted
+        self._shown = (wanted, chosen)
         while self._column.count():
             item = self._column.takeAt(0)
             widget = item.widget() if item is not None else None
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
-        if wanted is None:
+        if wanted is None and chosen:
+            self._column.addWidget(self._sentence(tr("This report was made without tables; open it to read it.")))
+        elif wanted is None:
             self._column.addWidget(self._sentence(tr("Select a report to read its findings here.")))
         elif not wanted:
-            self._column.addWidget(
-                self._sentence(tr("No findings of this report can be shown here; open it to read it."))
-            )
+            self._column.addWidget(self._sentence(tr("Nothing in this report stands out.")))
         for finding in wanted or ():
             self._column.addWidget(self._card(finding))
         self._column.addStretch(1)
@@ -144,4 +144,10 @@ class ReportPanel(TablePanel):
 
     def findings(self) -> tuple[FindingFacts, ...]:
         """What is shown."""
-        return self._shown or ()
+        return (self._shown and self._shown[0]) or ()
+
+    def sentence(self) -> str:
+        """What stands where there are no findings, "" where there are some."""
+        first = self._column.itemAt(0)
+        label = first.widget() if first is not None else None
+        return label.text() if isinstance(label, QLabel) else ""

@@ -18,6 +18,7 @@ from spark_reports.page.findings import find
 from spark_reports.page.history_page import history_findings, render_history
 from spark_reports.parts import EVERY, IN_HISTORY, PARTS, figures_of, in_order, tables_of
 from spark_reports.prints.contents import comparison_paper, history_paper, session_paper
+from spark_reports.prints.paper import _findings_sheets
 from spark_reports.prints.plots import plots
 from spark_reports.questions.runs import ALWAYS
 from spark_reports.session import SessionInfo
@@ -103,6 +104,10 @@ def test_where_nothing_stands_out_the_page_and_the_paper_say_so() -> None:
     one = only(made(), frozenset({"rebalances"}))
     page = pages.render(info(), one, rows_of(one), [])
     assert page.index(">Findings</h2>") < page.index("Nothing in this report stands out.")
+    (sheet,) = _findings_sheets(session_paper(SessionInfo("/somewhere", {}), one, rows_of(one), []))
+    words = [text.get_text() for text in sheet.texts]
+    assert words.index("Findings") < words.index("Nothing in this report stands out.")
+    assert "recorded in /somewhere. Only Rebalances." in words
 
 
 @pytest.mark.parametrize(

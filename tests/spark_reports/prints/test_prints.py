@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,53 @@ def test_what_took_no_time_leaves_a_gap_on_a_logarithmic_axis() -> None:
     p50: Any = axes.get_lines()[1].get_ydata()  # the first line is the marker of the fault
     assert str(p50[0]) == "nan"
     assert p50[1] == 1
+
+
+def ticks_of_heat(first: int, last: int, *, has_zero: bool) -> tuple[list[float], list[str]]:
+    """Places and names on the axis of a heat map whose rows begin at 10 to the eighths from `first` to `last` ns."""
+    empty = [0.0, 0.0] if has_zero else []
+    heat = {
+        "cells": [[0, 0, 5], [1, last - first, 7]],
+        "labels": [*empty, *(10 ** (row / 8) / 1e6 for row in range(first, last + 1))],
+        "has_zero": has_zero,
+    }
+    plot = next(plot for plot in plots(page_data() | {"latency_heat": {"delivered": heat}}) if "heat" in plot.name)
+    figure = Figure()
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    plot.draw(axes)
+    return [float(place) for place in axes.get_yticks()], [label.get_text() for label in axes.get_yticklabels()]
+
+
+@pytest.mark.parametrize("first", range(40, 48))
+def test_a_heat_map_names_each_power_of_ten_and_nothing_between(first: int) -> None:
+    """At even distances, wherever its rows begin, and the place is where that duration begins."""
+    places, names = ticks_of_heat(first, first + 40, has_zero=False)
+    decades = ["100 µs", "1 ms", "10 ms", "100 ms", "1 s", "10 s", "100 s"]
+    assert names == decades[first > 40 : 7 if first == 47 else 6]
+    assert [round(after - before, 6) for before, after in pairwise(places)] == [8.0] * (len(places) - 1)
+    assert places[-1] == pytest.approx((88 if first == 47 else 80) - first - 0.5)
+
+
+def test_a_heat_map_of_few_decades_counts_one_two_five() -> None:
+    _places, names = ticks_of_heat(48, 59, has_zero=False)
+    assert names == ["1 ms", "2 ms", "5 ms", "10 ms", "20 ms"]
+
+
+def test_what_took_no_time_has_a_row_of_its_own_on_the_heat_map() -> None:
+    places, names = ticks_of_heat(48, 80, has_zero=True)
+    assert names == ["at once", "1 ms", "10 ms", "100 ms", "1 s", "10 s"]
+    assert places[:2] == [0.0, pytest.approx(1.5)]
+
+
+def test_durations_on_paper_have_their_units() -> None:
+    for name in ("latency-over-time-delivered", "latency-by-percentile"):
+        plot = next(plot for plot in plots(page_data()) if plot.name == name)
+        axes = Figure().subplots()
+        plot.draw(axes)
+        assert [axes.yaxis.get_major_formatter()(value) for value in (0.25, 10_000, 1e6)] == [
+            "250 µs", "10 s", "1,000 s",
+        ]  # fmt: skip
 
 
 def test_what_ties_a_number_to_its_unit_is_a_space_on_paper() -> None:

@@ -88,10 +88,11 @@ def test_findings_are_plain_text_and_nothing_of_the_last_report_stays(qtbot):
     panel = shown(qtbot, ReportPanel(model(REPORT_LOOKS)))
     panel.set_findings([FindingFacts("bad", MARKUP, MARKUP), FindingFacts("strange level", "Two", "")])
     assert [finding.headline for finding in panel.findings()] == [MARKUP, "Two"]
+    assert panel.sentence() == ""
     panel.set_findings([])
-    assert panel.findings() == ()
+    assert (panel.findings(), panel.sentence()) == ((), "Nothing in this report stands out.")
     panel.set_findings(None)
-    assert panel.findings() == ()
+    assert (panel.findings(), panel.sentence()) == ((), "Select a report to read its findings here.")
     assert not panel.open_button.isEnabled()
     panel.forbid_export("Stop the session first.")
     assert not panel.export_button.isEnabled()
