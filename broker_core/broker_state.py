@@ -108,6 +108,7 @@ class BrokerState:
             config=group_config,
             positions=self.fetches.position,
             published_ns=self._published_ns,
+            reads_anew=self._make_room_everywhere,
         )
 
     def partition_count(self, topic: str) -> int:
@@ -262,6 +263,8 @@ class BrokerState:
         topic = self._topics[name]
         # After a restart a group is known by what it has committed before anybody reads for it.
         for group in dict.fromkeys((*self.fetches.readers(name), *self.groups.readers(name))):
+            if self.groups.has_left(group, name):
+                continue
             messages = size_bytes = 0
             for number, log in enumerate(topic.log.partitions):
                 committed = self.groups.committed(group, name, number)
@@ -277,6 +280,12 @@ class BrokerState:
         topic = self._topics.get(name)
         if topic is not None and topic.gate is not None:
             topic.gate.room(now_ns)
+
+    def _make_room_everywhere(self, now_ns: int) -> None:
+        """What a group no longer reads does not wait for it any more."""
+        for topic in self._topics.values():
+            if topic.gate is not None:
+                topic.gate.room(now_ns)
 
     def _evict(self, name: str, now_ns: int, messages: int, size_bytes: int, than: int | None) -> bool:
         """Make room in a queue; a topic's log keeps what it has."""

@@ -46,14 +46,16 @@ class GroupCoordinator:
         config: GroupConfig | None = None,
         positions: Callable[[str, str, int], int | None] = lambda group, topic, partition: None,
         published_ns: Callable[[str, int, int], int | None] = lambda topic, partition, offset: None,
+        reads_anew: Callable[[int], object] = lambda now_ns: None,
     ) -> None:
+        """`reads_anew(now_ns)` comes whenever a group has settled what it reads, which may be less than before."""
         self.config = config or GroupConfig()
         self.offsets = offsets
         self._events = events
         self._partitions_of = partitions_of
         self._commits = Commits(offsets, end_offset, positions, published_ns)
         self._history = RebalanceHistory(self.config.rebalances_kept)
-        self._rebalancer = Rebalancer(events, timers, offsets, self._history, self.config, self._count)
+        self._rebalancer = Rebalancer(events, timers, offsets, self._history, self.config, self._count, reads_anew)
         self._joining = Joining(events, timers, self.config, self._rebalancer, self._missed)
         self._groups: dict[str, Group] = {}
         for name in offsets.groups():
@@ -250,6 +252,11 @@ class GroupCoordinator:
         """Groups with members that want `topic`, or with a committed offset in it; in the order of their birth."""
         committed = self.offsets.groups_of(topic)
         return [name for name, group in self._groups.items() if topic in group.topics or name in committed]
+
+    def has_left(self, group: str, topic: str) -> bool:
+        """True where all members of `group` read other topics by now; one without members is expected back."""
+        found = self._groups.get(group)
+        return found is not None and bool(found.members and found.topics) and topic not in found.topics
 
     def view(self, now_ns: int, group: str) -> GroupView:
         """The group as the panels show it. Raises GROUP_ID_NOT_FOUND."""

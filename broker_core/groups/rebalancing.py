@@ -29,6 +29,7 @@ class Rebalancer:
         history: RebalanceHistory,
         config: GroupConfig,
         partitions_of: Callable[[str], int],
+        reads_anew: Callable[[int], object],
     ) -> None:
         self._events = events
         self._timers = timers
@@ -36,6 +37,7 @@ class Rebalancer:
         self._history = history
         self._initial_delay_ns = config.initial_rebalance_delay_ms * NS_PER_MS
         self._partitions_of = partitions_of
+        self._reads_anew = reads_anew
 
     def begin(self, group: Group, now_ns: int, cause: str) -> None:
         """Start a rebalance, or add a cause to the running one; in an eager group all lose everything."""
@@ -197,6 +199,7 @@ class Rebalancer:
             member.join = None
             member.heard(now_ns)
             member.polled(now_ns)
+        self._reads_anew(now_ns)
 
     def _complete(self, group: Group, now_ns: int) -> None:
         assert group.rebalance is not None

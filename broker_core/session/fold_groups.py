@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from broker_core.events import Event, EventKind
+from broker_core.groups.states import GroupState
 from broker_core.snapshots import GroupView, MemberView, OffsetView, RebalanceView
 
 Place = tuple[str, int]
@@ -54,6 +55,7 @@ class FoldedGroup:
     def __init__(self, view: GroupView, time_ns: int) -> None:
         self._view = view
         self._members = {member.member_id: _Member(member) for member in view.members}
+        self._read = frozenset(view.topics)  # of the generation of now
         self._committed: dict[Place, int] = {}
         self._positions: dict[Place, int] = {}
         # Where it began to read what it has not committed yet.
@@ -82,6 +84,8 @@ class FoldedGroup:
         leader = str(detail.get("leader", self._view.leader))
         # One that leaves is told as gone before what its leaving changes.
         there = any(member.view.client == leader for member in self._members.values())
+        if event.cause in (GroupState.COMPLETING, GroupState.EMPTY):
+            self._read = self._wanted()
         self._view = msgspec.structs.replace(
             self._view,
             state=event.cause,
@@ -169,8 +173,10 @@ class FoldedGroup:
             self._committed[str(topic), int(partition)] = int(new)
 
     def deepest(self, topic: str, partitions: int, end_offset: EndOffset) -> int | None:
-        """Messages of `topic` that it has not finished with; None where it never read it."""
+        """Messages of `topic` that it has not finished with; None where it never read it, or has members that do not."""
         if not any(place[0] == topic for place in (*self._committed, *self._starts)):
+            return None
+        if self._members and self._read and topic not in self._read:
             return None
         depth = 0
         for number in range(partitions):
@@ -178,6 +184,9 @@ class FoldedGroup:
             if start is not None:
                 depth += max(0, end_offset(topic, number) - start)
         return depth
+
+    def _wanted(self) -> frozenset[str]:
+        return frozenset(topic for member in self._members.values() for topic in member.view.topics)
 
     def view(
         self,
@@ -192,7 +201,7 @@ class FoldedGroup:
             for member in self._members.values()
         )
         owners = {place: member.client for member in members for place in member.partitions}
-        wanted = {topic for member in members for topic in member.topics}
+        wanted = self._wanted()
         topics = sorted(wanted | {topic for topic, _ in self._committed})
         return msgspec.structs.replace(
             self._view,

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
+import resources
 from broker_core.errors import BrokerError
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Target
-from broker_core.lab import Simulation
+from broker_core.lab import Simulation, load_scenario
 from broker_core.lab.actions import (
     AddPartitions,
     ConfigureTopic,
@@ -255,6 +256,29 @@ def test_a_group_reads_another_topic_and_no_more(session: Session) -> None:
     session.undo(done)
     session.run(5)
     assert session.group("readers").topics == ("orders",)
+
+
+def test_a_topic_that_a_group_reads_no_longer_does_not_wait_for_it() -> None:
+    found, _ = load_scenario(resources.path("scenarios", "first-session.yaml"))
+    simulation = Simulation(found, find_file=lambda sample: resources.path("sample_data", sample))
+    simulation.run(20)
+    done = simulation.perform(SubscribeGroup("indexers", "mails"))
+    simulation.run(32)
+    committed = [at for group in simulation.snapshot().groups if group.name == "indexers" for at in group.offsets]
+    assert any(at.topic == "mails" and at.committed is not None for at in committed), "its offsets stay"
+    assert done.inverse is not None
+    simulation.perform(done.inverse)
+    blocked_s = 0
+    for second in range(33, 93):
+        simulation.run(second)
+        gate = next(topic.gate for topic in simulation.snapshot().topics if topic.name == "mails")
+        assert gate is not None
+        if second > 40:
+            assert gate.slowest != "indexers"
+            assert gate.depth <= 40
+            blocked_s += bool(gate.blocked)
+    assert blocked_s < 50, "mailers make room"
+    simulation.close()
 
 
 def test_a_removed_producer_comes_back_without_a_burst(session: Session) -> None:

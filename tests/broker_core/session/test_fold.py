@@ -38,9 +38,11 @@ from broker_core.lab.actions import (
     ResetOffsets,
     RevertDeadLetter,
     SetAssignor,
+    SubscribeGroup,
     UndoPurgeDeadLetters,
     UndoPurgeQueue,
     UndoRedrive,
+    UnsubscribeGroup,
     UserAction,
 )
 from broker_core.session.fold import NOT_TOLD, Fold, fold
@@ -161,6 +163,10 @@ def acted() -> list[tuple[str, Callable[[Simulation], UserAction]]]:
         CreateGroup("fresh", ("extra",)),
         MoveConsumer("indexer-4", "fresh"),
         SetAssignor("indexers", "sticky"),
+        SubscribeGroup("indexers", "mails"),
+        AddPartitions("extra", 6),
+        AddPartitions("extra", 7),
+        UnsubscribeGroup("indexers", "mails"),
         DeleteRecords("commits", ((0, 10), (1, 2))),
         PurgeDeadLetters("builds"),
         UndoPurgeDeadLetters("builds"),
