@@ -151,6 +151,11 @@ class ActionRegistry(QObject):
         return True
 
     def _run(self, command_id: str) -> None:
+        # Things change faster than actions are disabled: a key may be pressed twice between two frames.
+        if why := self._reasons[command_id]():
+            self.refresh(command_id)
+            self.refused.emit(why)
+            return
         self._handlers[command_id]()
         self.triggered.emit(command_id)
 

@@ -86,7 +86,10 @@ class TravelHandlers(QObject):
         return "" if self._player.travel.looking_back else tr("The present is shown already.")
 
     def _why_no_branch(self) -> str:
-        return self._why_nowhere() or why_no_branch(self._player.stored, self._player.running)
+        player = self._player
+        if player.errands and player.branched_from:
+            return tr("This branch has not come to its moment yet.")
+        return self._why_nowhere() or why_no_branch(player.stored, player.running)
 
     # -- going
 

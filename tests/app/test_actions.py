@@ -116,6 +116,17 @@ def ids_of(bar: list[tuple[str, list[Entry]]]) -> list[tuple[str, list[str]]]:
     return found
 
 
+def test_what_has_become_impossible_since_the_last_frame_is_refused(qapp):
+    registry, ran, why, told = ActionRegistry(COMMANDS), [], [""], []
+    registry.bind("step", lambda: ran.append(1), lambda: why[0])
+    registry.refused.connect(told.append)
+    why[0] = "The session has ended."
+    assert registry.action("step").isEnabled(), "nobody has looked since"
+    registry.action("step").trigger()
+    assert (ran, told) == ([], ["The session has ended."])
+    assert not registry.action("step").isEnabled()
+
+
 def test_an_unknown_command_is_an_error(qapp):
     with pytest.raises(KeyError):
         ActionRegistry(COMMANDS).bind("fly", lambda: None)

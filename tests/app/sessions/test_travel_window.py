@@ -199,6 +199,24 @@ def test_branch_here_goes_on_live_under_its_own_badge(hand: Hand) -> None:
     assert "indexer-4" in hand.members("indexers")
 
 
+def test_the_key_for_a_branch_pressed_twice_makes_one(hand: Hand) -> None:
+    press(hand, Key.Key_Left, Mod.ShiftModifier)
+    window, player = hand.workbench.window, hand.workbench.player
+    for _twice in range(2):
+        hand.qtbot.keyClick(window.timeline, Key.Key_B, Mod.ControlModifier)
+    assert hand.workbench.registry.reason("branch") == "This branch has not come to its moment yet."
+
+    def there() -> bool:
+        player.grant(0.05)
+        return not player.moving
+
+    hand.qtbot.waitUntil(there, timeout=20_000)
+    hand.show()
+    assert player.end_ns == 10 * NS_PER_S
+    assert player.folder is not None
+    assert len(list(player.folder.parent.iterdir())) == 2
+
+
 def test_a_rebalance_card_leads_to_its_moment(hand: Hand) -> None:
     card = hand.workbench.window.parts.rebalances.cards()[-1]
     hand.qtbot.mouseClick(card, Qt.MouseButton.LeftButton, pos=QPoint(30, 8))
