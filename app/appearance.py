@@ -8,10 +8,11 @@ from PySide6.QtWidgets import QApplication
 from app.actions import ActionRegistry
 from app.settings import Settings
 from widgets.canvas.canvas import Canvas
+from widgets.canvas.zoom_view import Sight
 from widgets.icons import icon
 from widgets.main_window import MainWindow
 from widgets.theme import SCALES, THEMES, apply_theme, current_theme, scale
-from widgets.window_layout import SHIPPED, WindowLayout
+from widgets.window_layout import PRESENTATION, WindowLayout
 
 SYSTEM = "system"
 PRESENTATION_SCALE = 1.5
@@ -48,9 +49,10 @@ class Appearance(QObject):
         self._app, self._settings, self._registry = app, settings, registry
         self._window, self._canvas = window, canvas
         self._theme = theme
-        self._before: tuple[float, WindowLayout, bool] | None = None
+        self._before: tuple[float, WindowLayout, bool, Sight] | None = None
         registry.set_icons(lambda name: icon(name, current_theme()))
         canvas.set_reduced_motion(settings.reduced_motion)
+        canvas.set_type_scale(scale())
         app.styleHints().colorSchemeChanged.connect(self._follow_system)
 
     @property
@@ -91,20 +93,30 @@ class Appearance(QObject):
     def present(self) -> None:
         """Large type, full screen, the canvas and what it teaches; and back again."""
         if self._before is None:
-            self._before = scale(), self._window.present_layout(), self._window.isMaximized()
-            self._dress(PRESENTATION_SCALE)
-            self._window.showFullScreen()
-            self._lay_out(SHIPPED["Teach"])
+            window = self._window
+            self._before = scale(), window.present_layout(), window.isMaximized(), self._canvas.sight
+            self._dress(max(PRESENTATION_SCALE, scale()))
+            window.showFullScreen()
+            self._lay_out(PRESENTATION)
+            self._canvas.fit()
         else:
-            (factor, layout, maximized), self._before = self._before, None
+            (factor, layout, maximized, sight), self._before = self._before, None
             self._dress(factor)
             self._window.showMaximized() if maximized else self._window.showNormal()
-            self._lay_out(layout)
+            self._lay_out(layout, sight)
 
-    def _lay_out(self, layout: WindowLayout) -> None:
-        self._window.set_layout(layout)
+    def _lay_out(self, layout: WindowLayout, sight: Sight | None = None) -> None:
+        presenting = self.presenting
+
+        def give() -> None:
+            if self.presenting is presenting:
+                self._window.set_layout(layout)
+                if sight is not None:
+                    self._canvas.come_back(sight)
+
+        give()
         # The window manager gives the window its new size a moment later; shares are of that.
-        QTimer.singleShot(LAYOUT_AGAIN_MS, self._window, lambda: self._window.set_layout(layout))
+        QTimer.singleShot(LAYOUT_AGAIN_MS, self._window, give)
 
     def _follow_system(self) -> None:
         if self._theme == SYSTEM:
@@ -115,4 +127,5 @@ class Appearance(QObject):
         apply_theme(self._app, THEMES[name], factor)
         self._registry.set_icons(lambda wanted: icon(wanted, current_theme()))
         self._canvas.set_view(self._canvas.view, current_theme())
+        self._canvas.set_type_scale(scale())
         self.changed.emit()

@@ -57,6 +57,8 @@ def _shares(values: object, count: int) -> Shares:
     return shares
 
 
+PRESENTATION = WindowLayout(left=False, bottom=False, top=(0.0, 0.77, 0.23), right=(0.6, 0.4))
+
 SHIPPED: dict[str, WindowLayout] = {
     mark("Teach"): WindowLayout(left=False, bottom=False, top=(0.0, 0.74, 0.26), right=(0.5, 0.5)),
     mark("Debug"): WindowLayout(tab="events", whole=(0.6, 0.4)),

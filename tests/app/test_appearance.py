@@ -1,6 +1,6 @@
 """How the window looks, chosen and kept: layouts, size of type, presentation, settings, boxes moved by hand."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from app.settings import Settings
 from app.workbench import Workbench
 from tests.app.conftest import Hand
 from widgets.canvas.arranging import from_text, to_text
+from widgets.canvas.zoom_view import FIT_MOST
 from widgets.dialogs.settings import SettingsDialog
 from widgets.panels.backpressure import Gauge
 from widgets.theme import SCALES, current_theme, scale
@@ -103,6 +104,51 @@ def test_a_presentation_is_large_and_ends_as_it_began(hand: Hand) -> None:
     registry.trigger("present")
     assert (scale(), shown_sides(hand)) == (1.0, before)
     assert hand.workbench.settings.scale == 1.0, "a presentation is no choice for the next start"
+
+
+def test_a_presentation_enlarges_the_canvas_and_gives_back_what_was_shown(hand: Hand, monkeypatch: Any) -> None:
+    registry, canvas, window = hand.workbench.registry, hand.canvas, hand.workbench.window
+    # The screen of the tests is smaller than the window.
+    monkeypatch.setattr(window, "showFullScreen", window.showNormal)
+    fitted = canvas.zoom
+    for _ in range(3):
+        canvas.zoom_out()
+    zoom, centre = canvas.zoom, canvas.sight.centre
+    registry.trigger("present")
+    hand.show()
+    assert canvas.zoom > fitted, "fitted anew, though the user had zoomed"
+    assert canvas.follows
+    assert window.top.sizes()[1] >= 0.75 * window.top.width()
+    registry.trigger("present")
+    hand.show()
+    assert (canvas.zoom, canvas.follows) == (pytest.approx(zoom), False)
+    assert (canvas.sight.centre - centre).manhattanLength() < 20
+
+
+def test_a_canvas_that_follows_goes_on_following_after_a_presentation(hand: Hand) -> None:
+    registry, canvas = hand.workbench.registry, hand.canvas
+    fitted = canvas.zoom
+    registry.trigger("present")
+    canvas.zoom_in()
+    registry.trigger("present")
+    hand.show()
+    assert canvas.follows
+    assert canvas.zoom == pytest.approx(fitted, rel=0.05)
+
+
+def test_larger_type_lets_a_small_scenario_be_fitted_larger(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench("schema-evolution")
+    hand.pass_time(2)
+    window, appearance = hand.workbench.window, hand.workbench.appearance
+    window.resize(2400, 1400)
+    hand.show()
+    assert hand.canvas.zoom == pytest.approx(FIT_MOST)
+    appearance.choose_scale(1.5)
+    hand.show()
+    assert hand.canvas.zoom > 1.1 * FIT_MOST
+    appearance.choose_scale(1.0)
+    hand.show()
+    assert hand.canvas.zoom == pytest.approx(FIT_MOST)
 
 
 def test_the_settings_dialog_changes_at_once(hand: Hand) -> None:

@@ -187,7 +187,7 @@ class Canvas(PointerView):
 
     def _arrange(self) -> bool:
         area = self.maximumViewportSize()
-        return not self.view.is_empty and self._stage.arrange(area.width(), area.height())
+        return not self.view.is_empty and self._stage.arrange(area.width(), area.height(), self.type_scale)
 
     def _after_layout(self) -> None:
         if self._focus_id not in self._stage.layout.rects:

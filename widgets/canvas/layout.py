@@ -87,18 +87,34 @@ def card_columns(count: int) -> int:
     return min(6, max(2, ceil(min(count, CARD_LIMIT) / 12)))
 
 
-def best_columns(view: CanvasView, width: float, height: float) -> int:
-    """How many columns of cards the groups should have at least, so that a view shows largest in width x height."""
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """What the room decides: how many columns of cards groups take at least, and where the bench stands."""
+
+    least_columns: int = 1
+    bench_below: bool = False
+
+
+def best_arrangement(view: CanvasView, width: float, height: float, type_scale: float = 1.0) -> Arrangement:
+    """The arrangement in which a view shows largest in width x height; the plainest of those nearly as large.
+
+    The bench leaves its place beside the groups only where larger type was asked for.
+    """
+    most = max(1.0, type_scale)
     scales = {}
-    for columns in range(1, MOST_LEAST_COLUMNS + 1):
-        bounds = lay_out(view, columns).bounds
-        scales[columns] = min(width / bounds.w, height / bounds.h, 1.0)
+    for below in (False, True) if most > 1.0 else (False,):
+        for columns in range(1, MOST_LEAST_COLUMNS + 1):
+            arrangement = Arrangement(columns, below)
+            bounds = lay_out(view, arrangement).bounds
+            scales[arrangement] = min(width / bounds.w, height / bounds.h, most)
     enough = max(scales.values()) * 0.97
-    return next(columns for columns, scale in scales.items() if scale >= enough)
+    return next(arrangement for arrangement, scale in scales.items() if scale >= enough)
 
 
-def lay_out(view: CanvasView, least_columns: int = 1, moved: Mapping[str, Shift] | None = None) -> Layout:
-    """The whole layout of a view; on wide ground groups take at least so many columns of cards, to be less high.
+def lay_out(
+    view: CanvasView, arrangement: Arrangement = Arrangement(), moved: Mapping[str, Shift] | None = None
+) -> Layout:
+    """The whole layout of a view; on wide ground groups take more columns of cards, to be less high.
 
     `moved` says how far boxes stand from their places because somebody has moved them.
     """
@@ -113,7 +129,7 @@ def lay_out(view: CanvasView, least_columns: int = 1, moved: Mapping[str, Shift]
         left += topic_height(topic) + GAP_Y
     counts = [len(group.members) for group in view.groups] + [len(queue.workers) for queue in view.queues]
     widest = max((_cards_width(count) for count in counts), default=CARD_W)
-    most = min(least_columns, max(counts, default=1))
+    most = min(arrangement.least_columns, max(counts, default=1))
     width = max(widest, most * CARD_W + (most - 1) * CARD_GAP) + 2 * PAD
     for group in view.groups:
         ids = [member.id for member in group.members]
@@ -125,8 +141,8 @@ def lay_out(view: CanvasView, least_columns: int = 1, moved: Mapping[str, Shift]
         right = _place_cards(layout, queue.workers_id, ids, Rect(right_x, row, width, 0), BENCH_HEADER_H)
     if view.groups or view.bench or view.topics:
         ids = [card.id for card in view.bench]
-        where = Rect(right_x + width + BENCH_GAP, MARGIN, _cards_width(len(ids)) + 2 * PAD, 0)
-        _place_cards(layout, BENCH_ID, ids, where, BENCH_HEADER_H)
+        x, y = (right_x, right) if arrangement.bench_below else (right_x + width + BENCH_GAP, MARGIN)
+        _place_cards(layout, BENCH_ID, ids, Rect(x, y, _cards_width(len(ids)) + 2 * PAD, 0), BENCH_HEADER_H)
     _place_producers(layout, view, producer_ids)
     if moved:
         _shift(layout, moved)

@@ -11,7 +11,7 @@ from widgets.canvas.box_item import BoxItem, Highlight, Look
 from widgets.canvas.card_item import Card, CardItem
 from widgets.canvas.geometry import Rect
 from widgets.canvas.group_item import BenchItem, CardBox, GroupItem, WorkersItem
-from widgets.canvas.layout import Layout, LayoutKey, Shift, best_columns, lay_out, layout_key
+from widgets.canvas.layout import Arrangement, Layout, LayoutKey, Shift, best_arrangement, lay_out, layout_key
 from widgets.canvas.link_item import LinkItem, LinkWordItem
 from widgets.canvas.motion import Motion, Move
 from widgets.canvas.overlay_items import ChipItem
@@ -39,7 +39,7 @@ class Stage(QGraphicsScene):
         self.boxes: dict[str, BoxItem] = {}
         self.links: dict[LinkKey, LinkItem] = {}
         self.reduced_motion = False
-        self._columns = 1
+        self._arrangement = Arrangement()
         self.moved: dict[str, Shift] = {}
         self.dimmed: frozenset[str] = frozenset()
         self._words: dict[LinkKey, LinkWordItem] = {}
@@ -59,7 +59,7 @@ class Stage(QGraphicsScene):
         changed = key != self._key
         if changed:
             self._key = key
-            self.layout = lay_out(view, self._columns, self.moved)
+            self.layout = lay_out(view, self._arrangement, self.moved)
         self._set_boxes(view)
         if changed:
             self._place_boxes()
@@ -67,12 +67,12 @@ class Stage(QGraphicsScene):
         self._slide_chips(view)
         return changed
 
-    def arrange(self, width: float, height: float) -> bool:
-        """Choose the columns of the groups for a viewport of so many pixels; True where the layout has changed."""
-        columns = best_columns(self.view, width, height)
-        if columns == self._columns:
+    def arrange(self, width: float, height: float, type_scale: float = 1.0) -> bool:
+        """Choose the arrangement for a viewport of so many pixels; True where the layout has changed."""
+        arrangement = best_arrangement(self.view, width, height, type_scale)
+        if arrangement == self._arrangement:
             return False
-        self._columns = columns
+        self._arrangement = arrangement
         self._place_anew()
         return True
 
@@ -91,7 +91,7 @@ class Stage(QGraphicsScene):
             self._place_anew()
 
     def _place_anew(self) -> None:
-        self.layout = lay_out(self.view, self._columns, self.moved)
+        self.layout = lay_out(self.view, self._arrangement, self.moved)
         self._glide.finish()
         for item_id, item in self.boxes.items():
             item.place(self.layout.rects[item_id])

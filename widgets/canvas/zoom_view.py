@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
-from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QGraphicsScene, QGraphicsView, QWidget
 
@@ -23,6 +24,15 @@ class Follow(Enum):
     ALL = 2
 
 
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What of the contents is shown: followed, or so large about `centre` in scene units."""
+
+    follow: Follow
+    zoom: float
+    centre: QPointF
+
+
 class ZoomView(QGraphicsView):
     """Follows its contents until the user zooms or pans; `fit` makes it follow again."""
 
@@ -32,6 +42,7 @@ class ZoomView(QGraphicsView):
         self._bounds = Rect(0, 0, 1, 1)
         self._fitted = Rect(0, 0, 0, 0)
         self._follows = Follow.READABLE
+        self._type_scale = 1.0
         self.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
         self.setTransformationAnchor(QGraphicsView.ViewportAnchor.AnchorViewCenter)
         self.setFrameShape(QGraphicsView.Shape.NoFrame)
@@ -48,6 +59,33 @@ class ZoomView(QGraphicsView):
     def follows(self) -> bool:
         """Whether the view fits itself to its contents."""
         return self._follows is not Follow.NOTHING
+
+    @property
+    def type_scale(self) -> float:
+        """How much larger than designed the words around the view are."""
+        return self._type_scale
+
+    def set_type_scale(self, factor: float) -> None:
+        """Larger words around the view: what is fitted may be shown so much larger as well."""
+        if factor != self._type_scale:
+            self._type_scale = factor
+            if self.follows:
+                self.come_back(self.sight)
+
+    @property
+    def sight(self) -> Sight:
+        """What is shown now, to come back to."""
+        return Sight(self._follows, self.zoom, self.mapToScene(self.viewport().rect().center()))
+
+    def come_back(self, sight: Sight) -> None:
+        """Show what was shown before, arranged for the room of now."""
+        self.fit()
+        self._follows = sight.follow
+        if self.follows:
+            self._refit()
+        else:
+            self._set_zoom(sight.zoom)
+            self.centerOn(sight.centre)
 
     def has_room(self, bounds: Rect) -> bool:
         """Whether so much can be shown whole with readable words."""
@@ -94,7 +132,8 @@ class ZoomView(QGraphicsView):
 
     def _scales(self) -> tuple[float, float]:
         bounds, area = self._bounds, self.maximumViewportSize()
-        return min(FIT_MOST, (area.width() - 2) / bounds.w), min(FIT_MOST, (area.height() - 2) / bounds.h)
+        most = FIT_MOST * max(1.0, self._type_scale)
+        return min(most, (area.width() - 2) / bounds.w), min(most, (area.height() - 2) / bounds.h)
 
     def _fit_readably(self) -> None:
         """Everything if its words stay readable, else as much as fits the width, from the top."""

@@ -12,9 +12,19 @@ from hypothesis import strategies as st
 from tests.widgets.canvas.sample_views import first_view, wide_view
 from widgets.canvas.geometry import Rect
 from widgets.canvas.lane_painter import nice_scale
-from widgets.canvas.layout import CARD_LIMIT, Layout, best_columns, card_columns, lay_out, layout_key, topic_height
+from widgets.canvas.layout import (
+    CARD_LIMIT,
+    Arrangement,
+    Layout,
+    best_arrangement,
+    card_columns,
+    lay_out,
+    layout_key,
+    topic_height,
+)
 from widgets.canvas.ports import WORD_H, WORD_W, point_at, word_places
 from widgets.canvas.view import (
+    BENCH_ID,
     CanvasView,
     ConsumerCard,
     GroupBox,
@@ -81,9 +91,9 @@ def views(draw: st.DrawFn) -> CanvasView:
 
 
 @settings(max_examples=60)
-@given(views(), st.integers(1, 3))
-def test_nothing_overlaps_and_links_keep_to_the_gaps(view: CanvasView, least_columns: int) -> None:
-    check(lay_out(view, least_columns))
+@given(views(), st.integers(1, 3), st.booleans())
+def test_nothing_overlaps_and_links_keep_to_the_gaps(view: CanvasView, least_columns: int, bench_below: bool) -> None:
+    check(lay_out(view, Arrangement(least_columns, bench_below)))
 
 
 @pytest.mark.parametrize("view", [CanvasView(), first_view(), wide_view(), wide_view(partitions=1, consumers=1)])
@@ -118,10 +128,20 @@ def test_a_group_box_grows_with_its_members_and_others_keep_their_column() -> No
 
 def test_wide_ground_gets_a_wider_and_lower_arrangement() -> None:
     view = first_view()
-    high, wide = best_columns(view, 900, 900), best_columns(view, 1275, 510)
-    assert high == 1 and wide > high
+    high, wide = best_arrangement(view, 900, 900), best_arrangement(view, 1275, 510)
+    assert (high, wide.bench_below) == (Arrangement(), False) and wide.least_columns > 1
     assert lay_out(view, wide).bounds.h < lay_out(view, high).bounds.h
-    assert best_columns(CanvasView(), 100, 100) == 1
+    assert best_arrangement(CanvasView(), 100, 100) == Arrangement()
+
+
+def test_with_larger_type_the_bench_makes_room() -> None:
+    view = CanvasView(topics=first_view().topics[:1], groups=first_view().groups[:1], bench=first_view().bench)
+    assert not best_arrangement(view, 1200, 900).bench_below
+    below = best_arrangement(view, 1200, 900, 1.5)
+    assert below.bench_below
+    rects = lay_out(view, below).rects
+    assert rects[BENCH_ID].x == rects["group:indexers"].x
+    assert rects[BENCH_ID].y >= rects["group:indexers"].y + rects["group:indexers"].h
 
 
 def test_a_crowd_past_the_limit_is_counted_not_drawn() -> None:
