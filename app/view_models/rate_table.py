@@ -80,8 +80,6 @@ class RateTable(TableModel[RateRow]):
         for topic in snapshot.topics:
             meet(("messages", topic.name), now_ns, topic.published)
             meet(("bytes", topic.name), now_ns, topic.published_bytes)
-        for actor in snapshot.actors:
-            meet(("actor", actor.name), now_ns, actor.processed)
 
     def set_snapshot(self, snapshot: Snapshot) -> None:
         """The rates over the last second of session time."""
@@ -101,9 +99,8 @@ class RateTable(TableModel[RateRow]):
         )
 
     def _actor(self, snapshot: Snapshot, actor: ActorView) -> RateRow:
-        per_s = self._rates.meet(("actor", actor.name), snapshot.time_ns, actor.processed)
         behind, behind_ns = behind_of(snapshot, actor)
-        return RateRow(actor.role, actor.name, actor.state, per_s, None, behind, behind_ns, False)
+        return RateRow(actor.role, actor.name, actor.state, actor.rate_per_s, None, behind, behind_ns, False)
 
 
 def behind_of(snapshot: Snapshot, actor: ActorView) -> tuple[int | None, int | None]:

@@ -201,6 +201,7 @@ class Views(QObject):
         self.status.meet(before)
         self.navigator.meet(before)
         self.offsets.set_snapshot(before)
+        self.rates.meet(before)
 
     def refresh(self, snapshot: Snapshot, *, panels: bool = True) -> None:
         """Show a snapshot: canvas and clock always; with `panels`, whatever else is visible."""

@@ -122,6 +122,15 @@ def test_nothing_can_be_changed_in_the_past_and_the_reason_is_said(hand: Hand) -
 def test_rates_are_those_of_the_moment(hand: Hand) -> None:
     press(hand, Key.Key_Left, Mod.ShiftModifier)
     assert hand.workbench.window.status.labels["rate"].text() not in {"", "0 messages/s"}
+    hand.workbench.window.show_tab("charts")
+    hand.workbench.draw()
+    past = hand.workbench.player.snapshot
+    rates = {(row.kind, row.name): row.per_s for row in hand.workbench.views.rates.rows}
+    assert rates["topic", "commits"] > 0
+    assert {name: per_s for (kind, name), per_s in rates.items() if kind != "topic"} == {
+        actor.name: actor.rate_per_s for actor in past.actors
+    }, "as their cards say"
+    assert rates["producer", "forge"] > 0
 
 
 def test_the_past_plays_by_the_keys_that_run_the_session(hand: Hand) -> None:
