@@ -4,79 +4,124 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import difflib
 import json
 import os
 import re
+import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from app.command_line import catalogue
-from app.command_line.numbers import above_zero, seconds
+from app.command_line.errors import (
+    EXIT_BROKEN_PIPE,
+    EXIT_ERROR,
+    EXIT_INTERRUPTED,
+    CommandError,
+)
+from app.command_line.numbers import above_zero, integer, or_word, seconds
+from app.command_line.parser import Parser
 from app.display import why_no_window
-from app.places import FIRST_SCENARIO, find_scenario
+from app.nearest import meant
+from app.places import FIRST_SCENARIO, SCENARIO_SUFFIXES, find_scenario, shipped_scenarios
 from broker_core.errors import BrokerError
 from broker_core.lab.arrivals import ArrivalError
 from broker_core.lab.scenario import ScenarioError
 
-EXIT_ERROR = 2
-EXIT_INTERRUPTED = 130  # as shells say of what a signal has ended: 128 and its number
-EXIT_BROKEN_PIPE = 141
 LEAST_SIZE = (960, 640)  # the window's own
 MOST_PIXELS = 10_000
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code. What went wrong is one sentence on standard error."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    if why := _why_no_command(arguments):
-        print(f"brokerscope: {why}", file=sys.stderr)
-        return EXIT_ERROR
-    parser, run = (COMMANDS[arguments.pop(0)] if arguments and arguments[0] in COMMANDS else _WINDOW)()
-    options = parser.parse_args(arguments)
+    _open_what_is_closed()
     try:
-        code = run(options)
-        sys.stdout.flush()
-        return code
+        try:
+            return _run(list(sys.argv[1:] if argv is None else argv))
+        finally:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # Who reads has seen enough, as `head` has. What is still in the buffer must not fail at the exit again.
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Who reads has seen enough, as `head` has.
+        _drop_output()
         return EXIT_BROKEN_PIPE
-    except UnicodeEncodeError as error:
-        print(
-            f"brokerscope: {error.object[error.start : error.end]!a} cannot be written as {error.encoding}",
-            file=sys.stderr,
-        )
-    except (ScenarioError, ArrivalError, BrokerError) as error:
-        print(f"brokerscope: {error}", file=sys.stderr)
-    except OSError as error:
-        print(f"brokerscope: {error.strerror or error}: {error.filename or ''}".rstrip(": "), file=sys.stderr)
+    except Exception as error:
+        if _interrupted(error):
+            return EXIT_INTERRUPTED
+        print(f"brokerscope: {_sentence(error)}", file=sys.stderr)
     return EXIT_ERROR
 
 
-def _why_no_command(arguments: Sequence[str]) -> str:
-    """What to say of a command that was mistyped; "" for all else."""
-    if not arguments or arguments[0].startswith("-") or arguments[0] in COMMANDS:
-        return ""
-    close = difflib.get_close_matches(arguments[0], COMMANDS, 1)
-    if close:
-        with contextlib.suppress(ScenarioError):
-            find_scenario(arguments[0])
-            return ""
-        return f"there is no command {arguments[0]}; did you mean {close[0]}?"
-    return ""
+def _interrupted(error: BaseException) -> bool:
+    """Whether Ctrl+C is behind it: what it breaks off, such as taking a lock, may fail in its own way."""
+    before = error.__context__
+    return before is not None and (isinstance(before, KeyboardInterrupt) or _interrupted(before))
+
+
+def _sentence(error: Exception) -> str:
+    """What to tell of `error`, which is raised again where it is a fault of ours."""
+    match error:
+        case UnicodeEncodeError():
+            return f"{error.object[error.start : error.end]!a} cannot be written as {error.encoding}"
+        case CommandError() | ScenarioError() | ArrivalError() | BrokerError():
+            return str(error)
+        case OSError():
+            _drop_output()
+            return f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")
+    raise error
+
+
+def _run(arguments: list[str]) -> int:
+    if arguments and arguments[0] in COMMANDS:
+        parser, run = COMMANDS[arguments.pop(0)]()
+    else:
+        _check_first(arguments)
+        parser, run = _window_command()
+    return run(parser.parse_args(arguments))
+
+
+def _check_first(arguments: Sequence[str]) -> None:
+    """Raises CommandError where the first word is no command, and no scenario either."""
+    if not arguments or arguments[0].startswith("-"):
+        return
+    word = arguments[0]
+    with contextlib.suppress(ScenarioError):
+        find_scenario(word)
+        return
+    if (Path(word) / "session.json").is_file():
+        raise CommandError(f"{word} is a recorded session; brokerscope open {word} shows it.")
+    if Path(word).is_dir():
+        raise CommandError(
+            f"{word} is a folder; a scenario is a YAML file or a name that brokerscope scenarios list shows."
+        )
+    if Path(word).suffix in SCENARIO_SUFFIXES:
+        raise CommandError(f"There is no file {word}; brokerscope scenarios list names what comes with the program.")
+    near = meant(word, [*COMMANDS, *(path.stem for path in shipped_scenarios()), "--help", "--version"])
+    raise CommandError(
+        f"{word} is neither a command nor a scenario{near}; the commands are {', '.join(COMMANDS)}, and a scenario is "
+        "a YAML file or a name that brokerscope scenarios list shows."
+    )
+
+
+def _open_what_is_closed() -> None:
+    """A shell may start a program without some of its streams; nothing below must ask whether they are there."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+
+
+def _drop_output() -> None:
+    """Where nothing can be written any more, what is still in the buffer must not fail at the exit again."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 Command = tuple[argparse.ArgumentParser, Callable[[argparse.Namespace], int]]
-
-
-def _speed(text: str) -> float | None:
-    return None if text == "max" else above_zero(text)
 
 
 def _size(text: str) -> tuple[int, int]:
@@ -86,7 +131,9 @@ def _size(text: str) -> tuple[int, int]:
     width, height = int(found[1]), int(found[2])
     if not (LEAST_SIZE[0] <= width <= MOST_PIXELS and LEAST_SIZE[1] <= height <= MOST_PIXELS):
         least = "x".join(map(str, LEAST_SIZE))
-        raise argparse.ArgumentTypeError(f"{text} is out of range: the window is at least {least}")
+        raise argparse.ArgumentTypeError(
+            f"{text} is not a size that the window can have, from {least} to {MOST_PIXELS}x{MOST_PIXELS}"
+        )
     return width, height
 
 
@@ -97,7 +144,7 @@ def _scenario_argument(parser: argparse.ArgumentParser, **more: Any) -> None:
 
 
 def _window_command() -> Command:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="brokerscope",
         description="Open the workbench on a scenario.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -108,10 +155,19 @@ def _window_command() -> Command:
         "  shot          a picture of the window\n" + catalogue.summary(),
     )
     _scenario_argument(parser, nargs="?", default=FIRST_SCENARIO)
-    parser.add_argument("--seed", type=int, help="seed of the random numbers (default: the scenario's)")
-    parser.add_argument("--theme", choices=("system", "light", "dark"), default="system")
+    parser.add_argument(
+        "--seed", type=integer, metavar="N", help="seed of the random numbers (default: the scenario's)"
+    )
+    parser.add_argument("--theme", choices=("system", "light", "dark"), default="system", help="default: system")
+
+    parser.add_argument("--version", action="store_true", help="say which version this is, and end")
 
     def run(options: argparse.Namespace) -> int:
+        if options.version:
+            from broker_core.doors.http.routes.broker import program_version
+
+            print(f"brokerscope {program_version()}")
+            return 0
         path = find_scenario(options.scenario)
         return _open_window(
             f"brokerscope run {options.scenario}",
@@ -122,12 +178,10 @@ def _window_command() -> Command:
 
 
 def _open_command() -> Command:
-    parser = argparse.ArgumentParser(
-        prog="brokerscope open", description="Open the workbench on a recorded session, at a moment of it."
-    )
+    parser = Parser(prog="brokerscope open", description="Open the workbench on a recorded session, at a moment of it.")
     parser.add_argument("session", type=Path, metavar="SESSION_DIR", help="the folder of a recorded session")
     parser.add_argument("--at", type=seconds, default=0.0, metavar="SECONDS", help="session time (default: 0)")
-    parser.add_argument("--theme", choices=("system", "light", "dark"), default="system")
+    parser.add_argument("--theme", choices=("system", "light", "dark"), default="system", help="default: system")
 
     def run(options: argparse.Namespace) -> int:
         from broker_core.session.reader import open_session
@@ -148,28 +202,41 @@ def _open_window(instead: str, call: Callable[[Callable[..., int]], int]) -> int
     if why := why_no_window():
         print(f"brokerscope: {why}", file=sys.stderr)
         return EXIT_ERROR
+    with _ended_by_interrupts():
+        try:
+            from app.workbench import open_window  # Qt is loaded by the commands that draw, and no other
+        except ImportError as error:
+            print(
+                f"brokerscope: the window cannot open, for Qt does not load ({error}); install what it names (make run "
+                f"does on Debian), or go on without a window: {instead}",
+                file=sys.stderr,
+            )
+            return EXIT_ERROR
+        return call(open_window)
+
+
+@contextlib.contextmanager
+def _ended_by_interrupts() -> Iterator[None]:
+    """Ctrl+C ends the process at once: Qt swallows what Python raises in it, or makes something else of it."""
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        from app.workbench import open_window  # Qt is loaded by the commands that draw, and no other
-    except ImportError as error:
-        print(
-            f"brokerscope: the window cannot open, for Qt does not load ({error}); install what it names (make run "
-            f"does on Debian), or go on without a window: {instead}",
-            file=sys.stderr,
-        )
-        return EXIT_ERROR
-    return call(open_window)
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _run_command() -> Command:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="brokerscope run",
         description="Run a scenario without a window and record it. The last line of output is a JSON summary.",
     )
     _scenario_argument(parser)
     parser.add_argument("--until", type=seconds, metavar="SECONDS", help="session time at which to stop, inclusive")
-    parser.add_argument("--seed", type=int, metavar="N", help="seed of the random numbers (default: the scenario's)")
     parser.add_argument(
-        "--speed", type=_speed, default=None, metavar="X", help="session seconds per second, or max (default: max)"
+        "--seed", type=integer, metavar="N", help="seed of the random numbers (default: the scenario's)"
+    )
+    parser.add_argument(
+        "--speed", type=or_word("max", above_zero), metavar="X", help="session seconds per second, or max (default)"
     )
     parser.add_argument("--session", type=Path, metavar="DIR", help="folder for the recording (default: a new one)")
 
@@ -193,7 +260,7 @@ def _report_command() -> Command:
     from app.command_line.comma_lists import complete_lists
     from spark_reports.request import LISTS, add_arguments, request_of
 
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="brokerscope report", description="Make the report of a recorded session, or of several, with Spark."
     )
     add_arguments(parser)
@@ -210,33 +277,31 @@ def _report_command() -> Command:
 
 
 def _shot_command() -> Command:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="brokerscope shot", description="Draw the window as it is at a session time, without a display."
     )
     _scenario_argument(parser)
     parser.add_argument("--at", type=seconds, required=True, metavar="SECONDS", help="session time")
-    parser.add_argument("--size", type=_size, default=(1600, 1000), metavar="WxH", help="default: 1600x1000")
-    parser.add_argument("--theme", choices=("light", "dark"), default="light")
-    parser.add_argument("--seed", type=int, metavar="N", help="seed of the random numbers (default: the scenario's)")
-    parser.add_argument("out", type=Path, metavar="OUT.png")
+    parser.add_argument(
+        "--size", type=_size, default=(1600, 1000), metavar="WxH", help="in pixels (default: 1600x1000)"
+    )
+    parser.add_argument("--theme", choices=("light", "dark"), default="light", help="default: light")
+    parser.add_argument(
+        "--seed", type=integer, metavar="N", help="seed of the random numbers (default: the scenario's)"
+    )
+    parser.add_argument("out", type=Path, metavar="OUT.png", help="the file to write")
 
     def run(options: argparse.Namespace) -> int:
-        from app.shot import draw
+        path = find_scenario(options.scenario)
+        with _ended_by_interrupts():
+            from app.shot import draw
 
-        draw(
-            find_scenario(options.scenario),
-            at_s=options.at,
-            size=options.size,
-            theme=options.theme,
-            seed=options.seed,
-            out=options.out,
-        )
+            draw(path, at_s=options.at, size=options.size, theme=options.theme, seed=options.seed, out=options.out)
         return 0
 
     return parser, run
 
 
-_WINDOW = _window_command
 COMMANDS: dict[str, Callable[[], Command]] = {
     "run": _run_command,
     "report": _report_command,

@@ -9,6 +9,7 @@ from pathlib import Path
 import platformdirs
 
 import resources
+from app.nearest import meant
 from broker_core.lab.scenario import ScenarioError
 
 APP_NAME = "brokerscope"
@@ -35,9 +36,9 @@ def find_scenario(name: str) -> Path:
     for shipped in shipped_scenarios():
         if name in {shipped.stem, shipped.name}:
             return shipped
-    known = ", ".join(shipped.stem for shipped in shipped_scenarios())
+    known = [shipped.stem for shipped in shipped_scenarios()]
     what = "is a folder" if path.is_dir() else "is neither a file nor a scenario that comes with the program"
-    raise ScenarioError(f"{name} {what}; give a YAML file or one of: {known}.")
+    raise ScenarioError(f"{name} {what}{meant(name, known)}; give a YAML file or one of: {', '.join(known)}.")
 
 
 class DataFiles:

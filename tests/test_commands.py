@@ -121,15 +121,15 @@ def test_a_run_that_was_killed_is_made_whole_and_reported(tmp_path: Path) -> Non
     [
         (("run", "no-such-scenario"), "one of: first-session"),
         (("run", "."), "is a folder"),
-        (("no-such-scenario",), "one of: first-session"),
+        (("no-such-scenario",), "brokerscope scenarios list shows"),
         (("shot", "nothing", "--at", "1", "out.png"), "one of: first-session"),
         (("report", "nowhere", "--out", "out"), "nowhere"),
         (("run", "first-session", "--until", "soon"), "--until"),
         (("run", "first-session", "--until", "-1"), "--until"),
         (("run", "first-session", "--speed", "0"), "--speed"),
-        (("run", "first-session", "--speed", "abc"), "'abc' is not a number"),
+        (("run", "first-session", "--speed", "abc"), "'abc' is neither a number above 0 nor max"),
         (("shot", "first-session", "--at", "1", "--size", "big", "out.png"), "size"),
-        (("shot", "first-session", "--at", "1", "--size", "10x10", "out.png"), "at least 960x640"),
+        (("shot", "first-session", "--at", "1", "--size", "10x10", "out.png"), "from 960x640"),
         (("shot", "first-session", "--at", "9999", "out.png"), "first-session ends at 300 s"),
     ],
 )

@@ -10,12 +10,13 @@ from app.command_line.verbs import Command
 
 # Name: module of app.command_line, function that makes the command, and one line about it.
 _TABLE: dict[str, tuple[str, str, str]] = {
+    "scenarios": ("scenarios", "command", "list, describe, check"),
     "serve": ("serve", "command", "a broker without a window, open to other programs"),
-    "topics": ("topics", "command", "list, describe, create, configure, delete"),
+    "topics": ("topics", "command", "list, describe, create, configure, trim, delete"),
     "groups": ("groups", "command", "list, describe, reset offsets, delete"),
-    "queues": ("queues", "command", "list, describe, create, peek, purge"),
+    "queues": ("queues", "command", "list, describe, create, subscribe, configure, peek, purge, delete"),
     "dlq": ("dead_letters", "command", "dead letters: list, describe, redrive, purge"),
-    "schemas": ("schemas", "command", "list, register, check, diff"),
+    "schemas": ("schemas", "command", "list, describe, register, check, diff, hold topics to them"),
     "produce": ("produce", "command", "publish messages"),
     "consume": ("consume", "command", "read messages"),
     "metrics": ("metrics", "command", "figures of a broker"),

@@ -6,16 +6,20 @@ import argparse
 import time
 from collections.abc import Iterable, Iterator
 
+from app.command_line.errors import EXIT_INTERRUPTED, CommandError
 from app.command_line.numbers import seconds, whole
 from app.command_line.output import json_bytes, print_json, text_of
+from app.command_line.parser import Parser
 from app.command_line.target import add_target, opened
 from app.command_line.verbs import Command
+from app.command_line.waiting import Quiet
 from broker_core.clients.admin import Admin
 from broker_core.clients.group_consumer import GroupConsumer
 from broker_core.clients.host import Host
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.clients.queue_consumer import Delivery, QueueConsumer
 from broker_core.messages import StoredMessage
+from broker_core.snapshots import TopicView
 
 _PAGE = 500
 _POLL_S = 0.5
@@ -23,14 +27,16 @@ _POLL_S = 0.5
 
 def command() -> Command:
     """The parser of the command, and what runs it."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="brokerscope consume",
         description="Read a topic as a member of a group (--group), a topic without a group, or take from a queue.",
         epilog="Ctrl+C ends it; what was printed is committed, or acknowledged.",
     )
-    parser.add_argument("name", metavar="TOPIC_OR_QUEUE")
+    parser.add_argument("name", metavar="TOPIC_OR_QUEUE", help="what is read")
     parser.add_argument("--group", metavar="GROUP", help="commits what was printed")
-    parser.add_argument("--from", dest="start", choices=("earliest", "latest"), default="earliest")
+    parser.add_argument(
+        "--from", dest="start", choices=("earliest", "latest"), help="where to begin in a topic (default: earliest)"
+    )
     parser.add_argument("--partition", type=whole(0), metavar="P", help="without a group: only this one")
     parser.add_argument("--offset", type=whole(0), metavar="OFFSET", help="without a group: from here on")
     parser.add_argument("--count", type=whole(1), metavar="N", help="end after so many messages")
@@ -43,19 +49,38 @@ def command() -> Command:
             try:
                 _consume(host, options)
             except KeyboardInterrupt:
-                return 130
+                return EXIT_INTERRUPTED
         return 0
 
     return parser, run
 
 
 def _consume(host: Host, options: argparse.Namespace) -> None:
-    if options.group is None and options.name in Admin(host).queues():
+    admin, name = Admin(host), options.name
+    queue = name in admin.queues()
+    if queue and (wrong := _given(options, "group", "start", "partition", "offset")):
+        raise CommandError(f"{name} is a queue, and {wrong} is for topics; leave it out.")
+    if not queue and options.keep:
+        raise CommandError(f"--keep is for queues, and {name} is none; leave it out.")
+    if options.group is not None and (wrong := _given(options, "partition", "offset")):
+        raise CommandError(f"A group shares out partitions and keeps offsets itself; leave out --group or {wrong}.")
+    if options.offset is not None and options.start is not None:
+        raise CommandError("--from and --offset both say where to begin; leave one out.")
+    if queue:
         _take(host, options)
-    elif options.group is not None:
+        return
+    host.ensure_topic(name)  # it makes one where the broker is set to
+    view = admin.describe_topic(name)
+    if options.group is not None:
         _poll(host, options)
     else:
-        _show(_read(host, options), options)
+        _show(_read(admin, view, options), options)
+
+
+def _given(options: argparse.Namespace, *names: str) -> str:
+    """The first of these options that was given, as it is written; "" for none."""
+    given = next((name for name in names if getattr(options, name) is not None), "")
+    return {"": "", "start": "--from"}.get(given, f"--{given}")
 
 
 def _show(messages: Iterable[StoredMessage], options: argparse.Namespace) -> int:
@@ -83,38 +108,20 @@ def _show(messages: Iterable[StoredMessage], options: argparse.Namespace) -> int
     return shown
 
 
-class _Quiet:
-    """Says when nothing has come for as long as --timeout allows."""
-
-    def __init__(self, timeout_s: float | None) -> None:
-        self._timeout_s = timeout_s
-        self._heard_s = time.monotonic()
-
-    def heard(self) -> None:
-        """Something came."""
-        self._heard_s = time.monotonic()
-
-    @property
-    def over(self) -> bool:
-        """It was quiet for too long."""
-        return self._timeout_s is not None and time.monotonic() - self._heard_s >= self._timeout_s
-
-
-def _read(host: Host, options: argparse.Namespace) -> Iterator[StoredMessage]:
+def _read(admin: Admin, view: TopicView, options: argparse.Namespace) -> Iterator[StoredMessage]:
     """Messages of a topic for nobody: nothing counts as delivered."""
-    admin, quiet = Admin(host), _Quiet(options.timeout)
-    parts = {part.partition: part for part in admin.describe_topic(options.name).partitions}
-    chosen = list(parts) if options.partition is None else [options.partition]
-    at: dict[int, int] = {}
-    for number in chosen:
-        part = parts.get(number)
-        latest = options.start == "latest"
-        first = 0 if part is None else part.end_offset if latest else part.start_offset
-        at[number] = first if options.offset is None else options.offset
-    while not quiet.over:
+    quiet = Quiet(lambda: f"messages of {view.name}", options.timeout, as_json=options.json)
+    chosen = [part for part in view.partitions if options.partition in {None, part.partition}]
+    if not chosen:
+        raise CommandError(f"{view.name} has no partition {options.partition}; its last is {len(view.partitions) - 1}.")
+    latest = options.start == "latest"
+    at = {part.partition: part.end_offset if latest else part.start_offset for part in chosen}
+    if options.offset is not None:
+        at = dict.fromkeys(at, options.offset)
+    while not quiet.over():
         found = False
-        for number in chosen:
-            page = admin.messages(options.name, number, at[number], limit=_PAGE)
+        for number in at:
+            page = admin.messages(view.name, number, at[number], limit=_PAGE)
             for message in page:
                 yield message
                 at[number] = message.offset + 1
@@ -126,10 +133,17 @@ def _read(host: Host, options: argparse.Namespace) -> Iterator[StoredMessage]:
 
 
 def _poll(host: Host, options: argparse.Namespace) -> None:
-    config = ConsumerConfig(auto_offset_reset=options.start)
-    quiet, left = _Quiet(options.timeout), options.count
+    config = ConsumerConfig(auto_offset_reset=options.start or "earliest")
+    left = options.count
     with GroupConsumer(host, options.group, [options.name], config) as consumer:
-        while not quiet.over and left != 0:
+
+        def what() -> str:
+            if consumer.assignment:
+                return f"messages of {options.name} in the group {options.group}"
+            return f"a partition of {options.name}, for the group {options.group} has none to give at the moment"
+
+        quiet = Quiet(what, options.timeout, as_json=options.json)
+        while not quiet.over() and left != 0:
             messages = consumer.poll(_POLL_S, left)
             if messages:
                 _show(messages, argparse.Namespace(json=options.json, count=None))
@@ -140,14 +154,15 @@ def _poll(host: Host, options: argparse.Namespace) -> None:
 
 
 def _take(host: Host, options: argparse.Namespace) -> None:
-    quiet, left = _Quiet(options.timeout), options.count
+    quiet = Quiet(lambda: f"messages of the queue {options.name}", options.timeout, as_json=options.json)
+    left = options.count
     kept: list[Delivery] = []
     # What is kept must not come again meanwhile: that would cost it its attempts.
     lease_s = Admin(host).describe_queue(options.name).lease_ms / 1_000
     poll_s = min(_POLL_S, lease_s / 4) if options.keep else _POLL_S
     extended_s = time.monotonic()
     with QueueConsumer(host, options.name) as consumer:
-        while not quiet.over and left != 0:
+        while not quiet.over() and left != 0:
             deliveries = consumer.take_many(min(_PAGE, left or _PAGE), poll_s)
             if kept and time.monotonic() - extended_s >= lease_s / 4:
                 for delivery in kept:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from app.command_line.output import print_rows, say
+from app.command_line.errors import CommandError
+from app.command_line.numbers import integer, whole
+from app.command_line.output import print_facts, print_rows, say
 from app.command_line.verbs import Command, Verbs
 from broker_core.clients.admin import Admin
 from broker_core.clients.host import Host
@@ -16,25 +18,28 @@ def command() -> Command:
     """The parser of the command, and what runs it."""
     verbs = Verbs("groups", "Consumer groups of a broker.")
     verbs.add("list", "All groups.", _list)
-    verbs.add("describe", "Members, offsets and lag of a group.", _describe).add_argument("group")
-    members = verbs.add("members", "Who is in a group, and what each owns.", _members)
-    members.add_argument("group")
+    _add_group(verbs.add("describe", "State, offsets and lag of a group.", _describe))
+    _add_group(verbs.add("members", "Who is in a group, and what each owns.", _members))
     reset = verbs.add(
         "reset-offsets", "Change what an empty group has committed; shows it, and --apply does it.", _reset
     )
-    reset.add_argument("group")
-    reset.add_argument("--topic", help="only this one (default: all that the group has committed for)")
-    reset.add_argument("--partition", type=int, metavar="P", help="only this one")
+    _add_group(reset)
+    reset.add_argument("--topic", metavar="TOPIC", help="only this one (default: all that the group has committed for)")
+    reset.add_argument("--partition", type=whole(0), metavar="P", help="only this one")
     to = reset.add_mutually_exclusive_group(required=True)
-    to.add_argument("--to-earliest", action="store_true")
-    to.add_argument("--to-latest", action="store_true")
-    to.add_argument("--to-offset", type=int, metavar="OFFSET")
-    to.add_argument("--to-timestamp", type=int, metavar="UNIX_MS")
-    to.add_argument("--shift-by", type=int, metavar="N", help="may be negative")
+    to.add_argument("--to-earliest", action="store_true", help="the first message that is there")
+    to.add_argument("--to-latest", action="store_true", help="behind the last message")
+    to.add_argument("--to-offset", type=whole(0), metavar="OFFSET", help="this offset")
+    to.add_argument("--to-timestamp", type=whole(0), metavar="UNIX_MS", help="the first message from then on")
+    to.add_argument("--shift-by", type=integer, metavar="N", help="so many messages on; may be negative")
     to.add_argument("--to-group", metavar="GROUP", help="what another group has committed")
     reset.add_argument("--apply", action="store_true", help="without it nothing is changed")
-    verbs.add("delete", "Forget an empty group and its offsets.", _delete).add_argument("group")
+    _add_group(verbs.add("delete", "Forget an empty group and its offsets.", _delete))
     return verbs.command()
+
+
+def _add_group(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("group", metavar="GROUP", help="its name")
 
 
 def _list(host: Host, options: argparse.Namespace) -> None:
@@ -44,7 +49,10 @@ def _list(host: Host, options: argparse.Namespace) -> None:
         lags = [offset.lag for offset in view.offsets if offset.lag is not None]
         rows.append((view.name, view.state, view.generation, len(view.members), sum(lags) if lags else None))
     print_rows(
-        ("Group", "State", "Generation", "Members", "Lag"), rows, as_json=options.json, none="There is no group."
+        ("Group", "State", "Generation", "Members", "Lag"),
+        rows,
+        as_json=options.json,
+        none="There is no group; a group comes with its first member, as by brokerscope consume TOPIC --group GROUP.",
     )
 
 
@@ -63,7 +71,20 @@ def _describe(host: Host, options: argparse.Namespace) -> None:
         )
         for at in view.offsets
     ]
-    print_rows(columns, rows, as_json=options.json, none=f"{options.group} has committed nothing; it is {view.state}.")
+    facts: list[tuple[str, object]] = [
+        ("Group", view.name),
+        ("State", view.state),
+        ("Generation", view.generation),
+        ("Assignor", view.assignor or None),
+        ("Members", len(view.members)),
+    ]
+    if options.json:
+        keys = [column.lower().replace(" ", "_") for column in columns]
+        print_facts([*facts, ("Offsets", [dict(zip(keys, row, strict=True)) for row in rows])], as_json=True)
+        return
+    print_facts(facts, as_json=False)
+    print()
+    print_rows(columns, rows, as_json=False, none=f"{view.name} has committed nothing.")
 
 
 def _members(host: Host, options: argparse.Namespace) -> None:
@@ -103,7 +124,11 @@ def _chosen(admin: Admin, options: argparse.Namespace) -> list[TopicPartition]:
     else:
         name = options.to_group or options.group
         found = [(at.topic, at.partition) for at in admin.describe_group(name).offsets]
-    return [place for place in found if options.partition is None or place[1] == options.partition]
+    chosen = [place for place in found if options.partition is None or place[1] == options.partition]
+    if found and not chosen:
+        there = ", ".join(sorted({str(partition) for _, partition in found}))
+        raise CommandError(f"There is no partition {options.partition} to reset; there are {there}.")
+    return chosen
 
 
 def _reset(host: Host, options: argparse.Namespace) -> None:

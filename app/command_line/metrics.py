@@ -3,41 +3,56 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 import msgspec
 
+from app.command_line.numbers import above_zero, whole
 from app.command_line.output import print_facts, print_rows
+from app.command_line.topics import messages_of
 from app.command_line.verbs import Command, Verbs
 from broker_core.clients.admin import Admin
 from broker_core.clients.host import Host
 from broker_core.clients.remote.broker import RemoteBroker
+from broker_core.clock import s_from_ns
 
 
 def command() -> Command:
     """The parser of the command, and what runs it."""
     verbs = Verbs("metrics", "Figures of a broker.")
-    verbs.add("list", "Totals, in messages, and how many of everything there are.", _list)
+    verbs.add("list", "What is there now, and what was counted since the broker was opened.", _list)
     slow = verbs.add("slow", "Groups and queues that are far behind.", _slow)
-    slow.add_argument("--max-lag", type=int, metavar="N", default=1_000, help="messages (default: 1000)")
-    slow.add_argument("--max-lag-s", type=float, metavar="SECONDS", help="how long the oldest may wait")
+    slow.add_argument("--max-lag", type=whole(0), metavar="N", default=1_000, help="messages (default: 1000)")
+    slow.add_argument("--max-lag-s", type=above_zero, metavar="SECONDS", help="how long the oldest may wait")
     verbs.add("damage", "What was found damaged on the disk.", _damage)
     return verbs.command()
 
 
 def _list(host: Host, options: argparse.Namespace) -> None:
     admin = Admin(host)
-    if isinstance(host, RemoteBroker):
-        reply = host.metrics()
-        totals, connections = reply.totals, reply.connections
-    else:
-        totals, connections = host.call(lambda _now: host.broker.totals()), 0
-    facts: list[tuple[str, object]] = [
-        (name.replace("_", " ").capitalize(), value) for name, value in msgspec.structs.asdict(totals).items()
+    topics = [admin.describe_topic(name) for name in admin.topics()]
+    queues = [admin.describe_queue(name) for name in admin.queues()]
+    now: list[tuple[str, object]] = [
+        ("Topics", len(topics)),
+        ("Queues", len(queues)),
+        ("Groups", len(admin.groups())),
+        ("Messages in topics", sum(map(messages_of, topics))),
+        ("Messages in queues", sum(view.ready + view.delayed + view.in_flight for view in queues)),
+        ("Dead letters", sum(view.dead for view in queues)),
     ]
-    queues = admin.queues()
-    topics = [name for name in admin.topics() if name not in queues]
-    facts += [("Topics", len(topics)), ("Queues", len(queues)), ("Groups", len(admin.groups()))]
-    print_facts([*facts, ("Connections", connections)], as_json=options.json)
+    if not isinstance(host, RemoteBroker):
+        # A broker that was opened for this command alone has counted nothing.
+        print_facts(now, as_json=options.json)
+        return
+    reply = host.metrics()
+    now.append(("Connections", reply.connections))
+    up_s, totals = s_from_ns(reply.now_ns), msgspec.structs.asdict(reply.totals)
+    if options.json:
+        print_facts([*now, ("Uptime s", round(up_s, 3)), ("Since start", totals)], as_json=True)
+        return
+    print_facts(now, as_json=False)
+    sys.stdout.write(f"\nSince the broker was opened, {up_s:,.0f} s ago:\n\n")
+    print_facts([(name.replace("_", " ").capitalize(), value) for name, value in totals.items()], as_json=False)
 
 
 def _slow(host: Host, options: argparse.Namespace) -> None:

@@ -1,41 +1,79 @@
-"""Numbers on the command line that are refused where they make no sense."""
+"""Numbers on the command line; what makes no sense is refused with what would."""
 
 from __future__ import annotations
 
 import argparse
 import math
 from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def integer(text: str) -> int:
+    """For argparse: a whole number."""
+    number = _integer(text)
+    if number is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    return number
 
 
 def whole(least: int) -> Callable[[str], int]:
     """For argparse: a whole number, at least `least`."""
 
     def parse(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            number = least - 1
-        if number < least:
+        number = _integer(text)
+        if number is None or number < least:
             raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} on")
         return number
 
     return parse
 
 
+def number(text: str) -> float:
+    """For argparse: a number."""
+    found = _number(text)
+    if not math.isfinite(found):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    return found
+
+
 def seconds(text: str) -> float:
     """For argparse: seconds, 0 or more."""
-    number = _number(text)
-    if not 0 <= number < math.inf:
+    found = _number(text)
+    if not 0 <= found < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0 on")
-    return number
+    return found
 
 
 def above_zero(text: str) -> float:
     """For argparse: a number above 0."""
-    number = _number(text)
-    if not 0 < number < math.inf:
+    found = _number(text)
+    if not 0 < found < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return number
+    return found
+
+
+def or_word(word: str, parse: Callable[[str], T]) -> Callable[[str], T | None]:
+    """For argparse: what `parse` takes, or `word`, which is None."""
+
+    def either(text: str) -> T | None:
+        if text == word:
+            return None
+        try:
+            return parse(text)
+        except argparse.ArgumentTypeError as error:
+            told, _, range_ = str(error).rpartition(" is not ")
+            raise argparse.ArgumentTypeError(f"{told} is neither {range_} nor {word}") from error
+
+    return either
+
+
+def _integer(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None
 
 
 def _number(text: str) -> float:

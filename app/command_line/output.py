@@ -93,7 +93,7 @@ def _cell(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:,.3f}"
+        return f"{value:,.3f}".rstrip("0").rstrip(".")
     if isinstance(value, bytes):
         return text_of(value) or ""
     return str(value)

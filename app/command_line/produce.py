@@ -11,15 +11,18 @@ from typing import Any
 
 import msgspec
 
+from app.command_line.errors import CommandError
 from app.command_line.numbers import seconds, whole
 from app.command_line.output import print_json, say
+from app.command_line.parser import Parser
 from app.command_line.target import add_target, opened
 from app.command_line.verbs import Command
+from app.command_line.waiting import note, tell_typist
 from broker_core.clients.batches import Receipt
 from broker_core.clients.host import Host
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError
 from broker_core.plurals import counted
 
 _TIMEOUT_S = 120.0
@@ -40,17 +43,19 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
 
 def command() -> Command:
     """The parser of the command, and what runs it."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="brokerscope produce",
         description="Publish to a topic or queue: the values given, else a message for each line of standard input.",
     )
     parser.add_argument("topic", metavar="TOPIC", help="a topic or a queue")
-    parser.add_argument("values", nargs="*", metavar="VALUE")
-    parser.add_argument("--key")
+    parser.add_argument("values", nargs="*", metavar="VALUE", help="a message each (default: the lines that come in)")
+    parser.add_argument("--key", metavar="KEY", help="of each message")
     parser.add_argument("--key-separator", metavar="SIGN", help="what stands between key and value in a line")
     parser.add_argument("--lines-are-json", action="store_true", help='lines such as {"key": "a", "value": {"n": 1}}')
-    parser.add_argument("--header", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--partition", type=whole(0), metavar="P")
+    parser.add_argument(
+        "--header", action="append", type=_header, default=[], metavar="NAME=VALUE", help="of each message; repeatable"
+    )
+    parser.add_argument("--partition", type=whole(0), metavar="P", help="default: the key's, else in turns")
     parser.add_argument(
         "--priority",
         type=whole(0),
@@ -58,7 +63,7 @@ def command() -> Command:
         metavar="N",
         help="0 is the most urgent; below the queue's --priorities",
     )
-    parser.add_argument("--ttl-ms", type=whole(1), metavar="MS")
+    parser.add_argument("--ttl-ms", type=whole(1), metavar="MS", help="how long each is handed out at most")
     parser.add_argument(
         "--timeout",
         type=seconds,
@@ -69,21 +74,17 @@ def command() -> Command:
     add_target(parser)
 
     def run(options: argparse.Namespace) -> int:
-        headers = _headers(options.header)
         with opened(options) as host:
-            return _produce(host, options, headers)
+            return _produce(host, options)
 
     return parser, run
 
 
-def _headers(given: list[str]) -> tuple[tuple[str, bytes], ...]:
-    found = []
-    for one in given:
-        name, sign, value = one.partition("=")
-        if not sign or not name:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"the header {one!r} is not NAME=VALUE")
-        found.append((name, value.encode()))
-    return tuple(found)
+def _header(text: str) -> tuple[str, bytes]:
+    name, sign, value = text.partition("=")
+    if not sign or not name:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value.encode(errors="surrogateescape")
 
 
 def _lines(options: argparse.Namespace) -> Iterator[_Line]:
@@ -91,18 +92,28 @@ def _lines(options: argparse.Namespace) -> Iterator[_Line]:
         for value in options.values:
             yield _Line(value, options.key, {}, options.priority, options.partition)
         return
+    tell_typist("a message a line")
     for number, raw in enumerate(sys.stdin.buffer, 1):
         line = raw.rstrip(b"\r\n").decode(errors="surrogateescape")
         if options.lines_are_json:
-            try:
-                yield msgspec.json.decode(line.encode(errors="surrogateescape"), type=_Line)
-            except msgspec.DecodeError as error:
-                raise BrokerError(ErrorCode.INVALID_REQUEST, f"line {number} is not such a message: {error}") from error
+            yield _json_line(number, line.encode(errors="surrogateescape"))
             continue
         key = options.key
         if options.key_separator and options.key_separator in line:
             key, _, line = line.partition(options.key_separator)
         yield _Line(line, key, {}, options.priority, options.partition)
+
+
+def _json_line(number: int, line: bytes) -> _Line:
+    try:
+        return msgspec.json.decode(line, type=_Line)
+    except msgspec.ValidationError as error:
+        from broker_core.lab.scenario_errors import fault
+
+        _, sentence = fault(error, msgspec.json.decode(line), _Line, called="it")
+        raise CommandError(f"Line {number} is not such a message: {sentence}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CommandError(f"Line {number} is not JSON ({error}).") from error
 
 
 def _bytes(value: object) -> bytes | None:
@@ -148,11 +159,10 @@ class _Told:
                 receipt.result(_PATIENCE_S)
             if not receipt.done:
                 self._said_that_it_waits = True
-                print(
+                note(
                     f"{self._options.topic} takes no more at the moment: waiting for room, at most "
                     f"{self._options.timeout:g} s; Ctrl+C gives up.",
-                    file=sys.stderr,
-                    flush=True,
+                    as_json=self._options.json,
                 )
         sent = receipt.result()
         self.stored += 1
@@ -161,7 +171,7 @@ class _Told:
             print_json({"topic": sent.topic, "partition": sent.partition, "offset": sent.offset})
 
 
-def _produce(host: Host, options: argparse.Namespace, headers: tuple[tuple[str, bytes], ...]) -> int:
+def _produce(host: Host, options: argparse.Namespace) -> int:
     told = _Told(options)
     producer = Producer(host, ProducerConfig(delivery_timeout_ms=max(1.0, options.timeout * 1_000)))
     try:
@@ -172,7 +182,7 @@ def _produce(host: Host, options: argparse.Namespace, headers: tuple[tuple[str, 
                     options.topic,
                     _bytes(line.value),
                     _bytes(line.key),
-                    headers=(*headers, *own),
+                    headers=(*options.header, *own),
                     ttl_ms=options.ttl_ms,
                     priority=line.priority,
                     partition=line.partition,

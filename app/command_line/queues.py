@@ -1,85 +1,161 @@
-"""`brokerscope queues`: list, describe, create, subscribe, delete, peek, purge."""
+"""`brokerscope queues`: list, describe, create, subscribe, configure, delete, peek, purge."""
 
 from __future__ import annotations
 
 import argparse
 
-from app.command_line.config_options import add_flow, add_queue, flow_of, queue_of
-from app.command_line.numbers import whole
+import msgspec
+
+from app.command_line.config_options import add_flow, add_log, add_queue, flow_of, log_of, queue_of
+from app.command_line.errors import CommandError
+from app.command_line.numbers import integer, whole
 from app.command_line.output import json_bytes, print_facts, print_rows, say, text_of
+from app.command_line.target import counts_since_start
+from app.command_line.topics import config_facts, configure, limit_facts
 from app.command_line.verbs import Command, Verbs
 from broker_core.clients.admin import Admin
 from broker_core.clients.host import Host
+from broker_core.flow.config import FlowConfig
+from broker_core.log.config import LogConfig
 from broker_core.plurals import counted
+from broker_core.snapshots import QueueView
 
 
 def command() -> Command:
     """The parser of the command, and what runs it."""
     verbs = Verbs("queues", "Queues and subscriptions of a broker.")
     verbs.add("list", "All queues.", _list)
-    verbs.add("describe", "Counts and leases of a queue.", _describe).add_argument("queue")
+    _add_queue(verbs.add("describe", "Counts, settings, limits and leases of a queue.", _describe))
     create = verbs.add("create", "A new queue.", _create)
-    create.add_argument("queue")
+    create.add_argument("queue", metavar="QUEUE", help="letters, digits and . _ -")
     add_queue(create)
+    add_log(create)
     add_flow(create)
     subscribe = verbs.add("subscribe", "A subscription: a queue of its own over a topic (fan-out).", _subscribe)
-    subscribe.add_argument("queue")
-    subscribe.add_argument("--topic", required=True)
-    add_queue(subscribe)
-    verbs.add("delete", "Delete a queue, its messages and its dead letters.", _delete).add_argument("queue")
+    subscribe.add_argument("queue", metavar="QUEUE", help="letters, digits and . _ -")
+    subscribe.add_argument("--topic", required=True, metavar="TOPIC", help="whose messages it gets from now on")
+    subscribe.add_argument("--max-messages", type=integer, metavar="N", help="so many wait in it at most")
+    subscribe.add_argument(
+        "--policy",
+        choices=("drop_newest", "drop_oldest"),
+        default="drop_newest",
+        help="what is left out when it is full (default: drop_newest)",
+    )
+    add_queue(subscribe, own_log=False)
+    change = verbs.add(
+        "configure", "Change how messages are kept and what is taken; what is not given stays.", _configure
+    )
+    _add_queue(change)
+    add_log(change)
+    add_flow(change)
+    _add_queue(verbs.add("delete", "Delete a queue, its messages and its dead letters.", _delete))
     peek = verbs.add("peek", "The next messages, without taking them.", _peek)
-    peek.add_argument("queue")
-    peek.add_argument("--count", type=whole(1), default=10, metavar="N")
-    verbs.add("purge", "Take out everything that nobody holds.", _purge).add_argument("queue")
-    verbs.add("undo-purge", "Bring back what the last purge took.", _undo).add_argument("queue")
+    _add_queue(peek)
+    peek.add_argument("--count", type=whole(1), default=10, metavar="N", help="how many at most (default: 10)")
+    _add_queue(verbs.add("purge", "Take out everything that nobody holds.", _purge))
+    _add_queue(verbs.add("undo-purge", "Bring back what the last purge took.", _undo))
     return verbs.command()
 
 
+def _add_queue(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("queue", metavar="QUEUE", help="its name, or that of a subscription")
+
+
+def _reads(view: QueueView) -> str | None:
+    """The topic that a subscription reads; None for a queue of its own."""
+    return None if view.topic == view.name else view.topic
+
+
 def _list(host: Host, options: argparse.Namespace) -> None:
-    views = [Admin(host).describe_queue(name) for name in Admin(host).queues()]
+    admin = Admin(host)
     rows = [
-        (view.name, view.ready, view.delayed, view.in_flight, view.dead, view.waiting_takers, view.acknowledged)
-        for view in views
+        (
+            view.name,
+            _reads(view),
+            view.ready,
+            view.delayed,
+            view.in_flight,
+            view.dead,
+            view.waiting_takers,
+            view.acknowledged,
+        )
+        for view in map(admin.describe_queue, admin.queues())
     ]
-    columns = ("Queue", "Ready", "Delayed", "In flight", "Dead letters", "Waiting takers", "Acknowledged")
-    print_rows(columns, rows, as_json=options.json, none="There is no queue.")
+    columns = ("Queue", "Reads", "Ready", "Delayed", "In flight", "Dead letters", "Waiting takers", "Acknowledged")
+    print_rows(columns, rows, as_json=options.json, none="There is no queue; brokerscope queues create makes one.")
 
 
 def _describe(host: Host, options: argparse.Namespace) -> None:
-    view = Admin(host).describe_queue(options.queue)
+    admin = Admin(host)
+    view, config = admin.describe_queue(options.queue), admin.queue_config(options.queue)
     facts: list[tuple[str, object]] = [
         ("Queue", view.name),
+        ("Reads", _reads(view)),
         ("Priorities", view.priorities),
         ("Lease ms", view.lease_ms),
         ("Max attempts", view.max_attempts),
+        ("Balancing", config.balancing),
+        *((f"Retry {name}".lower().capitalize(), value) for name, value in config_facts(config.retry)),
+        ("Dead letter topic", view.dead_letter_topic),
         ("Ready", view.ready),
         ("Delayed", view.delayed),
         ("In flight", view.in_flight),
         ("Dead letters", view.dead),
+        ("Waiting takers", view.waiting_takers),
         ("Acknowledged", view.acknowledged),
         ("Redelivered", view.redelivered),
+        ("Dead lettered", view.dead_lettered),
         ("Redriven", view.redriven),
     ]
+    facts += limit_facts(_limits(admin, view), view.gate, running=counts_since_start(host), as_json=options.json)
+    columns = ("Holder", "Priority", "Offset", "Attempt", "Max attempts")
+    rows = [(one.holder, one.partition, one.offset, one.attempt, one.max_attempts) for one in view.leases]
+    if options.json:
+        keys = [column.lower().replace(" ", "_") for column in columns]
+        facts.append(("Leases", [dict(zip(keys, row, strict=True)) for row in rows]))
     print_facts(facts, as_json=options.json)
-    if view.leases and not options.json:
+    if rows and not options.json:
         print()
-        rows = [(one.holder, one.partition, one.offset, f"{one.attempt} of {one.max_attempts}") for one in view.leases]
-        print_rows(("Holder", "Priority", "Offset", "Attempt"), rows, as_json=False, none="")
+        print_rows(columns, rows, as_json=False, none="")
+
+
+def _limits(admin: Admin, view: QueueView) -> FlowConfig | None:
+    if _reads(view) is None:
+        return admin.flow_config(view.name)
+    if view.gate is None:
+        return None
+    return msgspec.convert({"max_messages": view.gate.limit, "policy": view.gate.policy}, FlowConfig)
 
 
 def _create(host: Host, options: argparse.Namespace) -> None:
-    Admin(host).create_queue(options.queue, queue_of(options), flow=flow_of(options))
+    admin = Admin(host)
+    log_of(options, LogConfig())  # what is not allowed is refused before there is a queue
+    admin.create_queue(options.queue, queue_of(options), flow=flow_of(options))
+    log = log_of(options, admin.topic_config(options.queue))
+    if log is not None:
+        admin.configure_topic(options.queue, log=log)
     say(f"Created the queue {options.queue}.", as_json=options.json, queue=options.queue)
 
 
 def _subscribe(host: Host, options: argparse.Namespace) -> None:
-    Admin(host).create_subscription(options.queue, options.topic, queue_of(options))
+    Admin(host).create_subscription(
+        options.queue, options.topic, queue_of(options), max_messages=options.max_messages, policy=options.policy
+    )
     say(
         f"{options.queue} gets every message of {options.topic} from now on.",
         as_json=options.json,
         queue=options.queue,
         topic=options.topic,
     )
+
+
+def _configure(host: Host, options: argparse.Namespace) -> None:
+    admin = Admin(host)
+    if topic := _reads(admin.describe_queue(options.queue)):
+        raise CommandError(
+            f"{options.queue} is a subscription: how messages are kept, and what is taken, is set at its topic {topic}."
+        )
+    configure(admin, options.queue, options, "queues")
 
 
 def _delete(host: Host, options: argparse.Namespace) -> None:
@@ -93,7 +169,8 @@ def _peek(host: Host, options: argparse.Namespace) -> None:
         (message.partition, message.offset, shown(message.key), shown(message.value))
         for message in Admin(host).peek_queue(options.queue, options.count)
     ]
-    print_rows(("Priority", "Offset", "Key", "Value"), rows, as_json=options.json, none="The queue is empty.")
+    none = f"Nothing in {options.queue} can be taken now."
+    print_rows(("Priority", "Offset", "Key", "Value"), rows, as_json=options.json, none=none)
 
 
 def _purge(host: Host, options: argparse.Namespace) -> None:

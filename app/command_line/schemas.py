@@ -6,8 +6,11 @@ import argparse
 import sys
 from pathlib import Path
 
+from app.command_line.errors import CommandError
+from app.command_line.numbers import whole
 from app.command_line.output import print_facts, print_rows, say
 from app.command_line.verbs import Command, Verbs
+from app.command_line.waiting import tell_typist
 from broker_core.clients.host import Host
 from broker_core.clients.schema_admin import SchemaAdmin
 from broker_core.errors import BrokerError, ErrorCode
@@ -22,39 +25,61 @@ def command() -> Command:
     """The parser of the command, and what runs it."""
     verbs = Verbs("schemas", "Schemas of a broker.")
     verbs.add("list", "All subjects.", _list)
-    describe = verbs.add("describe", "One version of a subject.", _describe)
-    describe.add_argument("subject")
-    describe.add_argument("--version", type=int, metavar="N", help="default: the latest")
+    describe = verbs.add("describe", "One version of a subject, and which others there are.", _describe)
+    _add_subject(describe)
+    describe.add_argument("--version", type=whole(1), metavar="N", help="default: the latest")
     register = verbs.add("register", "A new version of a subject.", _register)
     _add_text(register)
     check = verbs.add("check", "What would keep a text from becoming the next version.", _check)
     _add_text(check)
     diff = verbs.add("diff", "What differs between two versions.", _diff)
-    diff.add_argument("subject")
-    diff.add_argument("before", type=int)
-    diff.add_argument("after", type=int, nargs="?", help="default: the latest")
-    mode = verbs.add("compatibility", "What a next version must be able to read, or be read by.", _compatibility)
-    mode.add_argument("mode", type=str.upper, choices=[kind.value for kind in Compatibility])
-    mode.add_argument("--subject", default="", help="default: all that have none of their own")
-    rule = verbs.add("rule", "Hold the values of a topic to a subject.", _rule)
-    rule.add_argument("topic")
-    rule.add_argument("--subject", help="without it the topic has no schema any more")
-    rule.add_argument("--mode", choices=("refuse", "dead_letter"), default="refuse")
+    _add_subject(diff)
+    diff.add_argument("before", type=whole(1), metavar="BEFORE", help="a version")
+    diff.add_argument("after", type=whole(1), nargs="?", metavar="AFTER", help="another one (default: the latest)")
+    mode = verbs.add(
+        "compatibility",
+        "What a next version must be able to read, or be read by; without a mode, say it.",
+        _compatibility,
+    )
+    mode.add_argument(
+        "mode", type=str.upper, nargs="?", choices=[kind.value for kind in Compatibility], help="from now on"
+    )
+    mode.add_argument("--subject", default="", metavar="SUBJECT", help="default: all that have none of their own")
+    rule = verbs.add("rule", "What the values of a topic are held to; with --subject or --none, change that.", _rule)
+    rule.add_argument("topic", metavar="TOPIC", help="a topic or a queue")
+    which = rule.add_mutually_exclusive_group()
+    which.add_argument("--subject", metavar="SUBJECT", help="values must be accepted by its schema")
+    which.add_argument("--none", action="store_true", help="the topic has no schema any more")
+    rule.add_argument(
+        "--mode",
+        choices=("refuse", "dead_letter"),
+        help="what becomes of other values: refused (default), or buried as dead letters",
+    )
     delete = verbs.add("delete", "Delete a version, or all of a subject.", _delete)
-    delete.add_argument("subject")
-    delete.add_argument("--version", type=int, metavar="N")
+    _add_subject(delete)
+    delete.add_argument("--version", type=whole(1), metavar="N", help="only this one (default: all)")
     return verbs.command()
 
 
+def _add_subject(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("subject", metavar="SUBJECT", help="its name")
+
+
 def _add_text(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("subject")
-    parser.add_argument("file", help="JSON Schema or Avro; - is standard input")
+    _add_subject(parser)
+    parser.add_argument("file", metavar="FILE", help="JSON Schema or Avro; - is standard input")
     parser.add_argument(
-        "--kind", type=str.upper, choices=[kind.value for kind in SchemaKind], default=SchemaKind.JSON.value
+        "--kind",
+        type=str.upper,
+        choices=[kind.value for kind in SchemaKind],
+        default=SchemaKind.JSON.value,
+        help=f"default: {SchemaKind.JSON.value}",
     )
 
 
 def _text(options: argparse.Namespace) -> str:
+    if options.file == _STDIN:
+        tell_typist("the schema")
     data = sys.stdin.buffer.read() if options.file == _STDIN else Path(options.file).read_bytes()
     try:
         return data.decode()
@@ -72,13 +97,23 @@ def _list(host: Host, options: argparse.Namespace) -> None:
         mode = registry.compatibility_of(subject).value
         rows.append((subject, latest.kind.value, latest.version, latest.id, versions, mode))
     columns = ("Subject", "Kind", "Latest", "Id", "Versions", "Compatibility")
-    print_rows(columns, rows, as_json=options.json, none="There is no schema.")
+    print_rows(columns, rows, as_json=options.json, none="There is no schema; brokerscope schemas register makes one.")
 
 
 def _describe(host: Host, options: argparse.Namespace) -> None:
-    found = SchemaAdmin(host).registry.version(options.subject, options.version or "latest")
-    facts = [("Subject", found.subject), ("Version", found.version), ("Id", found.id), ("Kind", found.kind.value)]
-    print_facts([*facts, ("Text", found.text)], as_json=options.json)
+    registry = SchemaAdmin(host).registry
+    found = registry.version(options.subject, options.version or "latest")
+    versions = registry.versions(options.subject)
+    facts: list[tuple[str, object]] = [
+        ("Subject", found.subject),
+        ("Version", found.version),
+        ("Versions", list(versions) if options.json else ", ".join(map(str, versions))),
+        ("Compatibility", registry.compatibility_of(options.subject).value),
+        ("Id", found.id),
+        ("Kind", found.kind.value),
+        ("Text", found.text),
+    ]
+    print_facts(facts, as_json=options.json)
 
 
 def _register(host: Host, options: argparse.Namespace) -> None:
@@ -106,29 +141,42 @@ def _diff(host: Host, options: argparse.Namespace) -> None:
 
 
 def _compatibility(host: Host, options: argparse.Namespace) -> None:
-    mode = next(kind for kind in Compatibility if kind.value == options.mode)
-    SchemaAdmin(host).set_compatibility(mode, options.subject)
+    admin = SchemaAdmin(host)
+    if options.mode is not None:
+        admin.set_compatibility(next(kind for kind in Compatibility if kind.value == options.mode), options.subject)
+    elif options.subject:
+        admin.registry.version(options.subject)  # of one that is not there, nothing is said
+    mode = admin.registry.compatibility_of(options.subject).value
     say(
-        f"{options.subject or 'Every subject without a mode of its own'} is {options.mode}.",
+        f"{options.subject or 'Every subject without a mode of its own'} is {mode}.",
         as_json=options.json,
         subject=options.subject,
-        compatibility=options.mode,
+        compatibility=mode,
     )
 
 
 def _rule(host: Host, options: argparse.Namespace) -> None:
-    rule = None if options.subject is None else SchemaRule(options.subject, options.mode)
-    SchemaAdmin(host).set_rule(options.topic, rule)
-    what = "is held to no schema" if rule is None else f"is held to {rule.subject} ({rule.mode})"
-    say(f"{options.topic} {what}.", as_json=options.json, topic=options.topic, subject=options.subject)
+    admin = SchemaAdmin(host)
+    if options.mode is not None and options.subject is None:
+        raise CommandError("--mode says what becomes of values that a schema refuses; name that with --subject.")
+    if options.none or options.subject is not None:
+        rule = None if options.none else SchemaRule(options.subject, options.mode or "refuse")
+        admin.set_rule(options.topic, rule)
+    else:
+        rule = admin.rule(options.topic)
+    say(
+        f"{options.topic} {'is held to no schema' if rule is None else f'is held to {rule.subject} ({rule.mode})'}.",
+        as_json=options.json,
+        topic=options.topic,
+        subject=None if rule is None else rule.subject,
+        mode=None if rule is None else rule.mode,
+    )
 
 
 def _delete(host: Host, options: argparse.Namespace) -> None:
     admin = SchemaAdmin(host)
     if options.version is None:
         versions = admin.delete_subject(options.subject)
-    elif options.version < 1:
-        raise BrokerError(ErrorCode.UNKNOWN_SCHEMA_VERSION, f"{options.subject} {options.version}")
     else:
         admin.delete_version(options.subject, options.version)
         versions = (options.version,)

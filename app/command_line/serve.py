@@ -8,7 +8,11 @@ import signal
 import threading
 from pathlib import Path
 
+from app.command_line.errors import CommandError
+from app.command_line.numbers import whole
 from app.command_line.output import print_json
+from app.command_line.parser import Parser
+from app.command_line.target import check_directory
 from app.command_line.verbs import Command
 from broker_core import BrokerHost, HostConfig, LogConfig
 from broker_core.clients.remote.broker import DEFAULT_PORT
@@ -16,7 +20,6 @@ from broker_core.doors.connections import Connections
 from broker_core.doors.guard.access import Access
 from broker_core.doors.http.door import HttpDoor
 from broker_core.doors.wire.door import WireDoor
-from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.config import Durability
 
 HTTP_PORT = 8_080
@@ -25,7 +28,7 @@ LOOPBACK = "127.0.0.1"
 
 def command() -> Command:
     """The parser of the command, and what runs it."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="brokerscope serve",
         description="A broker without a window. Ctrl+C or a polite kill closes it well; with --data everything is "
         "there again at the next start.",
@@ -37,18 +40,34 @@ def command() -> Command:
         default="fsync",
         help="file survives the process, fsync a power cut (default)",
     )
-    parser.add_argument("--address", default=LOOPBACK, help=f"default: {LOOPBACK}; any other needs a token")
+    parser.add_argument(
+        "--address", default=LOOPBACK, metavar="ADDRESS", help=f"default: {LOOPBACK}; any other needs a token"
+    )
     parser.add_argument(
         "--http", type=_port, default=HTTP_PORT, metavar="PORT", help=f"default: {HTTP_PORT}; 0 any, off none"
     )
     parser.add_argument(
         "--wire", type=_port, default=DEFAULT_PORT, metavar="PORT", help=f"default: {DEFAULT_PORT}; 0 any, off none"
     )
-    parser.add_argument("--token", help="who knows it may do everything; nobody else may anything")
+    parser.add_argument("--token", metavar="TOKEN", help="who knows it may do everything; nobody else may anything")
     parser.add_argument("--access", type=Path, metavar="FILE", help="TOML: principals with tokens, and what each may")
-    parser.add_argument("--name", action="append", default=[], help="another name by which clients call this machine")
-    parser.add_argument("--origin", action="append", default=[], help="a site whose pages may use the broker")
-    parser.add_argument("--create-topics", type=int, default=0, metavar="N", help="unknown topics get N partitions")
+    parser.add_argument(
+        "--name",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="another name of this machine for clients; repeatable",
+    )
+    parser.add_argument(
+        "--origin", action="append", default=[], metavar="URL", help="a site whose pages may use the broker; repeatable"
+    )
+    parser.add_argument(
+        "--create-topics",
+        type=whole(0),
+        default=0,
+        metavar="N",
+        help="unknown topics are made, with N partitions (default: 0, they are not)",
+    )
     parser.add_argument("--json", action="store_true", help="say where the doors are as one JSON line")
     return parser, serve
 
@@ -57,13 +76,13 @@ def _port(text: str) -> int | None:
     if text == "off":
         return None
     if not text.isdigit() or int(text) > 65_535:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a port nor off")
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a port from 0 to 65535 nor off")
     return int(text)
 
 
 def _access(options: argparse.Namespace) -> Access:
     if options.access is not None and options.token is not None:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, "give --token or --access, not both")
+        raise CommandError("--token and --access both say who may come in; leave one out.")
     if options.access is not None:
         return Access.of_file(options.access)
     return Access.of_token(options.token) if options.token is not None else Access()
@@ -72,7 +91,7 @@ def _access(options: argparse.Namespace) -> Access:
 def serve(options: argparse.Namespace) -> int:
     """Open the broker and its doors, wait for a signal, close everything. Raises what keeps them from opening."""
     if options.http is None and options.wire is None:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, "a broker without a door serves nobody: give --http or --wire")
+        raise CommandError("A broker without a door serves nobody; leave --http or --wire open.")
     access = _access(options)
     durability: Durability = "memory" if options.data is None else options.durability
     config = HostConfig(log=LogConfig(durability=durability), auto_create_partitions=options.create_topics)
@@ -80,6 +99,7 @@ def serve(options: argparse.Namespace) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda _number, _frame: over.set())
     if options.data is not None:
+        check_directory(options.data)
         options.data.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as opened:
         host = opened.enter_context(BrokerHost(options.data, config))

@@ -8,10 +8,12 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from app.command_line.errors import CommandError, with_hint
 from broker_core import BrokerHost, HostConfig, LogConfig
 from broker_core.clients.host import Host
 from broker_core.clients.remote.broker import DEFAULT_PORT, RemoteBroker
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.engine.data_directory import is_data_directory
+from broker_core.errors import BrokerError
 
 BROKER_VARIABLE = "BROKERSCOPE_BROKER"
 TOKEN_VARIABLE = "BROKERSCOPE_TOKEN"
@@ -26,7 +28,7 @@ def address_of(text: str) -> tuple[str, int]:
     elif not host and ":" not in text:
         host, port = "", text
     if not port.isdigit() or not 0 < int(port) < 65_536:
-        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT")
+        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT, HOST or :PORT")
     return host.strip("[]") or LOOPBACK, int(port)
 
 
@@ -44,19 +46,39 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="JSON lines for programs instead of tables for people")
 
 
+def check_directory(path: Path) -> None:
+    """Raises CommandError where `path` is something else than an empty folder or a broker's: it is not filled."""
+    if path.exists() and not path.is_dir():
+        raise CommandError(f"{path} is a file; a data directory is a folder.")
+    if path.is_dir() and not is_data_directory(path) and any(each.name != "lost+found" for each in path.iterdir()):
+        raise CommandError(f"{path} holds other things than a broker's; name an empty folder, or a new one.")
+
+
 @contextlib.contextmanager
 def opened(options: argparse.Namespace) -> Iterator[Host]:
-    """The broker that `add_target`'s options mean, closed at the end.
-
-    Raises CONNECTION_LOST, UNAUTHORIZED, DIRECTORY_IN_USE, and UNKNOWN_DIRECTORY's like where there is no directory.
-    """
-    if options.data is not None:
-        if not options.data.is_dir():
-            raise BrokerError(ErrorCode.STORAGE_ERROR, f"{options.data} is no directory; brokerscope serve makes one")
-        with BrokerHost(options.data, HostConfig(log=LogConfig(durability="fsync"))) as host:
+    """The broker that `add_target`'s options mean, closed at the end. Raises CommandError for what it refuses."""
+    try:
+        with _host(options) as host:
             yield host
-        return
-    address, port = options.broker or address_of(os.environ.get(BROKER_VARIABLE) or f"{LOOPBACK}:{DEFAULT_PORT}")
+    except BrokerError as error:
+        raise CommandError(with_hint(error)) from error
+
+
+def counts_since_start(host: Host) -> bool:
+    """False where the broker was opened for this command alone: it has counted nothing."""
+    return isinstance(host, RemoteBroker)
+
+
+def _host(options: argparse.Namespace) -> contextlib.AbstractContextManager[Host]:
+    if options.data is not None:
+        if not options.data.exists():
+            raise CommandError(f"{options.data} is not there; brokerscope serve --data {options.data} makes it.")
+        check_directory(options.data)
+        return BrokerHost(options.data, HostConfig(log=LogConfig(durability="fsync")))
+    variable = os.environ.get(BROKER_VARIABLE)
+    try:
+        address, port = options.broker or address_of(variable or f"{LOOPBACK}:{DEFAULT_PORT}")
+    except argparse.ArgumentTypeError as error:
+        raise CommandError(f"${BROKER_VARIABLE}: {error}.") from error
     token = options.token or os.environ.get(TOKEN_VARIABLE)
-    with RemoteBroker(address, port, token=token, client="brokerscope") as broker:
-        yield broker
+    return RemoteBroker(address, port, token=token, client="brokerscope")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
+from app.command_line.parser import Parser
 from app.command_line.target import add_target, opened
 from broker_core.clients.host import Host
 
@@ -17,7 +18,7 @@ class Verbs:
     """A parser whose verbs each get a broker and their options; what a verb returns, where it is no int, is 0."""
 
     def __init__(self, name: str, about: str) -> None:
-        self.parser = argparse.ArgumentParser(prog=f"brokerscope {name}", description=about)
+        self.parser = Parser(prog=f"brokerscope {name}", description=about)
         self._verbs = self.parser.add_subparsers(metavar="VERB", required=True)
 
     def add(self, name: str, about: str, run: Verb) -> argparse.ArgumentParser:

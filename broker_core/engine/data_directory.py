@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import struct
+from pathlib import Path
 
 import crc32c
 import msgspec
@@ -43,6 +44,11 @@ def _read_catalog(data: bytes) -> Catalog:
     if int(head[1], 16) != crc32c.crc32c(text) or data[-2:] != b"}\n":
         raise ValueError("its checksum does not hold")
     return msgspec.json.decode(text, type=Catalog)
+
+
+def is_data_directory(path: Path) -> bool:
+    """True where a broker has opened `path` before."""
+    return (path / _LOCK_FILE).is_file()
 
 
 class KeptQueue(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from broker_core.lab.references import check_references
-from broker_core.lab.scenario_errors import told
+from broker_core.lab.scenario_errors import fault
 from broker_core.lab.specs import (
     ConsumerSpec,
     GroupSpec,
@@ -74,4 +74,5 @@ def _convert(document: Document) -> Scenario:
     try:
         return msgspec.convert(document.value, Scenario)
     except msgspec.ValidationError as error:
-        raise told(error, document, Scenario) from error
+        path, sentence = fault(error, document.value, Scenario)
+        raise YamlError(document.line_of(path), sentence) from error

@@ -1,4 +1,4 @@
-"""What is wrong in a scenario, told in the words of who writes YAML: no type of Python's, and what would be right."""
+"""What is wrong in what somebody wrote, in the words of YAML and JSON: no type of Python's, and what would be right."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 import msgspec
 
 from broker_core.errors import ErrorCode
-from broker_core.lab.strict_yaml import Document, Path, YamlError
+from broker_core.lab.strict_yaml import Path
 
 _SHORT = 40  # letters of a value that are quoted
 _FEW = 20  # names that a sentence can list
@@ -40,33 +40,32 @@ class _Place(NamedTuple):
     kind: Any
 
 
-def told(error: msgspec.ValidationError, document: Document, whole: type[msgspec.Struct]) -> YamlError:
-    """`error`, which came of converting `document` into `whole`, as a sentence with its line."""
+def fault(
+    error: msgspec.ValidationError, value: Any, whole: type[msgspec.Struct], called: str = "the scenario"
+) -> tuple[Path, str]:
+    """Where the fault is, and a sentence: `error` came of converting `value` into `whole`, which it is `called`."""
     sentence, _, steps = str(error).partition(" - at ")
-    place = _followed(steps.strip("`").removeprefix("$"), document.value, whole)
-    found = _at(document.value, place.path)
+    path, kind = _followed(steps.strip("`").removeprefix("$"), value, whole)
+    found = _at(value, path)
     if unknown := re.search(r"unknown field `([^`]*)`", sentence):
         key = unknown.group(1)
-        known = list(_keys(_structs(place.kind, found)))
-        return YamlError(document.line_of((*place.path, key)), f"the key '{key}' is not known here{_known(key, known)}")
-    line = document.line_of(place.path)
+        return (*path, key), f"the key '{key}' is not known here{_known(key, list(_keys(_structs(kind, found))))}"
     if missing := re.search(r"missing required field `([^`]*)`", sentence):
-        where = f" in {_name(place.path)}" if place.path else ""
-        words = list(_words(_keys(_structs(place.kind, found)).get(missing.group(1))))
-        return YamlError(line, f"the key '{missing.group(1)}' is missing{where}{_known('', words)}")
-    name = _name(place.path)
-    if words := list(_words(place.kind)):
+        where = f" in {_name(path)}" if path else ""
+        words = list(_words(_keys(_structs(kind, found)).get(missing.group(1))))
+        return path, f"the key '{missing.group(1)}' is missing{where}{_known('', words)}"
+    name = _name(path) or called
+    if words := list(_words(kind)):
         wrong = "nothing" if found is None else f"'{_shortened(str(found))}'"
-        return YamlError(line, f"{name} cannot be {wrong}{_known(str(found), words)}")
+        return path, f"{name} cannot be {wrong}{_known(str(found), words)}"
     if length := re.fullmatch(r"Expected `array` of length (\d+), got (\d+)", sentence):
-        return YamlError(line, f"{name} must be a list of {length[1]}, not of {length[2]}.")
+        return path, f"{name} must be a list of {length[1]}, not of {length[2]}."
     if wanted := re.match(r"Expected `([^`]*)`, got", sentence):
-        return YamlError(line, f"{name} must be {_wanted(wanted[1].split(' | '))}, {_but(wanted[1], found)}.")
+        return path, f"{name} must be {_wanted(wanted[1].split(' | '))}, {_but(wanted[1], found)}."
     if sentence == "Number out of range":
-        return YamlError(line, f"{name} is a number that is too large.")
+        return path, f"{name} is a number that is too large."
     # What a part of a scenario has against itself is a sentence already.
-    own = sentence.removeprefix(f"{ErrorCode.INVALID_CONFIG.sentence}: ").rstrip(".")
-    return YamlError(line, f"{name}: {own}.")
+    return path, f"{name}: {sentence.removeprefix(f'{ErrorCode.INVALID_CONFIG.sentence}: ').rstrip('.')}."
 
 
 def _wanted(kinds: list[str]) -> str:
@@ -119,9 +118,9 @@ def _known(found: str, known: list[str]) -> str:
 
 
 def _name(path: Path) -> str:
-    """How a sentence calls the place: its key, or which entry of what."""
+    """How a sentence calls the place: its key, or which entry of what; "" for the whole."""
     if not path:
-        return "the scenario"
+        return ""
     last = path[-1]
     return last if isinstance(last, str) else f"entry {last + 1} of {_name(path[:-1])}"
 

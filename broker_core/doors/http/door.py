@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import socket
 import threading
@@ -165,8 +166,10 @@ def listen(address: str, port: int) -> socket.socket:
     except (OSError, OverflowError, UnicodeError) as error:
         listener.close()
         reason = getattr(error, "strerror", None) or str(error)
+        busy = getattr(error, "errno", None) in {errno.EADDRINUSE, errno.EACCES}
         raise BrokerError(
             ErrorCode.INVALID_CONFIG,
-            f"nothing can listen on {address or 'all addresses'}, port {port} ({reason}); choose another port",
+            f"nothing can listen on {address or 'all addresses'}, port {port} ({reason}); choose another "
+            f"{'port' if busy else 'address or port'}",
         ) from error
     return listener

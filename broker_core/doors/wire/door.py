@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import secrets
 import socket
@@ -89,8 +90,10 @@ class WireDoor:
                 place = f"{self.address}:{self.port}"
                 # asyncio and socket tell the address once more, in brackets, behind the reason.
                 number = getattr(error, "errno", None) or 0
-                reason = os.strerror(number) if number > 0 else str(error)
-                raise ConfigError(f"nothing can listen on {place} ({reason}); choose another port") from error
+                reason = os.strerror(number) if number > 0 else str(getattr(error, "strerror", None) or error)
+                other = "port" if number in {errno.EADDRINUSE, errno.EACCES} else "address or port"
+                about = f"nothing can listen on {place} ({reason.partition(' (while')[0]}); choose another {other}"
+                raise ConfigError(about) from error
             undo.callback(listener.close)
             self._server = self._loop.run_until_complete(
                 self._loop.create_server(lambda: WireConnection(self), sock=listener, backlog=BACKLOG)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import signal
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,7 @@ from app.cli import main
 from broker_core import BrokerHost, HostConfig, LogConfig
 from broker_core.doors.wire.door import WireDoor
 
-Run = Callable[..., str]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class Shell:
@@ -57,3 +60,31 @@ def shell(request: Any, tmp_path: Path, capsys: Any, monkeypatch: Any) -> Iterat
             yield Shell(["--broker", f"127.0.0.1:{door.port}"], capsys, monkeypatch)
         finally:
             door.close()
+
+
+@contextmanager
+def served(*words: str) -> Iterator[tuple[dict[str, Any], subprocess.Popen[str]]]:
+    """A broker in a process of its own: where its doors are, and the process."""
+    process = subprocess.Popen(
+        [sys.executable, "main.py", "serve", "--http", "0", "--wire", "0", "--json", *words],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line, process.stderr.read() if process.stderr else ""
+    try:
+        yield json.loads(line), process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        process.wait(timeout=20)
+
+
+def run(*words: str, capsys: Any) -> str:
+    """What a command that must succeed writes to standard output."""
+    capsys.readouterr()
+    assert main(list(words)) == 0
+    return str(capsys.readouterr().out)

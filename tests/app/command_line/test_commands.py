@@ -10,7 +10,7 @@ from tests.app.command_line.conftest import Shell
 
 
 def test_a25_topics_are_created_configured_filled_trimmed_and_deleted(shell: Shell) -> None:
-    assert "There is no topic." in shell("topics", "list")
+    assert "There is no topic; brokerscope topics create makes one." in shell("topics", "list")
     assert "Created orders" in shell("topics", "create", "orders", "--partitions", 2, "--retention-ms", 5000)
     assert shell.rows("produce", "orders", "a", "b", "--partition", 1) == [
         {"topic": "orders", "partition": 1, "offset": 0},
@@ -48,19 +48,31 @@ def test_a25_json_lines_carry_key_headers_and_any_value(shell: Shell) -> None:
     assert (second["key"], second["value"]) == ("gone", None)
     shell("produce", "orders", "--lines-are-json", typed='{"valu": 1}\n')
     assert shell.code == 2
-    assert "line 1" in shell.error
+    assert shell.error == (
+        "brokerscope: Line 1 is not such a message: the key 'valu' is not known here; did you mean 'value'?\n"
+    )
+    for wrong, why in (
+        ('{"key": 7}', "is not such a message: key must be text, not 7; put it in quotes."),
+        ("[1]", "is not such a message: it must be keys with values, not a list."),
+        ("{", "is not JSON (Input data was truncated)."),
+    ):
+        shell("produce", "orders", "--lines-are-json", typed=f'{{"value": 1}}\n{wrong}\n')
+        assert shell.error == f"brokerscope: Line 2 {why}\n"
 
 
 def test_a25_a_group_commits_what_was_printed_and_can_be_reset(shell: Shell) -> None:
     shell("topics", "create", "orders")
     shell("produce", "orders", "a", "b", "c")
     assert [one["value"] for one in shell.rows("consume", "orders", "--group", "g", "--count", 2)] == ["a", "b"]
-    (at,) = shell.rows("groups", "describe", "g")
-    assert (at["committed"], at["lag"]) == (2, 1)
+    (group,) = shell.rows("groups", "describe", "g")
+    (at,) = group["offsets"]
+    assert (group["state"], group["members"], at["committed"], at["lag"]) == ("Empty", 0, 2, 1)
+    told = shell("groups", "describe", "g")
+    assert "State       Empty\n" in told and "orders" in told
     (row,) = shell.rows("groups", "list")
     assert (row["group"], row["state"], row["lag"]) == ("g", "Empty", 1)
     assert shell.rows("groups", "reset-offsets", "g", "--shift-by", -1)[0]["to"] == 1
-    assert shell.rows("groups", "describe", "g")[0]["committed"] == 2, "a preview changes nothing"
+    assert shell.rows("groups", "describe", "g")[0]["offsets"][0]["committed"] == 2, "a preview changes nothing"
     shell("groups", "reset-offsets", "g", "--to-earliest", "--apply")
     assert [one["value"] for one in shell.rows("consume", "orders", "--group", "g", "--count", 3)] == ["a", "b", "c"]
     assert "Nobody is in g" in shell("groups", "members", "g")
@@ -110,12 +122,16 @@ def test_a25_schemas_are_registered_checked_compared_and_ruled(shell: Shell, tmp
     assert shell.rows("schemas", "diff", "order", 1)[0]["what"] == "changed"
     shell("topics", "create", "orders")
     assert shell("schemas", "rule", "orders", "--subject", "nobody") == ""
-    assert (shell.code, shell.error) == (2, "brokerscope: There is no such subject: nobody.\n")
+    assert (shell.code, shell.error.count("\n")) == (2, 1)
+    assert shell.error.startswith("brokerscope: There is no such subject: nobody; brokerscope schemas list says")
     shell("schemas", "rule", "orders", "--subject", "order")
+    for _ in "looking changes nothing":
+        assert shell("schemas", "rule", "orders") == "orders is held to order (refuse).\n"
     shell("produce", "orders", '{"id": 1}')
     assert shell.code == 2
     assert "/id" in shell.error
-    shell("schemas", "rule", "orders")
+    shell("schemas", "rule", "orders", "--none")
+    assert shell.rows("schemas", "rule", "orders") == [{"topic": "orders", "subject": None, "mode": None}]
     shell("produce", "orders", '{"id": 1}')
     assert shell.code == 0
     shell("schemas", "delete", "order", "--version", 1)
@@ -139,10 +155,10 @@ def test_a25_dead_letters_are_listed_explained_redriven_and_purged(shell: Shell)
     shell("dlq", "redrive", "orders")
     assert (shell.code, "--all" in shell.error) == (2, True)
     assert len(shell.rows("dlq", "redrive", "orders", "--all", "--dry-run")) == 2
-    shell("schemas", "rule", "orders")
+    shell("schemas", "rule", "orders", "--none")
     assert "Redrove 1 dead letter of" in shell("dlq", "redrive", "orders", 0)
     assert "Purged 1 dead letter of" in shell("dlq", "purge", "orders", "--all")
-    assert "has no such dead letters" in shell("dlq", "list", "orders")
+    assert shell("dlq", "list", "orders") == "orders has no dead letters.\n"
     # The window in which a purge can be undone ends with the process that did it.
     told = shell("dlq", "undo-purge", "orders")
     assert "Brought back 1" in told if shell.running else shell.code == 2 or "Brought back 0" in told
@@ -175,7 +191,6 @@ def test_names_and_payloads_are_data_and_never_markup_for_the_terminal(shell: Sh
         ("dlq", "list", "nothing"),
         ("schemas", "describe", "nothing"),
         ("produce", "nothing", "a"),
-        ("produce", "nothing", "a", "--header", "broken"),
         ("topics", "configure", "nothing"),
         ("topics", "create", "\udcff"),
         ("topcis", "list"),
@@ -208,7 +223,7 @@ def test_a_line_that_is_refused_ends_it_and_the_lines_before_it_are_counted(shel
     shell("topics", "create", "orders")
     told = shell("produce", "orders", "--lines-are-json", typed='{"value": 1}\nnonsense\n{"value": 2}\n')
     assert told == "Published 1 message to orders, and no more:\n"
-    assert (shell.code, "line 2" in shell.error) == (2, True)
+    assert (shell.code, "Line 2 is not JSON" in shell.error) == (2, True)
     assert [one["value"] for one in shell.rows("consume", "orders", "--count", 1, "--timeout", 5)] == ["1"]
 
 
@@ -237,6 +252,7 @@ def test_a_schema_that_is_no_text_is_one_sentence(shell: Shell, tmp_path) -> Non
         ("consume", "t", "--timeout", "-1"),
         ("consume", "t", "--timeout", "nan"),
         ("produce", "t", "a", "--ttl-ms", "-1"),
+        ("produce", "t", "a", "--header", "broken"),
         ("http-produce", "--topic", "t", "--count", "-3"),
     ],
 )
@@ -244,7 +260,7 @@ def test_numbers_that_make_no_sense_are_refused_before_anything_is_done(words: t
     with pytest.raises(SystemExit) as ended:
         main(list(words))
     assert ended.value.code == 2
-    assert "is not a" in capsys.readouterr().err
+    assert " is not " in capsys.readouterr().err
 
 
 def test_a_table_in_a_pipe_is_not_folded_and_numbers_stand_to_the_right(capsys) -> None:
@@ -254,9 +270,3 @@ def test_a_table_in_a_pipe_is_not_folded_and_numbers_stand_to_the_right(capsys) 
         f"{'n' * 300}  1,000",
         f"m{' ' * 301}    -",
     ]
-
-
-@pytest.mark.parametrize("words", [("topcis", "list"), ("comsume", "t")])
-def test_a_mistyped_command_is_told_what_was_meant(words: tuple[str, ...], capsys) -> None:
-    assert main(list(words)) == 2
-    assert "did you mean" in capsys.readouterr().err

@@ -9,8 +9,6 @@ import socket
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,36 +18,9 @@ from app.cli import main
 from app.command_line.target import address_of
 from spark_reports.parts import PARTS
 from spark_reports.request import FORMATS
+from tests.app.command_line.conftest import ROOT, run, served
 
 TOKEN = "correct-horse-battery"
-ROOT = Path(__file__).resolve().parents[3]
-
-
-@contextmanager
-def served(*words: str) -> Iterator[tuple[dict[str, Any], subprocess.Popen[str]]]:
-    """A broker in a process of its own: where its doors are, and the process."""
-    process = subprocess.Popen(
-        [sys.executable, "main.py", "serve", "--http", "0", "--wire", "0", "--json", *words],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    line = process.stdout.readline()
-    assert line, process.stderr.read() if process.stderr else ""
-    try:
-        yield json.loads(line), process
-    finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-        process.wait(timeout=20)
-
-
-def run(*words: str, capsys: Any) -> str:
-    capsys.readouterr()
-    assert main(list(words)) == 0
-    return str(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])

@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -178,10 +179,11 @@ def test_an_interruption_when_reading_begins_or_ends_leaves_the_turn_to_others(
 ):
     take, give_back = Watch.take, Watch.give_back
     left = {where: KeyboardInterrupt()}
+    lock: Any = place.host.lock
 
     def begin(watch: Watch) -> bool:
         taken = take(watch)
-        place.host.lock.release()
+        lock.release()
         if "take" in left:
             raise left.pop("take")
         return taken
@@ -196,7 +198,7 @@ def test_an_interruption_when_reading_begins_or_ends_leaves_the_turn_to_others(
         monkeypatch.setattr(Watch, "take", begin)
         monkeypatch.setattr(Watch, "give_back", end)
         # The broker answers only when this thread has begun to read: else the link's thread could be there before it.
-        place.host.lock.acquire()
+        lock.acquire()
         with pytest.raises(KeyboardInterrupt):
             producer.publish("t", b"1")
         monkeypatch.undo()
