@@ -58,6 +58,11 @@ class UndoStack(QObject):
         self._undone.clear()
         self.changed.emit()
 
+    def pass_final(self) -> None:
+        """It is known by now that the very last action stays done; what was done before it is undone next."""
+        self._final = ""
+        self.changed.emit()
+
     @property
     def last(self) -> Step | None:
         """What is undone next."""

@@ -30,7 +30,7 @@ class UndoHandlers(QObject):
         # What was asked of the engine and not answered yet, in order.
         self._asked: deque[_BrokerStep] = deque()
         stack, registry, player = desk.undo, desk.registry, desk.player
-        registry.bind(UNDO, stack.undo, stack.why_no_undo)
+        registry.bind(UNDO, self._undo, stack.why_no_undo)
         registry.bind(REDO, stack.redo, stack.why_no_redo)
         desk.window.status.undoWanted.connect(lambda: registry.trigger(UNDO))
         stack.changed.connect(self._show)
@@ -38,6 +38,16 @@ class UndoHandlers(QObject):
         player.refused.connect(self._refused)
         player.opened.connect(self._forget)
         self._show()
+
+    def _undo(self) -> None:
+        stack = self._desk.undo
+        if stack.final and stack.last is not None:
+            # Who asks just now means the last action, not one before it.
+            words = tr("{why} Once more undoes: {what}", why=stack.final, what=stack.last.title)
+            stack.pass_final()
+            self._desk.say(words)
+        else:
+            stack.undo()
 
     def _forget(self) -> None:
         self._asked.clear()

@@ -76,6 +76,11 @@ def test_what_cannot_be_undone_says_why_and_offers_no_button(hand: Hand) -> None
     assert hand.workbench.desk.undo.final.startswith("A topic cannot be given fewer partitions")
     hand.workbench.registry.trigger("undo")
     hand.show()
+    assert said(hand).startswith("A topic cannot be given fewer partitions")
+    assert said(hand).endswith("Once more undoes: moved indexer-4 to auditors")
+    assert "indexer-4" in hand.members("auditors"), "nobody has asked for that yet"
+    hand.workbench.registry.trigger("undo")
+    hand.show()
     assert said(hand) == "Moved indexer-4 to the bench."
 
 
