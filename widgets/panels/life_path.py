@@ -133,7 +133,9 @@ class LifePath(QWidget):
         line.addWidget(moment)
         line.addWidget(word)
         if step.later:
-            line.addWidget(plain_label(tr("later than the moment shown"), "muted", cell))
+            later = plain_label(tr("yet to come"), "muted", cell)
+            set_plain_tip(later, tr("later than the moment shown"))
+            line.addWidget(later)
         line.addStretch(1)
         column.addLayout(line)
         if step.detail:

@@ -99,3 +99,19 @@ def test_an_inspector_shows_facts_that_it_was_given(qtbot, qapp):
     assert not panel.payload.isVisible()
     panel.set_facts(None)
     assert panel.facts() is None
+
+
+def test_the_life_of_a_message_is_seen_without_scrolling(qtbot, qapp):
+    panel = InspectorPanel()
+    qtbot.addWidget(panel)
+    panel.resize(300, 260)
+    panel.show()
+    facts = InspectorFacts(
+        "Message",
+        "builds/0 at 22",
+        "Dead-lettered",
+        (("Message", tuple((f"Fact {number}", "x") for number in range(20))),),
+        steps=(step(1), step(2, later=True)),
+    )
+    panel.set_facts(facts)
+    qtbot.waitUntil(lambda: panel.life.visibleRegion().boundingRect().height() > 40)
