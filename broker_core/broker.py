@@ -60,7 +60,7 @@ class Broker(BrokerAdmin, BrokerQueues, BrokerViews):
         INVALID_RECORD, STORAGE_ERROR.
         """
         self._partition(name, 0).check(messages, largest_bytes)
-        self._check_priorities(name, messages)
+        self._check_fields(name, messages)
 
     def publish(self, now_ns: int, name: str, message: Message, *, client: str) -> Reply[Published | None]:
         """Append `message` to a topic or queue; where it landed, or None where the flow policy dropped it.
@@ -92,7 +92,7 @@ class Broker(BrokerAdmin, BrokerQueues, BrokerViews):
         again. Raises or fails with what `PartitionLog.append_batch` raises, too.
         """
         topic = self._topic(name)
-        self._check_priorities(name, messages)
+        self._check_fields(name, messages)
         reply: Reply[Published | None] = Reply()
 
         def admit(admitted_ns: int) -> None:

@@ -73,7 +73,7 @@ class BrokerQueues(BrokerState):
         self.queue(lease.queue).release(now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt)
 
     def extend(self, now_ns: int, lease: Lease, lease_ms: float | None = None) -> Lease:
-        """The lease with its new end, `lease_ms` from now. Raises INVALID_LEASE, INVALID_REQUEST."""
+        """The lease with its new end, `lease_ms` from now, a week at most. Raises INVALID_LEASE, INVALID_REQUEST."""
         deadline_ns = self.queue(lease.queue).extend(
             now_ns, lease.partition, lease.offset, lease.holder, lease_ms, attempt=lease.attempt
         )

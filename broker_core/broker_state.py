@@ -24,6 +24,7 @@ from broker_core.log.group_commit import GroupCommit
 from broker_core.log.partition_log import PartitionLog
 from broker_core.log.partitioners import Partitioner
 from broker_core.log.producer_ids import ProducerIds
+from broker_core.log.reserved_headers import check_lifetimes
 from broker_core.log.topic_log import TopicLog
 from broker_core.messages import Message
 from broker_core.names import check_name
@@ -191,8 +192,9 @@ class BrokerState:
 
     # -- inside
 
-    def _check_priorities(self, name: str, messages: Sequence[Message]) -> None:
-        """Raises INVALID_RECORD where `name` is a queue that has no level for one of these."""
+    def _check_fields(self, name: str, messages: Sequence[Message]) -> None:
+        """Raises INVALID_RECORD for a time to live out of range, or a priority that queue `name` has no level for."""
+        check_lifetimes(messages)
         queue = self._queues.get(name)
         if queue is not None:
             check_priorities(name, queue.config.priorities, messages)

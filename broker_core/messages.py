@@ -10,7 +10,8 @@ Headers = tuple[tuple[str, bytes], ...]
 class Message(msgspec.Struct, frozen=True, gc=False):
     """What a producer hands over. Keys, values and header values are bytes; the broker never looks inside.
 
-    `ttl_ms` is the time after publishing at which the message expires; `priority` 0 is the most urgent.
+    `ttl_ms` is the time after publishing at which the message expires, a century at most. `priority` 0 is the most
+    urgent.
     """
 
     value: bytes | None

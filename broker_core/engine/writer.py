@@ -12,7 +12,7 @@ import msgspec
 
 from broker_core.broker import Broker
 from broker_core.engine.data_directory import DataDirectory, KeptQueue
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offsets import FlushTicket, OffsetStore
 from broker_core.replies import Reply
 
@@ -47,6 +47,7 @@ class Writer:
         self._stopping = False
         self._waiting: list[Reply[None]] = []
         self._marks: dict[str, tuple[object, ...]] = {}
+        self._unwritable: set[str] = set()  # queues whose last state could not be put into bytes
         self._next_save_s = self._next_clean_s = 0.0
         self._saving = threading.Lock()
         self._syncing = threading.Lock()
@@ -70,13 +71,15 @@ class Writer:
         return reply
 
     def stop(self) -> None:
-        """Do everything that is to be done, and end the thread. Raises the first STORAGE_ERROR."""
+        """Do everything that is to be done, and end the thread. Raises STORAGE_ERROR for what could not be kept."""
         self._stopping = True
         self._event.set()
         self._thread.join()
         self._sync()
         self._flush()
         self.save_queues()
+        if self._unwritable:
+            raise BrokerError(ErrorCode.STORAGE_ERROR, f"what was in flight in {', '.join(sorted(self._unwritable))}")
 
     def _work(self) -> None:
         next_tick_s = time.monotonic() + self._tick_s
@@ -155,13 +158,34 @@ class Writer:
         if changed:
             self._host.locked(lambda _now: self._broker.note_unsynced())
             self._sync()
+        refused: BrokerError | None = None
         for name, (mark, kept) in changed.items():
-            self._directory.save_queue_state(name, kept)
-            self._marks[name] = mark
+            # One that cannot be saved says nothing of the others.
+            try:
+                self._directory.save_queue_state(name, kept)
+            except BrokerError as error:
+                refused = refused or error
+            except Exception as error:
+                self._tell_unwritable(name, error)
+            else:
+                self._marks[name] = mark
+                self._unwritable.discard(name)
         bins = {letters.name for letters in self._broker.bins().values()}
         for name in self._marks.keys() - set(self._broker.queue_names()) - bins:
             self._directory.forget_queue(name)
             del self._marks[name]
+        self._unwritable &= {*self._broker.queue_names(), *bins}
+        if refused is not None:
+            raise refused
+
+    def _tell_unwritable(self, name: str, error: Exception) -> None:
+        """Once, until it can be written again; it is tried at every tick."""
+        if name in self._unwritable:
+            return
+        self._unwritable.add(name)
+        sentence = f"the state of queue {name} cannot be saved ({error}): after a restart it is what it was before"
+        _log.error("%s", sentence, exc_info=error)
+        self._host.locked(lambda now_ns: self._broker.damage.say(now_ns, sentence))
 
     def _changed_queues(self, now_ns: int) -> dict[str, tuple[tuple[object, ...], KeptQueue]]:
         changed = {}

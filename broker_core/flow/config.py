@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from broker_core.errors import ConfigError
+from broker_core.limits import MAX_WAIT_MS
 
 Policy = Literal["block", "reject", "drop_newest", "drop_oldest", "priority_evict"]
 
@@ -45,7 +46,7 @@ class FlowConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `max_messages` and `max_bytes` limit what its slowest reader has not finished with; `rate_per_s` limits messages
     per second, with a `burst` on top (one second's worth where none is given). `block_timeout_ms` is how long a
-    producer waits under the policy `block`.
+    producer waits under the policy `block`, a week at most.
     """
 
     max_messages: int | None = None
@@ -62,5 +63,7 @@ class FlowConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             value = getattr(self, name)
             if value is not None and not 0 < value < float("inf"):
                 raise ConfigError(f"{name} {value} must be more than 0")
+        if self.block_timeout_ms is not None and self.block_timeout_ms > MAX_WAIT_MS:
+            raise ConfigError(f"block_timeout_ms {self.block_timeout_ms} must be at most {MAX_WAIT_MS}, a week")
         if self.burst is not None and (self.rate_per_s is None or not 1 <= self.burst < float("inf")):
             raise ConfigError(f"burst {self.burst} must be at least 1, and needs a rate_per_s")

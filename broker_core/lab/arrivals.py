@@ -14,6 +14,7 @@ import msgspec
 
 from broker_core.clock import ns_from_s
 from broker_core.lab.arrival_files import Arrival, ArrivalError, FileArrivals, from_file
+from broker_core.limits import MAX_TTL_MS
 from broker_core.messages import Message
 
 __all__ = [
@@ -62,8 +63,8 @@ class _Made(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_
             raise ValueError("tombstones must lie between 0 and 1, and need keys")
         if self.first_s is not None and not 0 <= self.first_s < math.inf:
             raise ValueError("first_s must be 0 or more")
-        if self.ttl_ms is not None and self.ttl_ms < 1:
-            raise ValueError("ttl_ms must be 1 or more")
+        if self.ttl_ms is not None and not 1 <= self.ttl_ms <= MAX_TTL_MS:
+            raise ValueError(f"ttl_ms must be from 1 to {MAX_TTL_MS}, a century")
 
 
 def _above_zero(**values: float) -> None:

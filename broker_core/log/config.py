@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from broker_core.errors import ConfigError
-from broker_core.limits import INDEX_INTERVAL_BYTES, MAX_MESSAGE_BYTES, SEGMENT_BYTES
+from broker_core.limits import INDEX_INTERVAL_BYTES, MAX_MESSAGE_BYTES, MAX_TTL_MS, SEGMENT_BYTES
 
 Durability = Literal["memory", "file", "fsync"]
 Cleanup = Literal["delete", "compact"]
@@ -57,5 +57,5 @@ _RANGES = {
     "retention_ms": (0, _FOREVER),
     "retention_bytes": (0, _FOREVER),
     "tombstone_ms": (0, _FOREVER),
-    "message_ttl_ms": (0, _FOREVER),
+    "message_ttl_ms": (0, MAX_TTL_MS),
 }

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import msgspec
 
 from broker_core.clock import NS_PER_MS
-from broker_core.limits import MAX_OWN_HEADER_BYTES
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.limits import MAX_OWN_HEADER_BYTES, MAX_TTL_MS
 from broker_core.messages import Headers, Message, StoredMessage
 
 TTL_HEADER = "brokerscope.ttl_ms"
@@ -43,6 +44,14 @@ def reserved_headers(message: Message) -> Headers:
     if message.priority:
         headers += ((PRIORITY_HEADER, b"%d" % message.priority),)
     return headers
+
+
+def check_lifetimes(messages: Sequence[Message]) -> None:
+    """Raises INVALID_RECORD where the time to live of a message is negative, or more than a century."""
+    for lifetime_ms in [message.ttl_ms for message in messages if message.ttl_ms is not None]:
+        if not 0 <= lifetime_ms <= MAX_TTL_MS:
+            about = f"a ttl_ms of {lifetime_ms}; it must be from 0 to {MAX_TTL_MS}, a century"
+            raise BrokerError(ErrorCode.INVALID_RECORD, about)
 
 
 def with_ttl(messages: Sequence[Message], ttl_ms: int) -> list[Message]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
+from broker_core.limits import MAX_WAIT_MS
 from broker_core.messages import StoredMessage
 from broker_core.queues.balancing import Memory
 from broker_core.queues.config import FIRST_COME, QueueConfig
@@ -235,11 +236,12 @@ class Queue:
     ) -> int:
         """The lease now ends `lease_ms` from now (as long as a new one where none is given); its end, in ns.
 
-        Raises INVALID_LEASE as `ack` does, INVALID_REQUEST where `lease_ms` is not positive.
+        Raises INVALID_LEASE as `ack` does, INVALID_REQUEST where `lease_ms` is not above 0, or more than a week.
         """
-        lease_ns = self._lease_ns if lease_ms is None else ns_from_ms(lease_ms)
-        if lease_ns <= 0:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"a lease of {lease_ms} ms is over at once")
+        if lease_ms is not None and not 0 < lease_ms <= MAX_WAIT_MS:
+            about = f"a lease of {lease_ms} ms; it must be more than 0 and at most {MAX_WAIT_MS}, a week"
+            raise BrokerError(ErrorCode.INVALID_REQUEST, about)
+        lease_ns = self._lease_ns if lease_ms is None else max(1, ns_from_ms(lease_ms))
         table = self.levels.table(partition)
         parts = table.held(now_ns, offset, count, holder, attempt)
         due = self._due.place_in(lease_ns, now_ns)

@@ -8,6 +8,7 @@ import msgspec
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import ConfigError
+from broker_core.limits import MAX_WAIT_MS
 
 RetryKind = Literal["none", "fixed", "exponential", "exponential_jitter"]
 KINDS: tuple[RetryKind, ...] = ("none", "fixed", "exponential", "exponential_jitter")
@@ -17,7 +18,8 @@ class RetryPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The delay after attempt n, in milliseconds.
 
     `none` waits nothing, `fixed` waits `base_ms`, `exponential` waits `base_ms * factor ** (n - 1)`, and
-    `exponential_jitter` a random part of that, from nothing to the whole ("full jitter"). Never more than `max_ms`.
+    `exponential_jitter` a random part of that, from nothing to the whole ("full jitter"). Never more than `max_ms`,
+    which is a week at most.
     """
 
     kind: RetryKind = "none"
@@ -28,8 +30,9 @@ class RetryPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ConfigError(f"retry kind {self.kind!r} must be one of {', '.join(KINDS)}")
-        if not 0 <= self.base_ms < float("inf") or not 0 <= self.max_ms < float("inf"):
-            raise ConfigError("retry base_ms and max_ms must be finite and not negative")
+        for name, value in (("base_ms", self.base_ms), ("max_ms", self.max_ms)):
+            if not 0 <= value <= MAX_WAIT_MS:
+                raise ConfigError(f"retry {name} {value} must be from 0 to {MAX_WAIT_MS}, a week")
         if not 1 <= self.factor < float("inf"):
             raise ConfigError(f"retry factor {self.factor} must be at least 1")
 

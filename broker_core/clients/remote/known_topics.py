@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.partitioners import Partitioner
-from broker_core.log.reserved_headers import counted_bytes
+from broker_core.log.reserved_headers import check_lifetimes, counted_bytes
 from broker_core.messages import Message
 from broker_core.queues.levels import check_priorities
 from broker_core.wire.topics import MetadataReply, TopicInfo
@@ -33,6 +33,7 @@ class Known:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"a batch for {name} has no messages")
         if config.cleanup == "compact" and any(message.key is None for message in messages):
             raise BrokerError(ErrorCode.INVALID_RECORD, f"{name} is compacted, so every message needs a key")
+        check_lifetimes(messages)
         if self.info.priorities:
             check_priorities(name, self.info.priorities, messages)
         limit = config.max_message_bytes

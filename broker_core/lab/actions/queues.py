@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from broker_core.flow.config import FlowConfig
 from broker_core.lab.actions.action import Action, above_zero
+from broker_core.limits import MAX_WAIT_MS
 from broker_core.queues.config import QueueConfig
 
 
@@ -96,6 +97,8 @@ class ExtendLease(_OnLease, frozen=True, tag="extend_lease"):
 
     def __post_init__(self) -> None:
         above_zero(for_s=self.for_s)
+        if self.for_s is not None and self.for_s * 1_000 > MAX_WAIT_MS:
+            raise ValueError(f"for_s must be at most {MAX_WAIT_MS // 1_000}, a week")
 
     @property
     def sentence(self) -> str:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from broker_core.flow.config import FlowConfig
 from broker_core.lab.actions.action import Action, Encoding, above_zero, decoded
-from broker_core.limits import SEGMENT_BYTES
+from broker_core.limits import MAX_TTL_MS, SEGMENT_BYTES
 from broker_core.log.config import Cleanup
 from broker_core.messages import Message
 from broker_core.plurals import counted
@@ -132,6 +132,8 @@ class Produce(Action, frozen=True, tag="produce"):
 
     def __post_init__(self) -> None:
         above_zero(rate_per_s=self.rate_per_s, ttl_ms=self.ttl_ms)
+        if self.ttl_ms is not None and self.ttl_ms > MAX_TTL_MS:
+            raise ValueError(f"ttl_ms must be at most {MAX_TTL_MS}, a century")
         if self.count < 1 or (self.rate_per_s is None and self.count > AT_ONCE_MAX):
             raise ValueError(f"count must be from 1 to {AT_ONCE_MAX}, or have a rate_per_s")
         if self.rate_per_s is not None and self.partition is not None:

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.clock import NS_PER_MS
+from broker_core.limits import MAX_WAIT_MS
 from broker_core.queues.lease import Lease
 from tests.broker_core.queues.bench import Bench
 
@@ -87,7 +88,7 @@ steps = st.lists(
 def test_starvation_is_bounded(steps):
     """Once a message has waited its level times the ageing, nothing published after it is handed out before it."""
     ageing_ms = 1_000
-    bench = Bench(priorities=4, ageing_ms=ageing_ms, lease_ms=10**9, max_attempts=1_000)
+    bench = Bench(priorities=4, ageing_ms=ageing_ms, lease_ms=MAX_WAIT_MS, max_attempts=1_000)
     waiting: dict[tuple[int, int], int] = {}
     held: list[Lease] = []
     for step, number in steps:

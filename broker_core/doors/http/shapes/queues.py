@@ -17,12 +17,13 @@ from broker_core.doors.http.shapes.basics import (
     Shape,
 )
 from broker_core.doors.http.shapes.topics import FlowSettings, LogSettings, MessageAnswer, Positive
+from broker_core.limits import MAX_WAIT_MS
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.retry import RetryPolicy
 from broker_core.snapshots import QueueView
 
-LeaseMs = Annotated[float, Meta(gt=0, le=86_400_000)]
-DelayMs = Annotated[float, Meta(ge=0, le=86_400_000)]
+LeaseMs = Annotated[float, Meta(gt=0, le=MAX_WAIT_MS)]
+DelayMs = Annotated[float, Meta(ge=0, le=MAX_WAIT_MS)]
 
 
 class RetrySettings(Request, frozen=True, kw_only=True):

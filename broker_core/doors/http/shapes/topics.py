@@ -21,6 +21,7 @@ from broker_core.doors.http.shapes.basics import (
     Shape,
 )
 from broker_core.flow.config import FlowConfig
+from broker_core.limits import MAX_TTL_MS, MAX_WAIT_MS
 from broker_core.log.config import LogConfig
 from broker_core.log.partitioners import PartitionerKind
 from broker_core.schemas.rule import SchemaRule
@@ -31,7 +32,8 @@ Positive = Annotated[int, Meta(ge=1, le=MAX_INT)]
 Limit = Annotated[int, Meta(ge=0, le=MAX_INT)]
 SegmentBytes = Annotated[int, Meta(ge=1, le=1 << 30)]
 Rate = Annotated[float, Meta(ge=0.001, le=1e9)]
-WaitMs = Annotated[float, Meta(gt=0, le=86_400_000)]
+WaitMs = Annotated[float, Meta(gt=0, le=MAX_WAIT_MS)]
+TtlMs = Annotated[int, Meta(ge=1, le=MAX_TTL_MS)]
 
 
 class LogSettings(Request, frozen=True, kw_only=True):
@@ -234,7 +236,7 @@ class Record(Request, frozen=True, kw_only=True, gc=False):
     headers: Annotated[dict[str, str], Meta(max_length=1_000)] | None = None
     encoding: Encoding = "text"
     partition: Partition | None = None
-    ttl_ms: Positive | None = None
+    ttl_ms: TtlMs | None = None
     priority: Annotated[int, Meta(ge=0, le=255)] = 0
 
 

@@ -1,0 +1,75 @@
+"""Promise: what is in flight survives a restart, even beside a queue whose state cannot be written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from broker_core.clients.admin import Admin
+from broker_core.clients.producer import Producer
+from broker_core.clients.queue_consumer import QueueConsumer
+from broker_core.engine.data_directory import DataDirectory, KeptQueue
+from broker_core.engine.host import BrokerHost
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventKind
+
+
+def kept(host: BrokerHost, name: str) -> int:
+    """How many messages of the queue are acknowledged, as it is on the disk."""
+    found = host.directory.queue_state(name)
+    assert found is not None and found.queue is not None
+    return found.queue.counts.acknowledged
+
+
+def work(host: BrokerHost, queue: str) -> None:
+    with Producer(host) as producer, QueueConsumer(host, queue) as worker:
+        producer.publish(queue, b"v")
+        delivery = worker.take()
+        assert delivery is not None
+        delivery.ack()
+
+
+def test_one_queue_that_cannot_be_written_keeps_no_other_from_it_and_is_told_of(tmp_path: Path):
+    host = BrokerHost(tmp_path)
+    told = []
+    host.events.attach(lambda event: told.append(event.cause) if event.kind is EventKind.DAMAGE else None)
+    admin = Admin(host)
+    for name in ("odd", "sound"):
+        admin.create_queue(name)
+    host.broker.queue("odd").counts.delivered = 1 << 70  # more than a file has room for
+    work(host, "sound")
+    for topic in ("t", "u"):
+        admin.create_topic(topic)  # saves the queues, too
+    assert kept(host, "sound") == 1
+    assert len(told) == 1 and "queue odd" in told[0]
+    assert any("queue odd" in sentence for sentence in admin.damage())
+    with pytest.raises(BrokerError, match="odd") as lost:
+        host.close()
+    assert lost.value.code is ErrorCode.STORAGE_ERROR
+    with BrokerHost(tmp_path) as again:
+        assert again.broker.queue("sound").counts.acknowledged == 1
+        assert again.broker.queue("odd").counts.delivered == 0
+
+
+def test_a_disk_that_refuses_one_state_is_offered_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    refusing = True
+    save = DataDirectory.save_queue_state
+
+    def saved(self: DataDirectory, queue: str, state: KeptQueue) -> None:
+        if refusing and queue == "odd":
+            raise BrokerError(ErrorCode.STORAGE_ERROR, "odd")
+        save(self, queue, state)
+
+    with BrokerHost(tmp_path) as host:
+        for name in ("odd", "sound"):
+            Admin(host).create_queue(name)
+        monkeypatch.setattr(DataDirectory, "save_queue_state", saved)
+        for name in ("odd", "sound"):
+            work(host, name)
+        with pytest.raises(BrokerError, match="odd"):
+            Admin(host).create_topic("t")
+        assert kept(host, "sound") == 1
+        refusing = False
+        Admin(host).create_topic("u")
+        assert kept(host, "odd") == 1
