@@ -11,7 +11,7 @@ from broker_core.doors.wire.appends import Appends
 from broker_core.doors.wire.door import WireDoor
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import EventKind
+from broker_core.events import Event, EventKind
 from broker_core.flow.config import FlowConfig
 from broker_core.log.batch import ProducerStamp
 from broker_core.log.config import LogConfig
@@ -50,13 +50,18 @@ def offsets(talk: Talk, numbers: list[int]) -> list[int]:
 
 def test_what_comes_together_is_one_call_and_one_append(host: BrokerHost, door: WireDoor, calls: list[int]):
     Admin(host).create_topic("t", 2)
-    appended = []
-    host.events.attach(lambda event: appended.append(event.count) if event.kind is EventKind.PUBLISHED else None)
+    appended: list[tuple[int, int]] = []  # how many messages, and in which call
+
+    def note(event: Event) -> None:
+        if event.kind is EventKind.PUBLISHED:
+            appended.append((event.count, len(calls)))
+
+    host.events.attach(note)
     with Talk(door.port) as talk:
-        calls.clear()
         numbers = talk.say(*[producing(batch(b"%d" % each, partition=each % 2)) for each in range(40)])
         assert offsets(talk, numbers) == [each // 2 for each in range(40)]
-        assert len(calls) == 1 and appended == [20, 20]
+        assert [count for count, _call in appended] == [20, 20]
+        assert len({call for _count, call in appended}) == 1
         for partition in (0, 1):
             read = talk.get(fetch.ReadRecords("t", partition, 0, 100)).stored(0)
             assert [int(message.value) for message in read] == list(range(partition, 40, 2))
