@@ -61,7 +61,8 @@ def inspect(location: str) -> SessionInfo:
             f"The session {location} is still being recorded, or was never closed: stop it, or open "
             f"it once to repair it."
         )
-    problems = []
+    told = schema.metadata_problem(metadata)
+    problems = [told] if told else []
     parts: dict[str, list[str]] = {}
     for name in schema.FOLDERS:
         parts[name] = []
@@ -80,15 +81,21 @@ def inspect(location: str) -> SessionInfo:
 
 
 def inspect_remote(spark: SparkSession, location: str) -> SessionInfo:
-    """The same for a session on any path that Spark reads; truncated files are found only while reading."""
+    """The same for a session on any path that Spark reads; damaged files are found only while reading."""
     from pyspark.errors import PySparkException
 
     try:
         rows = spark.read.text(f"{location.rstrip('/')}/{schema.SESSION_FILE}", wholetext=True).collect()
     except PySparkException as error:
         raise ReportError(f"There is no session at {location} ({str(error).splitlines()[0][:200]}).") from None
+    return remote_info(location, parse_metadata(location, rows[0].value))
+
+
+def remote_info(location: str, metadata: dict[str, Any]) -> SessionInfo:
+    """What is known of a session elsewhere, whose parts Spark alone can judge: their pages, while it reads them."""
+    told = schema.metadata_problem(metadata)
     parts = {name: [f"{location.rstrip('/')}/{name}"] for name in schema.FOLDERS}
-    return SessionInfo(location, parse_metadata(location, rows[0].value), (), parts)
+    return SessionInfo(location, metadata, (told,) if told else (), parts)
 
 
 def parse_metadata(location: str, text: str) -> dict[str, Any]:
@@ -117,8 +124,9 @@ def read_events(spark: SparkSession, info: SessionInfo, folder: str) -> DataFram
 
 
 def read_files(spark: SparkSession, files: Sequence[str]) -> DataFrame:
-    """The events of `files`, whose names are taken as they are: a * in one is a *."""
-    return spark.read.schema(EVENTS_SCHEMA).parquet(*(re.sub(r"([\[\]{}*?\\])", r"\\\1", file) for file in files))
+    """The events of `files`, whose names are taken as they are: a * in one is a *. A damaged page is an error."""
+    reader = spark.read.schema(EVENTS_SCHEMA).option("parquet.page.verify-checksum.enabled", "true")
+    return reader.parquet(*(re.sub(r"([\[\]{}*?\\])", r"\\\1", file) for file in files))
 
 
 def bucket_width_ns(duration_ns: int) -> int:

@@ -12,7 +12,15 @@ from urllib.parse import unquote
 
 from broker_core.session import schema
 from spark_reports.errors import ReportError
-from spark_reports.session import EVENTS_SCHEMA, SessionInfo, inspect, is_remote, parse_metadata, read_files
+from spark_reports.session import (
+    EVENTS_SCHEMA,
+    SessionInfo,
+    inspect,
+    is_remote,
+    parse_metadata,
+    read_files,
+    remote_info,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -98,7 +106,7 @@ def find_remote_sessions(spark: SparkSession, locations: Sequence[str]) -> Found
             except ReportError as error:
                 problems.append(f"Left out: {error}")
                 continue
-            infos.append(SessionInfo(found, metadata, (), {name: [f"{found}/{name}"] for name in schema.FOLDERS}))
+            infos.append(remote_info(found, metadata))
     return _in_order(infos, problems, locations)
 
 

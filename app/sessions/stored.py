@@ -39,6 +39,8 @@ class StoredSession:
         self.event_count = session.event_count
         self.problems = list(session.problems)
         self.film = FolderFilm(folder)
+        if not session.recording:
+            self.film.check()
         if self.film.problem:
             self.problems.append(self.film.problem)
         self.text = session.scenario_text

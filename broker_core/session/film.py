@@ -50,6 +50,10 @@ class FolderFilm:
         """What is wrong with the keyframes, in a sentence; "" where nothing is."""
         return self._keyframes.problem
 
+    def check(self) -> None:
+        """Look at all keyframes of a recording that has ended; `problem` then says what is wrong."""
+        self._keyframes.check()
+
     def at(self, time_ns: int) -> Snapshot:
         """The state at `time_ns`, or at the last event that was recorded."""
         self._catch_up()

@@ -7,6 +7,7 @@ their own.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import os
@@ -131,8 +132,34 @@ class Keyframes:
     def refresh(self) -> None:
         """Look for more."""
         for header, at, end in self._headers(self._frames_path, self._frames_end, _FRAME):
-            self._index.append(_Frame(header[4], header[5], at))
+            frame = _Frame(header[4], header[5], at)
+            # Headers have no checksum. Of two in the wrong order the one that its keyframe does not bear out goes.
+            while self._index and not _in_order(self._index[-1], frame) and self._decoded(self._index[-1]) is None:
+                self._index.pop()
+            if not self._index or _in_order(self._index[-1], frame):
+                self._index.append(frame)
+            else:
+                self._decoded(frame)
             self._frames_end = end
+
+    def check(self) -> None:
+        """Look at all bytes of a recording that has ended, and say in `problem` what of them is damaged."""
+        problems = []
+        for path, magic, lost in (
+            (self._frames_path, _FRAME, "keyframes are damaged; their moments are folded from events"),
+            (self._letters_path, _LETTERS, "lists of dead letters are damaged; the payloads in them are missing"),
+        ):
+            damaged = count = whole = 0
+            with contextlib.suppress(OSError), path.open("rb") as file:
+                for header, at, whole in self._headers(path, 0, magic):  # noqa: B007
+                    file.seek(at)
+                    count += 1
+                    damaged += zlib.crc32(file.read(header[1])) != header[3]
+                if damaged:
+                    problems.append(f"{damaged} of {count} {lost}.")
+                elif not self.problem and whole != path.stat().st_size:
+                    problems.append(f"{path.name} ends in the middle of a record.")
+        self.problem = " ".join([self.problem] * bool(self.problem) + problems)
 
     def __len__(self) -> int:
         return len(self._index)
@@ -169,26 +196,40 @@ class Keyframes:
             with self._letters_path.open("rb") as file:
                 for header, at, end in self._headers(self._letters_path, self._letters_end, _LETTERS):
                     file.seek(at)
-                    letters = msgspec.msgpack.decode(_plain(header, file.read(header[1])), type=list[DeadLetterView])
+                    self._letters_end = end
+                    try:
+                        plain = _plain(header, file.read(header[1]))
+                        letters = msgspec.msgpack.decode(plain, type=list[DeadLetterView])
+                    except (ValueError, pa.ArrowException, msgspec.MsgspecError) as error:
+                        self.problem = f"Payloads of dead letters cannot be read: {error}."
+                        continue
                     for letter in letters:
                         self._letters[letter.queue, letter.offset] = letter
-                    self._letters_end = end
-        except (OSError, ValueError, pa.ArrowException) as error:
+        except OSError as error:
             self.problem = f"Payloads of dead letters cannot be read: {error}."
         return self._letters_end > before
 
     def _read(self, place: int) -> Snapshot:
         while place >= 0:
-            frame = self._index[place]
-            try:
-                with self._frames_path.open("rb") as file:
-                    file.seek(frame.at - _HEADER.size)
-                    header = _HEADER.unpack(file.read(_HEADER.size))
-                    return msgspec.msgpack.decode(_plain(header, file.read(header[1])), type=Snapshot)
-            except (OSError, ValueError, pa.ArrowException, msgspec.MsgspecError) as error:
-                self.problem = f"The keyframe at {frame.time_ns / NS_PER_S:.3f} s cannot be read: {error}."
-                place -= 1
+            found = self._decoded(self._index[place])
+            if found is not None:
+                return found
+            place -= 1
         return Snapshot(0, 0)
+
+    def _decoded(self, frame: _Frame) -> Snapshot | None:
+        """The keyframe at its place in the file; None where it is damaged, or its header is."""
+        try:
+            with self._frames_path.open("rb") as file:
+                file.seek(frame.at - _HEADER.size)
+                header = _HEADER.unpack(file.read(_HEADER.size))
+                found = msgspec.msgpack.decode(_plain(header, file.read(header[1])), type=Snapshot)
+            if (found.time_ns, found.events) != (frame.time_ns, frame.events):
+                raise ValueError("its header does not fit")
+        except (OSError, ValueError, pa.ArrowException, msgspec.MsgspecError) as error:
+            self.problem = f"The keyframe at {frame.time_ns / NS_PER_S:.3f} s cannot be read: {error}."
+            return None
+        return found
 
     def _headers(self, path: Path, start: int, magic: bytes) -> Iterator[tuple[tuple[int, ...], int, int]]:
         """(header, place of what it is about, end) of whole records from `start` on."""
@@ -209,6 +250,10 @@ class Keyframes:
                     at = end
         except OSError:
             return
+
+
+def _in_order(one: _Frame, other: _Frame) -> bool:
+    return one.time_ns <= other.time_ns and one.events <= other.events
 
 
 def _plain(header: tuple[int, ...], stored: bytes) -> bytes:

@@ -6,6 +6,8 @@ import datetime
 import os
 import platform
 import uuid
+import zlib
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.session import schema
+from broker_core.session.checksums import CRC32, document_checksum
 
 RUNNING, FINISHED, STOPPED, CRASHED, FAILED = "running", "finished", "stopped", "crashed", "failed"
 ENDED = (RUNNING, FINISHED, STOPPED, CRASHED, FAILED)
@@ -25,7 +28,7 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True):
     `clock` is virtual or wall. `ended` is running, finished (by itself), stopped (by a person), crashed
     (nobody closed it) or failed (the recording broke; `error` says how). `duration_ns` is session time.
     `events` counts the recorded events; both are None until the end. `totals` has the fields of
-    `snapshots.Totals`.
+    `snapshots.Totals`. `checksums` has the CRC-32 of files beside it that have none of their own.
     """
 
     format: str = schema.FORMAT
@@ -43,6 +46,7 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True):
     totals: dict[str, int] | None = None
     error: str = ""
     extra: dict[str, Any] = {}
+    checksums: dict[str, int] = {}
 
 
 def now_utc() -> str:
@@ -62,7 +66,9 @@ def new_metadata(**fields: Any) -> Metadata:
 
 def write_metadata(folder: Path, metadata: Metadata) -> None:
     """Replace `session.json` in one step. Raises OSError."""
-    text = msgspec.json.format(msgspec.json.encode(metadata), indent=2)
+    document = msgspec.json.decode(msgspec.json.encode(metadata))
+    document[CRC32] = document_checksum(document)
+    text = msgspec.json.format(msgspec.json.encode(document), indent=2)
     partial = folder / (schema.SESSION_FILE + ".partial")
     with partial.open("wb") as file:
         file.write(text + b"\n")
@@ -72,29 +78,72 @@ def write_metadata(folder: Path, metadata: Metadata) -> None:
 
 
 def read_metadata(folder: Path) -> Metadata:
-    """The metadata of the session in `folder`.
+    """The metadata of the session in `folder`. Raises `BrokerError` as `checked_metadata`."""
+    return checked_metadata(folder)[0]
 
-    Raises `BrokerError`: NOT_A_SESSION where there is none or it cannot be read, UNKNOWN_SESSION_VERSION for
-    a newer format.
+
+def checked_metadata(folder: Path) -> tuple[Metadata, list[str]]:
+    """The metadata of the session in `folder`, and in sentences what is wrong with them and with the files that they
+    vouch for. Where they cannot be read, but events are there, the metadata say nothing.
+
+    Raises `BrokerError`: NOT_A_SESSION where there is none, UNKNOWN_SESSION_VERSION for a newer format.
     """
-    path = folder / schema.SESSION_FILE
     if not folder.is_dir():
         raise BrokerError(ErrorCode.NOT_A_SESSION, f"{folder} is not a folder")
+    path = folder / schema.SESSION_FILE
     try:
-        raw = msgspec.json.decode(path.read_bytes())
+        document = path.read_bytes()
     except FileNotFoundError:
         raise BrokerError(ErrorCode.NOT_A_SESSION, f"{folder} has no {schema.SESSION_FILE}") from None
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise BrokerError(ErrorCode.NOT_A_SESSION, f"{path} cannot be read ({error})") from None
+    try:
+        return _understood(folder, document)
+    except BrokerError as error:
+        if error.code is ErrorCode.UNKNOWN_SESSION_VERSION or not _has_events(folder):
+            raise
+        return Metadata(scenario=folder.name, ended=FINISHED), [
+            f"{schema.SESSION_FILE} is damaged: the title, seed, times and totals are not known."
+        ]
+
+
+def _understood(folder: Path, document: bytes) -> tuple[Metadata, list[str]]:
+    path = folder / schema.SESSION_FILE
+    try:
+        raw = msgspec.json.decode(document)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BrokerError(ErrorCode.NOT_A_SESSION, f"{path} cannot be read ({error})") from None
     if not isinstance(raw, dict) or raw.get("format") != schema.FORMAT:
         raise BrokerError(ErrorCode.NOT_A_SESSION, f"{path} describes something else")
-    if raw.get("format_version") not in schema.READABLE_VERSIONS:
+    problem = schema.metadata_problem(raw)
+    if raw.get("format_version") not in schema.READABLE_VERSIONS and not problem:
         found = str(raw.get("format_version"))[:40]
         raise BrokerError(
             ErrorCode.UNKNOWN_SESSION_VERSION,
             f"{folder} is version {found}, this program reads {' and '.join(map(str, schema.READABLE_VERSIONS))}",
         )
     try:
-        return msgspec.convert(raw, Metadata)
+        metadata = msgspec.convert(raw, Metadata)
     except msgspec.ValidationError as error:
         raise BrokerError(ErrorCode.NOT_A_SESSION, f"{path} cannot be understood ({error})") from None
+    return metadata, [problem] if problem else _changed_files(folder, metadata.checksums)
+
+
+def _has_events(folder: Path) -> bool:
+    return any(schema.parts(folder, name) or schema.tails(folder, name) for name in schema.FOLDERS)
+
+
+def file_checksum(path: Path) -> int:
+    """The CRC-32 of a small file. Raises OSError."""
+    return zlib.crc32(path.read_bytes())
+
+
+def _changed_files(folder: Path, checksums: Mapping[str, int]) -> list[str]:
+    problems = []
+    for name, expected in checksums.items():
+        try:
+            if file_checksum(folder / name) != expected:
+                problems.append(f"{name} is damaged: what it tells may be wrong.")
+        except OSError:
+            problems.append(f"{name} is missing.")
+    return problems

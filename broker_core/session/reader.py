@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +20,9 @@ from broker_core.session.columns import events_of
 from broker_core.session.lock import SessionLock, is_recording
 from broker_core.session.tail import seal_stream, stream_batches
 
+_SEQ = schema.EVENT_SCHEMA.get_field_index("seq")
+_TIME = schema.EVENT_SCHEMA.get_field_index("time_ns")
+
 
 class _RowGroup(NamedTuple):
     """One row group of a sealed segment: where it is and which times it holds."""
@@ -35,14 +38,15 @@ class Session:
     hidden.
     """
 
-    def __init__(self, folder: Path, metadata: meta.Metadata) -> None:
+    def __init__(self, folder: Path, metadata: meta.Metadata, problems: Iterable[str] = ()) -> None:
         self.folder = folder
         self.metadata = metadata
         self.recording = is_recording(folder)
-        self.problems: list[str] = []
+        self.problems = list(problems)
         self._row_groups: dict[str, list[_RowGroup]] = {}
         self._streams: dict[str, list[Path]] = {}
         self.event_count = 0
+        self._last_seq = -1
         for name in schema.FOLDERS:
             self._index(name)
         self._judge()
@@ -57,17 +61,19 @@ class Session:
                 self.problems.append(problem)
                 continue
             footer = pq.read_metadata(path)
-            column = schema.EVENT_SCHEMA.get_field_index("time_ns")
             for number in range(footer.num_row_groups):
-                statistics = footer.row_group(number).column(column).statistics
-                groups.append(_RowGroup(path, number, statistics.min, statistics.max))
+                columns = footer.row_group(number)
+                times, seqs = columns.column(_TIME).statistics, columns.column(_SEQ).statistics
+                groups.append(_RowGroup(path, number, times.min, times.max))
+                self._last_seq = max(self._last_seq, seqs.max)
             self.event_count += footer.num_rows
         self._streams[name] = schema.tails(self.folder, name)
         for path in self._streams[name]:
-            rows, whole = _stream_rows(path)
+            rows, last_seq, missing = _stream_rows(path)
             self.event_count += rows
-            if not whole and not self.recording:
-                self.problems.append(f"tail/{path.name} ends in the middle of a batch; what came after it is missing.")
+            self._last_seq = max(self._last_seq, last_seq)
+            if missing and not self.recording:
+                self.problems.append(f"tail/{path.name} {missing}.")
 
     def _judge(self) -> None:
         metadata = self.metadata
@@ -77,9 +83,10 @@ class Session:
             self.problems.append("The program died while recording; at most the last second was lost.")
         if metadata.ended == meta.FAILED:
             self.problems.append(f"The recording failed before the end. {metadata.error}")
-        if metadata.events is not None and metadata.events != self.event_count:
-            missing = metadata.events - self.event_count
-            self.problems.append(f"{missing} of {metadata.events} events are missing.")
+        # Of a session that nobody closed, events are numbered without gaps.
+        events = self._last_seq + 1 if metadata.events is None else metadata.events
+        if events != self.event_count and (metadata.events is not None or not self.recording):
+            self.problems.append(f"{events - self.event_count} of {events} events are missing.")
 
     @property
     def sealed(self) -> bool:
@@ -143,15 +150,16 @@ class Session:
         return heapq.merge(*(one(folder) for folder in schema.FOLDERS), key=lambda event: event.seq)
 
 
-def _stream_rows(path: Path) -> tuple[int, bool]:
-    """Rows in the whole batches of a stream, and whether nothing follows them."""
-    rows = 0
+def _stream_rows(path: Path) -> tuple[int, int, str]:
+    """Rows in the whole batches of a stream, the number of the last event in them, and what is missing beside them."""
+    rows, last_seq = 0, -1
     try:
         for batch in stream_batches(path):
             rows += batch.num_rows
-    except EOFError:
-        return rows, False
-    return rows, True
+            last_seq = batch.column("seq")[-1].as_py()
+    except EOFError as error:
+        return rows, last_seq, str(error)
+    return rows, last_seq, ""
 
 
 def _between(batch: pa.RecordBatch, from_ns: int | None, to_ns: int | None) -> Iterator[pa.RecordBatch]:
@@ -171,7 +179,7 @@ def open_session(folder: Path) -> Session:
     Raises `BrokerError`: NOT_A_SESSION, or UNKNOWN_SESSION_VERSION. Anything else that is wrong is in
     `problems`.
     """
-    return Session(folder, meta.read_metadata(folder))
+    return Session(folder, *meta.checked_metadata(folder))
 
 
 def seal(folder: Path) -> Session:
@@ -185,12 +193,14 @@ def seal(folder: Path) -> Session:
     if session.sealed and session.metadata.ended != meta.RUNNING:
         return session
     lock = SessionLock(folder)
+    _, lost = meta.checked_metadata(folder)  # what is about to be written anew is told now or never
     try:
         if not lock.acquire():
             raise BrokerError(ErrorCode.DIRECTORY_IN_USE, f"{folder} is still being recorded; stop the session first")
         for name in schema.FOLDERS:
             for path in schema.tails(folder, name):
-                seal_stream(folder, name, path)
+                if missing := seal_stream(folder, name, path):
+                    lost.append(f"tail/{path.name} {missing}.")
         lock.release()
         for path in (folder / schema.TAIL).iterdir():
             path.unlink()  # superseded streams and half-written segments
@@ -202,7 +212,9 @@ def seal(folder: Path) -> Session:
         raise BrokerError(ErrorCode.STORAGE_ERROR, f"cannot seal {folder}: {error.strerror or error}") from None
     finally:
         lock.release()
-    return open_session(folder)
+    sealed = open_session(folder)
+    sealed.problems = list(dict.fromkeys([*lost, *sealed.problems]))
+    return sealed
 
 
 def _last_ns(folder: Path) -> int:

@@ -85,6 +85,7 @@ class Recorder:
         self._lock.acquire()
         (self.folder / schema.SCENARIO_FILE).write_text(scenario_text, encoding="utf-8")
         (self.folder / schema.ACTIONS_FILE).touch()
+        self._metadata = msgspec.structs.replace(self._metadata, checksums=self._checksums(schema.SCENARIO_FILE))
         meta.write_metadata(self.folder, self._metadata)
 
     def __call__(self, event: Event) -> None:
@@ -190,8 +191,12 @@ class Recorder:
             events=self._taken + len(self._pending) + self.missed,
             totals=None if totals is None else dict(totals),
             error="" if self.error is None else str(self.error),
+            checksums=self._metadata.checksums | self._checksums(schema.ACTIONS_FILE),
         )
         meta.write_metadata(self.folder, metadata)
+
+    def _checksums(self, name: str) -> dict[str, int]:
+        return {name: meta.file_checksum(self.folder / name)}
 
     def _fail(self, error: Exception) -> None:
         self._refusing = True

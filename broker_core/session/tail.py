@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from broker_core.session import schema
+from broker_core.session.checksums import CRC32, MARK, batch_checksum
 
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
 
@@ -60,7 +61,7 @@ class Tail:
             self._stream = pa.ipc.new_stream(self._file, schema.EVENT_SCHEMA, options=_OPTIONS)
         assert self._file is not None
         at = self._file.tell()
-        self._stream.write_batch(batch)
+        self._stream.write_batch(batch, custom_metadata={CRC32: batch_checksum(batch)})
         seqs, times = batch.column("seq"), batch.column("time_ns")
         last = batch.num_rows - 1
         bounds = (seqs[0].as_py(), seqs[last].as_py(), times[0].as_py(), times[last].as_py())
@@ -89,35 +90,52 @@ class Tail:
 
 
 def stream_batches(path: Path) -> Iterator[pa.RecordBatch]:
-    """The batches of one stream, as far as they are whole. Raises EOFError after the last whole one where the
-    rest is torn.
+    """The batches of one stream, as far as they are whole. Raises EOFError after the last whole one where others are
+    not, with what is wrong, to be said after the name of the file.
     """
+    damaged = 0
     with pa.memory_map(str(path)) as file:
         try:
             reader = pa.ipc.open_stream(file)
             if not reader.schema.equals(schema.EVENT_SCHEMA):
-                raise EOFError(path.name)
+                raise EOFError(_NO_STREAM)
         except (OSError, pa.ArrowException):
-            raise EOFError(path.name) from None
+            raise EOFError(_NO_STREAM if path.stat().st_size else _TORN) from None
+        marked = MARK in (reader.schema.metadata or {})
         while True:
             try:
-                batch = reader.read_next_batch()
+                batch, told = reader.read_next_batch_with_custom_metadata()
                 batch.validate()
             except StopIteration:
-                return
+                break
             except (OSError, pa.ArrowException):
-                raise EOFError(path.name) from None
-            yield batch
+                raise EOFError(_TORN) from None
+            if _fits(batch, told, marked):
+                yield batch
+            else:
+                damaged += batch.num_rows
+    if damaged:
+        raise EOFError(f"is damaged; {damaged} of its events are missing")
 
 
-def seal_stream(session: Path, folder: str, path: Path) -> bool:
-    """Turn the stream at `path` into its Parquet segment and remove it. False where its end was torn. Raises
-    OSError.
+_TORN = "ends in the middle of a batch; what came after it is missing"
+_NO_STREAM = "is damaged at its beginning; its events are missing"
+
+
+def _fits(batch: pa.RecordBatch, told: pa.KeyValueMetadata | None, marked: bool) -> bool:
+    """Whether the values are those that were written; a stream by an older program is not marked and cannot tell."""
+    expected = dict(told or {}).get(CRC32.encode())
+    return not marked if expected is None else expected == batch_checksum(batch)
+
+
+def seal_stream(session: Path, folder: str, path: Path) -> str:
+    """Turn the stream at `path` into its Parquet segment and remove it. What of it is missing, to be said after its
+    name, or "". Raises OSError.
 
     The segment appears under its name only when it is whole on disk; until then the stream stays.
     """
     partial = session / schema.TAIL / (path.stem + ".parquet.partial")
-    whole = True
+    missing = ""
     rows: list[pa.RecordBatch] = []
     written = 0
     with schema.parquet_writer(partial) as writer:
@@ -134,8 +152,8 @@ def seal_stream(session: Path, folder: str, path: Path) -> bool:
                 rows.append(batch)
                 if sum(piece.num_rows for piece in rows) >= schema.ROW_GROUP_EVENTS:
                     flush()
-        except EOFError:
-            whole = False
+        except EOFError as error:
+            missing = str(error)
         if rows:
             flush()
     if written:
@@ -145,4 +163,4 @@ def seal_stream(session: Path, folder: str, path: Path) -> bool:
     else:
         partial.unlink()
     path.unlink()
-    return whole
+    return missing

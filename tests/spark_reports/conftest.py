@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from broker_core.events import EventStream
+from broker_core.session.checksums import stamp_part
 from broker_core.session.recorder import Recorder
 from spark_reports.frames import Frames, read_frames
 from spark_reports.java import find_java
@@ -47,11 +48,12 @@ def record(folder: Path, seconds: int = 20, rate: int = 40, seed: int = 7) -> di
 
 
 def spoil(part: Path) -> None:
-    """Damage a segment so that only who reads its pages notices: beginning and end are whole."""
+    """Damage a segment as if after it was judged: only who reads its pages notices."""
     data = bytearray(part.read_bytes())
     for at in range(500, len(data) * 3 // 4, 7):
         data[at] ^= 0x5A
     part.write_bytes(data)
+    stamp_part(part)
 
 
 @pytest.fixture(scope="session")

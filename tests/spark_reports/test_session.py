@@ -8,10 +8,20 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyspark.sql import SparkSession
 
 from broker_core.session.schema import EVENT_SCHEMA
-from spark_reports.errors import ReportError
-from spark_reports.session import EVENTS_SCHEMA, MAX_BUCKETS, bucket_width_ns, inspect, is_remote, parse_metadata
+from spark_reports.errors import ReportError, reason
+from spark_reports.session import (
+    EVENTS_SCHEMA,
+    MAX_BUCKETS,
+    bucket_width_ns,
+    inspect,
+    is_remote,
+    parse_metadata,
+    read_files,
+)
+from tests.broker_core.session.damage import flip_unnoticed
 
 
 @given(st.integers(min_value=0, max_value=10**16))
@@ -68,3 +78,30 @@ def test_a_damaged_segment_is_left_out_and_named(recorded: Path, tmp_path: Path)
     assert found.parts["messages"] == [] and len(found.parts["control"]) == 1
     assert found.problems == ("messages/part-00000.parquet is truncated or damaged; its events are missing.",)
     assert inspect(str(recorded)).problems == ()
+
+
+def test_flipped_bytes_in_the_middle_of_a_segment_leave_it_out_and_name_it(recorded: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "session"
+    shutil.copytree(recorded, folder)
+    flip_unnoticed(folder / "messages" / "part-00000.parquet")
+    text = (folder / "session.json").read_text(encoding="utf-8")
+    (folder / "session.json").write_text(text.replace('"seed": 7', '"seed": 5'), encoding="utf-8")
+    found = inspect(str(folder))
+    assert found.parts["messages"] == [] and len(found.parts["control"]) == 1
+    assert found.problems == (
+        "session.json is damaged: the title, seed, times and totals that it tells may be wrong.",
+        "messages/part-00000.parquet is truncated or damaged; its events are missing.",
+    )
+
+
+@pytest.mark.spark
+def test_spark_refuses_a_damaged_page_where_nobody_else_can_look(
+    spark: SparkSession, recorded: Path, tmp_path: Path
+) -> None:
+    part = tmp_path / "part-00000.parquet"
+    shutil.copy(recorded / "messages" / part.name, part)
+    assert read_files(spark, [f"file://{part}"]).collect()
+    flip_unnoticed(part)
+    with pytest.raises(Exception, match="CRC checksum verification failed") as caught:
+        read_files(spark, [f"file://{part}"]).collect()
+    assert reason(caught.value) == f"{part} cannot be read; it is damaged or of another program"

@@ -22,6 +22,7 @@ from broker_core.session.reader import open_session
 from tests.app.conftest import Hand
 from tests.app.sessions.open_dialog import open_dialog
 from tests.app.sessions.test_travel_window import arrive
+from tests.broker_core.session.damage import flip, flip_unnoticed
 from widgets.dialogs.choose_session import ChooseSessionDialog
 
 
@@ -128,6 +129,18 @@ def test_a_damaged_session_opens_as_far_as_it_goes_and_says_so(recorded: Hand, t
     assert recorded.workbench.family(RecordingHandlers).open(tmp_path / "damaged", 3 * NS_PER_S)
     arrive(recorded)
     assert "truncated or damaged" in recorded.workbench.window.hint.sentence.text()
+    assert recorded.workbench.player.snapshot.groups
+
+
+def test_flipped_bytes_are_named_where_a_session_is_opened(recorded: Hand, tmp_path: Path) -> None:
+    folder = folder_of(recorded)
+    recorded.workbench.player.stop()
+    flip_unnoticed(folder / "messages" / "part-00000.parquet")
+    flip(folder / "keyframes" / "frames.bin", -3)
+    assert recorded.workbench.family(RecordingHandlers).open(folder, 3 * NS_PER_S)
+    arrive(recorded)
+    said = recorded.workbench.window.hint.sentence.text()
+    assert "messages/part-00000.parquet is truncated or damaged" in said and "keyframes are damaged" in said
     assert recorded.workbench.player.snapshot.groups
 
 
