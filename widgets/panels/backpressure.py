@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
@@ -19,8 +19,9 @@ from widgets.theme import Theme, current_theme, px, qcolour, state_style, ui_fon
 from widgets.words import tr
 
 GAUGE_WIDTH = 300
-GAUGE_HEIGHT = 184
-CONTROLS_TOP = 147
+GAUGE_HEIGHT = 166
+CONTROLS_TOP = 128
+CONTROL_HEIGHT = 31
 GAUGES_MAX = 60
 
 
@@ -73,8 +74,10 @@ class Gauge(QWidget):
         least = QSize(px(GAUGE_WIDTH - 30), px(GAUGE_HEIGHT))
         if self.minimumSize() != least:
             self.setMinimumSize(least)
-        top = px(CONTROLS_TOP)
-        self.controls.setGeometry(10, top, self.width() - 20, px(GAUGE_HEIGHT) - top - 6)
+        height, width = px(CONTROL_HEIGHT), self.width() - 20
+        policy_width = width * 5 // 9
+        policy = QRect(10 + width - policy_width, px(30), policy_width, height - 2)
+        self.controls.place(policy, QRect(10, px(CONTROLS_TOP), width, height))
 
     def changeEvent(self, event: QEvent) -> None:
         """Another size of type, another height."""
@@ -87,13 +90,13 @@ class Gauge(QWidget):
             self.limitsChosen.emit(self._facts.target, limits)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The controls stand below the figures."""
+        """Limit and rate stand below the figures, the policy beside the depth."""
         super().resizeEvent(event)
         self._fit()
 
     def set_facts(self, facts: GaugeFacts, why_not: str = "") -> None:
         """Show a gate; nothing is drawn where nothing changed. `why_not` says why nothing can be changed now."""
-        self.controls.setVisible(facts.limits is not None)
+        self.controls.set_visible(facts.limits is not None)
         if facts.limits is not None:
             self.controls.set_limits(facts.limits, why_not)
         if facts != self._facts:
@@ -134,17 +137,18 @@ class Gauge(QWidget):
         if share is not None:
             draw_bar(painter, QRectF(inner.x(), px(62), inner.width(), px(8)), share, colour, theme)
         self._line(painter, 36, facts.depth, theme.text, 15, QFont.Weight.DemiBold)
-        self._line(painter, 36, facts.policy, theme.muted, 12, right=True, width=0.55)
         self._line(painter, 74, self._waiting(facts), theme.colour("failure") if facts.blocked else theme.muted)
         self._line(painter, 91, facts.slowest, theme.muted)
-        self._line(painter, 108, facts.rate, theme.muted)
         refused = tr(
             "Rejected {rejected} · dropped {dropped} · blocked {blocked} in all",
             rejected=facts.rejected,
             dropped=facts.dropped,
             blocked=facts.blocked_total,
         )
-        self._line(painter, 125, refused, theme.muted)
+        self._line(painter, 108, refused, theme.muted)
+        if facts.limits is None:
+            self._line(painter, 36, facts.policy, theme.muted, 12, right=True, width=0.55)
+            self._line(painter, 125, facts.rate, theme.muted)
         painter.end()
 
     @staticmethod

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QSpinBox, QWidget
+from PySide6.QtCore import QObject, QRect, Qt, Signal
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSpinBox, QWidget
 
 from widgets.dialogs.form import indent
 from widgets.facts import set_plain_tip
@@ -18,6 +18,7 @@ POLICIES = (
     ("drop_oldest", mark("drop oldest")),
     ("priority_evict", mark("by priority")),
 )
+_BETWEEN = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,39 +30,38 @@ class Limits:
     policy: str
 
 
-class GaugeControls(QWidget):
-    """`changed(Limits)` when a person has chosen others; figures that come meanwhile do not disturb who types."""
+class GaugeControls(QObject):
+    """Three fields on a gauge, which places them.
+
+    `changed(Limits)` when a person has chosen others; figures that come meanwhile do not disturb who types.
+    """
 
     changed = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, gauge: QWidget) -> None:
+        super().__init__(gauge)
         self._limits: Limits | None = None
-        self.limit = QSpinBox(self)
+        self.limit = QSpinBox(gauge)
         self.limit.setRange(0, 1_000_000_000)
         self.limit.setGroupSeparatorShown(True)
         self.limit.setSpecialValueText(tr("no limit"))
-        self.rate = QDoubleSpinBox(self)
+        self.rate = QDoubleSpinBox(gauge)
         self.rate.setRange(0, 1_000_000)
         self.rate.setDecimals(1)
         self.rate.setSpecialValueText(tr("any rate"))
         self.rate.setSuffix(tr("/s"))
-        self.policy = QComboBox(self)
+        self.policy = QComboBox(gauge)
         for name, word in POLICIES:
             self.policy.addItem(tr(word), name)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
+        self._fields = (self.limit, self.rate, self.policy)
         for widget, name in (
             (self.limit, tr("Depth at most")),
             (self.rate, tr("Rate at most")),
             (self.policy, tr("When it is reached")),
         ):
             widget.setAccessibleName(name)
-            widget.setMinimumWidth(60)
             widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             set_plain_tip(widget, name)
-            row.addWidget(widget, 1)
         for box in (self.limit, self.rate):
             box.setKeyboardTracking(False)
             indent(box)
@@ -69,23 +69,35 @@ class GaugeControls(QWidget):
         self.rate.valueChanged.connect(lambda _value: self._tell())
         self.policy.activated.connect(lambda _place: self._tell())
 
+    def place(self, policy: QRect, row: QRect) -> None:
+        """The policy stands in a place of its own, limit and rate side by side in `row`."""
+        half = (row.width() - _BETWEEN) // 2
+        self.policy.setGeometry(policy)
+        self.limit.setGeometry(row.x(), row.y(), half, row.height())
+        self.rate.setGeometry(row.right() + 1 - half, row.y(), half, row.height())
+
+    def set_visible(self, visible: bool) -> None:
+        """All of them, or none."""
+        for field in self._fields:
+            field.setVisible(visible)
+
     def set_limits(self, limits: Limits, why_not: str = "") -> None:
         """Show what holds now; `why_not` says why it cannot be changed."""
-        if self.isEnabled() == bool(why_not):
-            self.setEnabled(not why_not)
-        for widget in (self.limit, self.rate, self.policy):
-            set_plain_tip(widget, why_not or widget.accessibleName())
-        typing = any(widget.hasFocus() for widget in (self.limit, self.rate, self.policy))
+        for field in self._fields:
+            if field.isEnabled() == bool(why_not):
+                field.setEnabled(not why_not)
+            set_plain_tip(field, why_not or field.accessibleName())
+        typing = any(field.hasFocus() for field in self._fields)
         if limits == self._limits or (typing and self._limits is not None):
             return
         self._limits = limits
-        for widget in (self.limit, self.rate, self.policy):
-            widget.blockSignals(True)
+        for field in self._fields:
+            field.blockSignals(True)
         self.limit.setValue(limits.max_messages or 0)
         self.rate.setValue(limits.rate_per_s or 0.0)
         self.policy.setCurrentIndex(max(0, self.policy.findData(limits.policy)))
-        for widget in (self.limit, self.rate, self.policy):
-            widget.blockSignals(False)
+        for field in self._fields:
+            field.blockSignals(False)
 
     def limits(self) -> Limits:
         """What stands in the fields."""

@@ -105,8 +105,8 @@ class InspectorPanel(Panel):
         self._column.addLayout(state_row)
         self._column.addWidget(self._note)
         # What is asked of a message is what became of it: its life comes before everything else that is known.
-        for part in (self._life_title, self.life):
-            self._column.addWidget(part)
+        self._column.addWidget(self._life_title)
+        self._column.addWidget(self.life)
         self._sections_end = self._column.count()
         for part in (self._payload_title, self.payload):
             self._column.addWidget(part)

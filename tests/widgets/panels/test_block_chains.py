@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from widgets.panels.backpressure import BackpressurePanel, GaugeFacts
@@ -66,8 +67,9 @@ def test_many_chains_are_cut(qtbot: QtBot) -> None:
 
 
 def test_limits_are_told_when_a_person_changes_them_and_not_when_figures_come(qtbot: QtBot) -> None:
-    controls = GaugeControls()
-    qtbot.addWidget(controls)
+    gauge = QWidget()
+    qtbot.addWidget(gauge)
+    controls = GaugeControls(gauge)
     told: list[Limits] = []
     controls.changed.connect(told.append)
     controls.set_limits(Limits(9, None, "block"))
@@ -76,8 +78,9 @@ def test_limits_are_told_when_a_person_changes_them_and_not_when_figures_come(qt
     controls.limit.setValue(0)
     assert told == [Limits(None, 5.0, "reject")]
     controls.set_limits(Limits(None, 5.0, "reject"), "The session has ended.")
-    assert not controls.isEnabled()
-    assert "The session has ended." in controls.limit.toolTip()
+    for field in (controls.limit, controls.rate, controls.policy):
+        assert not field.isEnabled()
+        assert "The session has ended." in field.toolTip()
 
 
 def test_the_panel_says_why_nothing_can_be_changed(qtbot: QtBot) -> None:
@@ -89,7 +92,11 @@ def test_the_panel_says_why_nothing_can_be_changed(qtbot: QtBot) -> None:
     first, second = panel.gauges()
     first.controls.limit.setValue(20)
     assert chosen == [("orders", Limits(20, None, "block"))]
-    assert second.controls.isHidden()
+    assert second.controls.limit.isHidden() and second.controls.policy.isHidden()
     panel.forbid("This is the past.")
     assert not panel.limits_button.isEnabled()
-    assert not first.controls.isEnabled()
+    assert not first.controls.policy.isEnabled()
+    panel.resize(1_000, 400)
+    panel.show()
+    for field in (first.controls.limit, first.controls.rate, first.controls.policy):
+        assert field.width() >= field.sizeHint().width() - 1, "nothing of it is cut"
