@@ -97,8 +97,8 @@ class Producer:
         """Put a message on its way. `on_delivery(receipt)` is called in a thread of the host's when its fate is known.
 
         Waits where the buffer is full. Raises what is wrong with the message (UNKNOWN_TOPIC_OR_PARTITION,
-        MESSAGE_TOO_LARGE, INVALID_RECORD, UNSERIALIZABLE), REQUEST_TIMED_OUT where the buffer stays full, THROTTLED
-        where its own rate would hold it up for too long, and CLOSED.
+        MESSAGE_TOO_LARGE, UNSERIALIZABLE, INVALID_RECORD also where a field is not of its type), REQUEST_TIMED_OUT
+        where the buffer stays full, THROTTLED where its own rate would hold it up for too long, and CLOSED.
         """
         if self._serializer is not None or type(value) is not bytes:
             value = _serialized(self._serializer, value)
@@ -135,6 +135,8 @@ class Producer:
         linger: bool = True,
     ) -> Receipt:
         """`send` for a message that is made already; without `linger` its batch goes at once."""
+        if partition is not None and not isinstance(partition, int):
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"partition {partition!r}; it must be a whole number or None")
         self._keep_rate(1)
         passed = self._passed(topic, message)
         if passed is None:
@@ -340,10 +342,17 @@ def _serialized(serializer: Serializer[Any] | None, value: Any) -> bytes | None:
     if value is None:
         return None
     if serializer is not None:
-        return serializer.serialize(value)
+        data: Any = serializer.serialize(value)
+        if not isinstance(data, bytes):
+            kinds = f"{type(serializer).__name__} gave a {type(data).__name__}"
+            raise BrokerError(ErrorCode.UNSERIALIZABLE, f"{kinds}; a serializer must give bytes")
+        return data
     if isinstance(value, bytes):
         return value
     if isinstance(value, str):
-        return value.encode()
+        try:
+            return value.encode()
+        except UnicodeEncodeError as error:
+            raise BrokerError(ErrorCode.UNSERIALIZABLE, f"the text is no UTF-8 ({error})") from error
     kind = type(value).__name__
     raise BrokerError(ErrorCode.INVALID_REQUEST, f"a {kind} is neither bytes nor text; give the producer a serializer")

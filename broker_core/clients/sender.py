@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from broker_core.broker import Broker, Published
 from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, dropped, halved, largest_of, put_all, size_of, sum_of
 from broker_core.clients.inbox import Inboxes
+from broker_core.clients.lane import Lane
+from broker_core.clients.message_form import check_form, explained
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
@@ -24,20 +26,7 @@ from broker_core.replies import Reply
 
 _MANY_TIMES = 16  # a batch of many that come at once may be so many times as large as one that lingers
 # The broker may have stored what it did not answer.
-_DOUBTFUL = frozenset({ErrorCode.REQUEST_TIMED_OUT, ErrorCode.CONNECTION_LOST})
-
-
-class _Lane:
-    """The batches of one partition, in order."""
-
-    __slots__ = ("open", "pumping", "sending", "sequence", "waiting")
-
-    def __init__(self) -> None:
-        self.open: Batch | None = None
-        self.waiting: deque[Batch] = deque()
-        self.sending: Batch | None = None
-        self.sequence = 0
-        self.pumping = False
+_DOUBTFUL = frozenset({ErrorCode.REQUEST_TIMED_OUT, ErrorCode.CONNECTION_LOST, ErrorCode.INTERNAL_ERROR})
 
 
 class Sender:
@@ -60,7 +49,7 @@ class Sender:
         self.config = config
         self._identity = identity
         self._on_settled = on_settled
-        self._lanes: dict[tuple[str, int], _Lane] = {}
+        self._lanes: dict[tuple[str, int], Lane] = {}
         self.inboxes = Inboxes(broker, loop, config, self)
         self.pending: dict[Batch, None] = {}  # batches whose fate is not known yet
         self._flushes: list[Callable[[Batch], object]] = []
@@ -82,6 +71,7 @@ class Sender:
         return self._placed(topic, message, partition, linger=linger)
 
     def _placed(self, topic: str, message: Message, partition: int | None, *, linger: bool) -> tuple[Batch, int] | None:
+        check_form(message)
         size_bytes = size_of(message)
         self._check(topic, (message,), size_bytes)
         if self.buffered_bytes + size_bytes > self.config.buffer_bytes:
@@ -119,12 +109,18 @@ class Sender:
         if not messages:
             return []
         self.inboxes.gather()
-        largest_bytes = largest_of(messages)
-        self._broker.check(topic, messages, largest_bytes)
+        try:
+            largest_bytes = largest_of(messages)
+            self._broker.check(topic, messages, largest_bytes)
+            parts = self._broker.by_partition(topic, messages)
+        except BrokerError:
+            raise
+        except Exception as error:
+            raise explained(messages, error) from error
         most = self.config.batch_messages if self._broker.takes_batches(topic) else 1
         most_bytes = _MANY_TIMES * self.config.batch_bytes
         batches: list[Batch] = []
-        for number, part in self._broker.by_partition(topic, messages).items():
+        for number, part in parts.items():
             lane = self._lane(topic, number)
             self._seal(lane)
             for first in range(0, len(part), most):
@@ -137,7 +133,7 @@ class Sender:
                     self._seal(lane)
         return batches
 
-    def _last_waiting(self, lane: _Lane, size_bytes: int) -> Batch | None:
+    def _last_waiting(self, lane: Lane, size_bytes: int) -> Batch | None:
         """The batch that waits for the one on its way, where one more message fits in: both go out together."""
         last = lane.waiting[-1] if lane.waiting else None
         if last is None or last.closed or last not in self.pending or len(last.messages) >= self.config.batch_messages:
@@ -258,10 +254,10 @@ class Sender:
                 ErrorCode.MESSAGE_TOO_LARGE, f"{size_bytes} bytes, and the producer buffers {self.config.buffer_bytes}"
             )
 
-    def _lane(self, topic: str, partition: int) -> _Lane:
+    def _lane(self, topic: str, partition: int) -> Lane:
         lane = self._lanes.get((topic, partition))
         if lane is None:
-            lane = self._lanes[topic, partition] = _Lane()
+            lane = self._lanes[topic, partition] = Lane()
         return lane
 
     def _new_batch(self, topic: str, partition: int) -> Batch:
@@ -269,7 +265,7 @@ class Sender:
         self.pending[batch] = None
         return batch
 
-    def _seal(self, lane: _Lane) -> None:
+    def _seal(self, lane: Lane) -> None:
         batch, lane.open = lane.open, None
         if batch is None:
             return
@@ -286,7 +282,7 @@ class Sender:
             deadline_ns = sealed_ns + ns_from_ms(self.config.delivery_timeout_ms)
             batch.timer = self._loop.timers.at(deadline_ns, lambda _at: self._time_out(batch))
 
-    def _pump(self, lane: _Lane) -> None:
+    def _pump(self, lane: Lane) -> None:
         """Send what waits, one after the other."""
         if lane.pumping:
             return
@@ -301,7 +297,7 @@ class Sender:
         finally:
             lane.pumping = False
 
-    def _attempt(self, lane: _Lane, batch: Batch) -> None:
+    def _attempt(self, lane: Lane, batch: Batch) -> None:
         batch.attempts += 1
         if self._identity is not None and batch.stamp is None:
             batch.stamp = ProducerStamp(*self._identity, lane.sequence)
@@ -315,12 +311,12 @@ class Sender:
                 producer=batch.stamp,
                 on_appended=lambda published: self._appended(lane, batch, published),
             )
-        except BrokerError as error:
-            self._failed(lane, batch, error)
+        except Exception as error:
+            self._failed(lane, batch, explained(batch.messages, error))
         else:
             reply.then(lambda done: self._answered(lane, batch, done))
 
-    def _appended(self, lane: _Lane, batch: Batch, published: Published) -> None:
+    def _appended(self, lane: Lane, batch: Batch, published: Published) -> None:
         if lane.sending is not batch:
             return
         lane.sending = None
@@ -330,12 +326,13 @@ class Sender:
             self._settle(batch, published)
         self._pump(lane)
 
-    def _answered(self, lane: _Lane, batch: Batch, reply: Reply[Published | None]) -> None:
+    def _answered(self, lane: Lane, batch: Batch, reply: Reply[Published | None]) -> None:
         under_way = lane.sending is batch
-        if isinstance(reply.error, BrokerError) and under_way:
-            self._failed(lane, batch, reply.error)
-        elif isinstance(reply.error, BrokerError):
-            self._settle(batch, reply.error)  # it is in the log, but the disk refused
+        error = None if reply.error is None else explained(batch.messages, reply.error)
+        if error is not None and under_way:
+            self._failed(lane, batch, error)
+        elif error is not None:
+            self._settle(batch, error)  # it is in the log, but the disk refused
         elif (published := reply.result()) is not None:
             self._settle(batch, published)
             if under_way:  # it is in the bin of its topic, and used up no number
@@ -346,7 +343,7 @@ class Sender:
             self._settle(batch, dropped(batch))
             self._pump(lane)
 
-    def _failed(self, lane: _Lane, batch: Batch, error: BrokerError) -> None:
+    def _failed(self, lane: Lane, batch: Batch, error: BrokerError) -> None:
         """An attempt has failed: try again where that may help, else say so."""
         batch.doubtful = batch.doubtful or error.code in _DOUBTFUL
         if error.retriable and batch.attempts <= self.config.retries and batch in self.pending:
@@ -358,7 +355,7 @@ class Sender:
             return
         self._give_up(lane, batch, error)
 
-    def _again(self, lane: _Lane, batch: Batch) -> None:
+    def _again(self, lane: Lane, batch: Batch) -> None:
         if lane.sending is not batch:
             return
         if batch in self.pending:
@@ -366,7 +363,7 @@ class Sender:
         else:
             self._give_up(lane, batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, "it was given up"))
 
-    def _give_up(self, lane: _Lane, batch: Batch, error: BrokerError) -> None:
+    def _give_up(self, lane: Lane, batch: Batch, error: BrokerError) -> None:
         lane.sending = None
         if batch.doubtful and self._identity is not None:
             # Nobody knows which number comes next: begin anew, under an id that no log has seen.

@@ -231,7 +231,7 @@ class Gate:
     def _admit(self, now_ns: int, offer: _Offer) -> None:
         try:
             offer.admit(now_ns)
-        except BrokerError as error:
+        except Exception as error:  # whoever made room has nothing to do with it
             self.counts.failed += offer.count
             offer.reply.fail(error)
         else:

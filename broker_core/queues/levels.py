@@ -20,9 +20,9 @@ def check_priorities(queue: str, levels: int, messages: Sequence[Message]) -> No
     """
     # Every queue has a level 0, where nearly all messages go.
     for priority in [message.priority for message in messages if message.priority]:
-        if not 0 <= priority < levels:
+        if not isinstance(priority, int) or not 0 <= priority < levels:
             those = "priority 0 only" if levels == 1 else f"priorities from 0, the most urgent, to {levels - 1}"
-            raise BrokerError(ErrorCode.INVALID_RECORD, f"{queue} has {those}, and none of {priority}")
+            raise BrokerError(ErrorCode.INVALID_RECORD, f"{queue} has {those}, and none of {priority!r}")
 
 
 class Levels:

@@ -278,3 +278,28 @@ def test_what_a_schema_refuses_or_buries_does_not_hold_up_what_follows():
     buried, kept = send(made, b'"text"'), send(made, b"2")
     assert buried.settled.result().topic == "commits.dlq"
     assert kept.settled.result() == Published("commits", 0, 1)
+
+
+def test_an_error_that_nobody_has_foreseen_fails_its_batch_and_the_next_one_goes_on():
+    class BrokenBroker(Broker):
+        def publish_batch(self, now_ns: int, name: str, *fields: Any, **more: Any) -> Reply[Published | None]:
+            if name == "commits" and fields[1][0].value == b"raises":
+                raise RuntimeError("a fault")
+            if fields[1][0].value == b"fails":
+                reply: Reply[Published | None] = Reply()
+                reply.fail(RuntimeError("a late fault"))
+                return reply
+            return super().publish_batch(now_ns, name, *fields, **more)
+
+    world = World(1, BrokenBroker)
+    made = sender(world, linger_ms=5, batch_messages=1)
+    batches = [send(made, value) for value in (b"raises", b"fails", b"behind")]
+    flushed = made.flush()
+    world.run(1)
+    assert flushed.done and not made.pending
+    assert [each.settled.error and each.settled.error.code for each in batches] == [  # type: ignore[attr-defined]
+        ErrorCode.INTERNAL_ERROR,
+        ErrorCode.INTERNAL_ERROR,
+        None,
+    ]
+    assert world.values() == [[b"behind"]]

@@ -262,6 +262,15 @@ def test_the_view_shows_the_gauges():
     assert (view.blocked, view.blocked_ns_total, view.rejected, view.dropped) == ((("p", 0),), 7, 0, 0)
 
 
+def test_an_admission_that_fails_in_an_unforeseen_way_is_told_to_who_offered_and_to_nobody_else():
+    bench = GateBench(max_messages=1)
+    bench.offer("1")
+    waits = bench.offer("2")
+    bench.error = RuntimeError("a fault")
+    assert bench.consume() == ["1"]
+    assert isinstance(waits.error, RuntimeError) and bench.gate.counts.failed == 1
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

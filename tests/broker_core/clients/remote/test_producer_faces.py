@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 
@@ -239,3 +240,21 @@ def test_several_threads_may_share_one_producer(face: Face):
         for thread in threads:
             thread.join(30)
     assert len(face.stored("commits", 0)) + len(face.stored("commits", 1)) == 4 * 204
+
+
+def test_a_message_that_cannot_be_encoded_costs_no_other(face: Face):
+    Admin(face.clients).create_topic("t", 1)
+    with Producer(face.clients, ProducerConfig(linger_ms=60_000)) as producer:
+        before = producer.send("t", b"before")
+        mistyped: list[dict[str, Any]] = [{"headers": (("trace", "abc"),)}, {"ttl_ms": "1"}, {"priority": "1"}]
+        for fields in mistyped:
+            with pytest.raises(BrokerError) as caught:
+                producer.send("t", b"bad", **fields)
+            assert code_of(caught) is ErrorCode.INVALID_RECORD
+        with pytest.raises(BrokerError) as caught:
+            producer.publish_many("t", [Message(b"x"), Message("bad")], timeout_s=5)  # type: ignore[arg-type]
+        assert code_of(caught) is ErrorCode.INVALID_RECORD
+        behind = producer.send("t", b"behind")
+        producer.flush(5)
+        assert [before.result(5).offset, behind.result(5).offset] == [0, 1]
+    assert face.stored("t") == [b"before", b"behind"]
