@@ -22,6 +22,7 @@ GAUGE_WIDTH = 300
 GAUGE_HEIGHT = 166
 CONTROLS_TOP = 128
 CONTROL_HEIGHT = 31
+POLICY_SHARE = 0.6  # of the width
 GAUGES_MAX = 60
 
 
@@ -75,7 +76,7 @@ class Gauge(QWidget):
         if self.minimumSize() != least:
             self.setMinimumSize(least)
         height, width = px(CONTROL_HEIGHT), self.width() - 20
-        policy_width = width * 5 // 9
+        policy_width = round(width * POLICY_SHARE)
         policy = QRect(10 + width - policy_width, px(30), policy_width, height - 2)
         self.controls.place(policy, QRect(10, px(CONTROLS_TOP), width, height))
 
@@ -136,7 +137,7 @@ class Gauge(QWidget):
         share = facts.share
         if share is not None:
             draw_bar(painter, QRectF(inner.x(), px(62), inner.width(), px(8)), share, colour, theme)
-        self._line(painter, 36, facts.depth, theme.text, 15, QFont.Weight.DemiBold)
+        self._line(painter, 36, facts.depth, theme.text, 15, QFont.Weight.DemiBold, width=0.98 - POLICY_SHARE)
         self._line(painter, 74, self._waiting(facts), theme.colour("failure") if facts.blocked else theme.muted)
         self._line(painter, 91, facts.slowest, theme.muted)
         refused = tr(
@@ -147,7 +148,7 @@ class Gauge(QWidget):
         )
         self._line(painter, 108, refused, theme.muted)
         if facts.limits is None:
-            self._line(painter, 36, facts.policy, theme.muted, 12, right=True, width=0.55)
+            self._line(painter, 36, facts.policy, theme.muted, 12, right=True, width=POLICY_SHARE)
             self._line(painter, 125, facts.rate, theme.muted)
         painter.end()
 
