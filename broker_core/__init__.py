@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from broker_core.log.config import LogConfig
     from broker_core.messages import Message, StoredMessage
     from broker_core.queues.config import QueueConfig
+    from broker_core.queues.dead_letter_edit import DeadLetterEdit
     from broker_core.queues.dead_letter_filter import DeadLetterFilter
     from broker_core.queues.retry import RetryPolicy
     from broker_core.schemas.compatibility import Compatibility, SchemaKind
@@ -62,6 +63,7 @@ __all__ = [
     "Change",
     "Compatibility",
     "ConsumerConfig",
+    "DeadLetterEdit",
     "DeadLetterFilter",
     "Dedupe",
     "Delivery",
@@ -136,6 +138,7 @@ _ROOMS = {
     "log.config": ("LogConfig",),
     "messages": ("Message", "StoredMessage"),
     "queues.config": ("QueueConfig",),
+    "queues.dead_letter_edit": ("DeadLetterEdit",),
     "queues.dead_letter_filter": ("DeadLetterFilter",),
     "queues.retry": ("RetryPolicy",),
     "schemas.compatibility": ("Compatibility", "SchemaKind"),

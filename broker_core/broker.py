@@ -22,6 +22,7 @@ from broker_core.log.batch import ProducerStamp
 from broker_core.log.group_commit import Round
 from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import Message
+from broker_core.queues.dead_letter_edit import Edits
 from broker_core.queues.dead_letters import RedriveResult
 from broker_core.replies import Reply
 
@@ -316,7 +317,7 @@ class Broker(BrokerAdmin, BrokerQueues, BrokerViews):
         offsets: Sequence[int],
         *,
         client: str,
-        edits: Mapping[int, Message] | None = None,
+        edits: Edits | None = None,
     ) -> RedriveResult:
         """Append dead letters of `queue` to where they came from, then take them out of the bin.
 
@@ -329,7 +330,10 @@ class Broker(BrokerAdmin, BrokerQueues, BrokerViews):
         subscription = self._subscriptions.get(queue)
 
         def append(message: Message) -> tuple[str, int, int]:
-            self._must_fit(queue if subscription is None else subscription.topic, message)
+            origin = queue if subscription is None else subscription.topic
+            self._must_fit(origin, message)
+            if edits:
+                self._check_fields(origin, (message,))
             if subscription is None:
                 log = self._partition(queue, level_of(found, message))
                 offset = log.append_batch(now_ns, (message,)).base_offset
@@ -349,10 +353,12 @@ class Broker(BrokerAdmin, BrokerQueues, BrokerViews):
         return result
 
     def _redrive_topic(
-        self, now_ns: int, name: str, offsets: Sequence[int], client: str, edits: Mapping[int, Message] | None
+        self, now_ns: int, name: str, offsets: Sequence[int], client: str, edits: Edits | None
     ) -> RedriveResult:
         def append(message: Message) -> tuple[str, int, int]:
             self._must_fit(name, message)
+            if edits:
+                self._check_fields(name, (message,))
             log = self._partition(name, self.partition_for(name, message))
             offset = log.append_batch(now_ns, (message,)).base_offset
             self.syncs.note((log,))

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import msgspec
 
 from broker_core.broker_state import BrokerState
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.queues.dead_letters import Redriven
 from broker_core.queues.lease import Lease, lease_runs
 from broker_core.replies import Reply
 
@@ -71,6 +72,22 @@ class BrokerQueues(BrokerState):
     def release(self, now_ns: int, lease: Lease) -> None:
         """The holder gives the message back as if it had never been handed out. Raises INVALID_LEASE."""
         self.queue(lease.queue).release(now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt)
+
+    def undo_redrive(self, now_ns: int, queue: str, *, client: str) -> tuple[Redriven, ...]:
+        """Take back the last redrive of `queue`, unless that is too long ago: what nobody has taken yet is dead again.
+
+        Raises INVALID_REQUEST where it went back to a topic: of a subscription, and of a topic whose schema
+        dead-letters.
+        """
+        if queue in self._bins or queue in self._subscriptions:
+            why = f"the dead letters of {queue} go back to a topic, whose log keeps them for every reader"
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{why}; a redrive of them cannot be taken back")
+        found = self.queue(queue)
+
+        def withdraw(topic: str, partition: int, offset: int) -> bool:
+            return topic == queue and found.withdraw(now_ns, partition, offset, client)
+
+        return found.dead_letters.undo_redrive(now_ns, withdraw=withdraw, client=client)
 
     def extend(self, now_ns: int, lease: Lease, lease_ms: float | None = None) -> Lease:
         """The lease with its new end, `lease_ms` from now, a week at most. Raises INVALID_LEASE, INVALID_REQUEST."""

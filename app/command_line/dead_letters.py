@@ -12,8 +12,8 @@ from app.command_line.waiting import PATIENCE_S, note
 from broker_core.clients.admin import Admin
 from broker_core.clients.host import Host
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.messages import Message
 from broker_core.plurals import counted
+from broker_core.queues.dead_letter_edit import DeadLetterEdit
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
 from broker_core.queues.dead_letters import RedriveResult, Refused
 from broker_core.snapshots import DeadLetterView
@@ -151,22 +151,20 @@ def _chosen(admin: Admin, options: argparse.Namespace) -> list[int]:
     return [one.offset for one in admin.dead_letters(options.queue, _filter(options), limit=None)]
 
 
-def _edits(host: Host, options: argparse.Namespace) -> dict[int, Message]:
-    """What is sent in place of what died, by offset."""
+def _edits(options: argparse.Namespace) -> dict[int, DeadLetterEdit]:
+    """What is changed of what died, by offset."""
     if options.value is None:
         return {}
     if len(options.offsets) != 1 or options.rate is not None:
         raise CommandError("--value is for one dead letter; give its offset alone, and no --rate.")
     [offset] = options.offsets
-    letter = _find(host, options.queue, offset)
-    value = options.value.encode(errors="surrogateescape")
-    return {offset: Message(value, letter.key, letter.headers)}
+    return {offset: DeadLetterEdit(value=options.value.encode(errors="surrogateescape"))}
 
 
 def _redrive(host: Host, options: argparse.Namespace) -> int:
     admin = Admin(host)
     offsets = _chosen(admin, options)
-    edits = _edits(host, options)
+    edits = _edits(options)
     if options.dry_run:
         preview = admin.preview_redrive(options.queue, offsets, edits)
         rows = [(one.offset, f"{one.origin_topic}/{one.origin_partition}") for one in preview.redrivable]

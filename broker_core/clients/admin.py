@@ -12,8 +12,9 @@ from broker_core.groups.offset_reset import Change, Target
 from broker_core.groups.protocol import TopicPartition
 from broker_core.log.config import LogConfig
 from broker_core.log.partitioners import PartitionerKind
-from broker_core.messages import Message, StoredMessage
+from broker_core.messages import StoredMessage
 from broker_core.queues.config import QueueConfig
+from broker_core.queues.dead_letter_edit import Edits
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
 from broker_core.queues.dead_letters import PurgeResult, RedrivePreview, RedriveResult
 from broker_core.queues.paced_redrive import PacedRedrive
@@ -207,9 +208,7 @@ class Admin:
         """How many died of each cause, the most frequent first."""
         return self._host.call(lambda _now: self._broker.dead_letters(queue).by_cause(queue))
 
-    def preview_redrive(
-        self, queue: str, offsets: Iterable[int], edits: Mapping[int, Message] | None = None
-    ) -> RedrivePreview:
+    def preview_redrive(self, queue: str, offsets: Iterable[int], edits: Edits | None = None) -> RedrivePreview:
         """What `redrive` would do; nothing is done."""
         return self._host.call(lambda _now: self._broker.dead_letters(queue).preview(offsets, edits))
 
@@ -217,13 +216,13 @@ class Admin:
         self,
         queue: str,
         offsets: Sequence[int] | None = None,
-        edits: Mapping[int, Message] | None = None,
+        edits: Edits | None = None,
         *,
         only: DeadLetterFilter | None = None,
     ) -> RedriveResult:
         """Put these dead letters, or all that `only` accepts, back to where they came from.
 
-        `edits` holds what to send in their place, by offset.
+        `edits` holds what to send in their place, or a `DeadLetterEdit` of what to change, by offset.
         """
 
         def redrive(now_ns: int) -> RedriveResult:
@@ -251,15 +250,12 @@ class Admin:
         return RunningRedrive(self._host, paced)
 
     def undo_redrive(self, queue: str) -> int:
-        """Take back the last redrive, unless that is too long ago: what nobody has taken yet is a dead letter again."""
+        """Take back the last redrive, unless that is too long ago: what nobody has taken yet is a dead letter again.
 
-        def undo(now_ns: int) -> int:
-            def withdraw(topic: str, partition: int, offset: int) -> bool:
-                return topic == queue and self._broker.queue(queue).withdraw(now_ns, partition, offset, ADMIN)
-
-            return len(self._broker.dead_letters(queue).undo_redrive(now_ns, withdraw=withdraw, client=ADMIN))
-
-        return self._host.call(undo)
+        Raises INVALID_REQUEST where it went back to a topic, whose readers have it: of a subscription, and of a topic
+        whose schema dead-letters.
+        """
+        return self._host.call(lambda now_ns: len(self._broker.undo_redrive(now_ns, queue, client=ADMIN)))
 
     def undo_purge_dead_letters(self, queue: str) -> int:
         """Bring back what the last purge of dead letters took, unless that is too long ago; how many that is."""

@@ -20,6 +20,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_CAUSE_CHARS, MAX_NAME_CHARS, MAX_OWN_HEADER_BYTES
 from broker_core.log.reserved_headers import message_of
 from broker_core.messages import Headers, Message, StoredMessage
+from broker_core.queues.dead_letter_edit import DeadLetterEdit
 from broker_core.snapshots import AttemptView, DeadLetterView
 
 PREFIX = "brokerscope.dead."
@@ -99,10 +100,12 @@ def decode(stored: StoredMessage) -> DeadLetterView:
         ) from error
 
 
-def with_redrive(stored: StoredMessage, edited: Message | None = None) -> Message:
+def with_redrive(stored: StoredMessage, edited: Message | DeadLetterEdit | None = None) -> Message:
     """What a redrive appends to the origin: the original, or what it was edited into, with one redrive more."""
     message = message_of(stored)
     count = (REDRIVES_HEADER, b"%d" % (redrives_of(message.headers) + 1))
-    if edited is not None:
+    if isinstance(edited, DeadLetterEdit):
+        message = edited.applied_to(message)
+    elif edited is not None:
         message = edited
     return msgspec.structs.replace(message, headers=(*without_dead_headers(message.headers), count))

@@ -6,7 +6,7 @@ A redrive appends to the origin first and removes after: one that is interrupted
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
 import msgspec
@@ -15,6 +15,7 @@ from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
 from broker_core.messages import Message, StoredMessage
+from broker_core.queues.dead_letter_edit import Edits
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
 from broker_core.queues.dead_letter_record import decode, encode, with_redrive
 from broker_core.queues.live_letters import LiveLetters, Owner
@@ -201,7 +202,7 @@ class DeadLetters:
         )
         return place
 
-    def preview(self, offsets: Iterable[int], edits: Mapping[int, Message] | None = None) -> RedrivePreview:
+    def preview(self, offsets: Iterable[int], edits: Edits | None = None) -> RedrivePreview:
         """What `redrive` would do; nothing is done."""
         redrivable: list[Redrivable] = []
         refused: list[Refused] = []
@@ -223,12 +224,12 @@ class DeadLetters:
         *,
         append: Append,
         client: str = "user",
-        edits: Mapping[int, Message] | None = None,
+        edits: Edits | None = None,
     ) -> RedriveResult:
         """Append each to its origin, and take it out of the bin after.
 
-        `edits` holds what to append in place of the original; its redrives are counted all the same. One that is gone,
-        or that `append` refuses with a `BrokerError`, is reported and stays; the rest goes on.
+        `edits` holds what to append in place of the original, or what to change of it; its redrives are counted all the
+        same. One that is gone, or that `append` refuses with a `BrokerError`, is reported and stays; the rest goes on.
         """
         redriven: list[Redriven] = []
         owners: dict[int, Owner] = {}
@@ -257,8 +258,9 @@ class DeadLetters:
         """
         if not self.can_undo_redrive(now_ns):
             return ()
-        last = self._redrives.pop()
+        last = self._redrives[-1]
         back = tuple(place for place in last.redriven if withdraw(place.to_topic, place.to_partition, place.to_offset))
+        self._redrives.pop()
         self._bring_back(now_ns, {place.offset: last.owners[place.offset] for place in back}, "undo redrive", client)
         return back
 

@@ -25,6 +25,7 @@ from broker_core.groups.protocol import TopicPartition
 from broker_core.log.batch import ProducerStamp
 from broker_core.log.partitioners import Partitioner
 from broker_core.messages import Message, StoredMessage
+from broker_core.queues.dead_letter_edit import Edits
 from broker_core.queues.dead_letters import RedriveResult
 from broker_core.queues.lease import Lease
 from broker_core.replies import Reply
@@ -309,7 +310,11 @@ class RemoteFace(RemoteAdministration):
         offsets: Sequence[int],
         *,
         client: str,
-        edits: Mapping[int, Message] | None = None,
+        edits: Edits | None = None,
     ) -> RedriveResult:
         """See `Broker.redrive`. Waits."""
         return RemoteDeadLetters(self._link, queue).redrive(offsets, edits)
+
+    def undo_redrive(self, now_ns: int, queue: str, *, client: str) -> range:
+        """See `Broker.undo_redrive`; as many as were taken back. Waits."""
+        return RemoteDeadLetters(self._link, queue).undo_redrive()

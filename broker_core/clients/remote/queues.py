@@ -11,6 +11,7 @@ from broker_core.clients.remote.link import Link
 from broker_core.errors import BrokerError
 from broker_core.messages import Message, StoredMessage
 from broker_core.queues.config import QueueConfig
+from broker_core.queues.dead_letter_edit import DeadLetterEdit, Edits
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
 from broker_core.queues.dead_letters import PurgeResult, Redrivable, Redriven, RedrivePreview, RedriveResult, Refused
 from broker_core.queues.lease import Lease
@@ -86,27 +87,41 @@ class RemoteDeadLetters:
         """See `DeadLetters.by_cause`."""
         return self._link.ask(letters_api.DeadLettersByCause(self._queue), letters_api.Causes, repeat=True).counts
 
-    def preview(self, offsets: Iterable[int], edits: Mapping[int, Message] | None = None) -> RedrivePreview:
+    def preview(self, offsets: Iterable[int], edits: Edits | None = None) -> RedrivePreview:
         """See `DeadLetters.preview`."""
         redrivable: list[Redrivable] = []
         refused: list[Refused] = []
-        for part, changed in _parts(offsets, edits):
+        for part, changed in _parts(offsets, self._whole(edits)):
             body = letters_api.PreviewRedrive(self._queue, part, changed)
             found = self._link.ask(body, letters_api.Preview, repeat=True)
             redrivable += found.redrivable
             refused += (each.refused() for each in found.refused)
         return RedrivePreview(tuple(redrivable), tuple(refused))
 
-    def redrive(self, offsets: Iterable[int], edits: Mapping[int, Message] | None) -> RedriveResult:
+    def redrive(self, offsets: Iterable[int], edits: Edits | None) -> RedriveResult:
         """See `Broker.redrive`."""
         redriven: list[Redriven] = []
         refused: list[Refused] = []
-        for part, changed in _parts(offsets, edits):
+        for part, changed in _parts(offsets, self._whole(edits)):
             body = letters_api.Redrive(self._queue, part, changed)
             found = self._link.ask(body, letters_api.RedriveReply, repeat=False)
             redriven += found.redriven
             refused += (each.refused() for each in found.refused)
         return RedriveResult(tuple(redriven), tuple(refused))
+
+    def _whole(self, edits: Edits | None) -> dict[int, Message]:
+        """What is to be sent: for what changes only a part, the rest is asked for."""
+        whole, partial = {}, {}
+        for offset, edit in (edits or {}).items():
+            if isinstance(edit, DeadLetterEdit):
+                partial[offset] = edit
+            else:
+                whole[offset] = edit
+        if partial:
+            whole |= {
+                each.offset: partial[each.offset].applied_to(each.message) for each in self.preview(partial).redrivable
+            }
+        return whole
 
     def purge(self, now_ns: int, offsets: Iterable[int] | None = None, client: str = "") -> PurgeResult:
         """See `DeadLetters.purge`."""
@@ -118,8 +133,8 @@ class RemoteDeadLetters:
             refused += [each.refused() for each in found.refused]
         return PurgeResult(purged, tuple(refused))
 
-    def undo_redrive(self, now_ns: int, *, withdraw: Callable[..., bool], client: str = "") -> range:
-        """See `DeadLetters.undo_redrive`; the broker does what `withdraw` is for. As many as were taken back."""
+    def undo_redrive(self) -> range:
+        """See `Broker.undo_redrive`. As many as were taken back."""
         return range(self._link.ask(letters_api.UndoRedrive(self._queue), api.Count, repeat=False).count)
 
     def undo_purge(self, now_ns: int, client: str = "") -> int:

@@ -47,6 +47,16 @@ def stored_value(value: Any, encoding: Encoding, headers: Headers) -> tuple[byte
     return _encode(value), headers
 
 
+def retyped(headers: Headers, kind: Headers, encoding: Encoding) -> Headers:
+    """`headers` where another value takes the place of the old, whose own header is `kind`."""
+    if kind:
+        return (*(header for header in headers if header[0] != CONTENT_TYPE), *kind)
+    if encoding == "text":
+        # A text would be taken for JSON.
+        return tuple(header for header in headers if header != _JSON_HEADER)
+    return headers
+
+
 def text_of(data: bytes | None) -> tuple[str | None, Encoding]:
     """`data` as text, or as Base64 where it is none."""
     if data is None:

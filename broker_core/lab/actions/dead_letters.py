@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from msgspec import UNSET, UnsetType
+
 from broker_core.lab.actions.action import Action, Encoding, above_zero, decoded
-from broker_core.messages import Message
+from broker_core.messages import Headers
 from broker_core.plurals import counted
+from broker_core.queues.dead_letter_edit import DeadLetterEdit
 
 
 class Redrive(Action, frozen=True, tag="redrive"):
@@ -74,25 +77,31 @@ class UndoRedrive(Action, frozen=True, tag="undo_redrive"):
 
 
 class EditDeadLetter(Action, frozen=True, tag="edit_dead_letter"):
-    """What a redrive of the dead letter at `offset` of the bin appends in its place, until `RevertDeadLetter`."""
+    """What a redrive changes of the dead letter at `offset` of the bin, until `RevertDeadLetter`.
+
+    A `key` of null is taken away, and `headers` are all that it has then; left out, they stay as they were.
+    """
 
     queue: str
     offset: int
     value: str | None
-    key: str | None = None
-    headers: tuple[tuple[str, str], ...] = ()
+    key: str | UnsetType | None = UNSET
+    headers: tuple[tuple[str, str], ...] | UnsetType = UNSET
     encoding: Encoding = "utf-8"
 
     def __post_init__(self) -> None:
         try:
-            self.message()
+            self.edit()
         except ValueError:
             raise ValueError("value, key and headers must be base64, as encoding says") from None
 
-    def message(self) -> Message:
-        """What is appended."""
-        headers = tuple((name, decoded(text, self.encoding) or b"") for name, text in self.headers)
-        return Message(decoded(self.value, self.encoding), decoded(self.key, self.encoding), headers)
+    def edit(self) -> DeadLetterEdit:
+        """As the broker takes it."""
+        headers: Headers | UnsetType = UNSET
+        if self.headers is not UNSET:
+            headers = tuple((name, decoded(text, self.encoding) or b"") for name, text in self.headers)
+        key = UNSET if self.key is UNSET else decoded(self.key, self.encoding)
+        return DeadLetterEdit(decoded(self.value, self.encoding), key, headers)
 
     @property
     def sentence(self) -> str:

@@ -20,15 +20,15 @@ from broker_core.lab.actions import (
 )
 from broker_core.lab.performers.prepared import Prepared, refuse
 from broker_core.lab.world import USER, World
-from broker_core.messages import Message
 from broker_core.plurals import counted
+from broker_core.queues.dead_letter_edit import Edits
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
 from broker_core.queues.dead_letters import DeadLetters, RedriveResult, Refused
 from broker_core.queues.paced_redrive import PacedRedrive
 
 
 class DeadLetterPerformer:
-    """`edits` holds what a redrive appends in place of what died, by queue and offset in the bin."""
+    """`edits` holds what a redrive changes of what died, by queue and offset in the bin."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -106,9 +106,7 @@ class DeadLetterPerformer:
         ).rstrip(".")
 
     def _append(self, queue: str, offsets: Sequence[int], now_ns: int | None = None) -> RedriveResult:
-        edits: dict[int, Message] = {
-            offset: self.edits[queue, offset].message() for offset in offsets if (queue, offset) in self.edits
-        }
+        edits: Edits = {offset: self.edits[queue, offset].edit() for offset in offsets if (queue, offset) in self.edits}
         at_ns = self._world.now_ns if now_ns is None else now_ns
         result = self._world.broker.redrive(at_ns, queue, offsets, client=USER, edits=edits)
         for redriven in result.redriven:
@@ -141,15 +139,13 @@ class DeadLetterPerformer:
 
     def _undo_redrive(self, action: UndoRedrive) -> Prepared:
         letters = self._letters(action.queue)
-        queue = self._world.broker.queue(action.queue)
+        if not self._goes_back_to_queue(action.queue):
+            raise refuse(f"the dead letters of {action.queue} went back to a topic, whose readers have them")
         if not letters.can_undo_redrive(self._world.now_ns):
             raise refuse(f"the redrive of {action.queue} was too long ago, or there was none")
 
-        def withdraw(topic: str, partition: int, offset: int) -> bool:
-            return topic == action.queue and queue.withdraw(self._world.now_ns, partition, offset, USER)
-
         def do() -> str:
-            back = letters.undo_redrive(self._world.now_ns, withdraw=withdraw, client=USER)
+            back = self._world.broker.undo_redrive(self._world.now_ns, action.queue, client=USER)
             if not back:
                 return f"nothing of the redrive of {action.queue} could be taken back: all of it was taken already"
             return f"took {counted(len(back), 'dead letter')} of {action.queue} back"

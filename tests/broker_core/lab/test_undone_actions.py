@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 import resources
 from broker_core.errors import BrokerError
@@ -37,6 +38,7 @@ from broker_core.lab.actions import (
     UserAction,
 )
 from broker_core.lab.performers import Performed
+from broker_core.messages import Message
 from broker_core.snapshots import GroupView, QueueView, TopicView, Totals
 from tests.broker_core.lab.busy_session import scenario
 
@@ -218,6 +220,12 @@ def test_an_edited_dead_letter_is_redriven_as_edited(session: Session) -> None:
     session.do(Redrive("jobs", (letter.offset,)))
     appended = log.message(log.end_offset - 1)
     assert (appended.value, appended.key) == (b"second", b"mended")
+
+
+def test_what_an_edit_does_not_name_is_redriven_as_it_died() -> None:
+    given = Message(b"v", b"k", (("h", b"w"),), ttl_ms=9, priority=2)
+    assert EditDeadLetter("jobs", 0, "new").edit().applied_to(given) == replace(given, value=b"new")
+    assert EditDeadLetter("jobs", 0, "v", None, ()).edit().applied_to(given) == replace(given, key=None, headers=())
 
 
 def test_a_reset_stops_the_members_and_its_undo_brings_the_offsets_back(session: Session) -> None:

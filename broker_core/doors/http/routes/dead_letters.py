@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from msgspec import UNSET, UnsetType
+
 from broker_core.clients.admin import RunningRedrive
 from broker_core.doors.http.desk import ADMIN, READ, Call
 from broker_core.doors.http.messages import shown_headers
@@ -9,10 +13,12 @@ from broker_core.doors.http.routing import Operations
 from broker_core.doors.http.shapes import dead_letters as shapes
 from broker_core.doors.http.shapes.basics import Encoding, Name
 from broker_core.doors.http.shapes.queues import Messages
-from broker_core.doors.http.values import bytes_of, shown_value, stored_value, text_of
+from broker_core.doors.http.values import bytes_of, retyped, shown_value, stored_value, text_of
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.messages import Message
+from broker_core.messages import Headers
+from broker_core.queues.dead_letter_edit import DeadLetterEdit
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
+from broker_core.queues.dead_letter_record import without_dead_headers
 from broker_core.queues.dead_letters import RedriveResult, Refused
 from broker_core.snapshots import DeadLetterView
 
@@ -44,12 +50,12 @@ async def redrive(call: Call) -> shapes.Redriven:
     """
     body = await call.body(shapes.Redrive)
     name = _bin(call, administer=not body.dry_run)
-    edits = {edit.offset: _edited(edit) for edit in body.edits}
-    if body.rate_per_s is not None and edits:
+    if body.rate_per_s is not None and body.edits:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "a redrive at a rate takes no edits; leave rate_per_s away")
 
     def run() -> shapes.Redriven:
         admin, redrives = call.desk.admin, call.desk.redrives
+        edits = _edits(call, name, body.edits)
         offsets = body.offsets if body.offsets is not None else _of_cause(call, name, body.cause)
         if body.dry_run:
             preview = admin.preview_redrive(name, offsets, edits)
@@ -99,7 +105,10 @@ async def purge_dead_letters(call: Call) -> shapes.PurgedLetters:
 
 @operation("POST", "/v1/dead-letters/{queue}/undo-redrive", Messages)
 async def undo_redrive(call: Call) -> Messages:
-    """Take back the last redrive, unless it is more than a minute ago: what nobody has taken yet is dead again."""
+    """Take back the last redrive, unless it is more than a minute ago: what nobody has taken yet is dead again.
+
+    What went back to a topic, of a subscription or because of a schema, cannot be taken back: its readers have it.
+    """
     return Messages(messages=call.desk.admin.undo_redrive(_bin(call, administer=True)))
 
 
@@ -153,10 +162,24 @@ def _of_cause(call: Call, name: str, cause: str) -> list[int]:
     return [each.offset for each in call.desk.admin.dead_letters(name, only, limit=None)]
 
 
-def _edited(edit: shapes.Edit) -> Message:
-    headers = tuple((name, value.encode()) for name, value in (edit.headers or {}).items())
-    value, headers = stored_value(edit.value, edit.encoding, headers)
-    return Message(value, bytes_of(edit.key, edit.encoding), headers)
+def _edits(call: Call, name: str, edits: Sequence[shapes.Edit]) -> dict[int, DeadLetterEdit]:
+    there = call.desk.admin.preview_redrive(name, [edit.offset for edit in edits]).redrivable
+    headers = {each.offset: without_dead_headers(each.message.headers) for each in there}
+    return {edit.offset: _edited(edit, headers.get(edit.offset, ())) for edit in edits}
+
+
+def _edited(edit: shapes.Edit, headers: Headers) -> DeadLetterEdit:
+    value: bytes | UnsetType | None = UNSET
+    if edit.value is not UNSET:
+        value, kind = stored_value(edit.value, edit.encoding, ())
+        headers = retyped(headers, kind, edit.encoding)
+    if edit.headers is None:
+        headers = ()
+    elif edit.headers is not UNSET:
+        named = {each: text.encode() for each, text in edit.headers.items() if text is not None}
+        headers = (*(header for header in headers if header[0] not in edit.headers), *named.items())
+    key = UNSET if edit.key is UNSET else bytes_of(edit.key, edit.encoding)
+    return DeadLetterEdit(value, key, headers, edit.ttl_ms, edit.priority)
 
 
 def _paced(call: Call, name: str) -> RunningRedrive:

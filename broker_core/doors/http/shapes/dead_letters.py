@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from broker_core.doors.http.shapes.basics import Cause, Encoding, JsonValue, Offset, Request, Shape
+from broker_core.doors.http.shapes.topics import TtlMs
 
 
 class LetterQuery(Request, frozen=True, kw_only=True):
@@ -62,12 +63,17 @@ class Causes(Shape, frozen=True, kw_only=True):
 
 
 class Edit(Request, frozen=True, kw_only=True):
-    """What to send in place of the dead letter at `offset`."""
+    """What to change of the dead letter at `offset`: a merge patch (RFC 7396).
+
+    What is left out stays as it was; null takes it away, of `headers` one by its name, or all.
+    """
 
     offset: Offset
-    value: JsonValue
-    key: str | None = None
-    headers: Annotated[dict[str, str], Meta(max_length=1_000)] | None = None
+    value: JsonValue | UnsetType = UNSET
+    key: str | UnsetType | None = UNSET
+    headers: Annotated[dict[str, str | None], Meta(max_length=1000)] | UnsetType | None = UNSET
+    ttl_ms: TtlMs | UnsetType | None = UNSET
+    priority: Annotated[int, Meta(ge=0, le=255)] | UnsetType = UNSET
     encoding: Encoding = "text"
 
 

@@ -58,13 +58,8 @@ def purge(caller: Caller, request: api.PurgeDeadLetters, now_ns: int) -> api.Pur
 
 
 def undo_redrive(caller: Caller, request: api.UndoRedrive, now_ns: int) -> Count:
-    """See `DeadLetters.undo_redrive`."""
-    broker, name, who = caller.broker, request.queue, caller.principal.name
-
-    def withdraw(topic: str, partition: int, offset: int) -> bool:
-        return topic == name and broker.queue(name).withdraw(now_ns, partition, offset, who)
-
-    return Count(len(broker.dead_letters(name).undo_redrive(now_ns, withdraw=withdraw, client=who)))
+    """See `Broker.undo_redrive`."""
+    return Count(len(caller.broker.undo_redrive(now_ns, request.queue, client=caller.principal.name)))
 
 
 def undo_purge(caller: Caller, request: api.UndoPurgeDeadLetters, now_ns: int) -> Count:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from broker_core.clients.admin import Admin
 from broker_core.clients.group_consumer import GroupConsumer
@@ -15,8 +16,11 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Target
 from broker_core.log.config import LogConfig
+from broker_core.log.reserved_headers import message_of
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
+from broker_core.queues.dead_letter_edit import DeadLetterEdit
+from broker_core.queues.dead_letter_record import without_dead_headers
 from broker_core.schemas.compatibility import Compatibility
 from broker_core.schemas.rule import SchemaRule
 from tests.broker_core.clients.remote.conftest import Face
@@ -182,6 +186,52 @@ def test_what_a_schema_refuses_can_be_dead_lettered(face: Face):
     assert letter.value == b"{}"
     redriven = admin.redrive("orders", edits={letter.offset: Message(b'{"n":2}')})
     assert len(redriven.redriven) == 1 and face.stored("orders") == [b'{"n":1}', b'{"n":2}']
+
+
+def test_an_edit_changes_what_it_names(face: Face):
+    admin = Admin(face.clients)
+    admin.create_queue("jobs", QueueConfig(priorities=3, max_attempts=1))
+    given = Message(b"bad", b"k", (("h", b"v"),), ttl_ms=10**9, priority=2)
+    with Producer(face.clients) as producer, QueueConsumer(face.clients, "jobs") as worker:
+        for edit, wanted in (
+            (DeadLetterEdit(b"good"), replace(given, value=b"good")),
+            (DeadLetterEdit(priority=1, ttl_ms=None), replace(given, priority=1, ttl_ms=None)),
+            (DeadLetterEdit(key=None, headers=()), replace(given, key=None, headers=())),
+            (Message(b"whole"), Message(b"whole")),
+        ):
+            producer.send_message("jobs", given).result(5)
+            delivery = worker.take(5)
+            assert delivery is not None
+            delivery.nack("broken")
+            [offset] = [letter.offset for letter in admin.dead_letters("jobs")]
+            [shown] = admin.preview_redrive("jobs", [offset], {offset: edit}).redrivable
+            assert replace(shown.message, headers=without_dead_headers(shown.message.headers)) == wanted
+            assert admin.redrive("jobs", edits={offset: edit}).refused == ()
+            again = worker.take(5)
+            assert again is not None
+            found = message_of(again.message)
+            assert replace(found, headers=without_dead_headers(found.headers)) == wanted
+            again.ack()
+
+
+def test_a_redrive_to_a_topic_cannot_be_taken_back(face: Face):
+    admin, schemas = Admin(face.clients), SchemaAdmin(face.clients)
+    schemas.register("orders", V1)
+    admin.create_topic("orders", 1, schema=SchemaRule("orders", "dead_letter"))
+    admin.create_topic("news")
+    admin.create_subscription("reader", "news", QueueConfig(max_attempts=1))
+    with Producer(face.clients) as producer, QueueConsumer(face.clients, "reader") as worker:
+        producer.publish("orders", b"{}")
+        producer.publish("news", b"v")
+        delivery = worker.take(5)
+        assert delivery is not None
+        delivery.nack("broken")
+    for name in ("orders", "reader"):
+        for _ in range(2):
+            admin.redrive(name, edits={0: Message(b'{"n":2}')})
+            with pytest.raises(BrokerError, match=f"{name} go back to a topic") as refused:
+                admin.undo_redrive(name)
+            assert refused.value.code is ErrorCode.INVALID_REQUEST
 
 
 def test_damage_is_told(face: Face):

@@ -184,6 +184,47 @@ def test_a_redrive_may_change_what_it_sends(jobs):
     assert (found["value"], found["key"], found["headers"]["fixed"]) == ("good", "k", "yes")
 
 
+@pytest.mark.parametrize(
+    ("edit", "changed"),
+    [
+        ({}, {}),
+        ({"value": "good"}, {"value": "good"}),
+        ({"value": {"a": 1}}, {"value": {"a": 1}, "headers": {"h": "v", "i": "w", "content-type": "application/json"}}),
+        ({"value": None}, {"value": None}),
+        ({"key": "other"}, {"key": "other"}),
+        ({"key": None}, {"key": None}),
+        ({"headers": {"h": None, "n": "new"}}, {"headers": {"i": "w", "n": "new"}}),
+        ({"headers": None}, {"headers": {}}),
+        ({"priority": 1}, {"partition": 1}),
+    ],
+)
+def test_what_an_edit_does_not_name_stays_as_it_was(call, edit, changed):
+    call.done("POST", "/v1/queues", {"name": "jobs", "settings": {"max_attempts": 1, "priorities": 3}})
+    whole = {"value": "bad", "key": "k", "headers": {"h": "v", "i": "w"}}
+    send(call, "bad", key="k", headers=whole["headers"], priority=2)
+    use(call, "nack", take(call), cause="broken")
+    done = call.done("POST", "/v1/dead-letters/jobs/redrive", {"edits": [{"offset": 0, **edit}]})
+    assert done["refused"] == []
+    (found,) = call.done("GET", "/v1/queues/jobs/messages")["messages"]
+    assert {name: found[name] for name in ("partition", *whole)} == {"partition": 2, **whole, **changed}
+
+
+def test_an_edit_sets_how_long_it_lives_and_a_text_is_no_json_any_more(jobs):
+    send(jobs, {"a": 1}, ttl_ms=60_000)
+    for _ in range(2):
+        use(jobs, "nack", take(jobs))
+    jobs.done("POST", "/v1/dead-letters/jobs/redrive", {"edits": [{"offset": 0, "value": "5", "ttl_ms": None}]})
+    (found,) = jobs.done("GET", "/v1/queues/jobs/messages")["messages"]
+    assert (found["value"], found["headers"]) == ("5", {})
+
+
+def test_an_edit_to_a_priority_that_the_queue_lacks_leaves_the_dead_letter_where_it_is(jobs):
+    kill(jobs, "a")
+    refused = jobs.done("POST", "/v1/dead-letters/jobs/redrive", {"edits": [{"offset": 0, "priority": 9}]})["refused"]
+    assert [each["error"] for each in refused] == ["INVALID_RECORD"]
+    assert jobs.done("GET", "/v1/dead-letters/jobs")["count"] == 1
+
+
 def test_a_redrive_at_a_rate_is_watched_and_stopped(jobs):
     kill(jobs, *range(5))
     assert jobs.get("/v1/dead-letters/jobs/redrive").status == 404

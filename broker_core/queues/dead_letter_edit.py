@@ -1,0 +1,31 @@
+"""What a redrive changes of a dead letter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from broker_core.messages import Headers, Message
+
+
+class DeadLetterEdit(msgspec.Struct, frozen=True):
+    """What is not named stays as it was. A key, a time to live or a value of None is taken away.
+
+    `headers` are all that it has then; () takes them away.
+    """
+
+    value: bytes | UnsetType | None = UNSET
+    key: bytes | UnsetType | None = UNSET
+    headers: Headers | UnsetType = UNSET
+    ttl_ms: int | UnsetType | None = UNSET
+    priority: int | UnsetType = UNSET
+
+    def applied_to(self, message: Message) -> Message:
+        """`message` with what is named."""
+        named = {name: getattr(self, name) for name in self.__struct_fields__}
+        return msgspec.structs.replace(message, **{name: each for name, each in named.items() if each is not UNSET})
+
+
+Edits = Mapping[int, Message | DeadLetterEdit]  # by offset in the bin; a message stands for the whole
