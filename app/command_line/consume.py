@@ -12,17 +12,19 @@ from app.command_line.output import json_bytes, print_json, text_of
 from app.command_line.parser import Parser
 from app.command_line.target import add_target, opened
 from app.command_line.verbs import Command
-from app.command_line.waiting import Quiet
+from app.command_line.waiting import Quiet, note
 from broker_core.clients.admin import Admin
 from broker_core.clients.group_consumer import GroupConsumer
 from broker_core.clients.host import Host
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.clients.queue_consumer import Delivery, QueueConsumer
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage
 from broker_core.snapshots import TopicView
 
 _PAGE = 500
 _POLL_S = 0.5
+_SHARED_OUT_ANEW = {ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID}
 
 
 def command() -> Command:
@@ -147,10 +149,19 @@ def _poll(host: Host, options: argparse.Namespace) -> None:
             messages = consumer.poll(_POLL_S, left)
             if messages:
                 _show(messages, argparse.Namespace(json=options.json, count=None))
-                # What was printed is done with, and nothing else.
-                consumer.commit()
+                _commit(consumer, options)
                 quiet.heard()
                 left = None if left is None else left - len(messages)
+
+
+def _commit(consumer: GroupConsumer, options: argparse.Namespace) -> None:
+    """What was printed is done with, and nothing else; where it is somebody else's by now, it comes again there."""
+    try:
+        consumer.commit()
+    except BrokerError as error:
+        if error.code not in _SHARED_OUT_ANEW:
+            raise
+        note("The partitions were shared out anew: what was printed last may come again.", as_json=options.json)
 
 
 def _take(host: Host, options: argparse.Namespace) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 from app.command_line.errors import CommandError, with_hint
+from app.command_line.waiting import PATIENCE_S, note
 from broker_core import BrokerHost, HostConfig, LogConfig
 from broker_core.clients.host import Host
 from broker_core.clients.remote.broker import DEFAULT_PORT, RemoteBroker
@@ -58,10 +60,35 @@ def check_directory(path: Path) -> None:
 def opened(options: argparse.Namespace) -> Iterator[Host]:
     """The broker that `add_target`'s options mean, closed at the end. Raises CommandError for what it refuses."""
     try:
-        with _host(options) as host:
+        with _host(options) as host, _told_of_losses(host, options):
             yield host
     except BrokerError as error:
         raise CommandError(with_hint(error)) from error
+
+
+@contextlib.contextmanager
+def _told_of_losses(host: Host, options: argparse.Namespace) -> Iterator[None]:
+    """While inside, a person is told when the broker is gone for longer, and when it is there again."""
+    if not isinstance(host, RemoteBroker):
+        yield
+        return
+    over = threading.Event()
+
+    def watch() -> None:
+        there = True
+        while not over.wait(PATIENCE_S):
+            if host.connected != there:
+                there = host.connected
+                told = "The broker is there again." if there else "The broker is gone; trying again, Ctrl+C gives up."
+                note(told, as_json=options.json)
+
+    watcher = threading.Thread(target=watch, name="told-of-losses", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
 
 
 def counts_since_start(host: Host) -> bool:

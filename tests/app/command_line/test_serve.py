@@ -73,7 +73,8 @@ def test_a_directory_that_is_open_is_refused_to_the_command_line(tmp_path: Path,
     data = str(tmp_path / "data")
     with served("--data", data):
         assert main(["topics", "list", "--data", data]) == 2
-    assert data in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert data in told and "or go through its broker with --broker" in told
 
 
 def test_a_broker_without_a_door_and_two_kinds_of_access_are_refused(capsys: Any) -> None:

@@ -17,8 +17,10 @@ from app.command_line.waiting import Quiet
 from broker_core import BrokerHost
 from broker_core.clients.admin import Admin
 from broker_core.clients.group_consumer import GroupConsumer
+from broker_core.clients.producer import Producer
 from broker_core.doors.http.door import HttpDoor
 from broker_core.doors.wire.door import WireDoor
+from broker_core.errors import BrokerError, ErrorCode
 from tests.app.command_line.conftest import ROOT, Shell
 
 
@@ -161,3 +163,38 @@ def test_a_redrive_that_takes_its_time_is_told_and_ctrl_c_leaves_the_rest(place:
     out, err = redrive.communicate(timeout=30)
     assert (out, err, redrive.returncode) == (b"Redrove 1 dead letter of t.\n", b"", 130)
     assert sum(Admin(place.host).dead_letters_by_cause("t").values()) == 5
+
+
+def test_who_waits_is_told_that_the_broker_is_gone_and_that_it_is_back() -> None:
+    with BrokerHost() as host:
+        Admin(host).create_topic("orders")
+        door = WireDoor(host, port=0)
+        door.start()
+        words = ("consume", "orders", "--count", "1", "--broker", f"127.0.0.1:{door.port}")
+        reader = started(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert reader.stderr is not None
+        assert reader.stderr.readline().startswith(b"Waiting for messages of orders")
+        door.close()
+        assert reader.stderr.readline() == b"The broker is gone; trying again, Ctrl+C gives up.\n"
+        with WireDoor(host, port=door.port):
+            assert reader.stderr.readline() == b"The broker is there again.\n"
+            with Producer(host) as producer:
+                producer.publish("orders", b"late")
+            out, err = reader.communicate(timeout=60)
+    assert (out, err, reader.returncode) == (b"orders/0 @0  late\n", b"", 0)
+
+
+def test_partitions_that_were_shared_out_anew_do_not_end_a_reader(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell("topics", "create", "orders")
+    shell("produce", "orders", "a")
+    commit = GroupConsumer.commit
+
+    def refused(consumer: GroupConsumer) -> None:
+        monkeypatch.setattr(GroupConsumer, "commit", commit)
+        raise BrokerError(ErrorCode.ILLEGAL_GENERATION, "1 of g")
+
+    monkeypatch.setattr(GroupConsumer, "commit", refused)
+    assert shell("consume", "orders", "--group", "g", "--timeout", 0.8).endswith("  a\n")
+    assert (shell.code, "what was printed last may come again" in shell.error) == (0, True)
