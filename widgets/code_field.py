@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtCore import QMimeData, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
+from widgets.long_text import text_after_paste
 from widgets.theme import current_theme, mono_font, qcolour
+
+MOST_CHARS = 200_000
 
 
 class _Margin(QWidget):
@@ -26,7 +29,12 @@ class _Margin(QWidget):
 
 
 class CodeField(QPlainTextEdit):
-    """Plain text in the fixed-width face. Two spaces for Tab, and a new line begins where the last one did."""
+    """Plain text in the fixed-width face. Two spaces for Tab, and a new line begins where the last one did.
+
+    `pasteRefused(characters)` where the text would become longer than `MOST_CHARS` with what is pasted.
+    """
+
+    pasteRefused = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,6 +59,14 @@ class CodeField(QPlainTextEdit):
             self._margin.scroll(0, moved)
         else:
             self._margin.update(0, area.y(), self._margin.width(), area.height())
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """No more than can be judged while somebody writes."""
+        chars = len(text_after_paste(self, source.text()))
+        if chars > MOST_CHARS:
+            self.pasteRefused.emit(chars)
+        else:
+            super().insertFromMimeData(source)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The margin is as high as the field."""

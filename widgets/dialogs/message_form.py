@@ -7,9 +7,10 @@ import binascii
 from typing import NamedTuple
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from widgets.facts import plain_label
+from widgets.long_text import HeldNote, LongText
 from widgets.theme import mono_font
 from widgets.words import tr
 
@@ -38,20 +39,20 @@ class MessageForm(QWidget):
         self.key.setFont(mono_font())
         self.key.setAccessibleName(tr("Key"))
         self.no_key = QCheckBox(tr("No key"), self)
-        self.value = QPlainTextEdit(self)
-        self.value.setFont(mono_font())
-        self.value.setAccessibleName(tr("Value"))
+        self.value = LongText(tr("Value"), self)
         self.value.setTabChangesFocus(True)
         self.no_value = QCheckBox(tr("No value (a tombstone)"), self)
-        self.headers = QPlainTextEdit(self)
-        self.headers.setFont(mono_font())
-        self.headers.setAccessibleName(tr("Headers"))
+        self.headers = LongText(tr("Headers"), self)
         self.headers.setPlaceholderText("trace-id: 7")
         self.headers.setTabChangesFocus(True)
         self.headers.setFixedHeight(64)
         keys = QHBoxLayout()
         keys.addWidget(self.key, 1)
         keys.addWidget(self.no_key)
+        values, headers = QVBoxLayout(), QVBoxLayout()
+        for column, field in ((values, self.value), (headers, self.headers)):
+            column.addWidget(field)
+            column.addWidget(HeldNote(field, self))
         written = QHBoxLayout()
         written.addWidget(self.encoding)
         written.addWidget(self.no_value)
@@ -59,9 +60,9 @@ class MessageForm(QWidget):
         self.rows = QFormLayout(self)
         self.rows.setContentsMargins(0, 0, 0, 0)
         self.rows.addRow(plain_label(tr("Key"), "", self), keys)
-        self.rows.addRow(plain_label(tr("Value"), "", self), self.value)
+        self.rows.addRow(plain_label(tr("Value"), "", self), values)
         self.rows.addRow(plain_label(tr("Written as"), "", self), written)
-        self.rows.addRow(plain_label(tr("Headers"), "", self), self.headers)
+        self.rows.addRow(plain_label(tr("Headers"), "", self), headers)
         self.no_key.toggled.connect(self.key.setDisabled)
         self.no_value.toggled.connect(self.value.setDisabled)
         for signal in (self.key.textChanged, self.value.textChanged, self.headers.textChanged):

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QMessageBox, QPushButton, QVBoxLayout, QWidget
 
-from widgets.code_field import CodeField
+from widgets.code_field import MOST_CHARS, CodeField
 from widgets.facts import let_wrap, plain_label
 from widgets.icons import icon_pixmap
 from widgets.theme import current_theme
@@ -72,6 +72,7 @@ class ScenarioEditor(QDialog):
         self._delay.setInterval(JUDGE_DELAY_MS)
         self._delay.timeout.connect(self.judge)
         self.field.textChanged.connect(self._on_text)
+        self.field.pasteRefused.connect(self._say_too_long)
         for keys, call in (("Ctrl+Return", self._run), ("Ctrl+S", self.save_button.click)):
             QShortcut(QKeySequence(keys), self).activated.connect(call)
         self.judge()
@@ -94,6 +95,16 @@ class ScenarioEditor(QDialog):
     def _on_text(self) -> None:
         self._delay.start()
         self._show_name()
+
+    def _say_too_long(self, chars: int) -> None:
+        self.verdict.setText(
+            tr(
+                "Not pasted: the scenario would have {chars} characters, and at most {most} can be edited here.",
+                chars=f"{chars:,}",
+                most=f"{MOST_CHARS:,}",
+            )
+        )
+        self._sign.setPixmap(icon_pixmap("warning", current_theme().failure, 16, self.devicePixelRatioF()))
 
     def _show_name(self) -> None:
         star = "*" if self.changed() else ""

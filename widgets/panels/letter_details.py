@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
 from widgets.facts import FactsGrid, let_wrap, plain_label, set_plain_tip
+from widgets.long_text import wrap_for
 from widgets.panels.cell_painter import tabular_font
 from widgets.theme import mono_font
 from widgets.words import tr
@@ -97,6 +98,7 @@ class LetterDetails(QScrollArea):
             return
         self.cause.setText(facts.cause)
         if self.payload.toPlainText() != facts.payload:
+            wrap_for(self.payload, facts.payload)
             self.payload.setPlainText(facts.payload)
         self.facts.set_facts(facts.facts)
         self.headers.set_facts(facts.headers)

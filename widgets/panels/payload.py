@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from widgets.bytes_text import escaped, hex_dump, json_of, readable
 from widgets.facts import plain_label
+from widgets.long_text import wrap_for
 from widgets.theme import mono_font
 from widgets.words import mark, tr
 
@@ -144,6 +145,7 @@ class PayloadView(QWidget):
             self._notes[0] = tr("There is no value (a tombstone).") if self._data is None else tr("The value is empty.")
             return
         shown = readable(self._data)
+        wrap_for(self.text, shown.text)
         self.text.setPlainText(shown.text)
         self._say_cut(0, shown.shown_bytes)
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.facts import plain_label
+from widgets.long_text import HeldNote, LongText
 from widgets.panels.panel import side_by_side
 from widgets.panels.table_panel import ColumnLook, RowTable, TablePanel
 from widgets.theme import current_theme, mono_font
@@ -112,10 +113,8 @@ class SchemasPanel(TablePanel):
 
     def _check_page(self) -> QWidget:
         page = QWidget(self)
-        self.message = QPlainTextEdit(page)
-        self.message.setFont(mono_font())
+        self.message = LongText(tr("Message to check"), page)
         self.message.setPlaceholderText(tr('A message as JSON, such as {"id": 1}'))
-        self.message.setAccessibleName(tr("Message to check"))
         self.message.setTabChangesFocus(True)
         self.check_button = QPushButton(tr("Check"), page)
         self.check_button.clicked.connect(self._ask)
@@ -132,7 +131,10 @@ class SchemasPanel(TablePanel):
         right.addWidget(answer, 1)
         row = QHBoxLayout(page)
         row.setContentsMargins(8, 4, 8, 4)
-        row.addWidget(self.message, 3)
+        left = QVBoxLayout()
+        left.addWidget(self.message, 1)
+        left.addWidget(HeldNote(self.message, page))
+        row.addLayout(left, 3)
         row.addLayout(right, 2)
         return page
 

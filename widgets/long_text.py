@@ -1,0 +1,108 @@
+"""A field for text of any length: what is too long to be laid out at once is held whole, and its beginning shown."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QMimeData
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QWidget
+
+from widgets.facts import let_wrap, plain_label
+from widgets.theme import mono_font
+from widgets.words import tr
+
+# Qt wraps a line in a time that grows with the square of its length, ...
+WRAPPED_LINE_CHARS = 20_000
+# ... and lays all of it out again at each key.
+EDITED_CHARS = 200_000
+SHOWN_CHARS = 2_000
+
+
+def has_long_line(text: str) -> bool:
+    """Whether a line of it is too long to be wrapped."""
+    return len(text) > WRAPPED_LINE_CHARS and any(len(line) > WRAPPED_LINE_CHARS for line in text.split("\n"))
+
+
+def wrap_for(field: QPlainTextEdit, text: str) -> None:
+    """Wrap the lines of `field` as far as those of `text` can be wrapped."""
+    modes = QPlainTextEdit.LineWrapMode
+    field.setLineWrapMode(modes.NoWrap if has_long_line(text) else modes.WidgetWidth)
+
+
+def text_after_paste(field: QPlainTextEdit, pasted: str) -> str:
+    """What `field` would hold with `pasted` in the place of what is selected."""
+    cursor, text = field.textCursor(), field.toPlainText()
+    # Qt counts in UTF-16, where some characters are two.
+    units = text.encode("utf-16-le")
+    before, after = units[: cursor.selectionStart() * 2], units[cursor.selectionEnd() * 2 :]
+    return before.decode("utf-16-le", "replace") + pasted + after.decode("utf-16-le", "replace")
+
+
+class LongText(QPlainTextEdit):
+    """`toPlainText` gives all of it, `held_chars` how much is held because it cannot be edited here, 0 for none."""
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._held = ""
+        self.setFont(mono_font())
+        self.setAccessibleName(name)
+
+    @property
+    def held_chars(self) -> int:
+        """How many characters are held and not edited."""
+        return len(self._held)
+
+    def toPlainText(self) -> str:
+        """All of it, whether it is shown or held."""
+        return self._held or super().toPlainText()
+
+    def setPlainText(self, text: str) -> None:
+        """Show it, or hold it and show its beginning."""
+        was_held, self._held = bool(self._held), text if len(text) > EDITED_CHARS else ""
+        if self._held or was_held:
+            self.setReadOnly(bool(self._held))
+        shown = text[:SHOWN_CHARS] if self._held else text
+        wrap_for(self, shown)
+        super().setPlainText(shown)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """What is pasted or dropped may be too much to be edited."""
+        after = text_after_paste(self, source.text())
+        if len(after) > EDITED_CHARS:
+            self.setPlainText(after)
+        else:
+            wrap_for(self, after)
+            super().insertFromMimeData(source)
+
+
+class HeldNote(QWidget):
+    """Says of a `LongText` that it holds more than it shows; hidden where it does not."""
+
+    def __init__(self, field: LongText, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._field = field
+        self.words = plain_label("", "muted", self)
+        let_wrap(self.words)
+        self.empty = QPushButton(tr("Empty the field"), self)
+        self.empty.setAutoDefault(False)
+        self.empty.clicked.connect(self._empty)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.words, 1)
+        row.addWidget(self.empty)
+        field.textChanged.connect(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        held = self._field.held_chars
+        self.setVisible(bool(held))
+        if held:
+            self.words.setText(
+                tr(
+                    "All {count} characters are kept; the first {shown} are shown, and so many cannot be edited here.",
+                    count=f"{held:,}",
+                    shown=f"{SHOWN_CHARS:,}",
+                )
+            )
+
+    def _empty(self) -> None:
+        self._field.setPlainText("")
+        self._field.setFocus()
