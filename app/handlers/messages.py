@@ -48,11 +48,20 @@ class MessageHandlers(QObject):
         desk.player.acted.connect(lambda done, source: self._tell(sentence(done.sentence), source))
         desk.player.refused.connect(lambda why, source, _later: self._tell(why, source, wrong=True))
         panel = self._panel = desk.window.parts.messages
-        self.feed = MessagesFeed(panel, desk.views.messages, desk.player, lambda: desk.player.live, self)
+        self.feed = MessagesFeed(
+            panel, desk.views.messages, desk.player, lambda: desk.player.live, self._why_no_branch, self
+        )
         desk.views.add(self.feed)
         desk.views.ways["browse"] = self._browse
         logs = desk.window.parts.log_on_disk
-        desk.views.add(LogOnDiskFeed(logs, desk.views.segments, desk.player, lambda: desk.player.live, self))
+        travel = desk.player.travel
+        desk.views.add(
+            LogOnDiskFeed(
+                logs, desk.views.segments, desk.player, lambda: not travel.looking_back, self._why_no_branch, self
+            )
+        )
+        for empty in (panel, logs):
+            empty.offerTaken.connect(self._take_offer)
         logs.linkFollowed.connect(desk.views.select)
         panel.currentChanged.connect(self._read)
         panel.opened.connect(lambda _key: self._show_life())
@@ -67,6 +76,14 @@ class MessageHandlers(QObject):
         desk.registry.changed.connect(self._show_reason)
         desk.menu_parts.append(self._add_to_menu)
         desk.player.opened.connect(self._forget)
+
+    def _why_no_branch(self) -> str | None:
+        """Why the messages of a recorded session cannot be had again; None where none is shown."""
+        return None if self._desk.player.stored is None else self._desk.registry.reason("branch")
+
+    def _take_offer(self) -> None:
+        """What lacks in the past is in a branch of a recording, or in the present."""
+        self._desk.registry.trigger("follow_live" if self._desk.player.stored is None else "branch")
 
     def _show_reason(self) -> None:
         self._panel.forbid_produce(self._desk.why_ended())

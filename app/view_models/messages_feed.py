@@ -15,6 +15,7 @@ from app.view_models.filter_help import help_rows
 from app.view_models.formats import session_time
 from app.view_models.message_pages import Bounds, Page, Step
 from app.view_models.messages import MessagesModel, message_test
+from app.view_models.not_kept import not_recorded
 from broker_core.clock import NS_PER_S
 from broker_core.lab.simulation import Simulation
 from broker_core.messages import StoredMessage
@@ -37,14 +38,16 @@ class MessagesFeed(PanelFeed):
         model: MessagesModel,
         asked: Asked,
         is_live: Callable[[], bool],
+        why_no_branch: Callable[[], str | None],
         parent: QObject | None = None,
     ) -> None:
+        """`why_no_branch` is None where the session is no recording."""
         super().__init__("messages", panel, parent)
         self._view, self._model = panel, model
         self._answers, self._source_answers = Answers(asked, self), Answers(asked, self)
         self._snapshot: Snapshot | None = None
         # In the past, only what was published by then is shown.
-        self._is_live = is_live
+        self._is_live, self._why_no_branch = is_live, why_no_branch
         self._live = True
         self._test: Callable[[StoredMessage], bool] | None = None
         self._filter_text = ""
@@ -59,7 +62,7 @@ class MessagesFeed(PanelFeed):
         model.page_wanted.connect(self._page, Qt.ConnectionType.QueuedConnection)
 
     def _forget(self) -> None:
-        self._begun = False
+        self._begun, self._begun_ns = False, 0
         self._cursors: dict[int, int] = {}
         self._stepping = self._measuring = self._done = False
         self._looked = self._found = 0
@@ -88,8 +91,15 @@ class MessagesFeed(PanelFeed):
         elif self._model.lists:
             if self._start.kind == "tail":
                 self._step()
+            elif self._found_none and abs(snapshot.time_ns - self._begun_ns) >= NS_PER_S:
+                self.begin()  # a session that has just begun, or is run again, has none yet
         else:
             self._measure()
+
+    @property
+    def _found_none(self) -> bool:
+        """Whether all was looked through, without a filter, and nothing is listed."""
+        return self._done and self._test is None and not self._model.rowCount()
 
     def _ask_sources(self, now_ns: int) -> None:
         if self._sources_ns < 0 or abs(now_ns - self._sources_ns) >= NS_PER_S:
@@ -115,7 +125,7 @@ class MessagesFeed(PanelFeed):
             return
         self._answers.drop()
         self._forget()
-        self._begun = True
+        self._begun, self._begun_ns = True, self._snapshot.time_ns
         where, start = self._where, self._start
         if not where.topic or not where.partitions:
             self._model.show_list()
@@ -288,7 +298,9 @@ class MessagesFeed(PanelFeed):
         """Count, note and the words of an empty panel."""
         view, model = self._view, self._model
         shown = model.rowCount()
-        if self._problem:
+        if self._problem and (why := self._why_no_branch()) is not None:
+            view.set_empty_words(*not_recorded(why))
+        elif self._problem:
             view.set_empty_words(tr("The messages cannot be read."), self._problem)
         else:
             view.set_empty_words(*view.empty_words)

@@ -13,6 +13,7 @@ from app.view_models.columns import Column
 from app.view_models.feed import PanelFeed
 from app.view_models.filter_help import help_rows
 from app.view_models.formats import Times, byte_size, duration, session_time
+from app.view_models.not_kept import not_recorded, only_of_now
 from app.view_models.table import TableModel
 from broker_core.clock import NS_PER_S
 from broker_core.lab.simulation import Simulation
@@ -255,10 +256,13 @@ class LogOnDiskFeed(PanelFeed):
         model: SegmentsModel,
         asked: Asked,
         is_live: Callable[[], bool],
+        why_no_branch: Callable[[], str | None],
         parent: QObject | None = None,
     ) -> None:
+        """`why_no_branch` is None where the session is no recording."""
         super().__init__("log_on_disk", panel, parent)
-        self._view, self._model, self._is_live = panel, model, is_live
+        self._view, self._model = panel, model
+        self._is_live, self._why_no_branch = is_live, why_no_branch
         self._answers = Answers(asked, self)
         self.restart()
         panel.set_filter_help(help_rows(model.fields))
@@ -271,15 +275,24 @@ class LogOnDiskFeed(PanelFeed):
         """Another session begins."""
         self._answers.drop()
         self._asked_ns = -1
-        self._busy = False
+        self._busy = self._past = False
         self._found: list[PartitionState] = []
         self._model.set_rows(())
+        self._view.set_facts(())
+        self._view.summary.setText("")
+        self._view.set_empty_words(*self._view.empty_words)
 
     def show(self, snapshot: Snapshot) -> None:
         """Ask again where it is time."""
-        if not self._is_live():
-            self._view.set_note(tr("This is the log as it is now, not as it was at the moment that is shown."))
-        if not self._busy and (self._asked_ns < 0 or abs(snapshot.time_ns - self._asked_ns) >= NS_PER_S):
+        past = not self._is_live()
+        if past != self._past:
+            self.restart()
+            self._past = past
+            if past:
+                # The broker has the log of now alone, and all other panels show the past.
+                why = self._why_no_branch()
+                self._view.set_empty_words(*(only_of_now() if why is None else not_recorded(why)))
+        if not past and not self._busy and (self._asked_ns < 0 or abs(snapshot.time_ns - self._asked_ns) >= NS_PER_S):
             self._asked_ns, self._busy, self._found = snapshot.time_ns, True, []
             self._ask(0)
 

@@ -1,6 +1,7 @@
 """A recorded session, opened later: events, lives and hot keys come from the recording; what it lacks is said."""
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from broker_core.clock import NS_PER_S
@@ -69,3 +70,45 @@ def test_messages_and_the_log_say_that_a_recording_does_not_keep_them(stored):
         panel = window.panel(tab)
         wait(stored, lambda panel=panel: "A recording keeps what happened" in panel.empty_state.text())
         assert panel.model.rowCount() == 0
+
+
+@pytest.mark.parametrize("tab", ["messages", "log_on_disk"])
+def test_what_a_recording_lacks_is_one_click_away(stored, tab):
+    player, window = stored.workbench.player, stored.workbench.window
+    wait(stored, lambda: player.snapshot.time_ns == 20 * NS_PER_S)
+    window.show_tab(tab)
+    panel = window.panel(tab)
+    wait(stored, lambda: not panel.empty_state.offer.isHidden())
+    assert "runs the same inputs again up to the moment that is shown" in panel.empty_state.text()
+    stored.qtbot.mouseClick(panel.empty_state.offer, Qt.MouseButton.LeftButton)
+    assert player.stored is None and player.branched_from
+    wait(stored, lambda: player.end_ns >= 20 * NS_PER_S and panel.model.rowCount() > 0)
+    assert panel.empty_state.offer.isHidden()
+
+
+def test_where_a_recording_cannot_be_run_again_the_reason_stands_there(stored):
+    player, window = stored.workbench.player, stored.workbench.window
+    folder = player.folder
+    (folder / "scenario.yaml").write_text("nonsense")
+    player.open_session(folder, 20 * NS_PER_S)
+    for tab in ("messages", "log_on_disk"):
+        window.show_tab(tab)
+        panel = window.panel(tab)
+        wait(stored, lambda panel=panel: "scenario cannot be run again" in panel.empty_state.text())
+        assert panel.empty_state.offer.isHidden()
+
+
+def test_the_log_on_disk_never_shows_the_present_in_the_past(open_workbench):
+    hand = open_workbench(record=True)
+    hand.pass_time(10)
+    player, window = hand.workbench.player, hand.workbench.window
+    window.show_tab("log_on_disk")
+    panel = window.parts.log_on_disk
+    wait(hand, lambda: panel.model.rowCount() > 0)
+    player.travel.to(5 * NS_PER_S)
+    wait(hand, lambda: player.snapshot.time_ns == 5 * NS_PER_S)
+    wait(hand, lambda: panel.model.rowCount() == 0)
+    assert "not kept" in panel.empty_state.text() and not panel.summary.text() and not panel.note.text()
+    hand.qtbot.mouseClick(panel.empty_state.offer, Qt.MouseButton.LeftButton)
+    wait(hand, lambda: player.live and panel.model.rowCount() > 0)
+    assert panel.summary.text() and panel.empty_state.offer.isHidden()

@@ -34,6 +34,7 @@ class LogOnDiskPanel(TablePanel):
     """`currentChanged(key)` is answered with `set_facts`; `linkFollowed(target)` from those."""
 
     linkFollowed = Signal(str)
+    empty_words = EMPTY
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
         self.facts = FactsGrid()

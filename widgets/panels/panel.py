@@ -41,6 +41,9 @@ class EmptyState(QWidget):
         self.button = QPushButton(tr("Clear the filter"), self)
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.hide()
+        self.offer = QPushButton("", self)
+        self.offer.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.offer.hide()
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 8, 24, 8)
         column.setSpacing(6)
@@ -49,7 +52,8 @@ class EmptyState(QWidget):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
             label.setWordWrap(True)
             column.addWidget(label)
-        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
+        for button in (self.button, self.offer):
+            column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(2)
         self.dress()
 
@@ -59,7 +63,8 @@ class EmptyState(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        left = self.height() - (self.button.sizeHint().height() + 6 if not self.button.isHidden() else 0)
+        shown = [button for button in (self.button, self.offer) if not button.isHidden()]
+        left = self.height() - sum(button.sizeHint().height() + 6 for button in shown)
         self._icon.setVisible(left >= ROOM_FOR_ICON)
         self._how.setVisible(left >= ROOM_FOR_HOW)
 
@@ -68,10 +73,13 @@ class EmptyState(QWidget):
         self.button.setVisible(offered)
         self._fit()
 
-    def say(self, sentence: str, how: str) -> None:
-        """Other sentences."""
+    def say(self, sentence: str, how: str, offer: str = "") -> None:
+        """Other sentences, and the words on a button that does something about it; "" for none."""
         self._sentence.setText(sentence)
         self._how.setText(how)
+        self.offer.setText(offer)
+        self.offer.setVisible(bool(offer))
+        self._fit()
 
     def text(self) -> str:
         """Both sentences."""
@@ -98,12 +106,14 @@ def side_by_side(
 class Panel(QWidget):
     """The frame of a panel. `filterChanged(text)` comes a moment after the last key.
 
-    `filterKept(name, text)` and `filterDropped(name)` ask for the list that `kept_filters` is set to.
+    `filterKept(name, text)` and `filterDropped(name)` ask for the list that `kept_filters` is set to; `offerTaken()` is
+    the button of the empty panel.
     """
 
     filterChanged = Signal(str)
     filterKept = Signal(str, str)
     filterDropped = Signal(str)
+    offerTaken = Signal()
 
     def __init__(
         self,
@@ -115,7 +125,7 @@ class Panel(QWidget):
     ) -> None:
         super().__init__(parent)
         self.title = title
-        self._empty_words = empty
+        self._empty_words = (*empty, "")
         self._filter_text = ""
         self._title = plain_label(title, "heading", self)
         self.count_label = plain_label("", "muted", self)
@@ -133,6 +143,7 @@ class Panel(QWidget):
             self._add_filter(filter_hint)
         self.empty_state = EmptyState(icon_name, *empty, self)
         self.empty_state.button.clicked.connect(self.clear_filter)
+        self.empty_state.offer.clicked.connect(self.offerTaken)
         self.problem = plain_label("", "problem", self)
         self.problem.setContentsMargins(8, 0, 8, 4)
         self.problem.setWordWrap(True)
@@ -266,10 +277,10 @@ class Panel(QWidget):
             self.note.setText(text)
             self.note.setVisible(bool(text))
 
-    def set_empty_words(self, sentence: str, how: str) -> None:
-        """Other words for the empty state, as when something was there and is gone."""
-        if (sentence, how) != self._empty_words:
-            self._empty_words = (sentence, how)
+    def set_empty_words(self, sentence: str, how: str, offer: str = "") -> None:
+        """Other words for the empty state, as when something was there and is gone; `offer` stands on a button."""
+        if (sentence, how, offer) != self._empty_words:
+            self._empty_words = (sentence, how, offer)
             if self.stack.currentIndex() == 0:
                 self.show_body(False)
 
@@ -288,5 +299,5 @@ class Panel(QWidget):
         if self.stack.currentIndex() != place:
             self.stack.setCurrentIndex(place)
             # Qt hands the focus of a table that goes to the next button.
-            if self.empty_state.button.hasFocus():
+            if self.empty_state.button.hasFocus() or self.empty_state.offer.hasFocus():
                 self.focus_body()
