@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import logging
 import threading
+import time
 import uuid
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -11,13 +14,16 @@ from typing import Any, Literal, Self
 import msgspec
 
 from broker_core.clients.queue_consumer import Delivery, QueueConsumer
+from broker_core.clients.simple_queue_ids import Place, stored_ids
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Message, StoredMessage
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.states import LeaseState
+from broker_core.schemas.json_text import check_plain, read_json
 
 Status = Literal["pending", "in_flight", "acknowledged", "dead"]
+_log = logging.getLogger(__name__)
 DEFAULT_CONFIG = QueueConfig(priorities=10)
 _PAGE = 500  # messages that are read at a time
 _STATUS: dict[LeaseState, Status] = {
@@ -48,13 +54,11 @@ class Consumption(Transmission, frozen=True, kw_only=True):
     priority: int = 0
 
 
-_Place = tuple[int, int]
-
-
 class SimpleQueue:
     """The queue `name` of `host`, made where it is missing. From any thread; several may pull from one queue.
 
-    What was pulled and is not acknowledged before its lease ends comes back; after the last attempt it is dead.
+    What was pulled and is not acknowledged before its lease ends comes back; after the last attempt it is dead. What
+    somebody else has put into the queue and is no message of a simple queue is dead when it is its turn.
     """
 
     def __init__(self, host: BrokerHost, name: str, config: QueueConfig = DEFAULT_CONFIG) -> None:
@@ -64,10 +68,7 @@ class SimpleQueue:
             host.admin(lambda now_ns: host.broker.create_queue(now_ns, name, config))
         self._consumer = QueueConsumer(host, name)
         self._lock = threading.Lock()
-        self._places: dict[str, _Place] = {}
         self._pulled: dict[str, Delivery] = {}
-        for stored in self._stored():
-            self._places.setdefault(_read(stored).id, (stored.partition, stored.offset))
 
     # -- in
 
@@ -80,35 +81,40 @@ class SimpleQueue:
         message = Consumption(
             id=uuid.uuid4().hex, timestamp=timestamp, payload=payload, message_type=message_type, priority=priority
         )
-        with self._lock:
-            self._store(message)
+        self._store(message)
         return message.id
 
     def on_msg_received(self, transmission: bytes | str | dict[str, Any]) -> Persisted:
         """Store a message that came from elsewhere, before anybody can pull it; as it is stored.
 
-        One whose id is known is not stored again. Raises INVALID_REQUEST where it has not the form of a transmission,
-        and as `publish_msg`.
+        One whose id is still there is not stored again, whichever `SimpleQueue` it came by. Raises INVALID_REQUEST
+        where it has not the form of a transmission, and as `publish_msg`.
         """
         try:
-            if isinstance(transmission, dict):
-                message = msgspec.convert(transmission, Consumption)
-            else:
-                message = msgspec.json.decode(transmission, type=Consumption)
+            plain: Any = read_json(transmission) if isinstance(transmission, bytes | str) else transmission
+            check_plain(plain)
+            message = msgspec.convert(plain, Consumption)
             moment = parse_utc(message.timestamp)
-        except (msgspec.MsgspecError, ValueError) as error:
+        except ValueError as error:
             raise BrokerError(
                 ErrorCode.INVALID_REQUEST, f"the transmission does not have the form ({error})"
             ) from error
         message = msgspec.structs.replace(message, timestamp=iso_utc(moment))
-        with self._lock:
-            place = self._places.get(message.id) or self._store(message)
-        return self._persisted(self._at(place), self._dead())
+        ids = self._host.call(lambda _now: stored_ids(self._host.broker.queue(self.name)))
+        with ids.lock:
+            ids.catch_up(self._partitions(), self._page, _id_of)
+            place = ids.places.get(message.id)
+            stored = None if place is None else self._still_at(place)
+            if stored is None:
+                place = ids.places[message.id] = self._store(message)
+                stored = self._at(place)
+        return self._persisted(stored, _read(stored)[0], self._dead())
 
-    def _store(self, message: Consumption) -> _Place:
+    def _store(self, message: Consumption) -> Place:
         try:
+            check_plain(message.payload)
             value = msgspec.json.encode(message)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise BrokerError(ErrorCode.UNSERIALIZABLE, f"the payload is no JSON ({error})") from error
         broker = self._host.broker
         reply = self._host.call(
@@ -119,20 +125,32 @@ class SimpleQueue:
         published = self._host.wait(reply)
         if published is None:
             raise BrokerError(ErrorCode.THROTTLED, f"{self.name} has dropped the message, as its flow policy says")
-        place = self._places[message.id] = (published.partition, published.offset)
-        return place
+        return published.partition, published.offset
 
     # -- out
 
     def pull_msg(self, timeout_s: float = 0.0) -> Consumption | None:
         """The next message, the most urgent first; None where none is there in time."""
-        delivery = self._consumer.take(timeout_s)
-        if delivery is None:
-            return None
-        message = _read(delivery.message)
-        with self._lock:
-            self._pulled[message.id] = delivery
-        return message
+        end_s = time.monotonic() + timeout_s
+        while (delivery := self._consumer.take(timeout_s)) is not None:
+            try:
+                message, _moment = _read(delivery.message)
+            except ValueError as error:
+                self._give_up(delivery, f"this is no message of a simple queue ({error})")
+                timeout_s = max(0.0, end_s - time.monotonic())
+                continue
+            with self._lock:
+                self._pulled[message.id] = delivery
+            return message
+        return None
+
+    def _give_up(self, delivery: Delivery, cause: str) -> None:
+        _log.warning("%s, message %d: %s", self.name, delivery.message.offset, cause)
+        try:
+            delivery.nack(cause, requeue=False)
+        except BrokerError as error:
+            if error.code is not ErrorCode.INVALID_LEASE:
+                raise
 
     def acknowledge(self, message: Consumption | str) -> bool:
         """Done with a message that was pulled, or its id: it is gone.
@@ -154,22 +172,29 @@ class SimpleQueue:
     def replay_from(self, since: datetime.datetime | str) -> list[Persisted]:
         """Everything stored from a time (a datetime, or ISO 8601) or from a message id on, oldest first, done or not.
 
-        Nothing changes by it. Raises INVALID_REQUEST for an id that is not known.
+        Nothing changes by it. What is no message of a simple queue is passed over. Raises INVALID_REQUEST for what is
+        neither a time nor the id of a message that is still there.
         """
-        messages = sorted(self._stored(), key=lambda stored: (stored.published_ns, stored.partition, stored.offset))
+        found = []
+        for stored in sorted(self._stored(), key=lambda each: (each.published_ns, each.partition, each.offset)):
+            with contextlib.suppress(ValueError):
+                found.append((stored, *_read(stored)))
+        first = next((at for at, (_stored, message, _moment) in enumerate(found) if message.id == since), None)
+        if first is not None:
+            found = found[first:]
+        else:
+            since_moment = self._moment(since)
+            found = [each for each in found if each[2] >= since_moment]
         dead = self._dead()
-        place = self._places.get(since) if isinstance(since, str) else None
-        if place is not None:
-            first = next(at for at, stored in enumerate(messages) if (stored.partition, stored.offset) == place)
-            return [self._persisted(stored, dead) for stored in messages[first:]]
+        return [self._persisted(stored, message, dead) for stored, message, _moment in found]
+
+    def _moment(self, since: datetime.datetime | str) -> datetime.datetime:
         try:
-            moment = parse_utc(since) if isinstance(since, str) else since.astimezone(datetime.UTC)
-        except ValueError as error:
+            return parse_utc(since) if isinstance(since, str) else since.astimezone(datetime.UTC)
+        except (ValueError, OverflowError, AttributeError) as error:
             raise BrokerError(
                 ErrorCode.INVALID_REQUEST, f"{since!r} is neither a time nor the id of a message in {self.name}"
             ) from error
-        found = (self._persisted(stored, dead) for stored in messages)
-        return [message for message in found if parse_utc(message.timestamp) >= moment]
 
     def close(self) -> None:
         """Give back what was pulled and is not acknowledged."""
@@ -185,13 +210,25 @@ class SimpleQueue:
 
     # -- inside
 
-    def _at(self, place: _Place) -> StoredMessage:
+    def _at(self, place: Place) -> StoredMessage:
         return self._host.call(lambda _now: self._host.broker.partition(self.name, place[0]).message(place[1]))
+
+    def _still_at(self, place: Place) -> StoredMessage | None:
+        """None where the message was deleted."""
+        try:
+            return self._at(place)
+        except BrokerError as error:
+            if error.code is not ErrorCode.OFFSET_OUT_OF_RANGE:
+                raise
+            return None
+
+    def _partitions(self) -> int:
+        return self._host.call(lambda _now: self._host.broker.partition_count(self.name))
 
     def _stored(self) -> list[StoredMessage]:
         """Every message that the log still has, a page at a time, so that nobody waits long for the lock."""
-        broker, found = self._host.broker, []
-        for partition in range(self._host.call(lambda _now: broker.partition_count(self.name))):
+        found: list[StoredMessage] = []
+        for partition in range(self._partitions()):
             offset = 0
             while page := self._page(partition, offset):
                 found += page
@@ -205,12 +242,11 @@ class SimpleQueue:
 
         return self._host.call(read)
 
-    def _dead(self) -> set[_Place]:
+    def _dead(self) -> set[Place]:
         letters = self._host.call(lambda _now: self._host.broker.queue(self.name).dead_letters.list(limit=None))
         return {(letter.origin_partition, letter.origin_offset) for letter in letters if letter.queue == self.name}
 
-    def _persisted(self, stored: StoredMessage, dead: set[_Place]) -> Persisted:
-        message = _read(stored)
+    def _persisted(self, stored: StoredMessage, message: Consumption, dead: set[Place]) -> Persisted:
         place = (stored.partition, stored.offset)
 
         def status(_now: int) -> Status:
@@ -240,13 +276,23 @@ def iso_utc(moment: datetime.datetime) -> str:
 def parse_utc(text: str) -> datetime.datetime:
     """The moment that an ISO 8601 text names; one without a zone is taken for UTC. Raises ValueError."""
     moment = datetime.datetime.fromisoformat(text)
-    return moment.replace(tzinfo=datetime.UTC) if moment.tzinfo is None else moment.astimezone(datetime.UTC)
-
-
-def _read(stored: StoredMessage) -> Consumption:
     try:
-        return msgspec.json.decode(stored.value or b"", type=Consumption)
-    except msgspec.MsgspecError as error:
-        raise BrokerError(
-            ErrorCode.DAMAGED, f"{stored.topic} {stored.offset} is no message of a simple queue ({error})"
-        ) from error
+        return moment.replace(tzinfo=datetime.UTC) if moment.tzinfo is None else moment.astimezone(datetime.UTC)
+    except OverflowError:
+        raise ValueError(f"{text!r} is before the year 1 or after the year 9999 in UTC") from None
+
+
+def _read(stored: StoredMessage) -> tuple[Consumption, datetime.datetime]:
+    """With the moment of its timestamp. Raises ValueError for what is no message of a simple queue."""
+    try:
+        message = msgspec.json.decode(stored.value or b"", type=Consumption)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+    return message, parse_utc(message.timestamp)
+
+
+def _id_of(stored: StoredMessage) -> str | None:
+    try:
+        return _read(stored)[0].id
+    except ValueError:
+        return None

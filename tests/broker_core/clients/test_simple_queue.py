@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from broker_core.clients.admin import Admin
+from broker_core.clients.producer import Producer
 from broker_core.clients.simple_queue import SimpleQueue, to_json
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.queues.config import QueueConfig
 
+LATEST = datetime.datetime.max.replace(tzinfo=datetime.timezone(datetime.timedelta(hours=-14)))
 GIVEN = {"id": "m-1", "timestamp": "2026-11-21T04:00:00+01:00", "payload": {"order": 7}}
 
 
@@ -140,14 +145,99 @@ def test_d5_priorities_and_several_consumers(host: BrokerHost):
         {"id": "x", "payload": 1},
         {"id": 7, "timestamp": "2026-11-21T04:00:00Z", "payload": 1},
         {"id": "x", "timestamp": "yesterday", "payload": 1},
+        {"id": "x", "timestamp": "0001-01-01T00:00:00+14:00", "payload": 1},
+        {"id": "x", "timestamp": "2026-11-21T04:00:00Z", "payload": math.nan},
+        {"id": "x", "timestamp": "2026-11-21T04:00:00Z", "payload": {1, 2}},
+        b'{"id": "x", "timestamp": "2026-11-21T04:00:00Z", "payload": NaN}',
+        b'{"id": "x", "timestamp": "2026-11-21T04:00:00Z", "payload": 1e999}',
+        None,
+        5,
     ],
 )
-def test_what_is_no_transmission_is_refused_and_not_stored(host: BrokerHost, wrong: bytes | dict[str, object]):
+def test_what_is_no_transmission_is_refused_and_not_stored(host: BrokerHost, wrong: Any):
     queue = SimpleQueue(host, "mail")
     with pytest.raises(BrokerError) as refused:
         queue.on_msg_received(wrong)
     assert refused.value.code is ErrorCode.INVALID_REQUEST
+    assert queue.pull_msg() is None
+
+
+@pytest.mark.parametrize("wrong", [object(), math.nan, {1, 2}, b"x", {1: 2}, "\ud800"], ids=ascii)
+def test_a_payload_that_is_no_json_is_refused_and_not_stored(host: BrokerHost, wrong: object):
+    queue = SimpleQueue(host, "mail")
     with pytest.raises(BrokerError) as refused:
-        queue.publish_msg(object())
+        queue.publish_msg(wrong)
     assert refused.value.code is ErrorCode.UNSERIALIZABLE
     assert queue.pull_msg() is None
+
+
+@pytest.mark.parametrize("wrong", ["0001-01-01T00:00:00+14:00", 5, None, LATEST], ids=str)
+def test_a_replay_from_what_is_no_moment_is_refused_in_a_sentence(host: BrokerHost, wrong: Any):
+    with pytest.raises(BrokerError, match="neither a time nor the id") as refused:
+        SimpleQueue(host, "mail").replay_from(wrong)
+    assert refused.value.code is ErrorCode.INVALID_REQUEST
+
+
+def test_an_id_is_known_to_all_who_use_the_queue(host: BrokerHost):
+    one, other = SimpleQueue(host, "mail"), SimpleQueue(host, "mail")
+    published = one.publish_msg("a")
+    assert [message.id for message in other.replay_from(published)] == [published]
+    one.on_msg_received(GIVEN)
+    copy = {**GIVEN, "payload": "another"}
+    assert other.on_msg_received(copy).payload == GIVEN["payload"]
+    assert other.on_msg_received({**copy, "id": published}).payload == "a"
+    assert [message.id for message in SimpleQueue(host, "mail").replay_from(published)] == [published, "m-1"]
+
+
+def test_of_copies_that_come_at_once_one_is_stored(host: BrokerHost):
+    queues = [SimpleQueue(host, "mail") for _ in range(8)]
+    start = threading.Barrier(len(queues))
+
+    def receive(queue: SimpleQueue) -> None:
+        start.wait(5)
+        queue.on_msg_received(GIVEN)
+
+    threads = [threading.Thread(target=receive, args=(queue,)) for queue in queues]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(5)
+    assert [message.id for message in queues[0].replay_from("2000-01-01")] == ["m-1"]
+
+
+def test_an_id_whose_message_was_deleted_is_not_known_any_more(host: BrokerHost):
+    queue = SimpleQueue(host, "mail")
+    gone = queue.on_msg_received(GIVEN).id
+    kept = queue.publish_msg("kept")
+    pulled = queue.pull_msg()
+    assert pulled is not None and queue.acknowledge(pulled)
+    Admin(host).delete_records("mail", {0: 1})
+    with pytest.raises(BrokerError) as refused:
+        queue.replay_from(gone)
+    assert refused.value.code is ErrorCode.INVALID_REQUEST
+    assert queue.on_msg_received(GIVEN).status == "pending"
+    assert [message.id for message in queue.replay_from(kept)] == [kept, gone]
+
+
+def test_a_queue_that_is_made_again_knows_nothing_of_the_old_one(host: BrokerHost):
+    SimpleQueue(host, "mail").on_msg_received(GIVEN)
+    Admin(host).delete_queue("mail")
+    again = SimpleQueue(host, "mail")
+    again.on_msg_received(GIVEN)
+    assert [message.id for message in again.replay_from("2000-01-01")] == ["m-1"]
+
+
+@pytest.mark.parametrize(
+    "foreign", [b"\xffno json", b"[1]", b'{"id": "f", "timestamp": "yesterday", "payload": 1}', None, b"[" * 9_999]
+)
+def test_what_is_no_message_of_a_simple_queue_dies_and_the_rest_goes_on(host: BrokerHost, foreign: bytes | None):
+    queue = SimpleQueue(host, "mail")
+    with Producer(host) as producer:
+        producer.publish("mail", foreign)
+    message_id = queue.publish_msg("fine")
+    assert [message.id for message in SimpleQueue(host, "mail").replay_from("2000-01-01")] == [message_id]
+    assert queue.on_msg_received(GIVEN).status == "pending"
+    assert [message.id for message in (queue.pull_msg(), queue.pull_msg()) if message] == [message_id, "m-1"]
+    assert queue.pull_msg() is None
+    [letter] = Admin(host).dead_letters("mail")
+    assert letter.value == foreign and letter.cause.startswith("this is no message of a simple queue (")
