@@ -41,10 +41,9 @@ class PartitionReader:
 
     def _check_offset(self, offset: int) -> None:
         if not self.start_offset <= offset <= self.end_offset:
-            raise BrokerError(
-                ErrorCode.OFFSET_OUT_OF_RANGE,
-                f"{offset} in {self.name}, which holds {self.start_offset} to {self.end_offset - 1}",
-            )
+            start, end = self.start_offset, self.end_offset
+            holds = f"holds {start} to {end - 1}" if start < end else f"is empty and goes on at {end}"
+            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} in {self.name}, which {holds}")
 
     def read(self, offset: int, *, max_messages: int, max_bytes: int = 1 << 20) -> list[StoredMessage]:
         """Messages from `offset` on, the first of them whatever its size; empty at the high watermark.

@@ -128,6 +128,10 @@ def test_schemas_tell_versions_and_modes(shell: Shell) -> None:
     [
         (("consume", "jobs", "--group", "g"), "jobs is a queue, and --group is for topics; leave it out."),
         (("consume", "jobs", "--from", "latest"), "jobs is a queue, and --from is for topics"),
+        (
+            ("consume", "t", "--offset", "7"),
+            "The offset is outside the log: 7 in t-0, which is empty and goes on at 0.",
+        ),
         (("consume", "t", "--keep"), "--keep is for queues, and t is none; leave it out."),
         (("consume", "t", "--partition", "9"), "t has no partition 9; its last is 0."),
         (("consume", "t", "--group", "g", "--offset", "1"), "leave out --group or --offset."),
