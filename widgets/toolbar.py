@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QFont, QFontMetrics, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolBar, QToolButton, QWidget
+from PySide6.QtGui import QAction, QFont, QFontMetrics, QIcon, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from widgets.facts import plain_label, set_plain_tip
 from widgets.icons import icon_pixmap
@@ -15,6 +15,9 @@ from widgets.theme import current_theme, px
 from widgets.words import tr
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 50.0)
+# What the style sheet leaves free at both sides of the name, and some.
+SCENARIO_PADDING = 16
+WORDS_FROM_WIDTH = 1150
 _PAST = ("branch", "follow_live")
 _SESSION = ("restart", "pause", "step", "run", "fast", "express", "stop")
 
@@ -59,6 +62,48 @@ class ElidedLabel(QLabel):
         self._cut()
 
 
+class ScenarioButton(QToolButton):
+    """The name of the scenario, cut with an ellipsis where there is no room; the whole is in its tool tip."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "title")
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._whole = ""
+
+    def set_whole(self, text: str) -> None:
+        """Show `text`, whole or cut."""
+        if text != self._whole:
+            self._whole = text
+            set_plain_tip(self, tr("{name}\nPress to choose another scenario.", name=text))
+            self.setAccessibleName(tr("Scenario: {name}", name=text))
+            self._cut()
+
+    def whole(self) -> str:
+        """The text, uncut."""
+        return self._whole
+
+    def _cut(self) -> None:
+        room = self.contentsRect().width() - SCENARIO_PADDING
+        cut = self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, room)
+        self.setText(cut.replace("&", "&&"))
+
+    def minimumSizeHint(self) -> QSize:
+        """It may shrink to a few letters."""
+        return QSize(40, super().minimumSizeHint().height())
+
+    def sizeHint(self) -> QSize:
+        """It wants room for all of it."""
+        width = QFontMetrics(self.font()).horizontalAdvance(self._whole) + SCENARIO_PADDING + 4
+        return QSize(width, super().sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Cut anew."""
+        super().resizeEvent(event)
+        self._cut()
+
+
 class SpeedBox(QComboBox):
     """Speeds. It takes the focus by Tab alone, and the wheel only while it has it."""
 
@@ -85,11 +130,13 @@ class Toolbar(QToolBar):
         self.setMovable(False)
         self.setFloatable(False)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
-        self.scenario = ElidedLabel("title", self)
+        self.scenario = ScenarioButton(self)
         self.scenario.setMaximumWidth(280)
         self.scenario.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-        self._record_icon = QLabel(self)
-        self._record_text = plain_label("", "muted", self)
+        self.record = QToolButton(self)
+        self.record.setProperty("role", "muted")
+        self.record.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.record.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._recording: bool | None = None
         self.speed = SpeedBox(self)
         self.speed.setAccessibleName(tr("Speed"))
@@ -109,18 +156,17 @@ class Toolbar(QToolBar):
 
     def _fill(self, actions: Mapping[str, QAction]) -> None:
         self.addWidget(self.scenario)
-        record = QWidget(self)
-        row = QHBoxLayout(record)
-        row.setContentsMargins(8, 0, 8, 0)
-        row.setSpacing(5)
-        row.addWidget(self._record_icon)
-        row.addWidget(self._record_text)
-        self.addWidget(record)
+        self.addWidget(self.record)
+        for button, name in ((self.scenario, "pick_scenario"), (self.record, "record")):
+            if name in actions:
+                button.clicked.connect(actions[name].trigger)
         self.addSeparator()
         for name in _SESSION:
             if name in actions:
                 self.addAction(actions[name])
         self.addWidget(self.speed)
+        if "run_until" in actions:
+            self.addAction(actions["run_until"])
         self._of_the_past = [self._past_button(actions[name]) for name in _PAST if name in actions]
         spring = QWidget(self)
         spring.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -140,9 +186,9 @@ class Toolbar(QToolBar):
         found = self.widgetForAction(action)
         return found if isinstance(found, QToolButton) else None
 
-    def set_scenario(self, name: str, about: str = "") -> None:
-        """The name of the scenario; `about` is its tool tip."""
-        self.scenario.set_whole(name, about)
+    def set_scenario(self, name: str) -> None:
+        """The name of the scenario."""
+        self.scenario.set_whole(name)
         self.scenario.updateGeometry()
 
     def set_recording(self, on: bool) -> None:
@@ -154,11 +200,14 @@ class Toolbar(QToolBar):
     def _dress(self) -> None:
         theme, on = current_theme(), bool(self._recording)
         colour = theme.failure if on else theme.disabled
-        self._record_icon.setPixmap(icon_pixmap("record", colour, 16, self.devicePixelRatioF()))
-        self._record_text.setText(tr("Recording") if on else tr("Not recording"))
+        self.record.setIcon(QIcon(icon_pixmap("record", colour, 16, self.devicePixelRatioF())))
+        words = tr("Recording") if on else tr("Not recording")
+        self.record.setText(words)
+        self.record.setAccessibleName(words)
         tip = tr("Every event goes to the session folder.") if on else tr("This session is not kept.")
-        self._record_icon.setToolTip(tip)
-        self._record_text.setToolTip(tip)
+        self.record.setToolTip(
+            words + "\n" + tip + "\n" + tr("Press to choose whether new sessions are recorded (Ctrl+G).")
+        )
 
     def _fit(self) -> None:
         """Lengths for the size of type of now."""
@@ -212,6 +261,13 @@ class Toolbar(QToolBar):
             self.speed.insertItem(place, f"{factor:g}×", factor)
         if place != self.speed.currentIndex():
             self.speed.setCurrentIndex(place)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The name of the scenario needs the room more than the word beside the record sign does."""
+        super().resizeEvent(event)
+        styles = Qt.ToolButtonStyle
+        narrow = self.width() < px(WORDS_FROM_WIDTH)
+        self.record.setToolButtonStyle(styles.ToolButtonIconOnly if narrow else styles.ToolButtonTextBesideIcon)
 
     def changeEvent(self, event: QEvent) -> None:
         """Another theme, other colours."""

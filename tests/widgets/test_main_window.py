@@ -84,7 +84,19 @@ def parts():
 
 
 def actions():
-    names = ("restart", "pause", "step", "run", "fast", "express", "stop", "export_report", "palette", "theme")
+    names = (
+        "restart",
+        "pause",
+        "step",
+        "run",
+        "fast",
+        "express",
+        "stop",
+        "run_until",
+        "export_report",
+        "palette",
+        "theme",
+    )
     made = {name: QAction(name) for name in names}
     for action in made.values():
         action.setCheckable(True)
@@ -205,6 +217,7 @@ def test_nothing_of_the_frame_is_clipped(window, qtbot, size):
         at for action in bar.actions() if (at := bar.widgetForAction(action)) and not inside.contains(at.geometry())
     ]
     assert outside == []
+    assert bar.scenario.width() > 100, "the name can be told from others"
     assert bar.clock.width() >= bar.clock.fontMetrics().horizontalAdvance(bar.clock.text())
     last = window.tabs.tabBar().tabRect(window.tabs.count() - 1)
     assert last.right() <= window.tabs.width()
@@ -249,9 +262,31 @@ def test_the_toolbar_shows_clock_badge_and_recording(qtbot, qapp):
     bar.set_badge("replay", "REPLAY 00:42")
     bar.set_recording(True)
     texts = {label.text() for label in bar.findChildren(QLabel)}
-    assert {"00:12.345", "REPLAY 00:42", "Recording"} <= texts
+    assert {"00:12.345", "REPLAY 00:42"} <= texts
+    assert (bar.record.text(), bar.record.accessibleName()) == ("Recording", "Recording")
     assert "10:00:00" in bar.clock.toolTip()
     assert bar.badge.property("mode") == "replay"
+
+
+def test_scenario_recording_and_run_until_are_pressed_in_the_toolbar(qtbot, qapp):
+    made = {name: QAction(name) for name in ("pick_scenario", "record", "run_until")}
+    told: list[str] = []
+    for name, action in made.items():
+        action.triggered.connect(lambda _on, name=name: told.append(name))
+    bar = Toolbar(made)
+    qtbot.addWidget(bar)
+    bar.set_scenario("Orders & invoices")
+    bar.resize(1200, 40)
+    bar.show()
+    for button in (bar.scenario, bar.record):
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        assert button.focusPolicy() & Qt.FocusPolicy.TabFocus
+        button.setFocus()
+        qtbot.keyClick(button, Qt.Key.Key_Space)
+    qtbot.mouseClick(bar.button(made["run_until"]), Qt.MouseButton.LeftButton)
+    assert told == ["pick_scenario", "pick_scenario", "record", "record", "run_until"]
+    assert bar.scenario.accessibleName() == "Scenario: Orders & invoices"
+    assert "&&" in bar.scenario.text(), "an ampersand of the name is no mnemonic"
 
 
 def test_a_long_name_of_a_scenario_is_cut_and_shown_whole_on_hover(window):
