@@ -79,19 +79,26 @@ async def publish(call: Call, name: str, records: Sequence[Record], client: str,
     errors: list[BrokerError] = []
     replies: list[tuple[list[int], Reply[Published | None]]] = []
 
-    def offer(now_ns: int) -> None:
+    def offer(now_ns: int, partition: int | None, places: list[int]) -> None:
+        batch = messages if len(places) == count else [messages[place] for place in places]
         deadline_ns = now_ns + timeout_ms * NS_PER_MS
-        groups = _grouped(call, name, records, messages)
-        for partition, places in groups:
-            batch = messages if len(places) == count else [messages[place] for place in places]
-            try:
-                reply = broker.publish_batch(now_ns, name, partition, batch, client=client, deadline_ns=deadline_ns)
-            except BrokerError as error:
-                reply = Reply()
-                reply.fail(_blamed(error, call, name, partition))
-            replies.append((places, reply))
+        try:
+            reply = broker.publish_batch(now_ns, name, partition, batch, client=client, deadline_ns=deadline_ns)
+        except BrokerError as error:
+            if len(places) > 1:
+                # None of them is stored, and what is wrong with one of them says nothing of the others.
+                for place in places:
+                    offer(now_ns, partition, [place])
+                return
+            reply = Reply()
+            reply.fail(_blamed(error, call, name, partition))
+        replies.append((places, reply))
 
-    call.host.call(offer)
+    def offer_all(now_ns: int) -> None:
+        for partition, places in _grouped(call, name, records, messages):
+            offer(now_ns, partition, places)
+
+    call.host.call(offer_all)
     for places, reply in replies:
         try:
             published = await _published(call, name, reply, timeout_ms)

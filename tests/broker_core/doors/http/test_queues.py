@@ -35,6 +35,22 @@ def kill(call, *values):
         assert use(call, "nack", found, cause="broken").status == 200
 
 
+def test_a_message_that_is_refused_says_nothing_of_those_beside_it(call):
+    call.done("POST", "/v1/queues", {"name": "jobs", "settings": {"priorities": 3}})
+    records = [{"value": str(priority), "priority": priority} for priority in (2, 0, 7, 2)]
+    done = call.done("POST", "/v1/queues/jobs/messages", {"messages": [*records, {"value": "x" * 1_100_000}]})
+    assert [each["status"] for each in done["messages"]] == [
+        "stored",
+        "stored",
+        "INVALID_RECORD",
+        "stored",
+        "MESSAGE_TOO_LARGE",
+    ]
+    assert (done["failed"], [each["value"] for each in take(call, max_messages=9)]) == (2, ["0", "2", "2"])
+    alone = call("POST", "/v1/queues/jobs/messages", {"messages": records[2:3] * 2})
+    assert (alone.status, alone.json["error"]) == (409, "INVALID_RECORD")
+
+
 def test_take_ack_nack_release_and_extend(jobs):
     send(jobs, "a", "b", "c")
     first, second = take(jobs, max_messages=2, holder="w1")
