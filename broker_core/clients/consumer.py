@@ -6,12 +6,12 @@ Kafka's consumer does. `GroupConsumer` is its face for threads.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from broker_core.broker import Broker
 from broker_core.clients.membership import COOPERATIVE, MOVED_ON, ConsumerConfig, Membership
 from broker_core.clients.partition_runs import next_offsets, within
+from broker_core.clients.positions import check_offsets, reset_strays, starting_offset
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
@@ -19,6 +19,7 @@ from broker_core.groups.protocol import TopicPartition
 from broker_core.log.reserved_headers import expires_ns
 from broker_core.messages import StoredMessage
 from broker_core.replies import Reply
+from broker_core.schemas.pattern import InvalidPatternError, Pattern
 
 __all__ = ["COOPERATIVE", "Consumer", "ConsumerConfig"]
 
@@ -54,13 +55,14 @@ class Consumer:
         self._config = config
         self._on_assigned, self._on_revoked, self._on_lost = on_assigned, on_revoked, on_lost
         self._member = Membership(broker, loop, client_id, group, config, self._heard)
-        self._pattern: re.Pattern[str] | None = None
+        self._pattern: Pattern | None = None
         self._manual = False
         self.positions: dict[TopicPartition, int] = {}
         self.paused: set[TopicPartition] = set()
         self._handed: dict[TopicPartition, int] = {}
         self._processed: dict[TopicPartition, int] = {}
         self._lost: tuple[TopicPartition, ...] = ()
+        self._cut_off: BrokerError | None = None  # why what was handed out can no longer be committed
         self._must_join = True
         self._replaced: BrokerError | None = None
         self._committed_ns = loop.now_ns
@@ -91,12 +93,13 @@ class Consumer:
     def subscribe(self, topics: Sequence[str] = (), pattern: str = "") -> None:
         """Read these topics, or all whose whole name matches `pattern`, those to come too; from the next poll on.
 
-        Raises INVALID_REQUEST for a pattern that is none.
+        A pattern is one of RE2. Raises INVALID_REQUEST for what is none, such as look-around and back references.
         """
         try:
-            self._pattern = re.compile(pattern) if pattern else None
-        except re.error as error:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"the pattern {pattern!r} ({error})") from error
+            self._pattern = Pattern(pattern) if pattern else None
+        except InvalidPatternError as error:
+            about = f"{pattern!r}: {error}; RE2 has neither look-around nor back references"
+            raise BrokerError(ErrorCode.INVALID_REQUEST, about) from error
         if self._manual:
             self._manual = False
             self.positions, self._handed, self._processed = {}, {}, {}
@@ -107,10 +110,11 @@ class Consumer:
 
         Raises UNKNOWN_TOPIC_OR_PARTITION.
         """
-        starts = {place: self._start(place) for place in partitions}
+        reset = self._config.auto_offset_reset
+        starts = {place: starting_offset(self._broker, self.group, place, reset) for place in partitions}
         self._member.leave(f"{self.client_id} reads on its own")
         self._manual, self._must_join, self._pattern, self.topics = True, False, None, ()
-        self.positions, self._handed, self._processed = starts, {}, {}
+        self.positions, self._handed, self._processed, self._cut_off = starts, {}, {}, None
         self.paused &= set(starts)
 
     def _want(self, topics: tuple[str, ...]) -> None:
@@ -120,7 +124,7 @@ class Consumer:
 
     def _matching(self) -> tuple[str, ...]:
         pattern = self._pattern
-        return tuple(sorted(name for name in self._broker.topic_names() if pattern and pattern.fullmatch(name)))
+        return tuple(sorted(name for name in self._broker.topic_names() if pattern and pattern.matches(name)))
 
     # -- reading
 
@@ -175,7 +179,9 @@ class Consumer:
         except BrokerError as error:
             if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and not self._manual:
                 self._must_join = True  # a topic was deleted, and the group shares out what is left
-            elif error.code is not ErrorCode.OFFSET_OUT_OF_RANGE or not self._reset_strays():
+            elif error.code is not ErrorCode.OFFSET_OUT_OF_RANGE or not reset_strays(
+                self._broker, self.positions, self._config.auto_offset_reset
+            ):
                 raise
             return []
         finally:
@@ -185,23 +191,20 @@ class Consumer:
         # A seek or a loss may have come while it waited.
         return within(messages, self.positions)
 
-    def _reset_strays(self) -> bool:
-        """Positions beyond the end of a log that has lost its tail go where the configuration says."""
-        reset = self._config.auto_offset_reset
-        strays = [place for place, at in self.positions.items() if at > self._broker.end_offset(*place)]
-        if reset == "none" or not strays:
-            return False
-        for place in strays:
-            bound = self._broker.start_offset if reset == "earliest" else self._broker.end_offset
-            self.positions[place] = bound(*place)
-        return True
-
     def hand(self, messages: Sequence[StoredMessage]) -> list[StoredMessage]:
         """These go to the application now, and what it had is processed; those of them that are still its own."""
         self._processed.update(self._handed)
         owned = within(messages, self.positions)
         self._handed.update(next_offsets(owned))
         return owned
+
+    def take_back(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """What was fetched from these offsets on goes to nobody: the next poll reads it again."""
+        for place, offset in offsets.items():
+            # A seek may have come since it was fetched.
+            if self._handed.get(place, 0) <= offset < self.positions.get(place, 0):
+                self.positions[place] = offset
+                self._broker.fetches.begin(self.group, *place, offset)
 
     def done(self, message: StoredMessage) -> None:
         """Count `message`, and what lies before it in its partition, as processed, if it is still owned."""
@@ -211,6 +214,7 @@ class Consumer:
     def seek(self, topic: str, partition: int, offset: int) -> None:
         """The next poll reads `partition` from `offset` on. Raises INVALID_REQUEST for what it does not own."""
         place = (topic, partition)
+        check_offsets({place: offset})
         if place not in self.positions:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"{self.client_id} does not own {topic}/{partition}")
         self.positions[place] = self._handed[place] = self._processed[place] = offset
@@ -225,12 +229,18 @@ class Consumer:
         self._commit_or_move_on(self._processed)
 
     def commit_handed(self) -> None:
-        """Commit everything that was handed to the application, what it has in its hands included."""
+        """Commit everything that was handed to the application, what it has in its hands included.
+
+        Raises what it was thrown out with, until it has joined again: somebody else gets these messages.
+        """
+        if self._cut_off is not None:
+            raise BrokerError(self._cut_off.code, self._cut_off.about)
         self._processed.update(self._handed)
         self.commit()
 
     def commit_offsets(self, offsets: dict[TopicPartition, int]) -> None:
-        """Commit these: the next offset to read of each partition."""
+        """Commit these: the next offset to read of each partition. Raises INVALID_REQUEST for what is no offset."""
+        check_offsets(offsets)
         self._commit_or_move_on(offsets)
 
     def _commit_or_move_on(self, offsets: dict[TopicPartition, int]) -> None:
@@ -344,21 +354,11 @@ class Consumer:
         """Own what was assigned. What a cooperative member must give up it gives up now, and joins again."""
         lost = tuple(place for place in self.positions if place not in assigned)
         added = tuple(place for place in assigned if place not in self.positions)
-        self._must_join = bool(lost)
+        self._must_join, self._cut_off = bool(lost), None
         await self._tell(self._give_up(lost))
         for place in added:
-            self.positions[place] = self._start(place)
+            self.positions[place] = starting_offset(self._broker, self.group, place, self._config.auto_offset_reset)
         await self._tell((self._on_assigned, added))
-
-    def _start(self, place: TopicPartition) -> int:
-        reset = self._config.auto_offset_reset
-        if reset == "none":
-            if self._broker.groups.committed(self.group, *place) is None:
-                raise BrokerError(
-                    ErrorCode.OFFSET_OUT_OF_RANGE, f"{self.group} has committed nothing for {place[0]}/{place[1]}"
-                )
-            reset = "earliest"
-        return self._broker.starting_offset(self.group, *place, reset)
 
     def _polled(self) -> None:
         try:
@@ -382,6 +382,8 @@ class Consumer:
             self._member.stop_heartbeat()
         if error.code is not ErrorCode.REBALANCE_IN_PROGRESS:
             # What it owned belongs to others now, so nothing may be committed.
+            if self._handed or self._processed:
+                self._cut_off = error
             self._lost += self.assignment
             self.positions, self._processed, self._handed = {}, {}, {}
             self._member.forget(keep_id=error.code is ErrorCode.ILLEGAL_GENERATION)

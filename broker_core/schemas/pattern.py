@@ -1,4 +1,4 @@
-"""Regular expressions of schemas, in time that is linear in the text: RE2.
+"""Regular expressions of schemas and subscriptions, in time that is linear in the text: RE2.
 
 JSON Schema means ECMA-262's dialect. What RE2 cannot do in linear time (back references, look-around) is refused when
 the schema is registered. Rejected alternative, 2026-11: Python's `re` with a list of dangerous shapes; `^(a+)+$` on
@@ -23,7 +23,7 @@ class InvalidPatternError(ValueError):
 
 
 class Pattern:
-    """A compiled pattern; it matches anywhere in a text, as JSON Schema's do."""
+    """A compiled pattern. JSON Schema's match anywhere in a text, those of subscriptions a whole name."""
 
     __slots__ = ("_compiled", "_program_size")
 
@@ -45,6 +45,10 @@ class Pattern:
     def found_in(self, text: str) -> bool:
         """Whether `text` has a match."""
         return self._compiled.search(text) is not None
+
+    def matches(self, text: str) -> bool:
+        """Whether the whole of `text` is a match."""
+        return self._compiled.fullmatch(text) is not None
 
 
 def _translated(source: str) -> str:

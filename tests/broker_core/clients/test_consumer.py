@@ -130,8 +130,18 @@ def test_a_pattern_follows_topics_as_they_come_and_go():
     world.publish(b"c")
     assert values(world.do(reader.poll())) == [b"c"]
     assert reader.assignment == (("commits", 0),)
-    with pytest.raises(BrokerError, match="pattern"):
-        reader.subscribe(pattern="(")
+    for pattern in ("(", "(?=commits).*", "(a)\\1"):
+        with pytest.raises(BrokerError, match="pattern") as caught:
+            reader.subscribe(pattern=pattern)
+        assert caught.value.code is ErrorCode.INVALID_REQUEST and "look-around" in str(caught.value)
+
+
+def test_a_pattern_takes_time_that_is_linear_in_the_names():
+    world = World(1)
+    world.broker.create_topic(0, "a" * 200 + "_", 1)
+    reader = world.consumer()
+    reader.subscribe(pattern="(a+)+$")  # Python's own expressions would need longer than the universe has
+    assert world.do(reader.poll(0)) == [] and reader.topics == ()
 
 
 def test_a_topic_that_is_deleted_under_a_reader_leaves_it_the_others():
@@ -270,3 +280,46 @@ def test_a17_readers_that_are_behind_are_named_by_lag_and_by_time():
     old = world.broker.slow_readers(world.now_ns, None, 10**9)
     assert [(each.reader, each.lag_ns >= 2 * 10**9) for each in old] == [("jobs", True)]
     assert world.broker.slow_readers(world.now_ns, 3, None) == ()
+
+
+def test_who_was_thrown_out_cannot_commit_what_it_was_given_and_is_told():
+    world = World(1)
+    world.publish(b"a", b"b")
+    reader = world.consumer(max_poll_interval_ms=5_000)
+    assert values(world.do(reader.poll())) == [b"a", b"b"]
+    world.run(12)
+    for _ in range(2):
+        with pytest.raises(BrokerError) as caught:
+            reader.commit_handed()
+        assert caught.value.code is ErrorCode.UNKNOWN_MEMBER_ID
+    with pytest.raises(BrokerError) as caught:
+        reader.commit_offsets({("commits", 0): 2})
+    assert caught.value.code is ErrorCode.UNKNOWN_MEMBER_ID
+    assert world.broker.groups.committed("readers", "commits", 0) is None
+    assert values(world.do(reader.poll())) == [b"a", b"b"]
+    reader.commit_handed()
+    assert world.broker.groups.committed("readers", "commits", 0) == 2
+
+
+def test_what_is_no_offset_is_refused_at_once():
+    world = World(1)
+    reader = world.consumer()
+    world.do(reader.poll(0))
+    for wrong in ({("commits", 0): 1.5}, {("commits", 0): "a"}, {("commits", 0): None}, {"commits": 1}):
+        with pytest.raises(BrokerError) as caught:
+            reader.commit_offsets(wrong)  # type: ignore[arg-type]
+        assert caught.value.code is ErrorCode.INVALID_REQUEST
+    with pytest.raises(BrokerError) as caught:
+        reader.seek("commits", 0, 1.5)  # type: ignore[arg-type]
+    assert caught.value.code is ErrorCode.INVALID_REQUEST and reader.positions == {("commits", 0): 0}
+    reader.commit_handed()
+
+
+def test_a_seek_that_came_after_the_fetch_outlives_what_is_taken_back():
+    world = World(1)
+    world.publish(b"a", b"b", b"c", b"d")
+    reader = world.consumer()
+    world.do(reader.poll(hand_out=False))
+    reader.seek("commits", 0, 3)
+    reader.take_back({("commits", 0): 1})
+    assert reader.positions == {("commits", 0): 3}

@@ -1,0 +1,42 @@
+"""Where a consumer begins to read, and the offsets that its user names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from broker_core.broker import Broker
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.protocol import TopicPartition
+
+Reset = Literal["earliest", "latest", "none"]
+
+
+def starting_offset(broker: Broker, group: str, place: TopicPartition, reset: Reset) -> int:
+    """What the group has committed, else as `reset` says. Raises OFFSET_OUT_OF_RANGE where that is `none`."""
+    if reset == "none":
+        if broker.groups.committed(group, *place) is None:
+            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{group} has committed nothing for {place[0]}/{place[1]}")
+        reset = "earliest"
+    return broker.starting_offset(group, *place, reset)
+
+
+def reset_strays(broker: Broker, positions: dict[TopicPartition, int], reset: Reset) -> bool:
+    """Positions beyond the end of a log that has lost its tail go where `reset` says; False where none does."""
+    strays = [place for place, at in positions.items() if at > broker.end_offset(*place)]
+    if reset == "none" or not strays:
+        return False
+    for place in strays:
+        bound = broker.start_offset if reset == "earliest" else broker.end_offset
+        positions[place] = bound(*place)
+    return True
+
+
+def check_offsets(offsets: Mapping[Any, Any]) -> None:
+    """Raises INVALID_REQUEST for what is not (topic, partition): offset."""
+    for place, offset in offsets.items():
+        if not isinstance(place, tuple) or len(place) != 2:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{place!r} is not (topic, partition)")
+        if not isinstance(offset, int):
+            about = f"the offset {offset!r} of {place[0]}/{place[1]} is not a whole number"
+            raise BrokerError(ErrorCode.INVALID_REQUEST, about)
