@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from broker_core.clients.middleware import Context, Middleware
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.protocol import TopicPartition
 from broker_core.messages import Message, StoredMessage
 
 R = TypeVar("R")
+
+
+class Passage(NamedTuple):
+    """What became of messages on their way in.
+
+    `passed` is what came through, as it was fetched and with what was dropped; `delivered` is what the application
+    gets. `failures` has, by partition, the first message that did not come through, and why; nothing behind it did.
+    """
+
+    passed: list[StoredMessage]
+    delivered: list[StoredMessage]
+    failures: dict[TopicPartition, tuple[int, BrokerError]]
 
 
 class Chain:
@@ -49,19 +62,41 @@ class Chain:
     def incoming(self, stored: StoredMessage) -> StoredMessage | None:
         """What the application gets, or None where a middleware dropped it: count it as processed then.
 
-        Raises MIDDLEWARE_FAILED where one raises, or moves the message to another place.
+        Raises MIDDLEWARE_FAILED, with the message's place, where one raises or moves the message to another place.
         """
         context = Context(self._now_ns(), self._client, stored.topic)
         place = (stored.topic, stored.partition, stored.offset)
         for one in reversed(self._row):
-            changed = _run(one, one.before_deliver, stored, context)
-            if changed is None:
-                self.dropped[type(one).__name__] += 1
-                return None
-            if (changed.topic, changed.partition, changed.offset) != place:
-                raise BrokerError(ErrorCode.MIDDLEWARE_FAILED, f"{type(one).__name__} moved a message")
+            try:
+                changed = one.before_deliver(stored, context)
+                if changed is None:
+                    self.dropped[type(one).__name__] += 1
+                    return None
+                moved = (changed.topic, changed.partition, changed.offset) != place
+            except Exception as error:
+                reason = f"{type(error).__name__}: {error}".rstrip(".")
+                raise _failed(one, f"raised {reason}, at", place) from error
+            if moved:
+                raise _failed(one, "moved the message", place)
             stored = changed
         return stored
+
+    def incoming_many(self, messages: Sequence[StoredMessage]) -> Passage:
+        """`incoming` each of them, in every partition up to the first one that fails."""
+        passage = Passage([], [], {})
+        for message in messages:
+            place = (message.topic, message.partition)
+            if place in passage.failures:
+                continue
+            try:
+                changed = self.incoming(message)
+            except BrokerError as error:
+                passage.failures[place] = (message.offset, error)
+                continue
+            passage.passed.append(message)
+            if changed is not None:
+                passage.delivered.append(changed)
+        return passage
 
     @staticmethod
     def _forget(passed: Sequence[Middleware], message: Message) -> None:
@@ -69,7 +104,7 @@ class Chain:
             one.publish_failed(message)
 
 
-def _run(one: Middleware, step: Callable[..., R], message: Message | StoredMessage, context: Context) -> R:
+def _run(one: Middleware, step: Callable[..., R], message: Message, context: Context) -> R:
     try:
         return step(message, context)
     except BrokerError:
@@ -77,3 +112,8 @@ def _run(one: Middleware, step: Callable[..., R], message: Message | StoredMessa
     except Exception as error:
         reason = f"{type(one).__name__} raised {type(error).__name__}: {error}"
         raise BrokerError(ErrorCode.MIDDLEWARE_FAILED, reason) from error
+
+
+def _failed(one: Middleware, what: str, place: tuple[str, int, int]) -> BrokerError:
+    topic, partition, offset = place
+    return BrokerError(ErrorCode.MIDDLEWARE_FAILED, f"{type(one).__name__} {what} {topic}/{partition}@{offset}")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from broker_core.clients.consumer import Consumer
 from broker_core.clients.host import Host
 from broker_core.clients.membership import ConsumerConfig
+from broker_core.clients.partition_runs import within
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offset_reset import Change, Target, preview
 from broker_core.groups.protocol import TopicPartition
@@ -39,8 +40,12 @@ class GroupConsumer:
     """Reads topics of `host` as a member of `group`. Close it, or use it in a `with` block.
 
     One thread at a time may `poll` or iterate; everything else may be called from any thread. Listeners are called in
-    the thread that polls, without any lock: in `on_revoked` a commit is still possible. Middleware sees each message
-    before the application does. `serializer` is what `value_of` reads values with, `key_serializer` keys.
+    the thread that polls, without any lock: in `on_revoked` a commit is still possible. `serializer` is what `value_of`
+    reads values with, `key_serializer` keys; the message whose value it cannot read is in the application's hands.
+
+    Middleware sees each message before the application does. Where it fails on one, that message and what lies behind
+    it in its partition are neither given nor counted as processed: the error names the place, as often as it fails,
+    until a `seek` goes past it, as with a record that Kafka's consumer cannot deserialize. The other partitions go on.
     """
 
     def __init__(
@@ -70,6 +75,7 @@ class GroupConsumer:
         self._polling: Reply[list[StoredMessage]] | None = None
         self._buffer: deque[StoredMessage] = deque()
         self._busy = threading.Lock()
+        self._failure: tuple[TopicPartition, int, BrokerError] | None = None  # of a middleware; told by the next poll
         self._chain = None
         if middleware:
             from broker_core.clients.chain import Chain
@@ -122,18 +128,23 @@ class GroupConsumer:
         """The next messages; [] where nothing came in time, or while the group rebalances.
 
         What an earlier poll gave counts as processed: that is what is committed by itself. Raises DAMAGED or
-        OFFSET_OUT_OF_RANGE for a partition that cannot be read, when the others have nothing; CLOSED; for ever
-        FENCED_INSTANCE_ID, once a newer member has its instance id.
+        OFFSET_OUT_OF_RANGE for a partition that cannot be read, when the others have nothing; MIDDLEWARE_FAILED, with
+        the next poll where something can be given first; CLOSED; for ever FENCED_INSTANCE_ID, once a newer member has
+        its instance id.
         """
         with self._alone():
+            self._tell_failure()
             if self._buffer:
                 found, self._buffer = list(self._buffer), deque()
             else:
                 found = self._fetched(timeout_s, max_messages)
-            return self._passed(self._host.call(lambda _now: self._core.hand(found)))
+            return self._handed(found)
 
     def __iter__(self) -> Iterator[StoredMessage]:
-        """Messages one by one, for ever, until it is closed. Asking for the next one counts the last as processed."""
+        """Messages one by one, for ever, until it is closed. Asking for the next one counts the last as processed.
+
+        An error ends the iteration; a new one goes on where it stopped.
+        """
         while not self._core.closed:
             try:
                 message = self._next()
@@ -146,6 +157,7 @@ class GroupConsumer:
 
     def _next(self) -> StoredMessage | None:
         with self._alone():
+            self._tell_failure()
             if not self._buffer:
                 self._host.call(lambda _now: self._core.hand(()))
                 # At most once, what is fetched is committed: who stops iterating would lose what lies in the buffer.
@@ -154,8 +166,7 @@ class GroupConsumer:
                 self._buffer.extend(found)
             if not self._buffer:
                 return None
-            message = self._buffer.popleft()
-            handed = self._passed(self._host.call(lambda _now: self._core.hand((message,))))
+            handed = self._handed([self._buffer.popleft()])
             return handed[0] if handed else None
 
     def value_of(self, message: StoredMessage) -> Any:
@@ -334,11 +345,39 @@ class GroupConsumer:
             finally:
                 self._host.call(lambda _now, reply=reply: reply.resolve(None))  # type: ignore[misc]
 
-    def _passed(self, messages: list[StoredMessage]) -> list[StoredMessage]:
+    def _handed(self, found: list[StoredMessage]) -> list[StoredMessage]:
+        """Give these to the application, as far as they come through the middleware."""
         if self._chain is None:
-            return messages
-        found: list[Any] = [self._chain.incoming(message) for message in messages]
-        return [message for message in found if message is not None]
+            return self._call(lambda: self._core.hand(found))
+        try:
+            passed, delivered, failures = self._chain.incoming_many(found)
+        except BaseException:
+            # Somebody presses Ctrl+C.
+            self._take_back({(message.topic, message.partition): message.offset for message in reversed(found)})
+            raise
+        if failures:
+            self._take_back({place: offset for place, (offset, _) in failures.items()})
+        owned = {(message.topic, message.partition) for message in self._call(lambda: self._core.hand(passed))}
+        handed = within(delivered, owned)
+        for place, (offset, error) in failures.items():
+            if not handed:
+                raise error
+            self._failure = (place, offset, error)
+        return handed
+
+    def _take_back(self, offsets: Mapping[TopicPartition, int]) -> None:
+        self._buffer = deque(each for each in self._buffer if (each.topic, each.partition) not in offsets)
+        self._call(lambda: self._core.take_back(offsets))
+
+    def _tell_failure(self) -> None:
+        """Raise what the last poll had no room for, unless a seek, a pause or a rebalance has settled it."""
+        failure, self._failure = self._failure, None
+        if failure is None:
+            return
+        place, offset, error = failure
+        if self._core.positions.get(place) == offset and place not in self._core.paused:
+            self._call(lambda: self._core.hand(()))
+            raise error
 
 
 def read_with(serializer: Serializer[Any] | None, data: bytes | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ from broker_core.messages import StoredMessage
 from broker_core.queues.lease import Lease
 
 if TYPE_CHECKING:
+    from broker_core.clients.chain import Chain
     from broker_core.clients.middleware import Middleware
     from broker_core.clients.serializers import Serializer
 
@@ -103,6 +105,9 @@ class QueueConsumer:
     """Takes messages of `queue`. Close it, or use it in a `with` block: what it still holds is given back at once.
 
     With the guarantee at_most_once a message is acknowledged before it is handed out, and never comes again.
+
+    A message on which the middleware fails is nacked with that as its cause, as one whose work has failed: the queue's
+    retry policy says when it is tried again, and after the last attempt it is a dead letter.
     """
 
     def __init__(
@@ -136,7 +141,10 @@ class QueueConsumer:
         host.register(self)
 
     def take(self, timeout_s: float = 0.0) -> Delivery | None:
-        """The next message; None where none is there in time. Without a timeout it does not wait."""
+        """The next message; None where none is there in time. Without a timeout it does not wait.
+
+        Raises MIDDLEWARE_FAILED.
+        """
         tails = self._tails
         if tails is not None and (tail := tails.serving.get(self.queue)) is not None:
             holder = self.client_id
@@ -148,7 +156,10 @@ class QueueConsumer:
         return found[0] if found else None
 
     def take_many(self, max_messages: int, timeout_s: float = 0.0) -> list[Delivery]:
-        """At most `max_messages`, as many as are there; where none is, the first that comes within `timeout_s`."""
+        """At most `max_messages`, as many as are there; where none is, the first that comes within `timeout_s`.
+
+        Raises MIDDLEWARE_FAILED where that leaves nothing to give; else it is logged.
+        """
         broker = self._host.broker
 
         def take(now_ns: int) -> Any:
@@ -172,8 +183,11 @@ class QueueConsumer:
             raise
         if self._chain is None and not self._at_most_once:
             return [Delivery(self._host, lease, lease.message) for lease in leases]
-        found = [self._delivery(lease) for lease in leases]
-        return [delivery for delivery in found if delivery is not None]
+        deliveries = [Delivery(self._host, lease, lease.message) for lease in leases]
+        if self._at_most_once:
+            for delivery in deliveries:
+                delivery.ack()
+        return deliveries if self._chain is None else self._passed(self._chain, deliveries)
 
     def ack_many(self, deliveries: Sequence[Delivery]) -> None:
         """Acknowledge all of these in one step. Raises INVALID_LEASE where some have expired, after the others."""
@@ -193,7 +207,8 @@ class QueueConsumer:
     def run(self, handler: Callable[[Delivery], object], stop: threading.Event | None = None) -> None:
         """Hand one message after the other to `handler`, until `stop` is set or the consumer is closed.
 
-        What it returns from is acknowledged, unless it has ended it itself; what it raises on is nacked with the error.
+        What it returns from is acknowledged, unless it has ended it itself; what it or the middleware raises on is
+        nacked with the error.
         """
         while not self._closed and not (stop is not None and stop.is_set()):
             try:
@@ -203,9 +218,9 @@ class QueueConsumer:
             except BrokerError as error:
                 if error.code is ErrorCode.CLOSED:
                     return
-                if error.code is not ErrorCode.INVALID_LEASE:
+                if error.code not in {ErrorCode.INVALID_LEASE, ErrorCode.MIDDLEWARE_FAILED}:
                     raise
-                # The work took longer than the lease: somebody else has the message now.
+                # The work took longer than the lease: somebody else has the message now. Or it was nacked.
                 _log.warning("%s: %s", self.client_id, error)
 
     def _handle(self, handler: Callable[[Delivery], object], delivery: Delivery) -> None:
@@ -219,17 +234,36 @@ class QueueConsumer:
         except Exception as error:
             _log.warning("%s: %s", self.client_id, cause_of(error))
 
-    def _delivery(self, lease: Lease) -> Delivery | None:
-        delivery = Delivery(self._host, lease, lease.message)
-        if self._at_most_once:
-            delivery.ack()
-        if self._chain is not None:
-            passed = self._chain.incoming(lease.message)
-            if passed is None:
-                delivery.ack()
-                return None
-            delivery.message = passed
-        return delivery
+    def _passed(self, chain: Chain, deliveries: list[Delivery]) -> list[Delivery]:
+        """Those that come through the middleware. The others are ended: nobody has them in hand."""
+        found: list[Delivery] = []
+        failures: list[BrokerError] = []
+        try:
+            for delivery in deliveries:
+                try:
+                    passed = chain.incoming(delivery.message)
+                except BrokerError as error:
+                    failures.append(error)
+                    # Where its lease is over, or the broker out of reach, it comes again anyway.
+                    with contextlib.suppress(BrokerError):
+                        # Without the place, so that dead letters can be counted by cause.
+                        delivery.nack(cause_of(error.__cause__ if isinstance(error.__cause__, Exception) else error))
+                    continue
+                if passed is None:
+                    delivery.ack()
+                else:
+                    delivery.message = passed
+                    found.append(delivery)
+        except BaseException:
+            for delivery in deliveries:
+                with contextlib.suppress(BrokerError):
+                    delivery.release()
+            raise
+        if failures and not found:
+            raise failures[0]
+        for failure in failures:
+            _log.warning("%s: %s", self.client_id, failure)
+        return found
 
     def close(self) -> None:
         """Give back what it holds and end its takes. The second call does nothing."""
