@@ -45,15 +45,18 @@ class PartitionReader:
             holds = f"holds {start} to {end - 1}" if start < end else f"is empty and goes on at {end}"
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} in {self.name}, which {holds}")
 
-    def read(self, offset: int, *, max_messages: int, max_bytes: int = 1 << 20) -> list[StoredMessage]:
+    def read(
+        self, offset: int, *, max_messages: int, max_bytes: int = 1 << 20, unsynced: bool = False
+    ) -> list[StoredMessage]:
         """Messages from `offset` on, the first of them whatever its size; empty at the high watermark.
 
         Offsets that compaction has emptied are passed over; those that damage has lost are an error, when they come
-        first. `max_bytes` counts keys and values. Raises OFFSET_OUT_OF_RANGE and DAMAGED.
+        first. `max_bytes` counts keys and values. With `unsynced` it gives what a crash may still take away, too.
+        Raises OFFSET_OUT_OF_RANGE and DAMAGED.
         """
         self._check_offset(offset)
         found: list[StoredMessage] = []
-        limit = self.high_watermark
+        limit = self.end_offset if unsynced else self.high_watermark
         try:
             for segment, index in self._segments.indexes(offset):
                 for slot in range(index.slot_from(offset), len(index)):
@@ -98,9 +101,9 @@ class PartitionReader:
                 found.append(segment.batch(index, slot))
         return found
 
-    def message(self, offset: int) -> StoredMessage:
-        """The message at `offset`. Raises OFFSET_OUT_OF_RANGE where there is none, and DAMAGED."""
-        found = self.read(offset, max_messages=1)
+    def message(self, offset: int, *, unsynced: bool = False) -> StoredMessage:
+        """The message at `offset`, as `read` has it. Raises OFFSET_OUT_OF_RANGE where there is none, and DAMAGED."""
+        found = self.read(offset, max_messages=1, unsynced=unsynced)
         if not found or found[0].offset != offset:
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"there is no message {offset} in {self.name}")
         return found[0]

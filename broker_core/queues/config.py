@@ -24,6 +24,7 @@ class QueueConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     priority has no level is refused. With `ageing_ms`, a waiting message rises one priority level each time that
     long has passed since it was published.
     `dead_letter_topic` is the key `errors.deadletterqueue.topic.name` of KIP-1191; "" is the queue's name plus ".dlq".
+    No other queue may have the same.
     """
 
     lease_ms: float = 30_000.0

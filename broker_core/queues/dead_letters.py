@@ -92,7 +92,10 @@ class _Removal(msgspec.Struct, frozen=True):
 
 
 class DeadLetters:
-    """The dead letters in one bin; several queues may share it. `purged` and `restored` (by an undo) are totals."""
+    """The dead letters in one bin, told apart by their queues. `purged` and `restored` (by an undo) are totals.
+
+    A broker gives each queue a bin of its own.
+    """
 
     def __init__(self, log: TopicPort, events: EventStream, *, undo_window_ms: float = 60_000.0) -> None:
         """Everything in partition 0 of `log` is a dead letter until `restore` says otherwise."""
@@ -336,15 +339,15 @@ class DeadLetters:
             try:
                 yield self.get(offset)
             except BrokerError as error:
-                # Where the log waits for the disk, the newest cannot be read yet.
-                if error.code is not ErrorCode.DAMAGED and offset < self._log.high_watermark:
+                if error.code is not ErrorCode.DAMAGED:
                     raise
 
     def _stored(self, offset: int) -> StoredMessage:
         self._trim()
         if offset not in self._live:
             raise BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"{offset} in {self.name}")
-        return self._log.message(offset)
+        # Who sees it does not rely on it: a crash that takes it away leaves its message in the queue.
+        return self._log.message(offset, unsynced=True)
 
     def _bring_back(self, now_ns: int, owners: dict[int, Owner], what: str, client: str) -> None:
         if owners:

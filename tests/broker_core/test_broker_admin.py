@@ -31,6 +31,15 @@ def test_a_deleted_topic_is_gone_with_its_offsets_and_can_be_made_anew():
     assert world.broker.groups.committed("readers", "commits", 0) is None
 
 
+def test_each_queue_has_a_bin_of_its_own():
+    world = World()
+    world.broker.create_queue(0, "jobs", QueueConfig(dead_letter_topic="bin"))
+    with pytest.raises(BrokerError, match="bin") as refused:
+        world.broker.create_queue(0, "mails", QueueConfig(dead_letter_topic="bin"))
+    assert refused.value.code is ErrorCode.TOPIC_ALREADY_EXISTS
+    assert world.broker.queue_names() == ("jobs",)
+
+
 def test_more_partitions_are_shared_out_by_a_rebalance():
     world = World(1)
     reader = world.consumer()

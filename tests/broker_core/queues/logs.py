@@ -55,7 +55,7 @@ class MemoryPartition:
             raise BrokerError(ErrorCode.DAMAGED, f"{self.topic} at {offset}")
         return found
 
-    def message(self, offset: int) -> StoredMessage:
+    def message(self, offset: int, *, unsynced: bool = False) -> StoredMessage:
         found = self.read(offset, max_messages=1)
         if not found:
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} in {self.topic}")

@@ -1,0 +1,67 @@
+"""A dead letter is there as soon as its message has failed, whether or not the disk has it already."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from broker_core.clients.admin import Admin
+from broker_core.clients.producer import Producer
+from broker_core.clients.queue_consumer import QueueConsumer
+from broker_core.engine.host import BrokerHost, HostConfig
+from broker_core.log.config import LogConfig
+from broker_core.messages import StoredMessage
+
+# No tick comes by to sync what nobody waits for.
+CONFIG = HostConfig(log=LogConfig(durability="fsync"), tick_ms=3_600_000)
+
+
+def died(host: BrokerHost) -> None:
+    Admin(host).create_queue("jobs")
+    with Producer(host) as producer, QueueConsumer(host, "jobs") as worker:
+        producer.publish("jobs", b"v")
+        delivery = worker.take()
+        assert delivery is not None
+        delivery.nack("broken", requeue=False)
+
+
+def unsynced(host: BrokerHost) -> bool:
+    log = host.broker.partition("jobs.dlq", 0)
+    return log.high_watermark < log.end_offset
+
+
+def taken(host: BrokerHost) -> StoredMessage:
+    with QueueConsumer(host, "jobs") as worker:
+        delivery = worker.take(30)
+        assert delivery is not None
+        delivery.ack()
+        return delivery.message
+
+
+def test_it_is_seen_redriven_and_purged_at_once(tmp_path: Path):
+    with BrokerHost(tmp_path, CONFIG) as host:
+        died(host)
+        admin = Admin(host)
+        assert unsynced(host)
+        assert [letter.cause for letter in admin.dead_letters("jobs")] == ["broken"]
+        assert len(host.broker.queue_view(0, "jobs").dead_letters) == 1
+        assert admin.purge_dead_letters("jobs").purged == 1 and admin.undo_purge_dead_letters("jobs") == 1
+        assert len(admin.redrive("jobs").redriven) == 1
+        assert taken(host).value == b"v"
+        assert admin.dead_letters("jobs") == ()
+
+
+@pytest.mark.parametrize("redriven", [False, True])
+def test_a_crash_that_takes_it_away_leaves_its_message(tmp_path: Path, redriven: bool):
+    with BrokerHost(tmp_path / "before", CONFIG) as host:
+        died(host)
+        if redriven:
+            Admin(host).redrive("jobs")
+        assert unsynced(host)
+        shutil.copytree(tmp_path / "before", tmp_path / "after")
+    for segment in (tmp_path / "after" / "jobs.dlq-0").glob("*.log"):
+        segment.write_bytes(b"")
+    with BrokerHost(tmp_path / "after", CONFIG) as host:
+        assert taken(host).value == b"v"
