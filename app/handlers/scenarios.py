@@ -49,10 +49,11 @@ class ScenarioHandlers(QObject):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk.window)
         self._desk = desk
+        self._editors: dict[str, ScenarioEditor] = {}  # the last one of each source
         bind = desk.registry.bind
         bind("pick_scenario", self.pick)
         bind("edit_scenario", self._edit_open, self._why_nothing_open)
-        bind("new_scenario", lambda: self.edit(tr("New scenario"), NEW_SCENARIO, saved=False))
+        bind("new_scenario", lambda: self.edit(tr("New scenario"), NEW_SCENARIO))
 
     def _why_nothing_open(self) -> str:
         return "" if self._desk.player.path is not None else tr("No scenario is open.")
@@ -77,11 +78,18 @@ class ScenarioHandlers(QObject):
     def _edit_file(self, path: Path) -> None:
         texts: list[str] = []
         if self._desk.attempt(lambda: texts.append(path.read_text(encoding="utf-8"))):
-            self.edit(tr("Copy of {name}", name=path.name), texts[0], saved=False)
+            self.edit(tr("Copy of {name}", name=path.name), texts[0], str(path))
 
-    def edit(self, name: str, text: str, *, saved: bool) -> ScenarioEditor:
-        """An editor on `text`."""
-        editor = ScenarioEditor(name, text, judge, saved=saved, parent=self._desk.window)
+    def edit(self, name: str, text: str, source: str = "") -> ScenarioEditor:
+        """An editor on `text`, or the one that is open on the same `source`: a path, "" for a new scenario."""
+        before = self._editors.get(source)
+        if before is not None and before.isVisible():
+            before.raise_()
+            before.activateWindow()
+            return before
+        if before is not None:
+            before.deleteLater()
+        editor = self._editors[source] = ScenarioEditor(name, text, judge, parent=self._desk.window)
         editor.runRequested.connect(self._run)
         editor.saveRequested.connect(lambda written: self._save(editor, written))
         editor.show()

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.handlers import scenarios
@@ -97,7 +97,7 @@ def test_an_error_is_marked_at_its_line(before: str, after: str, line: int, word
 
 
 def test_what_is_written_is_judged_run_and_kept(hand: Hand, drafts: Path, tmp_path: Path, monkeypatch: Any) -> None:
-    editor = hand.workbench.family(ScenarioHandlers).edit("New scenario", NEW_SCENARIO, saved=False)
+    editor = hand.workbench.family(ScenarioHandlers).edit("New scenario", NEW_SCENARIO)
     assert editor.run_button.isEnabled()
     type_into(editor, NEW_SCENARIO.replace("count: 2", "count: none"))
     assert not editor.run_button.isEnabled()
@@ -121,7 +121,7 @@ def test_what_is_written_is_judged_run_and_kept(hand: Hand, drafts: Path, tmp_pa
 
 
 def test_what_is_in_no_file_is_not_closed_without_asking(hand: Hand, monkeypatch: Any) -> None:
-    editor = hand.workbench.family(ScenarioHandlers).edit("New scenario", NEW_SCENARIO, saved=True)
+    editor = hand.workbench.family(ScenarioHandlers).edit("New scenario", NEW_SCENARIO)
     asked: list[bool] = []
 
     def refuse(_editor: ScenarioEditor) -> bool:
@@ -147,11 +147,26 @@ def test_the_text_of_the_open_scenario_can_be_edited(hand: Hand) -> None:
     assert editor.run_button.isEnabled()
 
 
+def test_an_editor_is_opened_once_for_each_text_and_closes_untouched_without_asking(hand: Hand) -> None:
+    registry, window = hand.workbench.registry, hand.workbench.window
+    for command in ("edit_scenario", "edit_scenario", "new_scenario", "new_scenario"):
+        registry.trigger(command)
+    editors = [editor for editor in window.findChildren(ScenarioEditor) if editor.isVisible()]
+    assert len(editors) == 2
+    for editor in editors:
+        assert not editor.changed()
+        assert "*" not in editor.windowTitle()
+        assert editor.close()
+    registry.trigger("edit_scenario")
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert [editor.isVisible() for editor in window.findChildren(ScenarioEditor)].count(True) == 1
+
+
 def test_a_folder_that_cannot_be_written_is_told(hand: Hand, drafts: Path, monkeypatch: Any) -> None:
     drafts.write_text("a file where the folder should be")
     told: list[str] = []
     hand.workbench.player.failed.connect(told.append)
-    editor = hand.workbench.family(ScenarioHandlers).edit("New scenario", NEW_SCENARIO, saved=False)
+    editor = hand.workbench.family(ScenarioHandlers).edit("New scenario", NEW_SCENARIO)
     hand.qtbot.mouseClick(editor.run_button, Qt.MouseButton.LeftButton)
     assert len(told) == 1
     assert hand.workbench.player.scenario is not None
@@ -162,7 +177,7 @@ def test_a_folder_that_cannot_be_written_is_told(hand: Hand, drafts: Path, monke
 
 
 def test_pictures_of_line_numbers_do_not_raise(hand: Hand, open_workbench: Callable[..., Hand]) -> None:
-    editor = hand.workbench.family(ScenarioHandlers).edit("New scenario", NEW_SCENARIO * 3, saved=False)
+    editor = hand.workbench.family(ScenarioHandlers).edit("New scenario", NEW_SCENARIO * 3)
     editor.resize(700, 300)
     picture = editor.field.grab().toImage()
     colours = {picture.pixelColor(6, y).name() for y in range(0, picture.height(), 7)}

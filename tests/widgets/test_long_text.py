@@ -78,7 +78,7 @@ def test_a_payload_of_one_long_line_is_not_wrapped(qtbot):
 
 
 def test_no_scenario_is_pasted_that_is_too_long_to_be_judged(qtbot):
-    editor = ScenarioEditor("a.yaml", "title: A", lambda _text: (0, ""), saved=True)
+    editor = ScenarioEditor("a.yaml", "title: A", lambda _text: (0, ""))
     qtbot.addWidget(editor)
     paste(editor.field, "#" * MOST_CHARS)
     assert editor.text() == "title: A"

@@ -26,14 +26,14 @@ class ScenarioEditor(QDialog):
     runRequested = Signal(str)
     saveRequested = Signal(str)
 
-    def __init__(self, name: str, text: str, judge: Judge, *, saved: bool, parent: QWidget | None = None) -> None:
-        """`saved` is False for a text that is in no file yet."""
+    def __init__(self, name: str, text: str, judge: Judge, parent: QWidget | None = None) -> None:
+        """`text` is what it begins with; nothing of it is lost when it is closed as it was."""
         super().__init__(parent)
         self.setModal(False)
         self.resize(820, 680)
         self._judge = judge
         self._name = name
-        self._kept = text if saved else ""
+        self._kept = text
         self.field = CodeField(self)
         self.field.setPlainText(text)
         self.field.setAccessibleName(tr("Scenario as YAML"))
@@ -84,7 +84,7 @@ class ScenarioEditor(QDialog):
         return self.field.toPlainText()
 
     def changed(self) -> bool:
-        """Whether what is written is in no file."""
+        """Whether something was written that is in no file."""
         return self.text() != self._kept
 
     def set_saved(self, name: str) -> None:
