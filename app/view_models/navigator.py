@@ -19,6 +19,8 @@ from widgets.words import tr
 
 SAMPLES = 30
 SAMPLE_NS = NS_PER_S // 2
+# Of a topic or queue that nothing limits.
+OPEN = "Open"
 # Actors in these states are not as the scenario means them to be.
 BROKEN = frozenset({"crashed", "paused"})
 FIELDS = Fields(
@@ -129,7 +131,7 @@ class NavigatorModel:
         return row if self._filter.matches(asked) else replace(row, hidden=True)
 
     def _topic(self, topic: TopicView, now_ns: int) -> NavRow:
-        return self._flowing(f"topic:{topic.name}", topic.name, gate_state(topic.gate), now_ns, topic.published)
+        return self._flowing(f"topic:{topic.name}", topic.name, gate_state(topic.gate) or OPEN, now_ns, topic.published)
 
     def _client(self, actor: ActorView) -> NavRow:
         return self._fits(self._actor(actor), rate=actor.rate_per_s)
@@ -153,14 +155,14 @@ class NavigatorModel:
     def _queue(self, queue: QueueView) -> NavRow:
         item_id = f"queue:{queue.name}"
         depth = queue.ready + queue.delayed
-        state = gate_state(queue.gate)
+        state = gate_state(queue.gate) or OPEN
         return NavRow(
             item_id, queue.name, state, tr("{count} ready", count=f"{queue.ready:,}"), self._sparks.meet(item_id, depth)
         )
 
     def _bin(self, queue: QueueView) -> NavRow:
         item_id = f"dlq:{queue.name}"
-        state = "Dead letter" if queue.dead else ""
+        state = "Dead letter" if queue.dead else "Empty"
         return NavRow(item_id, queue.name, state, f"{queue.dead:,}", self._sparks.meet(item_id, queue.dead))
 
 

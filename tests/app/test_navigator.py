@@ -61,3 +61,12 @@ def test_its_filter_hides_rows_and_dims_boxes_on_the_canvas(hand: Hand) -> None:
     navigator.filter_field.clear()
     hand.qtbot.waitUntil(lambda: not stage.dimmed)
     assert stage.boxes["group:indexers"].opacity() == 1.0
+
+
+def test_every_topic_queue_and_bin_has_a_state(hand: Hand) -> None:
+    sections = hand.workbench.views.navigator.meet(hand.workbench.player.snapshot)
+    states = {row.id: row.state for section in sections[:6] for row in section.rows}
+    assert all(states.values()), states
+    assert states["topic:commits"] == "Open"
+    assert states["queue:builds"] == "Open"
+    assert states["dlq:builds"] in {"Empty", "Dead letter"}
