@@ -64,6 +64,7 @@ class CanvasModel:
             queues=queues,
             links=self._links(snapshot, queue_names),
             running=running,
+            notice=tr("This broker is empty: create a topic or a queue (menu Broker), or open another scenario."),
         )
 
     def _rate(self, name: str, counter: int) -> float:
@@ -252,9 +253,7 @@ def _holding(offsets: list[int]) -> str:
     if not offsets:
         return ""
     return (
-        tr("at {offset:,}", offset=offsets[0])
-        if len(offsets) == 1
-        else tr("on {count:,} messages", count=len(offsets))
+        tr("at {offset:,}", offset=offsets[0]) if len(offsets) == 1 else tr("on {count:,} messages", count=len(offsets))
     )
 
 

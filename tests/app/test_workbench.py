@@ -311,3 +311,16 @@ def test_the_theme_is_remembered(qapp: QApplication, tmp_path: Path) -> None:
     for workbench in (first, second):
         workbench.window.deleteLater()
         workbench.deleteLater()
+
+
+def test_an_empty_broker_that_runs_is_not_told_to_run(open_workbench: Callable[..., Hand], tmp_path: Path) -> None:
+    path = tmp_path / "empty.yaml"
+    path.write_text("title: Empty\nabout: Nothing.\nseed: 1\nuntil_s: 60\n", encoding="utf-8")
+    hand = open_workbench()
+    hand.workbench.player.open(path)
+    hand.pass_time(1)
+    assert hand.canvas.view.is_empty
+    assert "create a topic" in hand.canvas.view.notice
+    parts = hand.workbench.window.parts
+    for panel in (parts.assignments, parts.charts):
+        assert "F5" not in " ".join(label.text() for label in panel.empty_state.findChildren(QLabel))

@@ -52,8 +52,8 @@ class AssignmentsPanel(TablePanel):
             (
                 tr("No topic has partitions yet."),
                 tr(
-                    "Each partition appears here with its owner in every group. Run a scenario (F5), or "
-                    "drag a consumer from the bench into a group."
+                    "Each partition appears here with its owner in every group, "
+                    "as soon as there is a topic that a group reads."
                 ),
             ),
             filter_hint=tr("Filter by topic, group or owner"),

@@ -259,7 +259,10 @@ class ChartsPanel(Panel):
         super().__init__(
             tr("Charts"),
             "chart",
-            (tr("Nothing has happened yet."), tr("Run the scenario (F5): curves grow here as session time passes.")),
+            (
+                tr("Nothing has happened yet."),
+                tr("Curves grow here as session time passes and messages are published."),
+            ),
             filter_hint=tr("Filter the rates"),
             parent=parent,
         )
