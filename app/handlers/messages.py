@@ -73,7 +73,8 @@ class MessageHandlers(QObject):
         bind(PRODUCE, self.ask_produce, desk.why_ended)
         bind("show_life", self._show_life, self._why_no_message)
         bind("copy_message", self._copy, self._why_no_message)
-        desk.registry.changed.connect(self._show_reason)
+        desk.views.refreshed.connect(self._show_reason)
+        desk.player.travel.changed.connect(self._look_again)
         desk.menu_parts.append(self._add_to_menu)
         desk.player.opened.connect(self._forget)
 
@@ -87,6 +88,11 @@ class MessageHandlers(QObject):
 
     def _show_reason(self) -> None:
         self._panel.forbid_produce(self._desk.why_ended())
+
+    def _look_again(self) -> None:
+        """At another moment the message that is read may not be there yet."""
+        if self._place is not None:
+            self._read(self._place)
 
     def _forget(self) -> None:
         self._message = self._place = None
@@ -115,8 +121,12 @@ class MessageHandlers(QObject):
         self._answers.ask(lambda simulation: look_at(simulation, place), told, lambda why: told(Present(None, (), why)))
 
     def _show(self, present: Present) -> None:
-        message = self._message = present.message
-        details = self._panel.details
+        message, details = present.message, self._panel.details
+        if message is not None and message.published_ns > self._desk.player.snapshot.time_ns:
+            self._message = None
+            details.set_nothing(tr("At this moment the message is not published yet."))
+            return
+        self._message = message
         if message is None:
             details.set_nothing(tr("This message cannot be read: {why}", why=present.why))
             return

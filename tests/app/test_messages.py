@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.handlers.messages import MessageHandlers
 from app.history.life import Place
+from broker_core.clock import NS_PER_S
 from broker_core.lab.actions import Produce
 from widgets.dialogs.produce import ProduceDialog
 from widgets.panels.messages import Start
@@ -147,3 +148,15 @@ def test_a_large_payload_is_cut_only_with_a_word(panel, hand):
     wait(hand, lambda: "200,000 of 900,003 bytes" in panel.details.payload.note.text())
     panel.details.payload.copy.click()
     assert QApplication.clipboard().text().endswith("end")
+
+
+def test_in_the_past_nothing_is_produced_and_no_message_of_later_is_read(panel, hand):
+    panel.select_row(0)
+    wait(hand, lambda: panel.details.payload.data() is not None)
+    assert panel.produce.isEnabled()
+    hand.workbench.player.travel.to(NS_PER_S)
+    wait(hand, lambda: not panel.produce.isEnabled())
+    assert "past" in panel.produce.toolTip()
+    wait(hand, lambda: not panel.details.payload.isVisible())
+    hand.workbench.player.travel.to_present()
+    wait(hand, panel.produce.isEnabled)
