@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.view_models.formats import duration, rate, session_time
 from app.view_models.gauges import gates, only_rate
+from broker_core.clock import NS_PER_S
 from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
 from widgets.panels.block_chains import BlockChain, ChainLink
 from widgets.words import tr
@@ -59,8 +60,17 @@ def _slowest_member(snapshot: Snapshot, group: GroupView, topic: str) -> ActorVi
 
 
 def _slowest_worker(snapshot: Snapshot, queue: str) -> ActorView | None:
-    workers = [actor for actor in snapshot.actors if actor.role == "worker" and actor.target == queue]
+    workers = [
+        actor
+        for actor in snapshot.actors
+        if actor.role == "worker" and actor.target == queue and _can_be_judged(actor, snapshot.time_ns)
+    ]
     return min(workers, key=lambda actor: (actor.state not in STANDING, actor.rate_per_s, actor.name), default=None)
+
+
+def _can_be_judged(actor: ActorView, now_ns: int) -> bool:
+    """Nobody is slow who has had no time to do anything yet."""
+    return actor.state in STANDING or actor.processed + actor.failed > 0 or now_ns - actor.since_ns >= NS_PER_S
 
 
 def _working(actor: ActorView) -> str:

@@ -67,7 +67,11 @@ def _slowest(gate: GateView, kind: str) -> str:
     """Whose unread messages are the depth: a topic's slowest group, or all that a queue has not finished with."""
     if kind == "queue":
         return tr("Ready, delayed and in flight count")
-    return tr("Slowest reader: {slowest}", slowest=gate.slowest) if gate.slowest else tr("No reader is behind")
+    return (
+        tr("Slowest reader: {slowest}", slowest=gate.slowest)
+        if gate.slowest and gate.depth
+        else tr("No reader is behind")
+    )
 
 
 def gauge_facts(gate: GateView, kind: str, now_ns: int, *, changeable: bool = True) -> GaugeFacts:

@@ -86,7 +86,8 @@ class RateTable(TableModel[RateRow]):
         rows = [self._topic(snapshot, topic.name, topic.published, topic.published_bytes) for topic in snapshot.topics]
         readers = [self._actor(snapshot, actor) for actor in snapshot.actors if actor.role != "producer"]
         readers.sort(key=lambda row: (-(row.behind_ns or 0), -(row.behind or 0), row.name))
-        if readers and readers[0].behind:
+        # Who has just taken its first message has kept nothing waiting yet.
+        if readers and readers[0].behind and readers[0].behind_ns:
             readers[0] = readers[0]._replace(slowest=True)
         rows += [self._actor(snapshot, actor) for actor in snapshot.actors if actor.role == "producer"]
         self.set_rows(tuple(rows + readers))

@@ -1,11 +1,13 @@
 """Charts: bins that lose nothing, percentiles within a bucket, levels thinned, rates and the slowest named."""
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 
+from app.view_models.block_chains import _slowest_worker
 from app.view_models.chart_feed import BINS_MAX, ChartFeed, bucket_of, latency_ns_of, percentile_ns
 from app.view_models.charts import SAMPLES_MAX, ChartsFeed, Levels
 from app.view_models.rate_table import RateTable
@@ -145,3 +147,20 @@ def test_a_double_click_into_a_chart_chooses_its_moment(qtbot, qapp):
     with qtbot.waitSignal(panel.momentChosen, timeout=2_000) as told:
         qtbot.mouseDClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=middle)
     assert told.args[0] == pytest.approx(5.0, abs=0.3)
+
+
+def test_who_has_kept_nothing_waiting_yet_is_not_the_slowest(qapp):
+    table = RateTable()
+    at_first = looked_at(0, lag=4)
+    offsets = tuple(msgspec.structs.replace(one, lag_ns=0) for one in at_first.groups[0].offsets)
+    group = msgspec.structs.replace(at_first.groups[0], offsets=offsets)
+    table.set_snapshot(msgspec.structs.replace(at_first, groups=(group,)))
+    assert not any(row.slowest for row in table.rows)
+
+
+def test_a_worker_that_has_just_begun_blocks_nobody():
+    worker = ActorView("w", "worker", "processing", "jobs", (), 0, 0, 0.0, 0)
+    assert _slowest_worker(Snapshot(0, 0, (), (), (), (worker,)), "jobs") is None
+    assert _slowest_worker(Snapshot(NS_PER_S, 0, (), (), (), (worker,)), "jobs") == worker
+    crashed = msgspec.structs.replace(worker, state="crashed")
+    assert _slowest_worker(Snapshot(0, 0, (), (), (), (crashed,)), "jobs") == crashed
