@@ -133,7 +133,8 @@ class GroupConsumer:
         its instance id.
         """
         with self._alone():
-            self._tell_failure()
+            if self._failure is not None:
+                self._tell_failure(*self._failure)
             if self._buffer:
                 found, self._buffer = list(self._buffer), deque()
             else:
@@ -157,7 +158,8 @@ class GroupConsumer:
 
     def _next(self) -> StoredMessage | None:
         with self._alone():
-            self._tell_failure()
+            if self._failure is not None:
+                self._tell_failure(*self._failure)
             if not self._buffer:
                 self._host.call(lambda _now: self._core.hand(()))
                 # At most once, what is fetched is committed: who stops iterating would lose what lies in the buffer.
@@ -348,7 +350,7 @@ class GroupConsumer:
     def _handed(self, found: list[StoredMessage]) -> list[StoredMessage]:
         """Give these to the application, as far as they come through the middleware."""
         if self._chain is None:
-            return self._call(lambda: self._core.hand(found))
+            return self._host.call(lambda _now: self._core.hand(found))
         try:
             passed, delivered, failures = self._chain.incoming_many(found)
         except BaseException:
@@ -369,12 +371,9 @@ class GroupConsumer:
         self._buffer = deque(each for each in self._buffer if (each.topic, each.partition) not in offsets)
         self._call(lambda: self._core.take_back(offsets))
 
-    def _tell_failure(self) -> None:
+    def _tell_failure(self, place: TopicPartition, offset: int, error: BrokerError) -> None:
         """Raise what the last poll had no room for, unless a seek, a pause or a rebalance has settled it."""
-        failure, self._failure = self._failure, None
-        if failure is None:
-            return
-        place, offset, error = failure
+        self._failure = None
         if self._core.positions.get(place) == offset and place not in self._core.paused:
             self._call(lambda: self._core.hand(()))
             raise error
