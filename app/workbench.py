@@ -31,6 +31,7 @@ from app.view_models.inspector import scenario_facts
 from app.view_models.views import Views
 from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.engine.runner import Mode
+from widgets.bytes_text import contained
 from widgets.canvas.canvas import Canvas
 from widgets.main_window import MainWindow
 from widgets.theme import current_theme
@@ -134,7 +135,7 @@ class Workbench(QObject):
         self.views.select("")
         self.views.status.seed = self.player.seed
         self.window.toolbar.set_scenario(scenario.title)
-        self.window.setWindowTitle(f"{scenario.title} - Brokerscope")
+        self.window.setWindowTitle(f"{contained(scenario.title)} - Brokerscope")
         self.window.status.say(tr("Opened {title}.", title=scenario.title))
         self._measure_recording()
         self.frames.forget()
@@ -196,7 +197,7 @@ class Workbench(QObject):
         self.window.status.say(sentence)
         box = QMessageBox(QMessageBox.Icon.Warning, "Brokerscope", "", QMessageBox.StandardButton.Ok, self.window)
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(sentence)
+        box.setText(contained(sentence))
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
 

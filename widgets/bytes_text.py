@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from typing import Any, NamedTuple
 
 from widgets.words import tr
@@ -13,6 +14,9 @@ JSON_BYTES = 2_000_000
 _LINE_BYTES = 16
 # What joins letters and emoji is no danger and would tear them apart as an escape.
 _JOINERS = "\u200c\u200d"
+_KEPT = "\n\t\u00ad" + _JOINERS
+# Control, format and surrogate characters, and the two that end lines and paragraphs.
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 class Shown(NamedTuple):
@@ -32,6 +36,18 @@ def readable(data: bytes, limit_bytes: int = TEXT_BYTES) -> Shown:
     if not text.isprintable():
         text = "".join(char if char.isprintable() or char in "\n\t" + _JOINERS else escaped(char) for char in text)
     return Shown(text, len(head))
+
+
+def contained(text: str) -> str:
+    """Text whose direction marks and control characters are escaped, so that none of them reaches what stands beside.
+
+    Line ends, tabs, and what joins letters stay.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        escaped(char) if unicodedata.category(char) in _UNSEEN and char not in _KEPT else char for char in text
+    )
 
 
 def escaped(char: str) -> str:

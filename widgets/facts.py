@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
+from widgets.bytes_text import contained
 from widgets.panels.cell_painter import as_plain, tabular_font
 
 
@@ -15,7 +16,7 @@ def plain_label(text: str = "", role: str = "", parent: QWidget | None = None) -
     """A label that shows data as it is: never as markup. `role` is one of the style sheet."""
     label = QLabel(parent)
     label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setText(text)
+    label.setText(contained(text))
     if role:
         label.setProperty("role", role)
     return label
@@ -23,7 +24,7 @@ def plain_label(text: str = "", role: str = "", parent: QWidget | None = None) -
 
 def set_plain_tip(widget: QWidget, text: str) -> None:
     """A tool tip that shows data as it is."""
-    tip = as_plain(text)
+    tip = as_plain(contained(text))
     if widget.toolTip() != tip:
         widget.setToolTip(tip)
 
@@ -130,10 +131,10 @@ class FactsGrid(QWidget):
             if not shown:
                 continue
             for label, text in zip((name, value), facts[place][:2], strict=True):
-                if label.text() != text:
-                    label.setText(text)
+                if label.text() != (shown_text := contained(text)):
+                    label.setText(shown_text)
             if target:
-                link.set_link(facts[place][1], target)
+                link.set_link(contained(facts[place][1]), target)
 
     def facts(self) -> list[tuple[str, str]]:
         """What is shown."""

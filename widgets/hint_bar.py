@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
+from widgets.bytes_text import contained
 from widgets.facts import plain_label
 from widgets.words import tr
 
@@ -57,7 +58,7 @@ class HintBar(QFrame):
         self.setVisible(bool(self._waiting))
         if self._waiting:
             sentence, offer, _taken, _dismissed = self._waiting[0]
-            self.sentence.setText(sentence)
+            self.sentence.setText(contained(sentence))
             self.offer.setText(offer)
             self.offer.setVisible(bool(offer))
 

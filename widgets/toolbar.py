@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QFont, QFontMetrics, QIcon, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QToolBar, QToolButton, QWidget
 
+from widgets.bytes_text import contained
 from widgets.facts import plain_label, set_plain_tip
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import tabular_font
@@ -34,6 +35,7 @@ class ElidedLabel(QLabel):
 
     def set_whole(self, text: str, tip: str = "") -> None:
         """Show `text`, whole or cut."""
+        text = contained(text)
         if text != self._whole:
             self._whole = text
             set_plain_tip(self, tip or text)
@@ -74,6 +76,7 @@ class ScenarioButton(QToolButton):
 
     def set_whole(self, text: str) -> None:
         """Show `text`, whole or cut."""
+        text = contained(text)
         if text != self._whole:
             self._whole = text
             set_plain_tip(self, tr("{name}\nPress to choose another scenario.", name=text))

@@ -324,3 +324,17 @@ def test_an_empty_broker_that_runs_is_not_told_to_run(open_workbench: Callable[.
     parts = hand.workbench.window.parts
     for panel in (parts.assignments, parts.charts):
         assert "F5" not in " ".join(label.text() for label in panel.empty_state.findChildren(QLabel))
+
+
+def test_a_title_cannot_turn_what_stands_beside_it(open_workbench: Callable[..., Hand], tmp_path: Path) -> None:
+    path = tmp_path / "turned.yaml"
+    path.write_text('title: "Safe \\u202Edetsurt \\u2066x"\nabout: A.\nseed: 1\nuntil_s: 60\n', encoding="utf-8")
+    hand = open_workbench()
+    hand.workbench.player.open(path)
+    window = hand.workbench.window
+    window.hint.say("Opened \u202eit.")
+    bar, said = window.toolbar.scenario, window.status.last_action
+    shown = [window.windowTitle(), bar.whole(), bar.toolTip(), bar.accessibleName(), said.whole(), said.toolTip()]
+    shown += [label.text() for label in window.findChildren(QLabel)]
+    assert "\\u202edetsurt" in window.windowTitle()
+    assert not [text for text in shown if "\u202e" in text or "\u2066" in text]

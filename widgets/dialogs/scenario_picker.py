@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from widgets.bytes_text import contained
 from widgets.facts import FactsGrid, let_wrap, plain_label
 from widgets.panels.soft_area import SoftArea
 from widgets.words import tr
@@ -59,7 +60,7 @@ class ScenarioPicker(QDialog):
         self.list.setAccessibleName(tr("Scenarios"))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for facts in scenarios:
-            item = QListWidgetItem(facts.title, self.list)
+            item = QListWidgetItem(contained(facts.title), self.list)
             item.setData(_ID, facts.id)
         self.list.currentItemChanged.connect(lambda _item, _old: self._show())
         self.list.itemDoubleClicked.connect(lambda _item: self._open())
@@ -154,9 +155,9 @@ class ScenarioPicker(QDialog):
         facts = self._scenarios.get(self.current())
         self.open_button.setEnabled(facts is not None)
         self.edit_button.setEnabled(facts is not None)
-        self.title.setText("" if facts is None else facts.title)
+        self.title.setText("" if facts is None else contained(facts.title))
         self.holds.setText("" if facts is None else facts.holds)
-        self.about.setText("" if facts is None else facts.about)
+        self.about.setText("" if facts is None else contained(facts.about))
         for head, grid, lines in zip(
             self._heads,
             (self.watch, self.try_),

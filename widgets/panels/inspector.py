@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
+from widgets.bytes_text import contained
 from widgets.facts import Fact, FactsGrid, let_wrap, plain_label
 from widgets.icons import icon, icon_pixmap
 from widgets.panels.life_path import LifePath, LifeStep
@@ -129,8 +130,8 @@ class InspectorPanel(Panel):
         self.set_count(facts.kind if facts is not None else "")
         if facts is None:
             return
-        self._name.setText(facts.name)
-        self._note.setText(facts.note)
+        self._name.setText(contained(facts.name))
+        self._note.setText(contained(facts.note))
         self._note.setVisible(bool(facts.note))
         self._show_state()
         self._show_sections(facts.sections)
