@@ -167,7 +167,8 @@ class ActorView(msgspec.Struct, frozen=True):
 
     `role` is producer, consumer or worker; `state` is idle (on the bench), running, processing, waiting, blocked,
     joining, paused, crashed or stopped. `target` is the topic it publishes to, the group it belongs to ("" on the
-    bench), or its queue. `linger_ms` is how long a producer waits for more to send together.
+    bench), or its queue. `linger_ms` is how long a producer waits for more to send together, `is_refused` whether
+    what it sent last was refused; `failed` counts all that was.
     """
 
     name: str
@@ -180,6 +181,7 @@ class ActorView(msgspec.Struct, frozen=True):
     rate_per_s: float
     since_ns: int
     linger_ms: float = 0.0
+    is_refused: bool = False
 
 
 class RebalanceView(msgspec.Struct, frozen=True):

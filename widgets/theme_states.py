@@ -31,6 +31,7 @@ STATE_STYLES: dict[str, StateStyle] = {
         StateStyle("active", "processing", "Processing"),
         StateStyle("idle", "waiting", "Waiting"),
         StateStyle("failure", "blocked", "Blocked"),
+        StateStyle("failure", "close", "Refused"),
         StateStyle("rebalancing", "joining", "Joining"),
         StateStyle("idle", "paused", "Paused"),
         StateStyle("failure", "crashed", "Crashed"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.view_models.formats import count
-from app.view_models.gauges import gate_of, gate_state, only_rate
+from app.view_models.gauges import gate_of, gate_state, only_rate, producer_state
 from app.view_models.group_lag import lag_of
 from app.view_models.lasting import marks
 from app.view_models.offsets import LagTrend
@@ -73,8 +73,9 @@ class CanvasModel:
     def _producer(self, actor: ActorView) -> ProducerCard:
         return ProducerCard(
             actor.name,
-            actor.state,
+            producer_state(actor),
             actor.rate_per_s,
+            refused=actor.failed,
             detail=tr("{processed:,} published to {target}", processed=actor.processed, target=actor.target),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.view_models.formats import count, duration, rate
-from broker_core.snapshots import GateView, Snapshot
+from broker_core.snapshots import ActorView, GateView, Snapshot
 from widgets.panels.backpressure import GaugeFacts
 from widgets.panels.gauge_controls import Limits
 from widgets.words import mark, tr
@@ -61,6 +61,11 @@ def _tokens(gate: GateView) -> str:
         return ""
     number = f"{max(0.0, gate.tokens):,.0f}"
     return tr("{number} token", number=number) if number == "1" else tr("{number} tokens", number=number)
+
+
+def producer_state(actor: ActorView) -> str:
+    """The state of a producer; refused where it goes on although nothing of what it sends is taken."""
+    return "refused" if actor.is_refused and actor.state in {"running", "waiting"} else actor.state
 
 
 def _slowest(gate: GateView, kind: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from app.view_models.formats import NOT_APPLICABLE, byte_size, count, duration, rate, session_time
-from app.view_models.gauges import gate_of, gate_state, gauge_facts, only_rate
+from app.view_models.gauges import gate_of, gate_state, gauge_facts, only_rate, producer_state
 from app.view_models.group_lag import lag_of
 from app.view_models.lasting import left_of, state_of
 from broker_core.clock import ns_from_ms
@@ -40,10 +40,10 @@ def _actor(snapshot: Snapshot, name: str) -> ActorView | None:
     return next((actor for actor in snapshot.actors if actor.name == name), None)
 
 
-def _work(actor: ActorView, verb: str, now_ns: int) -> Facts:
+def _work(actor: ActorView, verb: str, now_ns: int, failed: str = "") -> Facts:
     return (
         (verb, tr("{count} messages", count=count(actor.processed))),
-        (tr("Failed"), tr("{count} messages", count=count(actor.failed))),
+        (failed or tr("Failed"), tr("{count} messages", count=count(actor.failed))),
         (tr("Rate"), tr("{rate} messages/s", rate=rate(actor.rate_per_s))),
         (
             tr("In this state"),
@@ -111,8 +111,8 @@ def _producer(snapshot: Snapshot, name: str) -> InspectorFacts | None:
     to = _linked(tr("Publishes to"), actor.target or tr("nothing"), _target(snapshot, actor.target))
     linger = tr("{time} for more to send together", time=duration(ns_from_ms(actor.linger_ms)))
     waits += [(tr("Lingers"), linger)] if actor.linger_ms else []
-    rows = (to, *waits, *_work(actor, tr("Published"), snapshot.time_ns))
-    return InspectorFacts(tr("Producer"), name, actor.state, (("", rows),))
+    rows = (to, *waits, *_work(actor, tr("Published"), snapshot.time_ns, tr("Refused")))
+    return InspectorFacts(tr("Producer"), name, producer_state(actor), (("", rows),))
 
 
 def _consumer(snapshot: Snapshot, name: str) -> InspectorFacts | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from app.filters import Field, Fields, FilterError, parse
 from app.view_models.formats import count, rate
-from app.view_models.gauges import gate_state
+from app.view_models.gauges import gate_state, producer_state
 from app.view_models.group_lag import lag_of
 from app.view_models.lasting import lasting_words, left_of, state_of
 from app.view_models.rates import Rates
@@ -144,7 +144,8 @@ class NavigatorModel:
         kind = actor.role if actor.role in {"producer", "consumer"} else "worker"
         item_id = f"{kind}:{actor.name}"
         series = self._sparks.meet(item_id, actor.rate_per_s)
-        return NavRow(item_id, actor.name, actor.state, f"{rate(actor.rate_per_s)}/s", series, tip=actor.target)
+        state = producer_state(actor)
+        return NavRow(item_id, actor.name, state, f"{rate(actor.rate_per_s)}/s", series, tip=actor.target)
 
     def _group(self, group: GroupView) -> NavRow:
         lag = lag_of(group)

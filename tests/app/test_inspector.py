@@ -2,7 +2,9 @@
 
 from PySide6.QtCore import Qt
 
+from app.view_models.inspector import inspector_facts
 from broker_core.lab.actions import Produce
+from widgets.theme import state_style
 
 
 def wait(hand, done):
@@ -129,3 +131,22 @@ def test_a_version_of_a_schema_is_inspected(open_workbench):
     hand.qtbot.mouseClick(window.parts.inspector.link("schema:order/1"), Qt.MouseButton.LeftButton)
     hand.show()
     assert {fact[0]: fact[1] for fact in window.parts.inspector.facts().sections[0][1]}["Version"] == "1 of 2"
+
+
+def test_a_producer_whose_messages_are_refused_says_so_and_how_many(open_workbench):
+    hand = open_workbench("schema-evolution")
+    hand.pass_time(31)
+    card = next(card for card in hand.canvas.view.producers if card.name == "shop-b")
+    refused = next(actor.failed for actor in hand.workbench.player.snapshot.actors if actor.name == "shop-b")
+    assert refused > 0
+    assert (card.state, card.refused) == ("refused", refused)
+    assert state_style(card.state).token == "failure"
+    item = hand.canvas._stage.boxes["producer:shop-b"]
+    assert f"{refused} refused" in item.sentence()
+    facts = inspector_facts(hand.workbench.player.snapshot, "producer:shop-b")
+    assert facts is not None
+    assert facts.state == "refused"
+    assert ("Refused", f"{refused} messages") in facts.sections[0][1]
+    hand.pass_time(19)
+    card = next(card for card in hand.canvas.view.producers if card.name == "shop-b")
+    assert card.state != "refused", "version 2 takes what it sends"

@@ -36,7 +36,8 @@ class CardItem(BoxItem):
     @staticmethod
     def _visible(card: Card) -> tuple[object, ...]:
         if isinstance(card, ProducerCard):
-            return card.name, card.state, rate_text(card.rate_per_s)
+            refused = tr("{count} messages", count=f"{card.refused:,}") if card.state == "refused" else ""
+            return card.name, card.state, refused or rate_text(card.rate_per_s)
         note = card.note
         if not note and isinstance(card, ConsumerCard) and (card.partitions or card.state.lower() != "idle"):
             note = plural(card.partitions, "partition")
@@ -65,7 +66,7 @@ class CardItem(BoxItem):
         rate, right = rate_text(card.rate_per_s), rect.width() - 12
         note, room = self.note, right - left
         if isinstance(card, ProducerCard):
-            note = rate
+            note = str(self._shown[2])
         elif style.word != "Idle":
             room -= write_right(painter, right, 19, rate, "small", theme.muted, 56) + 8
         write(painter, left, 19, card.name, "name", theme.text, room)
@@ -110,6 +111,8 @@ class CardItem(BoxItem):
         parts = [f"{kind} {self.card.name}", state_style(self.card.state).word]
         if self.note:
             parts.append(self.note)
+        if isinstance(self.card, ProducerCard) and self.card.refused:
+            parts.append(tr("{count} refused", count=f"{self.card.refused:,}"))
         return ", ".join([*parts, rate_text(self.card.rate_per_s)])
 
     def tool_tip(self, x: float, y: float) -> str:

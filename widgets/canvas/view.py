@@ -61,12 +61,13 @@ class TopicBox:
 
 @dataclass(frozen=True, slots=True)
 class ProducerCard:
-    """A producer and its state word."""
+    """A producer and its state word; `refused` counts what was, and stands on the card in the state "refused"."""
 
     name: str
     state: str = "running"
     rate_per_s: float = 0.0
     detail: str = ""
+    refused: int = 0
 
     @property
     def id(self) -> str:
