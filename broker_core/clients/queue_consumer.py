@@ -17,6 +17,7 @@ from broker_core.clients.host import Host
 from broker_core.clock import ns_from_s
 from broker_core.engine.tails import QueueTail
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.limits import MAX_WAIT_MS
 from broker_core.messages import StoredMessage
 from broker_core.queues.lease import Lease
 
@@ -29,6 +30,8 @@ _log = logging.getLogger(__name__)
 _numbers = count(1)
 # A handler loop looks this often whether it is to stop.
 _LOOK_S = 0.25
+_LONGEST_LEASE_S = MAX_WAIT_MS // 1_000
+_NUMBER = (int, float)
 
 
 class Delivery(msgspec.Struct, eq=False):
@@ -74,7 +77,10 @@ class Delivery(msgspec.Struct, eq=False):
         self._end(self._host.broker.release)
 
     def extend(self, lease_s: float | None = None) -> None:
-        """The lease ends `lease_s` from now, or as late as a new one."""
+        """The lease ends `lease_s` from now, or as late as a new one. Raises INVALID_REQUEST beyond a week."""
+        if lease_s is not None and not (isinstance(lease_s, _NUMBER) and 0 < lease_s <= _LONGEST_LEASE_S):
+            about = f"a lease of {lease_s!r:.40} s; it must be more than 0 and at most {_LONGEST_LEASE_S}, a week"
+            raise BrokerError(ErrorCode.INVALID_REQUEST, about)
         lease_ms = None if lease_s is None else lease_s * 1_000
         self._lease = self._host.call(lambda now_ns: self._host.broker.extend(now_ns, self.lease, lease_ms))
 

@@ -131,6 +131,19 @@ def test_released_is_as_if_it_had_never_been_taken(face: Face):
         assert again is not None and again.attempt == 1
 
 
+def test_a_lease_is_extended_by_a_time_and_by_nothing_else(face: Face):
+    Admin(face.clients).create_queue("jobs")
+    put(face, b"a")
+    with QueueConsumer(face.clients, "jobs") as worker:
+        delivery = taken(worker)
+        for wrong in (0, -1, float("nan"), float("inf"), 10**40, 10**400, "1"):
+            with pytest.raises(BrokerError) as caught:
+                delivery.extend(wrong)  # type: ignore[arg-type]
+            assert caught.value.code is ErrorCode.INVALID_REQUEST
+        delivery.extend(30)
+        delivery.ack()
+
+
 def test_a_late_acknowledgement_is_refused_and_an_extended_lease_is_not_late(face: Face):
     Admin(face.clients).create_queue("jobs", QueueConfig(lease_ms=150, retry=RetryPolicy("none")))
     put(face, b"x")
