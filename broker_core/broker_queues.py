@@ -73,21 +73,36 @@ class BrokerQueues(BrokerState):
         """The holder gives the message back as if it had never been handed out. Raises INVALID_LEASE."""
         self.queue(lease.queue).release(now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt)
 
-    def undo_redrive(self, now_ns: int, queue: str, *, client: str) -> tuple[Redriven, ...]:
+    def undo_redrive(self, now_ns: int, queue: str, *, client: str) -> Reply[tuple[Redriven, ...]]:
         """Take back the last redrive of `queue`, unless that is too long ago: what nobody has taken yet is dead again.
 
-        Raises INVALID_REQUEST where it went back to a topic: of a subscription, and of a topic whose schema
-        dead-letters.
+        Where it is not on the disk yet, that is waited for. Raises INVALID_REQUEST where it went back to a topic: of a
+        subscription, and of a topic whose schema dead-letters.
         """
         if queue in self._bins or queue in self._subscriptions:
             why = f"the dead letters of {queue} go back to a topic, whose log keeps them for every reader"
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"{why}; a redrive of them cannot be taken back")
         found = self.queue(queue)
 
-        def withdraw(topic: str, partition: int, offset: int) -> bool:
-            return topic == queue and found.withdraw(now_ns, partition, offset, client)
+        ends = {place.to_partition: place.to_offset + 1 for place in found.dead_letters.last_redriven(now_ns)}
+        waits = [self.syncs.durable(self._partition(queue, partition), end) for partition, end in ends.items()]
+        reply: Reply[tuple[Redriven, ...]] = Reply()
 
-        return found.dead_letters.undo_redrive(now_ns, withdraw=withdraw, client=client)
+        def take_back(_synced: Reply[None]) -> None:
+            failed = next((each.error for each in waits if each.done and each.error is not None), None)
+            if failed is not None:
+                reply.fail(failed)
+            elif not reply.done and all(each.done for each in waits):
+                at_ns = max(now_ns, self._synced_ns)
+
+                def withdraw(topic: str, partition: int, offset: int) -> bool:
+                    return topic == queue and found.withdraw(at_ns, partition, offset, client)
+
+                reply.resolve(found.dead_letters.undo_redrive(at_ns, withdraw=withdraw, client=client))
+
+        for each in waits or [Reply.of(None)]:
+            each.then(take_back)
+        return reply
 
     def extend(self, now_ns: int, lease: Lease, lease_ms: float | None = None) -> Lease:
         """The lease with its new end, `lease_ms` from now, a week at most. Raises INVALID_LEASE, INVALID_REQUEST."""

@@ -255,7 +255,9 @@ class Admin:
         Raises INVALID_REQUEST where it went back to a topic, whose readers have it: of a subscription, and of a topic
         whose schema dead-letters.
         """
-        return self._host.call(lambda now_ns: len(self._broker.undo_redrive(now_ns, queue, client=ADMIN)))
+        return len(
+            self._host.wait(self._host.call(lambda now_ns: self._broker.undo_redrive(now_ns, queue, client=ADMIN)))
+        )
 
     def undo_purge_dead_letters(self, queue: str) -> int:
         """Bring back what the last purge of dead letters took, unless that is too long ago; how many that is."""

@@ -253,6 +253,10 @@ class DeadLetters:
             self._in_time(now_ns, self._redrives).append(_Removal(now_ns, owners, tuple(redriven)))
         return RedriveResult(tuple(redriven), tuple(refused))
 
+    def last_redriven(self, now_ns: int) -> tuple[Redriven, ...]:
+        """What `undo_redrive` would take back."""
+        return self._redrives[-1].redriven if self.can_undo_redrive(now_ns) else ()
+
     def undo_redrive(self, now_ns: int, *, withdraw: Withdraw, client: str = "user") -> tuple[Redriven, ...]:
         """Take back the last redrive: those that `withdraw` can still take out of their origin are dead letters again.
 

@@ -283,6 +283,7 @@ class Queue:
 
     def withdraw(self, now_ns: int, partition: int, offset: int, client: str = "user") -> bool:
         """Take out one message that nobody holds, as when its redrive is undone; False where that is too late."""
+        self.levels.table(partition).grow()
         withdrawn = self._removals.withdraw(now_ns, partition, offset, client)
         self._finished(now_ns)
         return withdrawn

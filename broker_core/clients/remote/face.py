@@ -315,6 +315,6 @@ class RemoteFace(RemoteAdministration):
         """See `Broker.redrive`. Waits."""
         return RemoteDeadLetters(self._link, queue).redrive(offsets, edits)
 
-    def undo_redrive(self, now_ns: int, queue: str, *, client: str) -> range:
+    def undo_redrive(self, now_ns: int, queue: str, *, client: str) -> Reply[range]:
         """See `Broker.undo_redrive`; as many as were taken back. Waits."""
-        return RemoteDeadLetters(self._link, queue).undo_redrive()
+        return Reply.of(RemoteDeadLetters(self._link, queue).undo_redrive())

@@ -145,7 +145,7 @@ class DeadLetterPerformer:
             raise refuse(f"the redrive of {action.queue} was too long ago, or there was none")
 
         def do() -> str:
-            back = self._world.broker.undo_redrive(self._world.now_ns, action.queue, client=USER)
+            back = self._world.broker.undo_redrive(self._world.now_ns, action.queue, client=USER).result()
             if not back:
                 return f"nothing of the redrive of {action.queue} could be taken back: all of it was taken already"
             return f"took {counted(len(back), 'dead letter')} of {action.queue} back"

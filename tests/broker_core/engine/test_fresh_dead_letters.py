@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
 from broker_core.engine.host import BrokerHost, HostConfig
 from broker_core.log.config import LogConfig
+from broker_core.log.sync_ticket import SyncTicket
 from broker_core.messages import StoredMessage
 
 # No tick comes by to sync what nobody waits for.
@@ -51,6 +53,26 @@ def test_it_is_seen_redriven_and_purged_at_once(tmp_path: Path):
         assert len(admin.redrive("jobs").redriven) == 1
         assert taken(host).value == b"v"
         assert admin.dead_letters("jobs") == ()
+
+
+def test_an_undo_waits_until_what_it_takes_back_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with BrokerHost(tmp_path, CONFIG) as host:
+        died(host)
+        admin, turned = Admin(host), threading.Event()
+        run = SyncTicket.run
+
+        def run_later(ticket: SyncTicket) -> None:
+            turned.wait(30)
+            run(ticket)
+
+        monkeypatch.setattr(SyncTicket, "run", run_later)
+        assert len(admin.redrive("jobs").redriven) == 1
+        undone = host.call(lambda now_ns: host.broker.undo_redrive(now_ns, "jobs", client="t"))
+        assert not undone.done
+        turned.set()
+        assert [place.offset for place in host.wait(undone)] == [0]
+        assert (host.broker.queue("jobs").ready, len(admin.dead_letters("jobs"))) == (0, 1)
+        assert admin.undo_redrive("jobs") == 0
 
 
 @pytest.mark.parametrize("redriven", [False, True])

@@ -109,7 +109,8 @@ async def undo_redrive(call: Call) -> Messages:
 
     What went back to a topic, of a subscription or because of a schema, cannot be taken back: its readers have it.
     """
-    return Messages(messages=call.desk.admin.undo_redrive(_bin(call, administer=True)))
+    name = _bin(call, administer=True)
+    return Messages(messages=await call.slow(lambda: call.desk.admin.undo_redrive(name)))
 
 
 @operation("POST", "/v1/dead-letters/{queue}/undo-purge", Messages)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from broker_core.broker import Broker
 from broker_core.doors.guard.access import Operation
-from broker_core.doors.wire.rows import Caller, How, Need, Row, kind_of
+from broker_core.doors.wire.rows import Caller, How, Need, Row, Waiting, kind_of
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.snapshots import DeadLetterView
 from broker_core.wire import dead_letters as api
@@ -57,9 +57,10 @@ def purge(caller: Caller, request: api.PurgeDeadLetters, now_ns: int) -> api.Pur
     return api.PurgeReply(found.purged, api.refusals(found.refused))
 
 
-def undo_redrive(caller: Caller, request: api.UndoRedrive, now_ns: int) -> Count:
+def undo_redrive(caller: Caller, request: api.UndoRedrive, now_ns: int) -> Waiting:
     """See `Broker.undo_redrive`."""
-    return Count(len(caller.broker.undo_redrive(now_ns, request.queue, client=caller.principal.name)))
+    reply = caller.broker.undo_redrive(now_ns, request.queue, client=caller.principal.name)
+    return Waiting(reply, lambda back: Count(len(back)))
 
 
 def undo_purge(caller: Caller, request: api.UndoPurgeDeadLetters, now_ns: int) -> Count:
@@ -87,6 +88,6 @@ ROWS = (
     Row(api.Redrive, How.AT_ONCE, _changes_some, redrive),
     Row(api.PreviewRedrive, How.AT_ONCE, _changes_some, preview),
     Row(api.PurgeDeadLetters, How.AT_ONCE, _changes_some, purge),
-    Row(api.UndoRedrive, How.AT_ONCE, _changes, undo_redrive),
+    Row(api.UndoRedrive, How.WAITS, _changes, undo_redrive),
     Row(api.UndoPurgeDeadLetters, How.AT_ONCE, _changes, undo_purge),
 )
