@@ -36,7 +36,7 @@ class CardItem(BoxItem):
     @staticmethod
     def _visible(card: Card) -> tuple[object, ...]:
         if isinstance(card, ProducerCard):
-            refused = tr("{count} messages", count=f"{card.refused:,}") if card.state == "refused" else ""
+            refused = f"{card.refused:,}" if card.state == "refused" else ""
             return card.name, card.state, refused or rate_text(card.rate_per_s)
         note = card.note
         if not note and isinstance(card, ConsumerCard) and (card.partitions or card.state.lower() != "idle"):
