@@ -173,7 +173,7 @@ class FoldedGroup:
             self._committed[str(topic), int(partition)] = int(new)
 
     def deepest(self, topic: str, partitions: int, end_offset: EndOffset) -> int | None:
-        """Messages of `topic` that it has not finished with; None where it never read it, or has members that do not."""
+        """Messages of `topic` that it has not finished with; None where it never read it, or reads it no longer."""
         if not any(place[0] == topic for place in (*self._committed, *self._starts)):
             return None
         if self._members and self._read and topic not in self._read:

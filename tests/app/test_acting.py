@@ -45,6 +45,7 @@ def test_a_producer_and_a_worker_are_added_and_work(hand: Hand) -> None:
     fill(hand, dialog, name="gatherer", to="commits", per_s=50, linger_ms=1_000)
     accept(hand, dialog)
     facts = hand.workbench.window.parts.inspector.facts()
+    assert facts is not None
     assert facts.name == "gatherer", "what was added is selected"
     assert ("Lingers", "1.0 s for more to send together") in facts.sections[0][1]
     dialog = run(hand, "add_worker", "queue:builds")

@@ -117,7 +117,9 @@ def ids_of(bar: list[tuple[str, list[Entry]]]) -> list[tuple[str, list[str]]]:
 
 
 def test_what_has_become_impossible_since_the_last_frame_is_refused(qapp):
-    registry, ran, why, told = ActionRegistry(COMMANDS), [], [""], []
+    registry, why = ActionRegistry(COMMANDS), [""]
+    ran: list[int] = []
+    told: list[str] = []
     registry.bind("step", lambda: ran.append(1), lambda: why[0])
     registry.refused.connect(told.append)
     why[0] = "The session has ended."

@@ -39,7 +39,8 @@ def test_a22_metrics_have_the_names_of_opentelemetry(call):
     call.done("POST", "/v1/queues/jobs/nack", {"leases": [taken[0]["lease"]]})
     answer = call.get("/metrics")
     assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
-    told = [line for line in answer.body.decode().splitlines() if line.startswith("# HELP") and "_messages_total" in line]
+    lines = answer.body.decode().splitlines()
+    told = [line for line in lines if line.startswith("# HELP") and "_messages_total" in line]
     assert len(told) == 8 and all("since the door was opened" in line for line in told)
     found = samples(call)
     orders = {"messaging_destination_name": "orders", "messaging_system": "brokerscope"}
