@@ -214,6 +214,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Lesezeichen braucht einen Namen.</translation>
   </message>
   <message>
+   <source>A branch runs the same inputs again up to the moment that is shown, in a new session, which has them.</source>
+   <translation>Ein Zweig lässt dieselben Eingaben bis zum gezeigten Moment noch einmal laufen, in einer neuen Sitzung, die sie hat.</translation>
+  </message>
+  <message>
    <source>A condition is needed.</source>
    <translation>Eine Bedingung ist nötig.</translation>
   </message>
@@ -308,6 +312,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A queue with the same settings and limits, and without its messages.</source>
    <translation>Eine Queue mit denselben Einstellungen und Grenzen, ohne ihre Nachrichten.</translation>
+  </message>
+  <message>
+   <source>A recording keeps what happened to messages, not the messages.</source>
+   <translation>Eine Aufzeichnung bewahrt, was mit Nachrichten geschah, nicht die Nachrichten selbst.</translation>
   </message>
   <message>
    <source>A recording keeps what happened to messages, not the messages: start it again (Ctrl+R) to see them.</source>
@@ -550,6 +558,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Alle aufgelisteten.</translation>
   </message>
   <message>
+   <source>All {count} characters are kept; the first {shown} are shown, and so many cannot be edited here.</source>
+   <translation>Alle {count} Zeichen bleiben erhalten; die ersten {shown} sind zu sehen, und so viele lassen sich hier nicht bearbeiten.</translation>
+  </message>
+  <message>
    <source>Also</source>
    <translation>Außerdem</translation>
   </message>
@@ -644,6 +656,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>At opening</source>
    <translation>Beim Öffnen</translation>
+  </message>
+  <message>
+   <source>At this moment the message is not published yet.</source>
+   <translation>In diesem Moment ist die Nachricht noch nicht veröffentlicht.</translation>
   </message>
   <message>
    <source>Attempt</source>
@@ -776,6 +792,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Branch here</source>
    <translation>Hier abzweigen</translation>
+  </message>
+  <message>
+   <source>Branch here (Ctrl+B)</source>
+   <translation>Hier verzweigen (Strg+B)</translation>
   </message>
   <message>
    <source>Broker</source>
@@ -1190,6 +1210,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Strg+Eingabe startet es, Strg+S speichert es.</translation>
   </message>
   <message>
+   <source>Curves grow here as session time passes and messages are published.</source>
+   <translation>Hier wachsen Kurven, während Sitzungszeit vergeht und Nachrichten veröffentlicht werden.</translation>
+  </message>
+  <message>
    <source>Cut connection</source>
    <translation>Verbindung trennen</translation>
   </message>
@@ -1434,8 +1458,8 @@ Wanduhrzeit {wall}</translation>
    <translation>{name} verdoppeln</translation>
   </message>
   <message>
-   <source>Each partition appears here with its owner in every group. Run a scenario (F5), or drag a consumer from the bench into a group.</source>
-   <translation>Hier erscheint jede Partition mit ihrem Besitzer in jeder Gruppe. Ein Szenario starten (F5) oder einen Consumer von der Bank in eine Gruppe ziehen.</translation>
+   <source>Each partition appears here with its owner in every group, as soon as there is a topic that a group reads.</source>
+   <translation>Jede Partition erscheint hier mit ihrem Besitzer in jeder Gruppe, sobald es ein Topic gibt, das eine Gruppe liest.</translation>
   </message>
   <message>
    <source>Each partition of a topic or queue keeps its messages in segments, listed here.</source>
@@ -1476,6 +1500,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Empty</source>
    <translation>Leer</translation>
+  </message>
+  <message>
+   <source>Empty the field</source>
+   <translation>Feld leeren</translation>
   </message>
   <message>
    <source>End</source>
@@ -1792,6 +1820,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Follow live</source>
    <translation>Live folgen</translation>
+  </message>
+  <message>
+   <source>Follow live (Alt+Right)</source>
+   <translation>Live folgen (Alt+Rechts)</translation>
   </message>
   <message>
    <source>For</source>
@@ -2896,6 +2928,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nicht jetzt: {reason}</translation>
   </message>
   <message>
+   <source>Not pasted: the scenario would have {chars} characters, and at most {most} can be edited here.</source>
+   <translation>Nicht eingefügt: Das Szenario hätte {chars} Zeichen, und höchstens {most} lassen sich hier bearbeiten.</translation>
+  </message>
+  <message>
    <source>Not recording</source>
    <translation>Keine Aufzeichnung</translation>
   </message>
@@ -3310,6 +3346,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Presentation</source>
    <translation>Vorführung</translation>
+  </message>
+  <message>
+   <source>Press to choose whether new sessions are recorded (Ctrl+G).</source>
+   <translation>Drücken, um zu wählen, ob neue Sitzungen aufgezeichnet werden (Strg+G).</translation>
   </message>
   <message>
    <source>Previous event</source>
@@ -3800,10 +3840,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Szenario starten (F5) oder einen Schritt gehen (F4): hier steht jedes Ereignis, der Reihe nach.</translation>
   </message>
   <message>
-   <source>Run the scenario (F5): curves grow here as session time passes.</source>
-   <translation>Szenario starten (F5): hier wachsen Kurven, während die Sitzungszeit vergeht.</translation>
-  </message>
-  <message>
    <source>Run until</source>
    <translation>Laufen bis</translation>
   </message>
@@ -3904,6 +3940,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Szenario als YAML</translation>
   </message>
   <message>
+   <source>Scenario: {name}</source>
+   <translation>Szenario: {name}</translation>
+  </message>
+  <message>
    <source>Scenarios</source>
    <translation>Szenarien</translation>
   </message>
@@ -3966,6 +4006,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Seek...</source>
    <translation>Springen (Seek)...</translation>
+  </message>
+  <message>
+   <source>Segments are known of the present only.</source>
+   <translation>Segmente sind nur von der Gegenwart bekannt.</translation>
   </message>
   <message>
    <source>Segments of</source>
@@ -4928,6 +4972,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Sie sind nicht mehr in Arbeit.</translation>
   </message>
   <message>
+   <source>They cannot be had again. {why}</source>
+   <translation>Sie lassen sich nicht wieder herstellen. {why}</translation>
+  </message>
+  <message>
    <source>They get lost on their way.</source>
    <translation>Sie gehen unterwegs verloren.</translation>
   </message>
@@ -4940,8 +4988,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Diese Klammer wurde nie geöffnet; sie entfernen.</translation>
   </message>
   <message>
+   <source>This branch has not come to its moment yet.</source>
+   <translation>Dieser Zweig ist noch nicht bei seinem Moment angekommen.</translation>
+  </message>
+  <message>
    <source>This branch was stopped before it came to {at}: it is live from where it stands.</source>
    <translation>Dieser Zweig wurde angehalten, bevor er {at} erreichte: er ist live, wo er steht.</translation>
+  </message>
+  <message>
+   <source>This broker is empty: create a topic or a queue (menu Broker), or open another scenario.</source>
+   <translation>Dieser Broker ist leer: ein Topic oder eine Queue anlegen (Menü Broker) oder ein anderes Szenario öffnen.</translation>
   </message>
   <message>
    <source>This is a branch: live from {at}, {told}. Run it (F5).</source>
@@ -4966,10 +5022,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>This is the last size of type.</source>
    <translation>Das ist die letzte Schriftgröße.</translation>
-  </message>
-  <message>
-   <source>This is the log as it is now, not as it was at the moment that is shown.</source>
-   <translation>Das ist das Log, wie es jetzt ist, nicht wie es zum gezeigten Zeitpunkt war.</translation>
   </message>
   <message>
    <source>This is the past: follow live (Alt+Right), or branch here, to change anything.</source>
@@ -5334,6 +5386,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>What the group has not committed, in the topic.</source>
    <translation>Was die Gruppe im Topic noch nicht committet hat.</translation>
+  </message>
+  <message>
+   <source>What the log held at this moment is not kept.</source>
+   <translation>Was das Log in diesem Moment enthielt, ist nicht bewahrt.</translation>
   </message>
   <message>
    <source>What the panel in front shows.</source>
@@ -6280,6 +6336,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>ja oder nein</translation>
   </message>
   <message>
+   <source>yet to come</source>
+   <translation>kommt noch</translation>
+  </message>
+  <message>
    <source>{acknowledged:,} acknowledged, {redelivered:,} redelivered</source>
    <translation>{acknowledged:,} bestätigt, {redelivered:,} erneut zugestellt</translation>
   </message>
@@ -6492,6 +6552,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count} bereit</translation>
   </message>
   <message>
+   <source>{count} refused</source>
+   <translation>{count} abgewiesen</translation>
+  </message>
+  <message>
    <source>{count} skipped</source>
    <translation>{count} übersprungen</translation>
   </message>
@@ -6634,6 +6698,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{moved} would move, {kept} would stay</source>
    <translation>{moved} würden wechseln, {kept} würden bleiben</translation>
+  </message>
+  <message>
+   <source>{name}
+Press to choose another scenario.</source>
+   <translation>{name}
+Drücken, um ein anderes Szenario zu wählen.</translation>
   </message>
   <message>
    <source>{name} - scenario</source>
@@ -6896,6 +6966,10 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
   <message>
    <source>{who}: {what} ({time})</source>
    <translation>{who}: {what} ({time})</translation>
+  </message>
+  <message>
+   <source>{why} Once more undoes: {what}</source>
+   <translation>{why} Noch einmal macht rückgängig: {what}</translation>
   </message>
   <message>
    <source>~{name} has no meaning here; rows here have no flags.</source>
