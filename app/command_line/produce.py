@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -16,6 +15,7 @@ from app.command_line.numbers import seconds, whole
 from app.command_line.output import print_json, say
 from app.command_line.parser import Parser
 from app.command_line.target import add_target, opened
+from app.command_line.typed import typed_lines
 from app.command_line.verbs import Command
 from app.command_line.waiting import note, tell_typist
 from broker_core.clients.batches import Receipt
@@ -87,14 +87,14 @@ def _header(text: str) -> tuple[str, bytes]:
     return name, value.encode(errors="surrogateescape")
 
 
-def _lines(options: argparse.Namespace) -> Iterator[_Line]:
+def _lines(options: argparse.Namespace, before_waiting: Callable[[], object]) -> Iterator[_Line]:
     if options.values:
         for value in options.values:
             yield _Line(value, options.key, {}, options.priority, options.partition)
         return
     tell_typist("a message a line")
-    for number, raw in enumerate(sys.stdin.buffer, 1):
-        line = raw.rstrip(b"\r\n").decode(errors="surrogateescape")
+    for number, raw in enumerate(typed_lines(before_waiting), 1):
+        line = raw.decode(errors="surrogateescape")
         if options.lines_are_json:
             yield _json_line(number, line.encode(errors="surrogateescape"))
             continue
@@ -175,7 +175,7 @@ def _produce(host: Host, options: argparse.Namespace) -> int:
     told = _Told(options)
     producer = Producer(host, ProducerConfig(delivery_timeout_ms=max(1.0, options.timeout * 1_000)))
     try:
-        for line in _lines(options):
+        for line in _lines(options, told.finish):
             own = tuple((name, value.encode()) for name, value in line.headers.items())
             told.add(
                 producer.send(

@@ -57,7 +57,7 @@ def test_neither_a_lease_nor_a_life_is_made_longer_by_a_client(remote: bool):
             assert delivery is not None
             delivery.extend(MAX_WAIT_MS / 1_000)
             for lease_s in (0, -1, MAX_WAIT_MS / 1_000 + 1, 1e15, math.inf, math.nan):
-                with pytest.raises(BrokerError, match="at most 604800000, a week") as refused:
+                with pytest.raises(BrokerError, match="a week") as refused:
                     delivery.extend(lease_s)
                 assert refused.value.code is ErrorCode.INVALID_REQUEST
             delivery.ack()

@@ -162,9 +162,11 @@ def test_who_reads_no_further_and_who_interrupts_gets_no_traceback() -> None:
         typist = started("produce", "t", "--json", *broker, stdin=subprocess.PIPE)
         assert typist.stdin is not None
         assert typist.stdout is not None
-        typist.stdin.write(b"one\n" * 10_000)  # fits into the pipe: nobody reads what is told meanwhile
+        # Fits into the pipe: nobody reads what is told meanwhile.
+        typist.stdin.write(b"one\n" * 10_000)
         typist.stdin.flush()
-        assert typist.stdout.readline(), "what is stored is told before the input ends"
+        for number in range(3_000, 13_000):
+            assert json.loads(typist.stdout.readline())["offset"] == number, "all are told before the input ends"
         typist.send_signal(signal.SIGINT)
         _rest, told = typist.communicate(timeout=20)
         assert (told, typist.returncode) == (b"", 130)

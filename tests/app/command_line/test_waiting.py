@@ -40,6 +40,14 @@ def place() -> Iterator[Place]:
         yield Place(host, wire, http)
 
 
+def terminal() -> tuple[int, int]:
+    """Both ends of one. A container may have none to give."""
+    try:
+        return pty.openpty()
+    except OSError as error:
+        pytest.skip(f"no terminal can be made here ({error})")
+
+
 def started(*words: str, **streams: Any) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "main.py", *words], cwd=ROOT, **streams)
 
@@ -90,7 +98,7 @@ def test_a_reader_with_a_limit_is_told_the_limit_and_what_comes_is_heard(shell: 
 
 
 def test_on_a_terminal_json_does_not_keep_a_person_from_being_told(place: Place) -> None:
-    leader, follower = pty.openpty()
+    leader, follower = terminal()
     reader = started("consume", "orders", "--json", *place.broker, stdout=subprocess.PIPE, stderr=follower)
     os.close(follower)
     assert b"Waiting for messages of orders" in os.read(leader, 1_000)
@@ -123,7 +131,7 @@ def test_what_is_waited_for_is_told_once_only(monkeypatch: Any, capsys: Any) -> 
     ],
 )
 def test_who_types_is_told_how_that_ends(place: Place, words: tuple[str, ...], told: bytes) -> None:
-    leader, follower = pty.openpty()
+    leader, follower = terminal()
     typist = started(*words, *place.broker, stdin=follower, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     os.close(follower)
     assert typist.stderr is not None and told in typist.stderr.readline()
