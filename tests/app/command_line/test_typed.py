@@ -17,8 +17,8 @@ from app.command_line.typed import typed_lines
 def pipe(monkeypatch: pytest.MonkeyPatch) -> IO[bytes]:
     """What is written here is typed."""
     reading, writing = os.pipe()
-    monkeypatch.setattr(sys, "stdin", open(reading, encoding="utf-8"))
-    return open(writing, "wb", buffering=0)
+    monkeypatch.setattr(sys, "stdin", os.fdopen(reading, encoding="utf-8"))
+    return os.fdopen(writing, "wb", buffering=0)
 
 
 def test_lines_come_without_their_ends_and_the_last_needs_none(pipe: IO[bytes]) -> None:
