@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 
 from app.view_models.columns import Column
 from app.view_models.formats import byte_size, count, duration, rate
+from app.view_models.gauges import producer_state
 from app.view_models.rates import Rates
 from app.view_models.table import TableModel
 from broker_core.snapshots import ActorView, GroupView, QueueView, Snapshot
@@ -101,7 +102,7 @@ class RateTable(TableModel[RateRow]):
 
     def _actor(self, snapshot: Snapshot, actor: ActorView) -> RateRow:
         behind, behind_ns = behind_of(snapshot, actor)
-        return RateRow(actor.role, actor.name, actor.state, actor.rate_per_s, None, behind, behind_ns, False)
+        return RateRow(actor.role, actor.name, producer_state(actor), actor.rate_per_s, None, behind, behind_ns, False)
 
 
 def behind_of(snapshot: Snapshot, actor: ActorView) -> tuple[int | None, int | None]:

@@ -25,7 +25,7 @@ CHART_WIDTH = 250
 CURVES_MAX = 12
 RATE_LOOKS = (
     ColumnLook("text", 112, 3),
-    ColumnLook("text", 72, 1, spare=3),
+    ColumnLook("text", 84, 1, spare=3),
     ColumnLook("number", 88),
     ColumnLook("number", 76, spare=1),
     ColumnLook("number", 104, 1),
