@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QMenu, QMessageBox
@@ -76,12 +76,13 @@ class DeadLetterHandlers(QObject):
         self._timer.setInterval(REFRESH_MS)
         self._timer.timeout.connect(self.look_redriven)
         bind = desk.registry.bind
-        bind("redrive_selected", panel.redrive_selected, panel.why_not_selected)
-        bind("redrive_all", panel.redrive_all, panel.why_not_all)
-        bind("try_redrive", self._try, panel.why_not_all)
+        why_not_selected, why_not_all = self._or_unseen(panel.why_not_selected), self._or_unseen(panel.why_not_all)
+        bind("redrive_selected", panel.redrive_selected, why_not_selected)
+        bind("redrive_all", panel.redrive_all, why_not_all)
+        bind("try_redrive", self._try, why_not_all)
         bind("edit_letter", lambda: self.ask_edit(panel.current_key()), self._why_no_letter)
-        bind("purge_selected", lambda: self.ask_purge(letters_of(panel.selected_keys())), panel.why_not_selected)
-        bind("purge_all", lambda: self.ask_purge(letters_of(panel.shown_keys())), panel.why_not_all)
+        bind("purge_selected", lambda: self.ask_purge(letters_of(panel.selected_keys())), why_not_selected)
+        bind("purge_all", lambda: self.ask_purge(letters_of(panel.shown_keys())), why_not_all)
         bind("stop_redrive", self._redrives.stop, desk.why_ended)
         bind("show_redriven", self._show_redriven)
         panel.selectionChanged.connect(
@@ -120,6 +121,18 @@ class DeadLetterHandlers(QObject):
         snapshot = self._desk.views.snapshot
         if snapshot is not None and self._desk.player.live and self._panel.isVisible():
             self.sync.meet(snapshot)
+
+    def _or_unseen(self, why_not: Callable[[], str]) -> Callable[[], str]:
+        """The panel's own reason; but of dead letters that it has not been asked to show it knows nothing."""
+
+        def reason() -> str:
+            why = why_not()
+            unseen = not self._panel.isVisible() and not self._desk.why_ended()
+            if why and unseen and any(queue.dead for queue in self._desk.player.snapshot.queues):
+                return tr("Look at them first: the panel Dead letters (Ctrl+4) shows which ones.")
+            return why
+
+        return reason
 
     def _why_no_letter(self) -> str:
         if why := self._panel.why_not_all():

@@ -178,6 +178,9 @@ class Views(QObject):
     def look_at(self, selected: str) -> None:
         """As `select`, without a trace in the trail."""
         self.selected = selected
+        if self._window is not None:
+            canvas: Any = self._window.parts.canvas
+            canvas.set_selected(selected)
         self.show_selected()
 
     def restart(self) -> None:

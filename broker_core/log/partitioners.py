@@ -31,7 +31,9 @@ _OF_KEY = {"crc32": crc32_partition, "murmur2": murmur2_partition}
 class Partitioner:
     """Chooses partitions: by hash for a key; for none, `sticky_messages` to one partition, then the next in turn."""
 
-    def __init__(self, kind: PartitionerKind = "crc32", *, sticky_messages: int = STICKY_MESSAGES) -> None:
+    def __init__(
+        self, kind: PartitionerKind = "crc32", *, sticky_messages: int = STICKY_MESSAGES, first_turn: int = 0
+    ) -> None:
         if kind not in _OF_KEY:
             raise ConfigError(f"partitioner {kind!r} must be one of crc32, murmur2")
         if sticky_messages < 1:
@@ -39,7 +41,7 @@ class Partitioner:
         self.kind = kind
         self._of_key = _OF_KEY[kind]
         self._sticky_messages = sticky_messages
-        self._keyless = 0
+        self._keyless = first_turn * sticky_messages
 
     def choose(self, key: bytes | None, partitions: int) -> int:
         """The partition, 0 to `partitions` - 1, for a message with this key."""

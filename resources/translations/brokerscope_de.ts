@@ -2464,6 +2464,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Lange Arbeit, mit Fortschritt.</translation>
   </message>
   <message>
+   <source>Look at them first: the panel Dead letters (Ctrl+4) shows which ones.</source>
+   <translation>Sieh sie dir zuerst an: Die Ansicht Dead Letters (Strg+4) zeigt, welche es sind.</translation>
+  </message>
+  <message>
    <source>Looking for it...</source>
    <translation>Wird gesucht...</translation>
   </message>

@@ -118,3 +118,18 @@ def test_nothing_is_done_in_the_past(panel, hand):
     for action in (panel.try_all, panel.purge_all, panel.edit, panel.stop):
         assert not action.isEnabled()
         assert action.toolTip()
+
+
+def test_dead_letters_that_nobody_has_looked_at_are_not_denied(open_workbench):
+    hand = open_workbench()
+    hand.pass_time(60)
+    assert sum(queue.dead for queue in hand.workbench.player.snapshot.queues)
+    registry = hand.workbench.registry
+    hand.workbench.window.show_tab("assignments")
+    hand.show()
+    for command in ("redrive_selected", "redrive_all", "purge_all"):
+        assert "Ctrl+4" in registry.reason(command)
+    hand.workbench.window.show_tab("dead_letters")
+    hand.show()
+    assert registry.reason("redrive_all") == ""
+    assert "Select dead letters first" in registry.reason("redrive_selected")

@@ -77,6 +77,7 @@ def test_every_kind_of_row_is_inspected_by_a_click(hand):
         at = panel.table.visualRect(panel.model.index(1, 1)).center()
         hand.qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=at)
         wait(hand, lambda kind=kind: window.parts.inspector.facts().kind == kind)
+        assert hand.canvas._selected_id != "topic:commits", "the canvas frames what is inspected, or nothing"
 
 
 def test_showing_a_tab_inspects_nothing(hand):

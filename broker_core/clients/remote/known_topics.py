@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Sequence
 
 from broker_core.errors import BrokerError, ErrorCode
@@ -17,7 +18,8 @@ class Known:
 
     def __init__(self, info: TopicInfo) -> None:
         self.info = info
-        self.partitioner = Partitioner(info.partitioner)
+        # Of many clients that send a little each, not all begin with partition 0.
+        self.partitioner = Partitioner(info.partitioner, first_turn=random.randrange(max(1, info.partitions)))
 
     def partition_for(self, message: Message) -> int:
         """By key, or for a queue by priority; see `BrokerState.partition_for`."""

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.log.partitioners import Partitioner, crc32_partition, murmur2_partition
+from broker_core.log.partitioners import STICKY_MESSAGES, Partitioner, crc32_partition, murmur2_partition
 from broker_core.messages import Message
 
 
@@ -91,3 +91,8 @@ def test_many_messages_with_keys_go_where_one_by_one_they_would_go(keys, partiti
     for message in messages:
         wanted.setdefault(one_by_one.choose(message.key, partitions), []).append(message)
     assert Partitioner().divide(messages, partitions) == wanted
+
+
+def test_the_first_turn_may_be_another_partition_than_the_first():
+    begun = Partitioner(first_turn=2)
+    assert [begun.choose(None, 3) for _ in range(STICKY_MESSAGES + 1)] == [2] * STICKY_MESSAGES + [0]

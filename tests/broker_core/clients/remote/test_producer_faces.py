@@ -11,7 +11,10 @@ from broker_core.clients.admin import Admin
 from broker_core.clients.batches import Receipt
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
+from broker_core.clients.remote.broker import RemoteBroker
 from broker_core.clients.serializers import JsonSerializer
+from broker_core.doors.wire.door import WireDoor
+from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
 from broker_core.log.config import LogConfig
@@ -258,3 +261,11 @@ def test_a_message_that_cannot_be_encoded_costs_no_other(face: Face):
         producer.flush(5)
         assert [before.result(5).offset, behind.result(5).offset] == [0, 1]
     assert face.stored("t") == [b"before", b"behind"]
+
+
+def test_of_many_clients_not_all_begin_with_the_first_partition(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("broker_core.clients.remote.known_topics.random.randrange", lambda partitions: partitions - 1)
+    with BrokerHost() as host, WireDoor(host, port=0) as door, RemoteBroker(port=door.port) as far:
+        Admin(host).create_topic("t", 3)
+        with Producer(far) as producer:
+            assert producer.publish("t", b"v") == (2, 0)
