@@ -28,6 +28,7 @@ from app.places import FIRST_SCENARIO, SCENARIO_SUFFIXES, find_scenario, shipped
 from broker_core.errors import BrokerError
 from broker_core.lab.arrivals import ArrivalError
 from broker_core.lab.scenario import ScenarioError
+from broker_core.version import program_version
 
 LEAST_SIZE = (960, 640)  # the window's own
 MOST_PIXELS = 10_000
@@ -164,8 +165,6 @@ def _window_command() -> Command:
 
     def run(options: argparse.Namespace) -> int:
         if options.version:
-            from broker_core.doors.http.routes.broker import program_version
-
             print(f"brokerscope {program_version()}")
             return 0
         path = find_scenario(options.scenario)

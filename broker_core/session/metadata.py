@@ -8,7 +8,6 @@ import platform
 import uuid
 import zlib
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import msgspec
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.session import schema
 from broker_core.session.checksums import CRC32, document_checksum
+from broker_core.version import program_version
 
 RUNNING, FINISHED, STOPPED, CRASHED, FAILED = "running", "finished", "stopped", "crashed", "failed"
 ENDED = (RUNNING, FINISHED, STOPPED, CRASHED, FAILED)
@@ -56,11 +56,7 @@ def now_utc() -> str:
 
 def new_metadata(**fields: Any) -> Metadata:
     """Metadata of a session that begins now."""
-    try:
-        brokerscope = version("brokerscope")
-    except PackageNotFoundError:
-        brokerscope = "unknown"
-    versions = {"brokerscope": brokerscope, "python": platform.python_version()}
+    versions = {"brokerscope": program_version(), "python": platform.python_version()}
     return Metadata(session_id=str(uuid.uuid4()), versions=versions, started_at=now_utc(), **fields)
 
 

@@ -12,6 +12,7 @@ from broker_core.doors.http.desk import Desk
 from broker_core.doors.http.gate import Gate
 from broker_core.doors.http.routes import broker, dead_letters, groups, queues, reference, schemas, topics
 from broker_core.doors.http.routing import http_problem, mount, serve
+from broker_core.version import program_version
 from resources import path
 
 _DESCRIPTION = """A message broker: topics in partitions, consumer groups, work queues with leases, dead letters.
@@ -39,7 +40,7 @@ def application(desk: Desk, origin: OriginGuard) -> Gate:
     """The ASGI application of a door."""
     app = FastAPI(
         title="Brokerscope",
-        version=broker.program_version(),
+        version=program_version(),
         summary="The broker of the workbench, by HTTP",
         description=_DESCRIPTION,
         docs_url=None,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
-
 import msgspec
 from fastapi.responses import Response, StreamingResponse
 from starlette.exceptions import HTTPException
@@ -15,6 +13,7 @@ from broker_core.doors.http.routing import Operations
 from broker_core.doors.http.shapes import broker as shapes
 from broker_core.doors.http.shapes.basics import Number
 from broker_core.events import Event
+from broker_core.version import program_version
 
 operation = Operations("Broker")
 
@@ -124,11 +123,3 @@ def _may_see(call: Call, event: Event) -> bool:
     topic = not event.topic or call.may(READ, "topic", event.topic) or call.may(READ, "queue", event.topic)
     group = not event.group or call.may(READ, "group", event.group) or call.may(READ, "queue", event.group)
     return topic and group
-
-
-def program_version() -> str:
-    """As it is installed."""
-    try:
-        return version("brokerscope")
-    except PackageNotFoundError:
-        return "0"
