@@ -5,10 +5,10 @@ PYTHON := $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV_PYTHON := .venv/bin/python
 
-.PHONY: help setup run test check bench soak format translations clean
+.PHONY: help setup run test check release-check bench soak format translations clean
 
 help:
-	@echo "make run | test | check | bench | soak | format | translations | clean"
+	@echo "make run | test | | check | release-check | bench | soak | format | translations | clean"
 
 setup: python
 	@$(PYTHON) -I .ci/bootstrap.py
@@ -17,7 +17,7 @@ run: python
 	@$(PYTHON) -I .ci/bootstrap.py --window
 	@$(VENV_PYTHON) main.py
 
-# Two at a time, by file: the rooms of the suite share nothing but the processors.
+# Two at a time, by file: the files of the suite share nothing but the processors.
 TESTS := -m pytest -n 2 --dist loadfile
 
 test: setup
@@ -28,7 +28,12 @@ check: setup
 	$(VENV_PYTHON) -m ruff check
 	$(VENV_PYTHON) -m mypy
 	.venv/bin/lint-imports
-	$(VENV_PYTHON) $(TESTS)
+	$(VENV_PYTHON) .ci/wheel.py
+	$(VENV_PYTHON) $(TESTS) --durations=30
+
+# What a release must do besides: the wheel with every extra draws the window and makes a report.
+release-check: check
+	$(VENV_PYTHON) .ci/wheel.py --all
 
 bench: setup
 	$(VENV_PYTHON) -m pytest -m bench -s

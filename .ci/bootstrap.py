@@ -188,7 +188,7 @@ def install_packages() -> None:
     install = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
     install.append("--use-pep517")  # keeps the wheel built of pyspark, 456 MB, for the next install
     install += [] if sys.stdout.isatty() else ["--quiet"]  # a person wants to see that it goes on
-    install += ["-c", str(INPUTS[1]), "-e", f"{ROOT}[dev]"]
+    install += ["-c", str(INPUTS[1]), "-e", f"{ROOT}[all,dev]"]
     run(install, "Could not install the Python packages; is the network there? Calling make again goes on.")
     unfinished = STAMP.with_suffix(".new")
     unfinished.write_text(wanted)

@@ -23,6 +23,7 @@ from app.command_line.errors import (
 from app.command_line.numbers import above_zero, integer, or_word, seconds
 from app.command_line.parser import Parser
 from app.display import why_no_window
+from app.extras import why_missing
 from app.nearest import meant
 from app.places import FIRST_SCENARIO, SCENARIO_SUFFIXES, find_scenario, shipped_scenarios
 from broker_core.errors import BrokerError
@@ -198,7 +199,7 @@ def _open_command() -> Command:
 
 def _open_window(instead: str, call: Callable[[Callable[..., int]], int]) -> int:
     """`call` with the function that opens the window; where none can be opened, say so, and what to do `instead`."""
-    if why := why_no_window():
+    if why := why_missing("gui") or why_no_window():
         print(f"brokerscope: {why}", file=sys.stderr)
         return EXIT_ERROR
     with _ended_by_interrupts():
@@ -291,6 +292,8 @@ def _shot_command() -> Command:
     parser.add_argument("out", type=Path, metavar="OUT.png", help="the file to write")
 
     def run(options: argparse.Namespace) -> int:
+        if missing := why_missing("gui"):
+            raise CommandError(missing)
         path = find_scenario(options.scenario)
         with _ended_by_interrupts():
             from app.shot import draw

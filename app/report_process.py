@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from app.extras import why_missing
 from app.places import logs_folder
 from app.warm_spark import WarmSpark
 from broker_core.errors import BrokerError
@@ -51,6 +52,8 @@ class ReportProcess:
 
         A session that nobody closed, because its program was killed, is made whole first.
         """
+        if missing := why_missing("report"):
+            raise ReportError(missing)
         try:
             self._request.check()
         except RequestError as error:
