@@ -125,11 +125,12 @@ class Workbench(QObject):
         self.views.restart()
         self.views.about = scenario_facts(scenario)
         self.views.times.wall_start = self.player.started_at
+        self.views.owners.follow(self.player.feeds.hues)
         self.views.timeline.follow(self.player.feeds.timeline)
         self.views.assignments.follow(self.player.feeds.ownership)
         self.views.ownership.follow(self.player.feeds.ownership)
         if self.views.charts is not None:
-            self.views.charts.follow(self.player.feeds.charts)
+            self.views.charts.follow(self.player.feeds.charts, self.player.feeds.hues)
         if self.views.schemas is not None:
             self.views.schemas.follow(self.player.ask, self.player.feeds.refusals)
         self.views.select("")

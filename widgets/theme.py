@@ -12,8 +12,8 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
 from PySide6.QtWidgets import QApplication
 
 import resources
-from widgets.theme_colour import contrast, ink_on, mix
-from widgets.theme_palette import COLOUR_TOKENS, DARK, LIGHT, OWNER_HUES, Theme
+from resources.colours import contrast, ink_on, mix
+from widgets.theme_palette import COLOUR_TOKENS, DARK, LIGHT, Theme
 from widgets.theme_states import STATE_STYLES, StateStyle, state_style
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "DARK",
     "LIGHT",
     "MONO_FAMILY",
-    "OWNER_HUES",
     "SCALES",
     "STATE_STYLES",
     "THEMES",

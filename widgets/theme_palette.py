@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-OWNER_HUES = 12
+from resources.colours import DARK_HUES, HUES, LIGHT_HUES
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Theme:
 
     def owner(self, hue: int) -> str:
         """The colour of owner number `hue`; past the palette it starts again (badges tell apart)."""
-        return self.owner_hues[hue % OWNER_HUES]
+        return self.owner_hues[hue % HUES]
 
     def colour(self, token: str) -> str:
         """The colour of a named token; KeyError for a name that is no token."""
@@ -72,8 +72,6 @@ class Theme:
 
 COLOUR_TOKENS = tuple(field.name for field in fields(Theme) if field.name not in ("name", "is_dark", "owner_hues"))
 
-# Owner hues were found by search: one colour in each of twelve hue sectors, lightness such that the least
-# OKLab distance of any two, also as seen with protanopia, deuteranopia and tritanopia, is largest.
 LIGHT = Theme(
     name="light",
     is_dark=False,
@@ -115,11 +113,8 @@ LIGHT = Theme(
     branch_soft="#DBF1F3",
     lane="#E6EAF0",
     lag_fill="#CB6527",
-    owner_hues=(
-        "#688BF3", "#D671A7", "#116657", "#A19500", "#502C93", "#03394A",
-        "#61490C", "#53220D", "#6D8967", "#855095", "#046FC7", "#9C5E00",
-    ),
-)  # fmt: skip
+    owner_hues=LIGHT_HUES,
+)
 
 DARK = Theme(
     name="dark",
@@ -162,8 +157,5 @@ DARK = Theme(
     branch_soft="#123238",
     lane="#2A303C",
     lag_fill="#B9642B",
-    owner_hues=(
-        "#6F81EC", "#C24976", "#4DEFCF", "#C1B88C", "#A79BFE", "#78C5D7",
-        "#8F6F23", "#C77B67", "#B2E46B", "#A88DB1", "#4677AD", "#EC9412",
-    ),
-)  # fmt: skip
+    owner_hues=DARK_HUES,
+)

@@ -11,6 +11,7 @@ from app.history.ring import EventRing
 from app.sessions.stored import StoredSession
 from app.sessions.travel import Travel
 from app.view_models.chart_feed import ChartFeed
+from app.view_models.hue_feed import HueFeed
 from app.view_models.ownership import OwnershipFeed
 from app.view_models.refusal_feed import RefusalFeed
 from app.view_models.timeline import TimelineFeed
@@ -29,6 +30,7 @@ class Feeds:
         self.timeline = TimelineFeed()
         self.ownership = OwnershipFeed()
         self.charts = ChartFeed()
+        self.hues = HueFeed()
         self.refusals = RefusalFeed()
 
     def all(self) -> tuple[Sink, ...]:
@@ -37,7 +39,7 @@ class Feeds:
 
     def gathering(self) -> tuple[Sink, ...]:
         """For a session that is read: its single events stay in its folder."""
-        return (self.timeline, self.ownership, self.charts, self.refusals)
+        return (self.timeline, self.ownership, self.charts, self.hues, self.refusals)
 
 
 class ShownSession(QObject):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from PySide6.QtCore import QObject
@@ -12,15 +12,18 @@ from app.view_models.feed import PanelFeed
 from app.view_models.filter_help import help_rows
 from app.view_models.gauges import gates
 from app.view_models.group_lag import lag_of
+from app.view_models.hue_feed import HueFeed
 from app.view_models.rate_table import RateTable
 from broker_core.clock import NS_PER_MS, NS_PER_S, s_from_ns
 from broker_core.snapshots import Snapshot
+from resources.units import KIB
 from widgets.panels.charts import ChartFacts, ChartsPanel, Curve, Values
 from widgets.words import tr
 
 SAMPLES_MAX = 600
 # Curves are drawn a few times a second at most: they cost more than all other panels together.
 EVERY_LOOKS = 3
+HueOf = Callable[[str], int]
 PERCENTILES = ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"))
 
 
@@ -55,13 +58,18 @@ class Levels:
         if len(self.times_ns) > SAMPLES_MAX:
             self.times_ns, self._rows, self._gap_ns = self.times_ns[::2], self._rows[::2], self._gap_ns * 2
 
-    def curves(self, kind: str) -> tuple[Curve, ...]:
-        """The curves of one kind, each name with a hue of its own."""
+    def curves(self, kind: str, hue_of: HueOf) -> tuple[Curve, ...]:
+        """The curves of one kind, each in the hue of its name."""
         names = sorted({name for row in self._rows for found, name in row if found == kind})
         times_s = np.array(self.times_ns, dtype=np.float64) / NS_PER_S
         return tuple(
-            Curve(name, hue, times_s, np.array([row.get((kind, name), np.nan) for row in self._rows], dtype=np.float64))
-            for hue, name in enumerate(names)
+            Curve(
+                name,
+                hue_of(name),
+                times_s,
+                np.array([row.get((kind, name), np.nan) for row in self._rows], dtype=np.float64),
+            )
+            for name in names
         )
 
 
@@ -73,15 +81,16 @@ class ChartsFeed(PanelFeed):
         self._charts = panel
         self._rates = rates
         self._feed = ChartFeed()
+        self._hues = HueFeed()
         self._levels = Levels()
         self._looks = 0
         panel.filterChanged.connect(rates.set_filter)
         rates.filter_judged.connect(panel.set_filter_problem)
         panel.set_filter_help(help_rows(rates.fields))
 
-    def follow(self, feed: ChartFeed) -> None:
-        """`feed` hears of the session that is shown from now on."""
-        self._feed = feed
+    def follow(self, feed: ChartFeed, hues: HueFeed) -> None:
+        """`feed` and `hues` hear of the session that is shown from now on."""
+        self._feed, self._hues = feed, hues
 
     def restart(self) -> None:
         """Another session begins: nothing of the last one is drawn."""
@@ -119,27 +128,35 @@ class ChartsFeed(PanelFeed):
         times_s = (np.arange(len(bins), dtype=np.float64) + 0.5) * bin_ns / NS_PER_S
         per_s = NS_PER_S / bin_ns
         published = [one.published for one in bins]
-        sizes = [{name: count / 1024 for name, count in one.bytes.items()} for one in bins]
+        sizes = [{name: count / KIB for name, count in one.bytes.items()} for one in bins]
         delivered = [one.delivered for one in bins]
         charts = [
-            ChartFacts("published", tr("Published"), tr("messages/s"), _sums(published, times_s, per_s)),
-            ChartFacts("bytes", tr("Published"), tr("KiB/s"), _sums(sizes, times_s, per_s)),
-            ChartFacts("delivered", tr("Delivered"), tr("messages/s"), _sums(delivered, times_s, per_s)),
+            ChartFacts("published", tr("Published"), tr("messages/s"), self._sums(published, times_s, per_s)),
+            ChartFacts("bytes", tr("Published"), tr("KiB/s"), self._sums(sizes, times_s, per_s)),
+            ChartFacts("delivered", tr("Delivered"), tr("messages/s"), self._sums(delivered, times_s, per_s)),
             ChartFacts("latency", tr("Publish to delivery"), tr("ms"), _percentiles(bins, times_s), logarithmic=True),
-            ChartFacts("lag", tr("Consumer lag"), tr("messages"), self._levels.curves("lag")),
-            ChartFacts("depth", tr("Queue depth"), tr("messages"), self._levels.curves("depth")),
-            ChartFacts("blocked", tr("Blocked producers"), tr("on average"), self._levels.curves("blocked")),
+            ChartFacts("lag", tr("Consumer lag"), tr("messages"), self._levels.curves("lag", self._hues.flows.of)),
+            ChartFacts("depth", tr("Queue depth"), tr("messages"), self._levels.curves("depth", self._hues.flows.of)),
+            ChartFacts(
+                "blocked", tr("Blocked producers"), tr("on average"), self._levels.curves("blocked", lambda _name: 0)
+            ),
         ]
         return tuple(chart for chart in charts if chart.curves)
 
-
-def _sums(bins: list[dict[str, int]] | list[dict[str, float]], times_s: Values, per_s: float) -> tuple[Curve, ...]:
-    names = sorted({name for one in bins for name in one})
-    # The newest bin is not over: drawn, it would always fall.
-    return tuple(
-        Curve(name, hue, times_s[:-1], np.array([one.get(name, 0) * per_s for one in bins[:-1]], dtype=np.float64))
-        for hue, name in enumerate(names)
-    )
+    def _sums(
+        self, bins: list[dict[str, int]] | list[dict[str, float]], times_s: Values, per_s: float
+    ) -> tuple[Curve, ...]:
+        names = sorted({name for one in bins for name in one})
+        # The newest bin is not over: drawn, it would always fall.
+        return tuple(
+            Curve(
+                name,
+                self._hues.flows.of(name),
+                times_s[:-1],
+                np.array([one.get(name, 0) * per_s for one in bins[:-1]], dtype=np.float64),
+            )
+            for name in names
+        )
 
 
 def _percentiles(bins: list[Bin], times_s: Values) -> tuple[Curve, ...]:

@@ -9,10 +9,11 @@ from PySide6.QtCore import QObject
 from app.view_models.columns import Column
 from app.view_models.feed import PanelFeed
 from app.view_models.filter_help import help_rows
-from app.view_models.formats import Times, byte_size, count, rate, session_time
+from app.view_models.formats import Times, count, rate, session_time
 from app.view_models.table import TableModel
 from broker_core.doors.connections import ConnectionView
 from broker_core.snapshots import Snapshot
+from resources.units import byte_size
 from widgets.panels.doors import DoorFacts, DoorsPanel
 from widgets.roles import Role
 from widgets.words import tr

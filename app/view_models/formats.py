@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from resources.units import byte_size
 from widgets.words import tr
 
 NOT_APPLICABLE = "n/a"
@@ -50,16 +51,6 @@ def count(number: int | None) -> str:
 def rate(per_s: float) -> str:
     """A rate without its unit: "0", "0.4", "12", "1,250"."""
     return f"{per_s:.1f}" if 0 < per_s < 10 else f"{per_s:,.0f}"
-
-
-def byte_size(size_bytes: int) -> str:
-    """Bytes in the binary unit that keeps the number short: "512 B", "3.4 KiB", "12 MiB"."""
-    value = float(size_bytes)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if value < 1024:
-            return f"{size_bytes} B" if unit == "B" else f"{value:.1f} {unit}" if value < 10 else f"{value:.0f} {unit}"
-        value /= 1024
-    return f"{value:.1f} TiB"
 
 
 def exact_size(size_bytes: int) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from app.view_models.formats import NOT_APPLICABLE, byte_size, count, duration, rate, session_time
+from app.view_models.formats import NOT_APPLICABLE, count, duration, rate, session_time
 from app.view_models.gauges import gate_of, gate_state, gauge_facts, only_rate, producer_state
 from app.view_models.group_lag import lag_of
 from app.view_models.lasting import left_of, state_of
 from broker_core.clock import ns_from_ms
 from broker_core.lab.scenario import Scenario
 from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
+from resources.units import byte_size
 from widgets.facts import Fact
 from widgets.panels.inspector import MOMENT, InspectorFacts
 from widgets.words import tr

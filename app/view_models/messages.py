@@ -10,10 +10,11 @@ from PySide6.QtCore import QObject
 from app.filters import Field, Filter
 from app.history.life import Place
 from app.view_models.columns import Column
-from app.view_models.formats import Times, byte_size, plain_text, session_time
+from app.view_models.formats import Times, plain_text, session_time
 from app.view_models.message_pages import MessageRow
 from app.view_models.paged import PagedModel
 from broker_core.messages import StoredMessage
+from resources.units import byte_size
 from widgets.roles import Role
 from widgets.words import tr
 

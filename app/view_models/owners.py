@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from app.view_models.hue_feed import HueFeed
 from broker_core.snapshots import Snapshot
 
 
@@ -11,17 +12,17 @@ class Owners:
     """Hands out hue numbers and badge letters, first come first served, and never takes one back."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
+        self._numbers = HueFeed().readers
 
-    def restart(self) -> None:
-        """Forget everybody: another session begins."""
-        self._numbers.clear()
+    def follow(self, feed: HueFeed) -> None:
+        """Another session begins, whose readers `feed` numbers: forget everybody."""
+        self._numbers = feed.readers
 
     def meet(self, names: Iterable[str]) -> None:
         """Give every new name the next number; "" is nobody and gets none."""
         for name in names:
-            if name and name not in self._numbers:
-                self._numbers[name] = len(self._numbers)
+            if name:
+                self._numbers.of(name)
 
     def meet_all(self, snapshot: Snapshot) -> None:
         """Meet who reads in a snapshot: actors in the order of the scenario, then members that no actor stands for."""
@@ -34,10 +35,7 @@ class Owners:
 
     def hue(self, name: str) -> int:
         """The number of the owner's hue, from 0 without end (the theme takes it modulo its palette); -1 for ""."""
-        if not name:
-            return -1
-        self.meet((name,))
-        return self._numbers[name]
+        return self._numbers.of(name) if name else -1
 
     def letter(self, name: str) -> str:
         """A, B, ... Z, AA, AB, ...; "" for nobody."""

@@ -7,11 +7,12 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject
 
 from app.view_models.columns import Column
-from app.view_models.formats import byte_size, count, duration, rate
+from app.view_models.formats import count, duration, rate
 from app.view_models.gauges import producer_state
 from app.view_models.rates import Rates
 from app.view_models.table import TableModel
 from broker_core.snapshots import ActorView, GroupView, QueueView, Snapshot
+from resources.units import byte_size
 from widgets.roles import Role
 from widgets.words import tr
 

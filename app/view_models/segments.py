@@ -12,7 +12,7 @@ from app.filters import Field
 from app.view_models.columns import Column
 from app.view_models.feed import PanelFeed
 from app.view_models.filter_help import help_rows
-from app.view_models.formats import Times, byte_size, duration, session_time
+from app.view_models.formats import Times, duration, session_time
 from app.view_models.not_kept import not_recorded, only_of_now
 from app.view_models.table import TableModel
 from broker_core.clock import NS_PER_S
@@ -20,6 +20,7 @@ from broker_core.lab.simulation import Simulation
 from broker_core.log.config import LogConfig
 from broker_core.log.segment import SegmentView
 from broker_core.snapshots import Snapshot
+from resources.units import byte_size
 from widgets.facts import Fact
 from widgets.panels.log_on_disk import LogOnDiskPanel
 from widgets.roles import Role

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from app.frames import FrameFigures
-from app.view_models.formats import byte_size, rate
+from app.view_models.formats import rate
 from app.view_models.rates import Rates
 from broker_core.snapshots import Snapshot
+from resources.units import byte_size
 from widgets.status_bar import StatusFacts
 from widgets.words import tr
 

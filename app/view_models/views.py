@@ -184,8 +184,7 @@ class Views(QObject):
         self.show_selected()
 
     def restart(self) -> None:
-        """Another session begins: forget hues and letters, rates, trends and the timeline."""
-        self.owners.restart()
+        """Another session begins: forget rates, trends and the timeline."""
         self.status = _like(self.status)
         self.canvas = CanvasModel(self.owners)
         self.navigator.restart()

@@ -1,5 +1,4 @@
 // Draws the plots of `plots` into the page, and again when its width or its colours change.
-  const dark = () => document.documentElement.dataset.theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches;
   function draw(id) {
     const box = document.getElementById(id);
     if (!box) return;

@@ -6,7 +6,10 @@
 
   const plain = (text) => String(text).replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-  const series = (index) => colour(`c${index % 10}`);
+  let hues = 1; // in `resources/colours.py`
+  while (colour(`c${hues}`)) hues += 1;
+  const series = (index) => colour(`c${index % hues}`);
+  const inkOn = (index) => colour(`i${index % hues}`);
   const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
   const tail = (text, most) => (text.length > most ? `…${text.slice(1 - most)}` : text); // a place's number is at its end
@@ -20,11 +23,11 @@
     return size >= 100 || Number.isInteger(value) ? Math.round(value).toLocaleString("en") : String(+value.toPrecision(3));
   }
   function bytes(value) {
-    for (const unit of ["B", "kB", "MB", "GB"]) {
-      if (Math.abs(value) < 1000) return `${+value.toPrecision(3)} ${unit}`;
-      value /= 1000;
+    for (const unit of ["B", "KiB", "MiB", "GiB"]) {
+      if (Math.abs(value) < 1023.5) return `${+(value < 1000 ? value.toPrecision(3) : value.toFixed(0))} ${unit}`;
+      value /= 1024;
     }
-    return `${+value.toPrecision(3)} TB`;
+    return `${+value.toPrecision(3)} TiB`;
   }
   function milliseconds(value) {
     if (value === 0) return "0 s";
@@ -48,7 +51,7 @@
   const frame = (more) => ({
     animation: false,
     textStyle: { fontFamily: font },
-    color: Array.from({ length: 10 }, (_, index) => series(index)),
+    color: Array.from({ length: hues }, (_, index) => series(index)),
     grid: { left: 8, right: 26, top: 34, bottom: 6, containLabel: true },
     tooltip: {
       trigger: "axis", confine: true, backgroundColor: colour("card"), borderColor: colour("line"), padding: [8, 11],
@@ -129,7 +132,7 @@
     box.style.height = `${Math.max(110, names.length * 30 + 68)}px`;
     return withTooltip(frame({
       xAxis: value(number), yAxis: category(names, { inverse: true, axisLine: { show: false } }),
-      series: parts.map(([name, values, index]) => ({ name, type: "bar", stack: "all", data: values, barMaxWidth: 17, itemStyle: { color: series(index), borderColor: colour("card"), borderWidth: 0.5 } })),
+      series: parts.map(([name, values, paint]) => ({ name, type: "bar", stack: "all", data: values, barMaxWidth: 17, itemStyle: { color: colour(paint), borderColor: colour("card"), borderWidth: 0.5 } })),
     }), { axisPointer: { type: "none" }, formatter: (items) => `<b>${plain(items[0].name)}</b>${table(items.filter((item) => item.value).map((item) => row(item.color, item.seriesName, number(item.value))))}` });
   }
 

@@ -22,7 +22,7 @@
         xAxis: time(), yAxis: value(milliseconds, scale.axis),
         series: [context(), ...names.map((name, index) => line(name,
           found.map((r) => scale.at(Math.min(r[0] + data.width_s / 2, data.to_s), r[index + 1])), index,
-          { connectNulls: false, showSymbol: index === 4, symbol: "circle", symbolSize: 3.5, lineStyle: { width: index === 4 ? 0 : 1.8, color: series([0, 2, 1, 3, 5][index]) }, itemStyle: { color: series([0, 2, 1, 3, 5][index]) } }))],
+          { connectNulls: false, showSymbol: index === 4, symbol: "circle", symbolSize: 3.5, lineStyle: { width: index === 4 ? 0 : 1.8, color: series(index) }, itemStyle: { color: series(index) } }))],
       }), overTime(milliseconds));
     },
     "plot-heat": () => {
@@ -90,7 +90,7 @@
           type: "group",
           children: [
             { type: "rect", shape: { x: left[0], y: left[1] - height / 2, width, height, r: 4 }, style: { fill: series(api.value(3)) } },
-            { type: "text", silent: true, x: left[0] + 8, y: left[1], style: { text: room > 4 ? short(name, room - 1) : "", fill: dark() ? "#0f1217" : "#fff", fontSize: 11.5, fontWeight: 600, fontFamily: font, textVerticalAlign: "middle" } },
+            { type: "text", silent: true, x: left[0] + 8, y: left[1], style: { text: room > 4 ? short(name, room - 1) : "", fill: inkOn(api.value(3)), fontSize: 11.5, fontWeight: 600, fontFamily: font, textVerticalAlign: "middle" } },
           ],
         };
       };
@@ -136,12 +136,12 @@
         line(`${queue.name}, waiting`, points(queue.waiting), index * 2, { areaStyle: { opacity: 0.16 } }), line(`${queue.name}, in flight`, points(queue.in_flight), index * 2 + 1),
       ])],
     }), overTime(number)),
-    "plot-attempts": (box) => bars(box, data.attempts.map((one) => one.name), [["Acknowledged", "acknowledged", 2], ["Refused", "nacked", 1], ["Lease expired", "lease_expired", 3], ["Released", "released", 9]]
-      .map(([name, key, index]) => [name, data.attempts.map((one) => one[key]), index])),
+    "plot-attempts": (box) => bars(box, data.attempts.map((one) => one.name), [["Acknowledged", "acknowledged", "good"], ["Refused", "nacked", "bad"], ["Lease expired", "lease_expired", "warn"], ["Released", "released", "faint"]]
+      .map(([name, key, paint]) => [name, data.attempts.map((one) => one[key]), paint])),
     "plot-dead": (box) => bars(box, data.dead_letters.map((one) => `${one.cause} (${one.group})`), [
-      ["Redriven", data.dead_letters.map((one) => one.redriven), 2], ["Still dead", data.dead_letters.map((one) => one.dead - one.redriven), 5]]),
+      ["Redriven", data.dead_letters.map((one) => one.redriven), "good"], ["Still dead", data.dead_letters.map((one) => one.dead - one.redriven), "bad"]]),
     "plot-pressure": () => {
-      const lost = data.backpressure.flatMap((one) => [["refused", one.rejected], ["dropped", one.dropped]].filter(([, values]) => values.some(Boolean)).map(([word, values]) => [`${one.name}, ${word}`, values]));
+      const lost = data.backpressure.flatMap((one) => [["refused", one.rejected, "bad"], ["dropped", one.dropped, "warn"]].filter(([, values]) => values.some(Boolean)).map(([word, values, paint]) => [`${one.name}, ${word}`, values, paint]));
       const blocked = data.backpressure.filter((one) => one.blocked.some(Boolean));
       const most = Math.max(0, ...blocked.flatMap((one) => one.blocked));
       const format = (v, name) => (blocked.some((one) => `${one.name}, blocked` === name) ? share(v) : number(v));
@@ -149,7 +149,7 @@
         grid: { left: 8, right: lost.length ? 8 : 26, top: 34, bottom: 6, containLabel: true },
         xAxis: time(), yAxis: [value((v) => share(v), most > 1 ? { min: 0 } : { min: 0, max: 1, interval: 0.25 }), value(number, { show: lost.length > 0, splitLine: { show: false } })],
         series: [context(), ...blocked.map((one, index) => line(`${one.name}, blocked`, points(one.blocked), index, { step: "middle", areaStyle: { opacity: 0.13 }, lineStyle: { width: 1.2, color: series(index) } })),
-          ...lost.map(([name, values], index) => ({ name, type: "bar", stack: "lost", z: 3, yAxisIndex: 1, data: points(values), barMaxWidth: 7, itemStyle: { color: series(index + 5), borderRadius: [2, 2, 0, 0] } }))],
+          ...lost.map(([name, values, paint]) => ({ name, type: "bar", stack: "lost", z: 3, yAxisIndex: 1, data: points(values), barMaxWidth: 7, itemStyle: { color: colour(paint), borderRadius: [2, 2, 0, 0] } }))],
       }), overTime(format));
     },
     "plot-partitions": (box) => {
@@ -160,7 +160,7 @@
       return withTooltip(frame({
         legend: undefined, grid: { left: 8, right: 26, top: 14, bottom: 6, containLabel: true },
         xAxis: category(names, { axisLabel: { ...text(), hideOverlap: true } }), yAxis: value(number),
-        series: [{ name: "Messages", type: "bar", barMaxWidth: 46, data: topics.flatMap((one) => one.messages).map((v, index) => ({ value: v, itemStyle: { color: v > 1.5 * even[index] ? series(1) : series(0), borderRadius: [4, 4, 0, 0] } })) },
+        series: [{ name: "Messages", type: "bar", barMaxWidth: 46, data: topics.flatMap((one) => one.messages).map((v, index) => ({ value: v, itemStyle: { color: v > 1.5 * even[index] ? colour("warn") : colour("accent"), borderRadius: [4, 4, 0, 0] } })) },
           { name: "Even share", type: "line", step: "middle", data: even, symbol: "none", lineStyle: { color: colour("soft"), width: 1.2, type: [4, 4] } }],
       }), { axisPointer: { type: "none" }, formatter: (items) => { const at = items[0].dataIndex; return `<b>${plain(names[at])}</b>${table([row(items[0].color, "Messages", number(items[0].value)), row("transparent", "Share of the topic", share(shares[at])), row("transparent", "An even share", number(even[at]))])}`; } });
     },

@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 import resources
+from resources.colours import DARK_HUES, LIGHT_HUES, ink_on
 from spark_reports.page import text
 
 ALL_FILES = ("CSV", "Parquet")
@@ -35,12 +36,21 @@ def document(template: str, plots: str, data: Mapping[str, Any], **values: Any) 
     drawing = "".join(map(read, ("plots.js", plots, "drawing.js")))
     scripts = [_script(read("echarts.min.js")), _script(f'"use strict";\n(() => {{\n{drawing}}})();\n')]
     return environment.get_template(template).render(
-        style=Markup(read("report.css")),
+        style=Markup(_hues() + read("report.css")),
         scripts=[Markup(script) for script in scripts],
         hashes=" ".join(_hash(script) for script in scripts),
         data=Markup(_json(data)),
         **values,
     )
+
+
+def _hues() -> str:
+    """The shared hues as --c0, --c1, ..., and --i0, ... for what is written on them; for light pages and for dark."""
+    light, dark = (
+        "".join(f"--c{number}:{hue};--i{number}:{ink_on(hue)};" for number, hue in enumerate(hues))
+        for hues in (LIGHT_HUES, DARK_HUES)
+    )
+    return f':root{{{light}}}\n@media (prefers-color-scheme: dark){{:root:not([data-theme="light"]){{{dark}}}}}\n'
 
 
 def _script(source: str) -> str:

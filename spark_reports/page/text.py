@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 
+from resources.units import byte_size, three_digits
+
 NOT_THERE = "n/a"
 NBSP = "\u00a0"  # a number and its unit stay on one line
 _ISOLATE, _POP = "\u2068", "\u2069"
@@ -36,19 +38,13 @@ def per_second(value: float | None) -> str:
 
 
 def size_per_second(value: float | None) -> str:
-    """Bytes per second: 1.86 kB/s, n/a for None."""
+    """Bytes per second: 1.86 KiB/s, n/a for None."""
     return NOT_THERE if value is None else f"{size(value)}/s"
 
 
 def size(value: float | None) -> str:
-    """Bytes with a decimal unit."""
-    if value is None:
-        return NOT_THERE
-    for unit in ("B", "kB", "MB", "GB"):
-        if abs(value) < 1000:
-            return f"{value:.0f}{NBSP}{unit}" if unit == "B" else f"{_three(value)}{NBSP}{unit}"
-        value /= 1000
-    return f"{_three(value)}{NBSP}TB"
+    """Bytes with their binary unit, as the window has them."""
+    return NOT_THERE if value is None else byte_size(value).replace(" ", NBSP)
 
 
 def duration(value_ns: float | None) -> str:
@@ -59,21 +55,13 @@ def duration(value_ns: float | None) -> str:
         return f"0{NBSP}s"
     for unit, limit in (("ns", 1e3), ("µs", 1e6), ("ms", 1e9)):
         if value_ns < limit * 0.9995:
-            return f"{_three(value_ns / limit * 1e3)}{NBSP}{unit}"
+            return f"{three_digits(value_ns / limit * 1e3)}{NBSP}{unit}"
     seconds = value_ns / 1e9
     if seconds < 99.95:
-        return f"{_three(seconds)}{NBSP}s"
+        return f"{three_digits(seconds)}{NBSP}s"
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}{NBSP}h{NBSP}{minutes:02d}{NBSP}min" if hours else f"{minutes}{NBSP}min{NBSP}{seconds:02d}{NBSP}s"
-
-
-def _three(value: float) -> str:
-    digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
-    text = f"{value:,.{digits}f}"
-    # Zeros that come of rounding are digits; those of a whole number are noise.
-    exact = abs(float(text.replace(",", "")) - value) < 1e-9 * abs(value)
-    return text.rstrip("0").rstrip(".") if "." in text and exact else text
 
 
 def clock(value_ns: float | None) -> str:

@@ -14,16 +14,13 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter
 
+from resources.colours import HUES, LIGHT_HUES
+from resources.units import KIB
 from spark_reports.page import text
 from spark_reports.page.charts import HEAT_STEPS_PER_DECADE
 
 Data = Mapping[str, Any]
 
-# Told apart in print and by colour-blind eyes; the order is that of the page.
-COLOURS = (
-    "#2857c4", "#c2410c", "#17703f", "#7c3aed", "#b45309", "#0e7490",
-    "#be185d", "#4d7c0f", "#475569", "#a21caf", "#b42624", "#0369a1",
-)  # fmt: skip
 LEGEND_MAX = 10
 LEGEND_COLUMNS = 5
 LABELS_MAX = 40
@@ -59,7 +56,7 @@ def _throughput(data: Data) -> Iterator[Plot]:
             yield _over(data, f"throughput-by-{what}", f"Messages a second by {what}", series, "messages", "messages/s")
     topics = data["throughput"]["topic"]
     if topics:
-        yield _over(data, "bytes-by-topic", "Bytes a second by topic", topics, "bytes", "bytes/s")
+        yield _over(data, "bytes-by-topic", "Bytes a second by topic", topics, "bytes", "KiB/s", KIB)
 
 
 def _latencies(data: Data) -> Iterator[Plot]:
@@ -103,8 +100,8 @@ def _counts(data: Data) -> Iterator[Plot]:
         yield Plot(f"partitions-{topic['name']}", title, partial(_partitions, topic=topic))
 
 
-def _over(data: Data, name: str, title: str, series: Sequence[Data], value: str, unit: str) -> Plot:
-    return Plot(name, title, partial(_lines, data=data, series=series, value=value, unit=unit))
+def _over(data: Data, name: str, title: str, series: Sequence[Data], value: str, unit: str, of_unit: int = 1) -> Plot:
+    return Plot(name, title, partial(_lines, data=data, series=series, value=value, unit=unit, of_unit=of_unit))
 
 
 def _rows_height(rows: int) -> float:
@@ -171,13 +168,12 @@ def draw_legend(ax: Axes, names: int) -> None:
         )
 
 
-def _lines(ax: Axes, data: Data, series: Sequence[Data], value: str, unit: str) -> None:
+def _lines(ax: Axes, data: Data, series: Sequence[Data], value: str, unit: str, of_unit: int) -> None:
     over_time(ax, data)
     times = _times(data)
     for place, one in enumerate(series):
-        ax.plot(
-            times, _values(one[value]), label=plain(one["name"]), color=COLOURS[place % len(COLOURS)], linewidth=0.9
-        )
+        colour = LIGHT_HUES[place % HUES]
+        ax.plot(times, _values(one[value]) / of_unit, label=plain(one["name"]), color=colour, linewidth=0.9)
     ax.set_ylabel(unit)
     ax.set_ylim(bottom=0)
     ax.yaxis.set_major_formatter(FuncFormatter(short))
@@ -190,7 +186,7 @@ def _latency(ax: Axes, data: Data, lines: Sequence[Sequence[float]]) -> None:
     for place, name in enumerate(("p50", "p90", "p99", "p99.9", "max"), 1):
         # What took no time at all in virtual time has no place on a logarithmic axis: a gap says so.
         values = np.where(table[:, place] > 0, table[:, place], np.nan)
-        ax.plot(table[:, 0], values, label=name, color=COLOURS[place - 1], linewidth=0.9)
+        ax.plot(table[:, 0], values, label=name, color=LIGHT_HUES[place - 1], linewidth=0.9)
     ax.set_yscale("log")
     ax.yaxis.set_major_formatter(FuncFormatter(milliseconds))
     draw_legend(ax, 5)
@@ -200,7 +196,7 @@ def _curve(ax: Axes, curves: Mapping[str, Sequence[Sequence[float]]]) -> None:
     for place, (name, points) in enumerate(curves.items()):
         table = np.array(points, dtype=np.float64)
         values = np.where(table[:, 1] > 0, table[:, 1], np.nan)
-        ax.plot(table[:, 0], values, label=plain(name), color=COLOURS[place % len(COLOURS)], linewidth=1.0)
+        ax.plot(table[:, 0], values, label=plain(name), color=LIGHT_HUES[place % HUES], linewidth=1.0)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xticks([1, 2, 10, 100, 1_000, 10_000], ["0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"])
@@ -279,12 +275,12 @@ def _ownership(ax: Axes, data: Data) -> None:
     boxes = [
         Rectangle((start, row - 0.4), end - start, 0.8) for row, start, end, _client, _generation in found["spans"]
     ]
-    colours = [COLOURS[client % len(COLOURS)] for _row, _start, _end, client, _generation in found["spans"]]
+    colours = [LIGHT_HUES[client % HUES] for _row, _start, _end, client, _generation in found["spans"]]
     ax.add_collection(PatchCollection(boxes, facecolors=colours, edgecolors="white", linewidths=0.3))
     ax.set_ylim(len(found["rows"]) - 0.5, -0.5)
     _name_rows(ax, found["rows"])
     names = found["clients"][:LEGEND_MAX]
-    handles = [Patch(color=COLOURS[place % len(COLOURS)], label=plain(name, 20)) for place, name in enumerate(names)]
+    handles = [Patch(color=LIGHT_HUES[place % HUES], label=plain(name, 20)) for place, name in enumerate(names)]
     ax.legend(
         handles=handles, fontsize=6, frameon=False, ncols=LEGEND_COLUMNS, loc="lower left", bbox_to_anchor=(0, 1.0)
     )
@@ -315,7 +311,7 @@ def _dead(ax: Axes, rows: Sequence[Data]) -> None:
 
 
 def _partitions(ax: Axes, topic: Data) -> None:
-    ax.bar(range(len(topic["partitions"])), topic["messages"], color=COLOURS[0])
+    ax.bar(range(len(topic["partitions"])), topic["messages"], color=LIGHT_HUES[0])
     step = max(1, len(topic["partitions"]) // 30)
     shown = range(0, len(topic["partitions"]), step)
     ax.set_xticks(list(shown), [str(topic["partitions"][place]) for place in shown])

@@ -10,8 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from resources.colours import HUES, LIGHT_HUES
 from spark_reports.page import text
-from spark_reports.prints.plots import COLOURS, Plot, draw_legend, milliseconds, over_time, plain, short
+from spark_reports.prints.plots import Plot, draw_legend, milliseconds, over_time, plain, short
 
 # Data, title, and unit; durations carry theirs on each tick.
 _OVER_TIME = (
@@ -37,7 +38,7 @@ def _sessions(ax: Axes, data: Mapping[str, Any], lines: Sequence[tuple[str, Any]
     over_time(ax, data)
     for place, (name, points) in enumerate(lines):
         table = np.array(points, dtype=np.float64)
-        ax.plot(table[:, 0], table[:, 1], label=plain(name), color=COLOURS[place % len(COLOURS)], linewidth=0.9)
+        ax.plot(table[:, 0], table[:, 1], label=plain(name), color=LIGHT_HUES[place % HUES], linewidth=0.9)
     ax.set_ylabel(unit)
     ax.set_ylim(bottom=0)
     ax.yaxis.set_major_formatter(FuncFormatter(short if unit else milliseconds))
@@ -55,7 +56,7 @@ def _runs(ax: Axes, trend: Mapping[str, Any]) -> None:
         numbers = [number + 1 for number, _value in line["points"]]
         values = [np.nan if value is None else value for _number, value in line["points"]]
         ax.plot(
-            numbers, values, label=plain(line["name"], 24), color=COLOURS[place % len(COLOURS)], marker="o",
+            numbers, values, label=plain(line["name"], 24), color=LIGHT_HUES[place % HUES], marker="o",
             markersize=2.5, linewidth=0.9,
         )  # fmt: skip
     ax.set_xlabel("run, in the order of their beginning")

@@ -13,13 +13,13 @@ from PySide6.QtGui import QColor, QFontInfo, QIcon
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from resources.colours import HUES
 from widgets.icons import ICON_FOLDER, icon, icon_names, icon_pixmap
 from widgets.roles import Role
 from widgets.theme import (
     COLOUR_TOKENS,
     DARK,
     LIGHT,
-    OWNER_HUES,
     STATE_STYLES,
     Theme,
     apply_theme,
@@ -99,7 +99,7 @@ def test_letters_on_accent_and_edges_of_fields_can_be_seen(theme: Theme) -> None
 
 @BOTH
 def test_owner_hues_keep_contrast_and_carry_a_readable_letter(theme: Theme) -> None:
-    assert len(theme.owner_hues) == OWNER_HUES == 12
+    assert len(theme.owner_hues) == HUES == 12
     for hue in theme.owner_hues:
         assert min(contrast(hue, theme.surface), contrast(hue, theme.raised)) >= 3
         assert contrast(ink_on(hue), hue) >= 4.5
@@ -114,7 +114,7 @@ def test_any_two_owner_hues_stay_apart_for_colour_blind_eyes(theme: Theme, eye: 
 
 
 def test_hues_past_the_palette_start_it_again() -> None:
-    assert LIGHT.owner(OWNER_HUES + 3) == LIGHT.owner_hues[3]
+    assert LIGHT.owner(HUES + 3) == LIGHT.owner_hues[3]
 
 
 GROUP_WORDS = ("Stable", "Preparing rebalance", "Completing rebalance", "Empty", "Dead")

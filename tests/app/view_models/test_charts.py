@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from app.view_models.block_chains import _slowest_worker
 from app.view_models.chart_feed import BINS_MAX, ChartFeed, bucket_of, latency_ns_of, percentile_ns
 from app.view_models.charts import SAMPLES_MAX, ChartsFeed, Levels
+from app.view_models.hue_feed import HueFeed
 from app.view_models.rate_table import RateTable
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.events import Event, EventKind
@@ -85,7 +86,7 @@ def test_levels_stay_bounded_and_a_look_back_adds_nothing():
     before = list(levels.times_ns)
     levels.meet(looked_at(5 * NS_PER_S, lag=1))
     assert levels.times_ns == before
-    (curve,) = levels.curves("lag")
+    (curve,) = levels.curves("lag", HueFeed().flows.of)
     assert np.array_equal(curve.values, 3 * curve.times_s)
 
 
@@ -112,7 +113,7 @@ def test_the_panel_is_empty_then_draws_a_curve_a_topic(qtbot, qapp):
     panel.resize(1200, 300)
     panel.show()
     feed, charts = ChartFeed(), ChartsFeed("charts", panel, table)
-    charts.follow(feed)
+    charts.follow(feed, HueFeed())
     charts.show(Snapshot(0, 0))
     assert panel.charts() == {}
     assert panel.empty_state.isVisible()
@@ -136,7 +137,7 @@ def test_a_double_click_into_a_chart_chooses_its_moment(qtbot, qapp):
     panel.resize(900, 300)
     panel.show()
     feed, charts = ChartFeed(), ChartsFeed("charts", panel, table)
-    charts.follow(feed)
+    charts.follow(feed, HueFeed())
     for second in range(11):
         feed(published(second * NS_PER_S))
     charts.show(looked_at(10 * NS_PER_S))

@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.view_models.formats import Times, byte_size, count, duration, plain_text, rate, session_time
+from app.view_models.formats import Times, count, duration, plain_text, rate, session_time
+from app.view_models.hue_feed import HueFeed
 from app.view_models.owners import Owners
 from app.view_models.rates import Rates
+from broker_core.events import Event, EventKind
+from resources.units import byte_size
 from tests.app.view_models import made_up
 
 S = made_up.S
@@ -28,7 +31,7 @@ def test_an_owner_keeps_its_letter_whatever_comes_and_goes():
 def test_another_session_begins_with_the_first_letter():
     owners = Owners()
     owners.meet(("somebody-else", "indexer-1"))
-    owners.restart()
+    owners.follow(HueFeed())
     owners.meet_all(made_up.living())
     assert (owners.hue("indexer-1"), owners.letter("indexer-1")) == (0, "A")
 
@@ -72,7 +75,7 @@ def test_duration(length_ns, text):
 def test_counts_rates_and_bytes():
     assert (count(None), count(1_234_567)) == ("n/a", "1,234,567")
     assert (rate(0), rate(0.44), rate(12.3), rate(1250)) == ("0", "0.4", "12", "1,250")
-    assert (byte_size(512), byte_size(3_480), byte_size(12 * 2**20)) == ("512 B", "3.4 KiB", "12 MiB")
+    assert (byte_size(512), byte_size(3_480), byte_size(12 * 2**20)) == ("512 B", "3.40 KiB", "12 MiB")
 
 
 @given(st.binary(max_size=200) | st.text(max_size=100).map(lambda text: text.encode()))
@@ -113,3 +116,22 @@ def test_a_rate_starts_anew_when_the_clock_runs_back():
     rates.meet("a", 10 * S, 1000)
     assert rates.meet("a", 0, 0) == 0
     assert rates.meet("a", S, 50) == pytest.approx(50)
+
+
+def test_hues_go_by_the_order_of_control_events_whoever_asks_first():
+    def told(kind, detail=None, **fields):
+        return Event(0, 0, kind, detail=detail, **fields)
+
+    feed, owners = HueFeed(), Owners()
+    owners.follow(feed)
+    for event in (
+        told(EventKind.QUEUE_CREATED, topic="builds"),
+        told(EventKind.TOPIC_CREATED, topic="commits"),
+        told(EventKind.CLIENT_STARTED, {"role": "producer"}, client="forge"),
+        told(EventKind.CLIENT_STARTED, {"role": "worker"}, client="builder-1"),
+        told(EventKind.MEMBER_JOINED, group="indexers", client="from-outside"),
+        told(EventKind.MEMBER_JOINED, group="indexers", client="builder-1"),
+    ):
+        feed(event)
+    assert [owners.letter(name) for name in ("nobody-knows", "from-outside", "builder-1")] == ["C", "B", "A"]
+    assert [feed.flows.of(name) for name in ("indexers", "commits", "builds")] == [2, 1, 0]

@@ -146,7 +146,7 @@ def test_the_status_bar_says_units():
     assert (facts.seed, facts.in_flight, facts.recording, facts.frame) == (
         "Seed 7",
         "7 in flight",
-        "Recording 3.3 MiB",
+        "Recording 3.30 MiB",
         "Frame 6 ms, late 2 ms, 1,203 dropped",
     )
     assert "11.2 ms at the 99th percentile" in facts.frame_tip and "40.0 ms at the worst" in facts.frame_tip

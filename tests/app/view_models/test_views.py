@@ -251,13 +251,6 @@ def test_a_hundred_thousand_letters_are_selected_at_once_and_stay_where_they_are
     assert panel.selected_count() == 100_000
 
 
-def test_letters_do_not_depend_on_the_session_before(bench):
-    bench.views.owners.meet(("somebody-else",))
-    bench.views.restart()
-    bench.views.refresh(made_up.living())
-    assert bench.views.owners.letter("indexer-1") == "A"
-
-
 def test_an_empty_bin_says_that_its_letters_were_redriven(bench):
     bench.window.show_tab("dead_letters")
     base = made_up.living(dead=0)

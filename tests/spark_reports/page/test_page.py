@@ -10,6 +10,7 @@ import shlex
 from html.parser import HTMLParser
 from typing import Any
 
+from resources.colours import DARK_HUES, LIGHT_HUES, ink_on
 from spark_reports.collect import Made
 from spark_reports.page import page as pages
 from spark_reports.page.charts import chart_data
@@ -158,3 +159,9 @@ def test_the_heat_map_keeps_every_message_and_lifts_what_took_no_time() -> None:
     drawn = heat["latency_heat"]["delivered"]
     assert drawn["cells"] == [[0, 0, 7], [1, 2, 7], [1, 4, 1]]
     assert drawn["has_zero"] and len(drawn["labels"]) == 5 and drawn["labels"][2] == 1.0
+
+
+def test_the_hues_are_those_of_the_window() -> None:
+    page = render(info(), made())
+    for hues in (LIGHT_HUES, DARK_HUES):
+        assert "".join(f"--c{number}:{hue};--i{number}:{ink_on(hue)};" for number, hue in enumerate(hues)) in page

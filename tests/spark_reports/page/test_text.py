@@ -54,7 +54,14 @@ def test_shares_never_round_to_all_or_nothing(value: float, shown: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(12, "12 B"), (2_749_065, "2.75 MB"), (1_500, "1.5 kB"), (10_956, "11.0 kB"), (5e12, "5 TB"), (None, "n/a")],
+    [
+        (12, "12 B"),
+        (2_749_065, "2.62 MiB"),
+        (1_536, "1.5 KiB"),
+        (10_956, "10.7 KiB"),
+        (5 * 2**40, "5 TiB"),
+        (None, "n/a"),
+    ],
 )
 def test_sizes(value: float | None, shown: str) -> None:
     assert text.size(value).replace(text.NBSP, " ") == shown
@@ -86,8 +93,8 @@ def test_a_partition_of_a_topic_written_from_right_to_left_keeps_its_number_behi
 
 @pytest.mark.parametrize(
     ("value", "unit", "shown"),
-    [(28_900, "ns", "28.9 µs"), (12.5, "ms", "12.5 ms"), (2, "s", "2 s"), (5e6, "bytes", "5 MB"), (351.2, "", "351"),
-     (1_300.0, "count", "1,300"), (None, "s", "n/a")],
+    [(28_900, "ns", "28.9 µs"), (12.5, "ms", "12.5 ms"), (2, "s", "2 s"), (5 * 2**20, "bytes", "5 MiB"),
+     (351.2, "", "351"), (1_300.0, "count", "1,300"), (None, "s", "n/a")],
 )  # fmt: skip
 def test_figures_have_their_unit(value: float | None, unit: str, shown: str) -> None:
     assert text.measured(value, unit).replace(text.NBSP, " ") == shown

@@ -57,7 +57,7 @@ def test_a_cell_is_said_as_people_say_it(name: str, value: object, head: str, sa
 def test_what_a_session_cost_has_its_units() -> None:
     rows = [("frame_cost_p99", 12.5, "ms"), ("frames_drawn", 1_300.0, "count"), ("peak_memory", 5e6, "bytes")]
     table = cost_table([{"name": name, "value": value, "unit": unit} for name, value, unit in rows])
-    assert plain(table.rows) == [["Frame cost p99", "12.5 ms"], ["Frames drawn", "1,300"], ["Peak memory", "5 MB"]]
+    assert plain(table.rows) == [["Frame cost p99", "12.5 ms"], ["Frames drawn", "1,300"], ["Peak memory", "4.77 MiB"]]
 
 
 def test_sessions_stand_side_by_side() -> None:
@@ -96,7 +96,7 @@ def test_no_line_is_wider_than_the_sheet() -> None:
         (["1,499", "12", "-"], True),
         (["1 min 40 s", "14.5 s", "n/a"], True),
         (["-15 %, better", "same", "×3.1, worse"], True),
-        (["3.17 kB", "0 B", "below 0.1 %"], True),
+        (["3.17 KiB", "0 B", "below 0.1 %"], True),
         (["2026-11-21 08:55"], False),
         (["00:31.0"], False),
         (["clicks", "7"], False),

@@ -1,9 +1,26 @@
-"""Arithmetic of colours written as "#RRGGBB": luminance, contrast (WCAG 2.2), mixing, ink for a fill."""
+"""Colours that window and report share, and arithmetic of colours written as "#RRGGBB"."""
 
 from __future__ import annotations
 
 DARK_INK = "#10141B"
 LIGHT_INK = "#FFFFFF"
+
+# What tells apart what has no colour of its own, on light and on dark ground; number n is the same hue on both. Window
+# and report number alike, in the order of the control events, first come first served:
+#   flows:   topics and queues by `topic_created` and `queue_created`, and groups by `member_joined`, in one row;
+#   readers: clients by `client_started`, producers left out, and by `member_joined`.
+# A name that none of these has told comes behind. The hues were found by search: one colour in each of twelve hue
+# sectors, lightness such that the least OKLab distance of any two, also as seen with protanopia, deuteranopia and
+# tritanopia, is largest.
+LIGHT_HUES = (
+    "#688BF3", "#D671A7", "#116657", "#A19500", "#502C93", "#03394A",
+    "#61490C", "#53220D", "#6D8967", "#855095", "#046FC7", "#9C5E00",
+)  # fmt: skip
+DARK_HUES = (
+    "#6F81EC", "#C24976", "#4DEFCF", "#C1B88C", "#A79BFE", "#78C5D7",
+    "#8F6F23", "#C77B67", "#B2E46B", "#A88DB1", "#4677AD", "#EC9412",
+)  # fmt: skip
+HUES = len(LIGHT_HUES)
 
 
 def channels(colour: str) -> tuple[int, int, int]:
