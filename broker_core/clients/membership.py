@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-import msgspec
-
 from broker_core.broker import Broker
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
-from broker_core.errors import BrokerError, ErrorCode
-from broker_core.groups.assignors import lead
+from broker_core.errors import BrokerError, ConfigError, ErrorCode
+from broker_core.groups.assignors import AssignorName, lead
 from broker_core.groups.members import CONSUMER, JoinResult
 from broker_core.groups.protocol import (
     Subscription,
@@ -20,6 +18,7 @@ from broker_core.groups.protocol import (
     encode_subscription,
 )
 from broker_core.replies import Reply
+from broker_core.settings import Positive, Settings, TimeMsNumber, TimeMsOrZero, WaitMs
 from broker_core.timers import Timer
 
 COOPERATIVE = "cooperative-sticky"
@@ -34,7 +33,7 @@ MOVED_ON = frozenset(
 )
 
 
-class ConsumerConfig(msgspec.Struct, frozen=True, kw_only=True):
+class ConsumerConfig(Settings, frozen=True, kw_only=True):
     """Names and defaults are those of Kafka's consumer; times in milliseconds.
 
     `guarantee`: at_least_once commits what was processed, at_most_once commits what it is about to hand out.
@@ -42,17 +41,23 @@ class ConsumerConfig(msgspec.Struct, frozen=True, kw_only=True):
     `commit_on_revoke` it does so for what it gives up, too. A `max_poll_interval_ms` of 0 is no limit.
     """
 
-    assignor: str = "range"
-    session_timeout_ms: int = 10_000
-    heartbeat_interval_ms: int = 3_000
-    rebalance_timeout_ms: int = 60_000
-    max_poll_interval_ms: int = 0
-    max_poll_messages: int = 500
+    assignor: AssignorName = "range"
+    session_timeout_ms: WaitMs = 10_000
+    heartbeat_interval_ms: WaitMs = 3_000
+    rebalance_timeout_ms: WaitMs = 60_000
+    max_poll_interval_ms: TimeMsOrZero = 0
+    max_poll_messages: Positive = 500
     auto_offset_reset: Literal["earliest", "latest", "none"] = "earliest"
     instance_id: str = ""
     guarantee: Literal["at_least_once", "at_most_once"] = "at_least_once"
-    auto_commit_interval_ms: float | None = None
+    auto_commit_interval_ms: TimeMsNumber | None = None
     commit_on_revoke: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.heartbeat_interval_ms >= self.session_timeout_ms:
+            interval, session = self.heartbeat_interval_ms, self.session_timeout_ms
+            raise ConfigError(f"heartbeat_interval_ms {interval} must be less than session_timeout_ms, {session}")
 
 
 class Membership:

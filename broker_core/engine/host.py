@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Annotated, Self, TypeVar
 
 import msgspec
 
@@ -33,8 +33,11 @@ from broker_core.events import EventStream
 from broker_core.files import DiskFiles, FileSystem, MemoryFiles
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.offsets import OffsetStore
+from broker_core.kinds import Range
+from broker_core.limits import MAX_PARTITIONS
 from broker_core.log.config import LogConfig
 from broker_core.replies import Reply
+from broker_core.settings import Settings, WaitMs
 
 T = TypeVar("T")
 
@@ -43,7 +46,7 @@ _log = logging.getLogger(__name__)
 DEFAULT_GROUPS = GroupConfig(initial_rebalance_delay_ms=50)
 
 
-class HostConfig(msgspec.Struct, frozen=True, kw_only=True):
+class HostConfig(Settings, frozen=True, kw_only=True):
     """`log` is how new topics are kept; its durability is that of the whole directory.
 
     With `auto_create_partitions` above 0, publishing to an unknown topic creates it with so many partitions. A tick is
@@ -52,8 +55,8 @@ class HostConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     log: LogConfig = LogConfig(durability="file")
     groups: GroupConfig = DEFAULT_GROUPS
-    auto_create_partitions: int = 0
-    tick_ms: int = 250
+    auto_create_partitions: Annotated[int, Range(0, MAX_PARTITIONS)] = 0
+    tick_ms: WaitMs = 250
 
 
 class BrokerHost(HostLoop):

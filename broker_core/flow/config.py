@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import enum
-from typing import Literal
-
-import msgspec
+from typing import Annotated, Literal
 
 from broker_core.errors import ConfigError
-from broker_core.limits import MAX_WAIT_MS
+from broker_core.kinds import Range
+from broker_core.settings import Positive, PositiveNumber, Settings, WaitMsAboveZero
 
 Policy = Literal["block", "reject", "drop_newest", "drop_oldest", "priority_evict"]
 
@@ -41,7 +40,7 @@ ANSWERS: dict[Policy, tuple[Answer, Answer]] = {
 }
 
 
-class FlowConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class FlowConfig(Settings, frozen=True, forbid_unknown_fields=True):
     """How much a topic or queue takes; None is "no limit".
 
     `max_messages` and `max_bytes` limit what its slowest reader has not finished with; `rate_per_s` limits messages
@@ -49,21 +48,14 @@ class FlowConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     producer waits under the policy `block`, a week at most.
     """
 
-    max_messages: int | None = None
-    max_bytes: int | None = None
+    max_messages: Positive | None = None
+    max_bytes: Positive | None = None
     policy: Policy = "block"
-    rate_per_s: float | None = None
-    burst: float | None = None
-    block_timeout_ms: float | None = None
+    rate_per_s: PositiveNumber | None = None
+    burst: Annotated[float, Range(1)] | None = None
+    block_timeout_ms: WaitMsAboveZero | None = None
 
     def __post_init__(self) -> None:
-        if self.policy not in ANSWERS:
-            raise ConfigError(f"policy {self.policy!r} must be one of {', '.join(ANSWERS)}")
-        for name in ("max_messages", "max_bytes", "rate_per_s", "block_timeout_ms"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < float("inf"):
-                raise ConfigError(f"{name} {value} must be more than 0")
-        if self.block_timeout_ms is not None and self.block_timeout_ms > MAX_WAIT_MS:
-            raise ConfigError(f"block_timeout_ms {self.block_timeout_ms} must be at most {MAX_WAIT_MS}, a week")
-        if self.burst is not None and (self.rate_per_s is None or not 1 <= self.burst < float("inf")):
-            raise ConfigError(f"burst {self.burst} must be at least 1, and needs a rate_per_s")
+        super().__post_init__()
+        if self.burst is not None and self.rate_per_s is None:
+            raise ConfigError(f"burst {self.burst} needs a rate_per_s")

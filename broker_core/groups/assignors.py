@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Literal
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.protocol import decode_members, encode_assignment
 from broker_core.groups.sticky import Members, Partitions, Plan, assign_cooperative, assign_sticky
+
+AssignorName = Literal["range", "round-robin", "roundrobin", "sticky", "cooperative-sticky"]
 
 
 def assign(name: str, members: Members, partitions: Partitions) -> Plan:

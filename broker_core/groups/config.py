@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import msgspec
+from typing import Annotated
 
-from broker_core.limits import MAX_MEMBERS
+from broker_core.errors import ConfigError
+from broker_core.kinds import Range
+from broker_core.limits import MAX_MEMBERS, MAX_WAIT_MS
+from broker_core.settings import Positive, Settings, WaitMs
 
 
-class GroupConfig(msgspec.Struct, frozen=True):
+class GroupConfig(Settings, frozen=True):
     """Kafka's settings of the same names; the shortest session is shorter, because nothing here crosses a
     network.
 
@@ -15,8 +18,14 @@ class GroupConfig(msgspec.Struct, frozen=True):
     `rebalances_kept`: how many rebalances the coordinator remembers.
     """
 
-    initial_rebalance_delay_ms: int = 3_000
-    min_session_timeout_ms: int = 10
-    max_session_timeout_ms: int = 1_800_000
-    max_members: int = MAX_MEMBERS
-    rebalances_kept: int = 1_000
+    initial_rebalance_delay_ms: Annotated[int, Range(0, MAX_WAIT_MS, told="a week")] = 3_000
+    min_session_timeout_ms: WaitMs = 10
+    max_session_timeout_ms: WaitMs = 1_800_000
+    max_members: Annotated[int, Range(1, MAX_MEMBERS)] = MAX_MEMBERS
+    rebalances_kept: Positive = 1_000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.min_session_timeout_ms > self.max_session_timeout_ms:
+            least, most = self.min_session_timeout_ms, self.max_session_timeout_ms
+            raise ConfigError(f"min_session_timeout_ms {least} must be at most max_session_timeout_ms, {most}")

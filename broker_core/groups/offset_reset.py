@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Literal, Protocol, get_args
+from typing import Literal, Protocol
 
 import msgspec
 
-from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.protocol import TopicPartition
+from broker_core.settings import Question, Whole
 
 Form = Literal["earliest", "latest", "offset", "timestamp", "shift-by", "group"]
-FORMS: tuple[str, ...] = get_args(Form)
 
 
-class Target(msgspec.Struct, frozen=True):
+class Target(Question, frozen=True):
     """Where to go. `offset` is for that form and, as a difference, for shift-by; `timestamp_ms` is Unix time.
 
     A place outside the log is moved to its nearer end. A timestamp goes to the first message that is not
@@ -22,13 +21,9 @@ class Target(msgspec.Struct, frozen=True):
     """
 
     form: Form
-    offset: int = 0
-    timestamp_ms: int = 0
+    offset: Whole = 0
+    timestamp_ms: Whole = 0
     group: str = ""
-
-    def __post_init__(self) -> None:
-        if self.form not in FORMS:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no {self.form!r}; there are {', '.join(FORMS)}")
 
 
 class Change(msgspec.Struct, frozen=True, gc=False):

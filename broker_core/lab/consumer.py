@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from broker_core.clients.consumer import Consumer, ConsumerConfig
+from broker_core.clients.consumer import Consumer
 from broker_core.clients.effects import SqliteEffects
 from broker_core.errors import BrokerError
 from broker_core.groups.protocol import TopicPartition
@@ -57,13 +57,7 @@ class ConsumerActor(Actor):
         self.start()
 
     def _connect(self, group: GroupSpec) -> None:
-        config = ConsumerConfig(
-            assignor=group.assignor,
-            session_timeout_ms=group.session_timeout_ms,
-            heartbeat_interval_ms=group.heartbeat_interval_ms,
-            rebalance_timeout_ms=group.rebalance_timeout_ms,
-            instance_id=self.name if self.spec.static else "",
-        )
+        config = group.config(self.name if self.spec.static else "")
         self._effects = self._effects_of(group.name) if self.spec.commit == "with_effect" else None
         self._client = Consumer(
             self.broker, self.loop, self.name, group.name, group.topics, config, on_assigned=self._resume

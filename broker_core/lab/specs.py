@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from broker_core.clients.membership import ConsumerConfig
 from broker_core.flow.config import FlowConfig
 from broker_core.lab.actions import UserAction
 from broker_core.lab.arrivals import Arrivals
@@ -87,6 +88,19 @@ class GroupSpec(Strict, frozen=True, kw_only=True):
     session_timeout_ms: int = 6_000
     heartbeat_interval_ms: int = 1_000
     rebalance_timeout_ms: int = 20_000
+
+    def __post_init__(self) -> None:
+        self.config()
+
+    def config(self, instance_id: str = "") -> ConsumerConfig:
+        """As its members take it. Raises INVALID_CONFIG."""
+        return ConsumerConfig(
+            assignor=self.assignor,
+            session_timeout_ms=self.session_timeout_ms,
+            heartbeat_interval_ms=self.heartbeat_interval_ms,
+            rebalance_timeout_ms=self.rebalance_timeout_ms,
+            instance_id=instance_id,
+        )
 
 
 class Failure(Strict, frozen=True, kw_only=True):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-import msgspec
-
-from broker_core.errors import ConfigError
+from broker_core.kinds import Range
 from broker_core.limits import INDEX_INTERVAL_BYTES, MAX_MESSAGE_BYTES, MAX_TTL_MS, SEGMENT_BYTES
+from broker_core.settings import NotNegative, Positive, Settings
 
 Durability = Literal["memory", "file", "fsync"]
 Cleanup = Literal["delete", "compact"]
@@ -15,8 +14,10 @@ Cleanup = Literal["delete", "compact"]
 MAX_SEGMENT_BYTES = 1 << 30  # twice as much must have a position in 4 bytes
 _DAY_MS = 86_400_000
 
+SegmentBytes = Annotated[int, Range(1, MAX_SEGMENT_BYTES)]
 
-class LogConfig(msgspec.Struct, frozen=True, kw_only=True):
+
+class LogConfig(Settings, frozen=True, kw_only=True):
     """Settings of one partition log; None is "no limit".
 
     `durability`: `memory` dies with the process, `file` survives it, `fsync` survives a power cut once `sync` has
@@ -27,35 +28,12 @@ class LogConfig(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     durability: Durability = "memory"
-    segment_bytes: int = SEGMENT_BYTES
-    segment_ms: int | None = 7 * _DAY_MS
-    index_interval_bytes: int = INDEX_INTERVAL_BYTES
-    max_message_bytes: int = MAX_MESSAGE_BYTES
+    segment_bytes: SegmentBytes = SEGMENT_BYTES
+    segment_ms: Positive | None = 7 * _DAY_MS
+    index_interval_bytes: SegmentBytes = INDEX_INTERVAL_BYTES
+    max_message_bytes: SegmentBytes = MAX_MESSAGE_BYTES
     cleanup: Cleanup = "delete"
-    retention_ms: int | None = None
-    retention_bytes: int | None = None
-    tombstone_ms: int = _DAY_MS
-    message_ttl_ms: int | None = None
-
-    def __post_init__(self) -> None:
-        for name, (least, most) in _RANGES.items():
-            value = getattr(self, name)
-            if value is not None and not least <= value <= most:
-                raise ConfigError(f"{name} is {value}; it must be from {least} to {most}")
-        if self.durability not in {"memory", "file", "fsync"}:
-            raise ConfigError(f"durability {self.durability!r} must be memory, file or fsync")
-        if self.cleanup not in {"delete", "compact"}:
-            raise ConfigError(f"cleanup {self.cleanup!r} must be delete or compact")
-
-
-_FOREVER = 1 << 62
-_RANGES = {
-    "segment_bytes": (1, MAX_SEGMENT_BYTES),
-    "segment_ms": (1, _FOREVER),
-    "index_interval_bytes": (1, MAX_SEGMENT_BYTES),
-    "max_message_bytes": (1, MAX_SEGMENT_BYTES),
-    "retention_ms": (0, _FOREVER),
-    "retention_bytes": (0, _FOREVER),
-    "tombstone_ms": (0, _FOREVER),
-    "message_ttl_ms": (0, MAX_TTL_MS),
-}
+    retention_ms: NotNegative | None = None
+    retention_bytes: NotNegative | None = None
+    tombstone_ms: NotNegative = _DAY_MS
+    message_ttl_ms: Annotated[int, Range(0, MAX_TTL_MS)] | None = None

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from broker_core.kinds import Range
+from broker_core.limits import MAX_PRIORITIES
 from broker_core.messages import Headers, Message
+from broker_core.settings import Question, TimeMsOrZero
 
 
-class DeadLetterEdit(msgspec.Struct, frozen=True):
+class DeadLetterEdit(Question, frozen=True):
     """What is not named stays as it was. A key, a time to live or a value of None is taken away.
 
     `headers` are all that it has then; () takes them away.
@@ -19,8 +23,8 @@ class DeadLetterEdit(msgspec.Struct, frozen=True):
     value: bytes | UnsetType | None = UNSET
     key: bytes | UnsetType | None = UNSET
     headers: Headers | UnsetType = UNSET
-    ttl_ms: int | UnsetType | None = UNSET
-    priority: int | UnsetType = UNSET
+    ttl_ms: TimeMsOrZero | UnsetType | None = UNSET
+    priority: Annotated[int, Range(0, MAX_PRIORITIES - 1)] | UnsetType = UNSET
 
     def applied_to(self, message: Message) -> Message:
         """`message` with what is named."""

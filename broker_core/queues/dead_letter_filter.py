@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
+from broker_core.settings import NotNegative, Question, Whole
 from broker_core.snapshots import DeadLetterView
 
 
-class DeadLetterFilter(msgspec.Struct, frozen=True):
+class DeadLetterFilter(Question, frozen=True):
     """All conditions must hold; "" and None mean any. `text` is looked for in key, value and headers, as UTF-8.
 
     `since_ns` and `until_ns` are inclusive and mean the time of death.
@@ -18,9 +17,9 @@ class DeadLetterFilter(msgspec.Struct, frozen=True):
     queue: str = ""
     cause: str = ""
     text: str = ""
-    min_redrives: int = 0
-    since_ns: int | None = None
-    until_ns: int | None = None
+    min_redrives: NotNegative = 0
+    since_ns: Whole | None = None
+    until_ns: Whole | None = None
 
     def accepts(self, letter: DeadLetterView) -> bool:
         """True where `letter` is one of them."""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-import msgspec
+from typing import Annotated, Literal
 
 from broker_core.clock import NS_PER_MS
-from broker_core.errors import ConfigError
-from broker_core.limits import MAX_WAIT_MS
+from broker_core.kinds import Range
+from broker_core.settings import Settings, WaitMsNumber
 
 RetryKind = Literal["none", "fixed", "exponential", "exponential_jitter"]
-KINDS: tuple[RetryKind, ...] = ("none", "fixed", "exponential", "exponential_jitter")
 
 
-class RetryPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RetryPolicy(Settings, frozen=True, forbid_unknown_fields=True):
     """The delay after attempt n, in milliseconds.
 
     `none` waits nothing, `fixed` waits `base_ms`, `exponential` waits `base_ms * factor ** (n - 1)`, and
@@ -23,18 +20,9 @@ class RetryPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     kind: RetryKind = "none"
-    base_ms: float = 1_000.0
-    max_ms: float = 60_000.0
-    factor: float = 2.0
-
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ConfigError(f"retry kind {self.kind!r} must be one of {', '.join(KINDS)}")
-        for name, value in (("base_ms", self.base_ms), ("max_ms", self.max_ms)):
-            if not 0 <= value <= MAX_WAIT_MS:
-                raise ConfigError(f"retry {name} {value} must be from 0 to {MAX_WAIT_MS}, a week")
-        if not 1 <= self.factor < float("inf"):
-            raise ConfigError(f"retry factor {self.factor} must be at least 1")
+    base_ms: WaitMsNumber = 1_000.0
+    max_ms: WaitMsNumber = 60_000.0
+    factor: Annotated[float, Range(1)] = 2.0
 
     def delay_ns(self, attempt: int, unit_interval: float) -> int:
         """Nanoseconds to wait after delivery number `attempt` (from 1) has failed.

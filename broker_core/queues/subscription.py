@@ -11,12 +11,12 @@ from typing import Literal
 
 import msgspec
 
-from broker_core.errors import ConfigError
 from broker_core.events import EventStream
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.log_port import TopicPort
 from broker_core.queues.queue import Queue
+from broker_core.settings import Positive, Settings
 from broker_core.snapshots import GateView
 from broker_core.timers import Timers
 
@@ -26,12 +26,16 @@ _AT_ONCE_MS = 0.001
 BacklogPolicy = Literal["drop_newest", "drop_oldest"]
 
 
-def check_backlog(max_messages: int | None, policy: str) -> None:
+class BacklogConfig(Settings, frozen=True):
+    """At most `max_messages` wait for a subscription, None is "no limit"; `policy` says which of more are dropped."""
+
+    max_messages: Positive | None = None
+    policy: BacklogPolicy = "drop_newest"
+
+
+def check_backlog(max_messages: int | None, policy: BacklogPolicy) -> None:
     """Raises INVALID_CONFIG where a subscription could not be bounded so."""
-    if max_messages is not None and max_messages < 1:
-        raise ConfigError(f"max_messages {max_messages} must be more than 0")
-    if policy not in ("drop_newest", "drop_oldest"):
-        raise ConfigError(f"policy {policy!r} must be drop_newest or drop_oldest")
+    BacklogConfig(max_messages, policy)
 
 
 class Subscription:

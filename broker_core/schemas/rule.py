@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-import msgspec
+from broker_core.settings import Settings
 
 
-class SchemaRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SchemaRule(Settings, frozen=True, forbid_unknown_fields=True):
     """Values of the topic must be accepted by `subject`'s schema; `mode` says what becomes of those that are not.
 
     refuse: the producer gets INVALID_RECORD. dead_letter, for topics: the message goes into the bin `<topic>.dlq`, with

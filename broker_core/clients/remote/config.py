@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import msgspec
-
-from broker_core.errors import ConfigError
+from broker_core.settings import Positive, Settings, TimeMs
 
 
-class RemoteConfig(msgspec.Struct, frozen=True, kw_only=True):
+class RemoteConfig(Settings, frozen=True, kw_only=True):
     """Times in milliseconds. Names are those of Kafka's clients where they have them.
 
     A request that is not answered after `request_timeout_ms` fails. A quiet connection is kept by a ping every
@@ -15,14 +13,9 @@ class RemoteConfig(msgspec.Struct, frozen=True, kw_only=True):
     THROTTLED.
     """
 
-    connect_timeout_ms: int = 5_000
-    request_timeout_ms: int = 30_000
-    reconnect_backoff_ms: int = 50
-    reconnect_backoff_max_ms: int = 2_000
-    ping_ms: int = 10_000
-    buffer_bytes: int = 64 * 1_048_576
-
-    def __post_init__(self) -> None:
-        for name in self.__struct_fields__:
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} {getattr(self, name)} must be at least 1")
+    connect_timeout_ms: TimeMs = 5_000
+    request_timeout_ms: TimeMs = 30_000
+    reconnect_backoff_ms: TimeMs = 50
+    reconnect_backoff_max_ms: TimeMs = 2_000
+    ping_ms: TimeMs = 10_000
+    buffer_bytes: Positive = 64 * 1_048_576

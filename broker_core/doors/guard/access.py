@@ -26,6 +26,7 @@ from typing import Literal
 import msgspec
 
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
+from broker_core.settings import Settings
 
 MIN_TOKEN_CHARS = 16  # 80 bits of base32: more than anybody guesses through a network
 
@@ -49,7 +50,7 @@ class Principal(msgspec.Struct, frozen=True):
 ANYBODY = Principal("anybody")  # comes in where no token is asked for
 
 
-class PrincipalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PrincipalEntry(Settings, frozen=True, forbid_unknown_fields=True):
     """A name with its token, or with the SHA-256 of it."""
 
     name: str
@@ -73,7 +74,7 @@ class PrincipalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return digest
 
 
-class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Rule(Settings, frozen=True, forbid_unknown_fields=True):
     """`principal` may (or, with `deny`, may not) do `operations` to what the patterns name; `*` is any characters."""
 
     principal: str
@@ -95,7 +96,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-class AccessFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class AccessFile(Settings, frozen=True, forbid_unknown_fields=True):
     """What an access file holds."""
 
     principals: tuple[PrincipalEntry, ...]

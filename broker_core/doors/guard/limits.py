@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import msgspec
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.settings import Positive, Settings, WaitMs
 
-from broker_core.errors import BrokerError, ConfigError, ErrorCode
 
-
-class GuardConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class GuardConfig(Settings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Limits of one door, each with the reason for its default; times in milliseconds.
 
     A frame is a request of the wire protocol, a body one of HTTP. `header_timeout_ms` runs from the opening of a
@@ -15,26 +14,21 @@ class GuardConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     `idle_timeout_ms` between requests; `write_timeout_ms` while a client does not read what it has asked for.
     """
 
-    max_body_bytes: int = 16 * 1_048_576  # ten of the largest messages in one batch, as Base64
-    max_frame_bytes: int = 16 * 1_048_576
-    max_header_bytes: int = 65_536
-    max_connections: int = 1_000  # a descriptor each, and 1,024 are what a process has by default
-    max_in_flight: int = 1_000  # requests of all connections
-    max_in_flight_per_connection: int = 64  # pipelined; more wait in the socket
-    max_buffered_bytes: int = 256 * 1_048_576  # requests that are being served, and answers nobody has read yet
-    header_timeout_ms: int = 10_000
-    body_timeout_ms: int = 30_000
-    idle_timeout_ms: int = 120_000
-    write_timeout_ms: int = 30_000
-    max_wait_ms: int = 60_000  # the longest long poll
-    max_decompressed_bytes: int = 16 * 1_048_576
-    max_decompression_ratio: int = 200  # JSON that says something comes to 5 to 20, DEFLATE's worst case to 1,032
-    max_sessions: int = 10_000  # consumers that HTTP clients have registered, and members of groups that poll by HTTP
-
-    def __post_init__(self) -> None:
-        for name in self.__struct_fields__:
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} {getattr(self, name)} must be at least 1")
+    max_body_bytes: Positive = 16 * 1_048_576  # ten of the largest messages in one batch, as Base64
+    max_frame_bytes: Positive = 16 * 1_048_576
+    max_header_bytes: Positive = 65_536
+    max_connections: Positive = 1_000  # a descriptor each, and 1,024 are what a process has by default
+    max_in_flight: Positive = 1_000  # requests of all connections
+    max_in_flight_per_connection: Positive = 64  # pipelined; more wait in the socket
+    max_buffered_bytes: Positive = 256 * 1_048_576  # requests that are being served, and answers nobody has read yet
+    header_timeout_ms: WaitMs = 10_000
+    body_timeout_ms: WaitMs = 30_000
+    idle_timeout_ms: WaitMs = 120_000
+    write_timeout_ms: WaitMs = 30_000
+    max_wait_ms: WaitMs = 60_000  # the longest long poll
+    max_decompressed_bytes: Positive = 16 * 1_048_576
+    max_decompression_ratio: Positive = 200  # JSON that says something comes to 5 to 20, DEFLATE's worst case to 1,032
+    max_sessions: Positive = 10_000  # consumers that HTTP clients registered, and members of groups that poll by HTTP
 
     def check_body(self, size_bytes: int) -> None:
         """Raises REQUEST_TOO_LARGE; asked with the declared length, before anything is kept."""

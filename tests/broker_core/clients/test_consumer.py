@@ -42,7 +42,7 @@ def test_at_most_once_commits_before_it_hands_out():
 def test_at_most_once_hands_out_nothing_that_it_could_not_commit():
     world = World(1)
     world.publish(b"a")
-    first = world.consumer("one", guarantee="at_most_once", session_timeout_ms=1_000)
+    first = world.consumer("one", guarantee="at_most_once", session_timeout_ms=1_000, heartbeat_interval_ms=300)
     world.do(first.poll())
     first.muted = True
     world.run(2)  # expelled, and it does not know

@@ -114,7 +114,7 @@ def test_c6_a_queue_gives_its_messages_to_those_who_wait_as_it_was_told():
 
 
 def test_c6_an_unknown_balancing_is_refused():
-    with pytest.raises(BrokerError, match="must be first-come, round-robin, weighted, least-loaded"):
+    with pytest.raises(BrokerError, match="must be one of first-come, round-robin, weighted, least-loaded"):
         QueueConfig(balancing="random")  # type: ignore[arg-type]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -11,12 +12,12 @@ from hypothesis import strategies as st
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
 from broker_core.queues.jitter import Jitter
-from broker_core.queues.retry import KINDS, RetryKind, RetryPolicy
+from broker_core.queues.retry import RetryKind, RetryPolicy
 from tests.broker_core.queues.bench import Bench
 
 
 @given(
-    st.sampled_from(KINDS),
+    st.sampled_from(get_args(RetryKind)),
     st.floats(0, 1e7),
     st.floats(0, 1e7),
     st.floats(1, 1e3),

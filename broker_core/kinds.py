@@ -1,0 +1,172 @@
+"""What values an annotation allows, and that in words: Python checks neither, and a limit of NaN is never reached."""
+
+from __future__ import annotations
+
+import difflib
+import enum
+import math
+import types
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+import msgspec
+
+MOST = 1 << 62  # as good as no limit: the sum of two fits into 64 bits
+_BIG: dict[float, str] = {MOST: "2**62", -(1 << 63): "-2**63", (1 << 63) - 1: "2**63 - 1"}
+
+
+class Range(msgspec.Struct, frozen=True):
+    """From `least` to `most`, `least` not included where it is `above`; `told` says what `most` means."""
+
+    least: float
+    most: float = MOST
+    above: bool = False
+    told: str = ""
+
+    def holds(self, value: float) -> bool:
+        """Whether `value` is in it; NaN never is."""
+        return (self.least < value if self.above else self.least <= value) and value <= self.most
+
+    def __str__(self) -> str:
+        most = _BIG.get(self.most, str(self.most))
+        words = (
+            f"above {self.least} and at most {most}"
+            if self.above
+            else f"from {_BIG.get(self.least, str(self.least))} to {most}"
+        )
+        return f"{words}, {self.told}" if self.told else words
+
+
+WHOLE = Range(-(1 << 63), (1 << 63) - 1)
+
+
+class Kind(NamedTuple):
+    """`words` is what a value must be; `known` are the words among which one may have meant another."""
+
+    words: str
+    accepts: Callable[[Any], bool]
+    known: tuple[str, ...] = ()
+
+    def wrong(self, name: str, value: object) -> str:
+        """A sentence without its end: why `value` cannot be `name`."""
+        near = difflib.get_close_matches(value, self.known, n=1) if isinstance(value, str) else []
+        return f"{name} {shown(value)} must be {self.words}{f' (did you mean {near[0]}?)' if near else ''}"
+
+
+_ANY_NUMBER = Range(-math.inf, math.inf, above=True)
+_MANY: dict[Any, tuple[Any, str]] = {
+    AbstractSet: (AbstractSet, "a set"),
+    list: (list, "a list"),
+    tuple: (tuple, "a tuple"),
+}
+_CALLABLE: tuple[Any, ...] = (Callable,)
+_NAMED: dict[Any, str] = {bool: "True or False", bytes: "bytes", types.NoneType: "None"}
+
+
+def kind_of(annotation: Any, *, ranged: bool = False) -> Kind:
+    """What `annotation` allows. With `ranged`, a number that has no `Range` beside it is a TypeError."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        limits = next((each for each in inner[1:] if isinstance(each, Range)), None)
+        return kind_of(inner[0], ranged=ranged) if limits is None else _number(inner[0], limits)
+    if annotation in (int, float):
+        if ranged:
+            raise TypeError(f"a setting of type {annotation.__name__} needs a Range")
+        return _number(annotation, None)
+    if annotation is str:
+        return Kind("text", _is_text)
+    if origin is Literal:
+        return _words({each: each for each in inner})
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+        return _words({each: f"{annotation.__name__}.{each.name}" for each in annotation})
+    if origin in {Union, types.UnionType}:
+        return _either([kind_of(each, ranged=ranged) for each in inner])
+    if origin is tuple and inner[-1] is not Ellipsis:
+        return _row([kind_of(each, ranged=ranged) for each in inner])
+    if origin is not None and isinstance(origin, type):
+        return _container(origin, [kind_of(each, ranged=ranged) for each in inner if each is not Ellipsis])
+    if isinstance(annotation, type) and annotation is not object and not getattr(annotation, "_is_protocol", False):
+        return Kind(_called(annotation), lambda value: isinstance(value, annotation))
+    return Kind("anything", lambda _value: True)
+
+
+def shown(value: object) -> str:
+    """`value` as a sentence can quote it: short, whatever its `__repr__` does."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"<{type(value).__name__}>"
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+def _number(kind: Any, limits: Range | None) -> Kind:
+    limits_held = limits or (WHOLE if kind is int else _ANY_NUMBER)
+    types_allowed = int if kind is int else (int, float)
+    noun = "a whole number" if kind is int else "a number"
+    words = f"{noun} {limits}" if limits else noun
+
+    def accepts(value: Any) -> bool:
+        return isinstance(value, types_allowed) and not isinstance(value, bool) and limits_held.holds(value)
+
+    return Kind(words, accepts)
+
+
+def _is_text(value: Any) -> bool:
+    if not isinstance(value, str):
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # half a character, which no file and no connection takes
+        return False
+    return True
+
+
+def _words(values: Mapping[Any, Any]) -> Kind:
+    """One of these values, and of their type: 1 is not True."""
+    words = [str(word) for word in values.values()]
+    types_allowed = {type(each) for each in values}
+
+    def accepts(value: Any) -> bool:
+        return type(value) in types_allowed and value in values
+
+    return Kind(f"one of {', '.join(words)}" if len(words) > 1 else words[0], accepts, tuple(words))
+
+
+def _either(kinds: list[Kind]) -> Kind:
+    known = tuple(word for kind in kinds for word in kind.known)
+    return Kind(", or ".join(kind.words for kind in kinds), lambda value: any(k.accepts(value) for k in kinds), known)
+
+
+def _row(kinds: list[Kind]) -> Kind:
+    def accepts(value: Any) -> bool:
+        fits = isinstance(value, tuple | list) and len(value) == len(kinds)
+        return fits and all(kind.accepts(each) for kind, each in zip(kinds, value, strict=True))
+
+    return Kind(f"a row of {', '.join(kind.words for kind in kinds)}", accepts)
+
+
+def _container(origin: type, inner: list[Kind]) -> Kind:
+    if issubclass(origin, Mapping):
+        keys, values = inner
+        return Kind(
+            f"a mapping from {keys.words} to {values.words}",
+            lambda found: (
+                isinstance(found, Mapping)
+                and all(keys.accepts(key) and values.accepts(value) for key, value in found.items())
+            ),
+        )
+    if origin is type or not issubclass(origin, Iterable):
+        return Kind("callable", callable) if origin in _CALLABLE else Kind("anything", lambda _value: True)
+    allowed, words = _MANY.get(origin, (Iterable, "a list"))
+    each = inner[0]
+
+    def accepts(value: Any) -> bool:
+        return isinstance(value, allowed) and not isinstance(value, str | bytes) and all(map(each.accepts, value))
+
+    return Kind(f"{words} of {each.words}", accepts)
+
+
+def _called(kind: type) -> str:
+    return _NAMED.get(kind) or f"{'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__}"

@@ -1,0 +1,116 @@
+"""Promise 33: settings are judged when they are made, all of them, in one sentence, and by what their types say."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import pkgutil
+from typing import Any, get_args, get_type_hints
+
+import msgspec
+import pytest
+
+import broker_core
+from broker_core.clients.membership import ConsumerConfig
+from broker_core.errors import BrokerError, ConfigError, ErrorCode
+from broker_core.flow.config import FlowConfig
+from broker_core.groups.offset_reset import Target
+from broker_core.kinds import kind_of
+from broker_core.queues.config import QueueConfig
+from broker_core.settings import Settings
+
+NEEDED: dict[str, dict[str, Any]] = {
+    "Target": {"form": "earliest"},
+    "SchemaRule": {"subject": "orders"},
+    "PrincipalEntry": {"name": "billing"},
+    "Rule": {"principal": "billing", "operations": ()},
+    "AccessFile": {"principals": ()},
+    "FlowConfig": {"rate_per_s": 1.0},  # a burst needs one
+    "ProducerConfig": {"acks": 1},
+}
+NEVER = (math.nan, math.inf, -math.inf, 1j, object(), [object()], {"a": 1}, {1}, lambda: None, "\ud800", 1 << 70)
+NOT_A_NUMBER: tuple[object, ...] = (True, "1", b"1", None, [], ())
+NOT_A_WHOLE_NUMBER = (1.5, 2.0)
+
+
+def _all() -> list[type[Settings]]:
+    for found in pkgutil.walk_packages(broker_core.__path__, "broker_core."):
+        importlib.import_module(found.name)
+
+    def below(kind: type[Settings]) -> set[type[Settings]]:
+        return {kind, *(each for child in kind.__subclasses__() for each in below(child))}
+
+    return sorted((each for each in below(Settings) if each.__struct_fields__), key=lambda each: each.__name__)
+
+
+FIELDS = [(kind, name) for kind in _all() for name in kind.__struct_fields__]
+
+
+def told(kind: type[Settings], name: str, value: object) -> str:
+    """The sentence that refuses `value`; "" where it is taken."""
+    try:
+        kind(**{**NEEDED.get(kind.__name__, {}), name: value})
+    except BrokerError as error:
+        assert error.code in {ErrorCode.INVALID_CONFIG, ErrorCode.INVALID_REQUEST}
+        return str(error)
+    return ""
+
+
+def test_every_class_of_settings_is_judged():
+    structs = {
+        each
+        for each in msgspec.Struct.__subclasses__()
+        if each.__module__.startswith("broker_core.") and each.__name__[0] != "_"
+    }
+    assert not [each for each in structs if each.__name__.endswith(("Config", "Rule", "Filter", "Edit", "Target"))]
+    assert {"FlowConfig", "GroupConfig", "GuardConfig", "HostConfig", "LogConfig", "ProducerConfig"} <= {
+        each.__name__ for each in _all()
+    }
+    for kind in _all():
+        made = kind(**NEEDED.get(kind.__name__, {}))
+        assert msgspec.structs.replace(made) == made
+
+
+@pytest.mark.parametrize(("kind", "name"), FIELDS, ids=lambda value: getattr(value, "__name__", value))
+def test_a_field_takes_nothing_that_it_cannot_mean(kind: type[Settings], name: str):
+    hint = get_type_hints(kind, include_extras=True)[name]
+    annotation = str(hint)
+    wrong: list[object] = list(NEVER)
+    if "Range" in annotation:
+        wrong += [each for each in NOT_A_NUMBER if each is not None or type(None) not in get_args(hint)]
+        if "int" in annotation:
+            wrong += NOT_A_WHOLE_NUMBER
+        if (kind.__name__, name) not in {("Target", "offset"), ("Target", "timestamp_ms")} and not name.endswith("_ns"):
+            wrong += [-1, -1.0]
+    else:
+        wrong += [0.5, -1, *([] if "Literal[0, 1" in annotation else [0, 1])]
+    if "Literal" in annotation:
+        wrong += ["", "no-such-word", True]
+    for value in wrong:
+        sentence = told(kind, name, value)
+        assert name in sentence and "must be" in sentence, f"{kind.__name__}.{name} takes {value!r}: {sentence}"
+        assert sentence.count("\n") == 0 and len(sentence) < 400 and " object at 0x" not in sentence[200:]
+
+
+def test_a_word_that_is_nearly_right_is_named():
+    assert "(did you mean at_most_once?)" in told(ConsumerConfig, "guarantee", "at-most-once")
+    assert "(did you mean drop_oldest?)" in told(FlowConfig, "policy", "drop-oldest")
+    assert "must be one of earliest, latest, none (did you" in told(ConsumerConfig, "auto_offset_reset", "smallest")
+    assert "(did you mean earliest?)" in told(Target, "form", "earliestt")
+
+
+def test_what_is_decoded_is_judged_at_its_place():
+    with pytest.raises(msgspec.ValidationError, match=r"max_attempts 0 must be a whole number from 1 to 1000"):
+        msgspec.json.decode(b'{"max_attempts": 0}', type=QueueConfig)
+
+
+def test_settings_that_contradict_each_other_are_refused():
+    with pytest.raises(ConfigError, match="heartbeat_interval_ms 9000 must be less than session_timeout_ms, 9000"):
+        ConsumerConfig(heartbeat_interval_ms=9_000, session_timeout_ms=9_000)
+    with pytest.raises(ConfigError, match="burst 2 needs a rate_per_s"):
+        FlowConfig(burst=2)
+
+
+def test_a_setting_without_its_range_is_not_one():
+    with pytest.raises(TypeError, match="needs a Range"):
+        kind_of(int | None, ranged=True)
