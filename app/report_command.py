@@ -41,8 +41,10 @@ def make_report(request: Request) -> int:
         if error.log:
             print(f"The log is {error.log}", file=sys.stderr)
         return 2
+    for said in job.outcome.lines():
+        print(f"brokerscope: {said}", file=sys.stderr)
     print(page)
-    return 0
+    return job.outcome.code
 
 
 def local(location: str) -> str:

@@ -17,6 +17,7 @@ from app.warm_spark import WarmSpark
 from broker_core.errors import BrokerError
 from broker_core.session.reader import seal
 from spark_reports.errors import ReportError as RequestError
+from spark_reports.outcome import Outcome
 from spark_reports.request import HISTORY, Request, arguments_of
 from spark_reports.session import is_remote
 
@@ -46,9 +47,11 @@ class ReportProcess:
         self._request = request
         self._process: subprocess.Popen[str] | None = None
         self.cancelled = False
+        self.outcome = Outcome()
 
     def run(self, progress: Progress) -> Path:
-        """The path of the finished page. Raises `ReportError`, before anything is started where it is asked wrongly.
+        """The path of the finished page; `outcome` is then what is to be said of it. Raises `ReportError`, before anything
+        is started where it is asked wrongly.
 
         A session that nobody closed, because its program was killed, is made whole first.
         """
@@ -67,7 +70,7 @@ class ReportProcess:
         if self._warm is not None and self._warm.take(self._request):
             try:
                 last = self._follow(self._warm.lines(self._request), progress)
-                return self._page(last, 0 if "report" in last else 1, self._warm.log())
+                return self._page(last, None, self._warm.log())
             finally:
                 self._warm.give_back()
         self._warm = None
@@ -90,12 +93,14 @@ class ReportProcess:
             whole = log.read()
         return self._page(last, code, whole)
 
-    def _page(self, last: dict[str, Any], code: int, whole: str) -> Path:
-        """What came of it, by its last line, its exit code and its log."""
+    def _page(self, last: dict[str, Any], code: int | None, whole: str) -> Path:
+        """What came of it, by its last line, its exit code where it has one of its own, and its log."""
         tail = whole[-2_000:].strip()
         if self.cancelled:
             raise ReportError("The report was cancelled; nothing was written.")
-        if code == 0 and "report" in last:
+        if "report" in last:
+            self.outcome = Outcome(tuple(last.get("problems", ())), tuple(last.get("not_hold", ())))
+        if "report" in last and code in (None, self.outcome.code):
             return Path(last["report"])
         if "error" in last:
             raise ReportError(str(last["error"]), _keep(_read(last["log"]) if last.get("log") else whole))

@@ -17,6 +17,7 @@ from spark_reports.delivery import REPORT, TABLES, deliver_remote, local_deliver
 from spark_reports.errors import Cancelled, ReportError
 from spark_reports.leftovers import clear
 from spark_reports.making import Making
+from spark_reports.outcome import Outcome
 from spark_reports.progress import Progress, private_stdout
 from spark_reports.request import Request, add_arguments, request_of
 from spark_reports.session import is_remote
@@ -26,7 +27,9 @@ CANCELLED_CODE = 130  # as a shell says it of a program that was interrupted
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Make one report. The exit code: 0, 1 for an error that is said in one sentence, 130 where it was cancelled."""
+    """Make one report. The exit code: 0, 1 for an error that is said in one sentence, 130 where it was cancelled, and
+    those of `outcome` where it was made and something is to be said of it.
+    """
     arguments = _parser().parse_args(argv)
     output = private_stdout()
     cancellation = Cancellation()
@@ -39,17 +42,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         request = request_of(arguments)
         request.check()
         with _work_folder() as (work, log):
-            report = _run(request, work, log, progress, cancellation)
+            report, outcome = _run(request, work, log, progress, cancellation)
     except Cancelled as error:
         return _say_error(progress, output, as_json, error, CANCELLED_CODE)
     except (ReportError, OSError) as error:
         return _say_error(progress, output, as_json, error, 1)
     if as_json:
-        progress.end(report=report)
+        progress.end(report=report, **outcome.told())
     else:
         progress.end()
+        print(*outcome.lines(), sep="\n", end="\n" if outcome.lines() else "", file=sys.__stderr__, flush=True)
         print(report, file=output, flush=True)
-    return 0
+    return outcome.code
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -96,8 +100,11 @@ def _work_folder() -> Iterator[tuple[Path, Path]]:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _run(request: Request, work: Path, log: Path, progress: Progress, cancellation: Cancellation) -> str:
-    """From the sessions to the finished folder: its page, or the folder where none was asked for.
+def _run(
+    request: Request, work: Path, log: Path, progress: Progress, cancellation: Cancellation
+) -> tuple[str, Outcome]:
+    """From the sessions to the finished folder: its page, or the folder where none was asked for, and what is to be
+    said of it.
 
     Raises `ReportError` and OSError; nothing half-written stays.
     """
@@ -106,12 +113,12 @@ def _run(request: Request, work: Path, log: Path, progress: Progress, cancellati
     if is_remote(str(request.out)):
         folder = work / "report"
         (folder / TABLES).mkdir(parents=True)
-        making.fill(folder, lambda spark: deliver_remote(spark, folder, str(request.out)))
-        return f"{str(request.out).rstrip('/')}{page}"
+        outcome = making.fill(folder, lambda spark: deliver_remote(spark, folder, str(request.out)))
+        return f"{str(request.out).rstrip('/')}{page}", outcome
     with local_delivery(Path(request.out)) as folder:
-        making.fill(folder)
+        outcome = making.fill(folder)
         cancellation.check()
-    return f"{Path(request.out).resolve()}{page}"
+    return f"{Path(request.out).resolve()}{page}", outcome
 
 
 if __name__ == "__main__":

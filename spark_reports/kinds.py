@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from spark_reports.collect import Made, make_tables, steps
 from spark_reports.delivery import PDF, PICTURES
 from spark_reports.exports import write_table
+from spark_reports.outcome import Outcome
 from spark_reports.parts import figures_of
 from spark_reports.progress import Progress
 from spark_reports.questions import comparison, runs
@@ -32,6 +33,7 @@ class Report:
     page: Callable[[], str]
     paper: Callable[[], Paper]
     progress: Progress
+    outcome: Outcome
 
     def write(self, page: Path, tables: Path, formats: frozenset[str]) -> None:
         """Write `page`, and into the folder `tables` a file for each table and format. Raises OSError."""
@@ -80,6 +82,7 @@ def _session(spark: SparkSession, request: Request, found: Found, progress: Prog
         lambda: render(info, made, rows, findings, _files(request)),
         lambda: _papers().session_paper(info, made, rows, findings),
         progress,
+        Outcome(info.problems),
     )
 
 
@@ -126,6 +129,7 @@ def _comparison(spark: SparkSession, request: Request, found: Found, progress: P
         lambda: render_comparison(found, labels, tables, made, findings, _files(request)),
         lambda: _papers().comparison_paper(labels, tables, made, findings),
         progress,
+        _problems(found),
     )
 
 
@@ -161,7 +165,14 @@ def _history(spark: SparkSession, request: Request, found: Found, progress: Prog
         lambda: render_history(found, rows, findings, _files(request), request.parts),
         lambda: _papers().history_paper(rows, findings, request.parts),
         progress,
+        _problems(found),
     )
+
+
+def _problems(found: Found) -> Outcome:
+    """What is wrong with any of the sessions, with its name."""
+    each = zip(found.infos, names(found.infos), strict=True)
+    return Outcome((*found.problems, *(f"{name}: {told}" for info, name in each for told in info.problems)))
 
 
 def _files(request: Request) -> list[str]:

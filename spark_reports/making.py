@@ -14,6 +14,7 @@ from spark_reports.delivery import REPORT, TABLES
 from spark_reports.errors import ReportError, reason
 from spark_reports.java import find_java, home_for_executors
 from spark_reports.jvm import Jvm
+from spark_reports.outcome import Outcome
 from spark_reports.parts import weights
 from spark_reports.progress import AHEAD, Progress
 from spark_reports.request import HISTORY, Request
@@ -48,7 +49,7 @@ class Making:
             for info in self._found.infos:
                 _check_part(info, request.from_ns)
 
-    def fill(self, folder: Path, deliver: Callable[[SparkSession], object] | None = None) -> None:
+    def fill(self, folder: Path, deliver: Callable[[SparkSession], object] | None = None) -> Outcome:
         """Write everything into `folder`, with a JVM of our own; `deliver` is called before that goes.
 
         Raises `ReportError`, OSError and `Cancelled`; the log then says more.
@@ -69,8 +70,9 @@ class Making:
 
                     jvm.connect()
                     spark = spark_session(master, self._work, setup.settings)
-                self.fill_on(spark, folder, deliver)
+                outcome = self.fill_on(spark, folder, deliver)
                 spark.stop()
+                return outcome
         except Exception as error:
             self._cancellation.check()
             if isinstance(error, ReportError | OSError):
@@ -84,7 +86,7 @@ class Making:
 
     def fill_on(
         self, spark: SparkSession, folder: Path, deliver: Callable[[SparkSession], object] | None = None
-    ) -> None:
+    ) -> Outcome:
         """The same on a Spark that runs already, and goes on running. What Spark raises, goes through."""
         from spark_reports.kinds import make_kind
 
@@ -97,6 +99,7 @@ class Making:
         report.write(folder / REPORT, folder / TABLES, self._request.formats)
         if deliver is not None:
             deliver(spark)
+        return report.outcome
 
     def _ahead(self) -> float:
         """What the questions weigh, about: of a comparison there are some more."""

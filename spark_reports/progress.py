@@ -108,7 +108,7 @@ class Progress:
                 self._last = text
                 self._write(text)
 
-    def end(self, **outcome: str) -> None:
+    def end(self, **outcome: object) -> None:
         """The last line."""
         with self._lock:
             self._write(json.dumps(outcome) if self._json else "", last=True)

@@ -47,13 +47,16 @@ class Scale(NamedTuple):
         return min((start_ns - self.from_ns) // self.width_ns, self.buckets - 1)
 
     def start(self, time: Column | str, width_ns: int | None = None) -> Column:
-        """The beginning of the bucket of `time`. Everything before `from_ns` is in one bucket that ends there."""
+        """The beginning of the bucket of `time`, as `bucket` numbers it: what happened at the very end is in the last.
+        Everything before `from_ns` is in one bucket that ends there.
+        """
         from pyspark.sql import functions as F
 
         width = width_ns or self.width_ns
-        column = F.col(time) if isinstance(time, str) else time
-        number = F.floor((column - F.lit(self.from_ns)) / F.lit(width))
-        return (F.greatest(number, F.lit(-1)) * width + self.from_ns).cast("bigint")
+        after = (F.col(time) if isinstance(time, str) else time) - F.lit(self.from_ns)
+        last = (-(-self.duration_ns // width) - 1) * width
+        begins = after - F.pmod(after, F.lit(width))  # whole numbers: a quotient is rounded, and moves an edge
+        return (F.least(F.greatest(begins, F.lit(-width)), F.lit(last)) + self.from_ns).cast("bigint")
 
 
 def scale_of(duration_ns: int, from_ns: int | None = None, to_ns: int | None = None) -> Scale:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from broker_core.session import schema
+from spark_reports import damage
 from spark_reports.errors import ReportError
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ EVENTS_SCHEMA = ", ".join(f"`{column.name}` {_SQL_TYPES[str(column.type)]}" for 
 #: 1, 2 and 5 times a power of ten: widths that a reader can name.
 _WIDTHS_NS = [step * 10**power for power in range(18) for step in (1, 2, 5)]
 MAX_BUCKETS = 240
+
+
+class NotASession(ReportError):
+    """There is no `session.json` of ours, or none that can be read."""
 
 
 @dataclass(frozen=True)
@@ -51,33 +56,45 @@ def inspect(location: str) -> SessionInfo:
     folder = Path(location)
     if not folder.is_dir():
         raise ReportError(f"There is no session at {location}: the folder does not exist.")
-    try:
-        text = (folder / schema.SESSION_FILE).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise ReportError(f"{location} is not a session: it has no readable {schema.SESSION_FILE}.") from None
-    metadata = parse_metadata(location, text)
+    metadata, problems = _told(folder, location)
     if any(schema.tails(folder, name) for name in schema.FOLDERS):
         raise ReportError(
             f"The session {location} is still being recorded, or was never closed: stop it, or open "
             f"it once to repair it."
         )
-    told = schema.metadata_problem(metadata)
-    problems = [told] if told else []
-    parts: dict[str, list[str]] = {}
-    for name in schema.FOLDERS:
-        parts[name] = []
-        for path in schema.parts(folder, name):
-            problem = schema.part_problem(path)
-            if problem is None:
-                parts[name].append(f"file://{path.resolve().as_posix()}")  # plain: Spark decodes no %20
-            else:
-                problems.append(problem)
+    judged = {name: damage.judged(folder, name) for name in schema.FOLDERS}
+    wrong = [problem for one in judged.values() for problem in one.problems]
+    if not problems and not wrong:
+        wrong += damage.counted(sum(part.events for one in judged.values() for part in one.parts), metadata)
+    problems += wrong
     ended = metadata.get("ended")
     if ended == "crashed":
         problems.append("The program died while recording; at most the last second was lost.")
     if ended == "failed":
         problems.append(f"The recording failed before the end. {metadata.get('error', '')}".strip())
+    # Plain paths: Spark decodes no %20.
+    parts = {name: [f"file://{part.path.resolve().as_posix()}" for part in one.parts] for name, one in judged.items()}
     return SessionInfo(location, metadata, tuple(problems), parts)
+
+
+def _told(folder: Path, location: str) -> tuple[dict[str, Any], list[str]]:
+    """What `session.json` tells, as far as it can be true, and what is wrong with it in sentences.
+
+    Raises `ReportError` where it is no session's, unless there are events: those are worth a report.
+    """
+    try:
+        text = (folder / schema.SESSION_FILE).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ReportError(f"{location} is not a session: it has no {schema.SESSION_FILE}.") from None
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    try:
+        metadata = parse_metadata(location, text)
+    except NotASession:
+        if not any(schema.parts(folder, name) for name in schema.FOLDERS):
+            raise
+        return {}, [f"{schema.SESSION_FILE} is damaged: the title, seed, times and totals are not known."]
+    return damage.believed(metadata), [*damage.untrue(metadata), *damage.changed_files(folder, metadata)]
 
 
 def inspect_remote(spark: SparkSession, location: str) -> SessionInfo:
@@ -93,26 +110,26 @@ def inspect_remote(spark: SparkSession, location: str) -> SessionInfo:
 
 def remote_info(location: str, metadata: dict[str, Any]) -> SessionInfo:
     """What is known of a session elsewhere, whose parts Spark alone can judge: their pages, while it reads them."""
-    told = schema.metadata_problem(metadata)
     parts = {name: [f"{location.rstrip('/')}/{name}"] for name in schema.FOLDERS}
-    return SessionInfo(location, metadata, (told,) if told else (), parts)
+    return SessionInfo(location, damage.believed(metadata), tuple(damage.untrue(metadata)), parts)
 
 
 def parse_metadata(location: str, text: str) -> dict[str, Any]:
-    """`session.json` as a dict. Raises `ReportError` where it is of another kind or version."""
+    """`session.json` as a dict. Raises `NotASession`, and `ReportError` for a version that is not known."""
     try:
         metadata = json.loads(text)
-    except ValueError:
-        raise ReportError(f"{location} is not a session: its {schema.SESSION_FILE} cannot be read.") from None
+    except (ValueError, RecursionError):
+        raise NotASession(f"{location} is not a session: its {schema.SESSION_FILE} cannot be read.") from None
     if not isinstance(metadata, dict) or metadata.get("format") != schema.FORMAT:
-        raise ReportError(f"{location} is not a session: its {schema.SESSION_FILE} describes something else.")
+        raise NotASession(f"{location} is not a session: its {schema.SESSION_FILE} describes something else.")
     version = metadata.get("format_version")
-    if version not in schema.READABLE_VERSIONS:
-        raise ReportError(
-            f"The session {location} has format version {str(version)[:40]}, "
-            f"and this program reads {' and '.join(map(str, schema.READABLE_VERSIONS))}: update Brokerscope."
-        )
-    return metadata
+    if version in schema.READABLE_VERSIONS or schema.metadata_problem(metadata):
+        return metadata  # what is damaged may tell any version
+    told = f"The session {location} has format version {str(version)[:40]}, "
+    known = " and ".join(map(str, schema.READABLE_VERSIONS))
+    if isinstance(version, int) and version > schema.FORMAT_VERSION:
+        raise ReportError(f"{told}and this program reads {known}: update Brokerscope.")
+    raise ReportError(f"{told}which no program writes: there are {known}. Its {schema.SESSION_FILE} was changed.")
 
 
 def read_events(spark: SparkSession, info: SessionInfo, folder: str) -> DataFrame:

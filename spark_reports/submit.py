@@ -23,28 +23,30 @@ from spark_reports.cancellation import Cancellation
 from spark_reports.delivery import REPORT, TABLES, deliver_remote, local_delivery
 from spark_reports.errors import ReportError
 from spark_reports.making import Making
+from spark_reports.outcome import Outcome
 from spark_reports.progress import Progress
 from spark_reports.request import Request, add_arguments, request_of
 from spark_reports.session import is_remote
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Make one report on the Spark that runs us. The exit code: 0, or 1 for an error that is said in one sentence."""
+    """Make one report on the Spark that runs us. The exit code is that of `spark_reports.job`."""
     parser = argparse.ArgumentParser(prog="spark-submit spark_reports/submit.py", description=__doc__.splitlines()[0])
     add_arguments(parser, with_master=False)
     request = request_of(parser.parse_args(argv))
     try:
         request.check()
         with tempfile.TemporaryDirectory(prefix="brokerscope-report-") as work:
-            _run(request, Path(work))
+            outcome = _run(request, Path(work))
     except (ReportError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
+    print(*outcome.lines(), sep="\n", file=sys.stderr)
     print(f"{str(request.out).rstrip('/')}{f'/{REPORT}' if 'html' in request.formats else ''}")
-    return 0
+    return outcome.code
 
 
-def _run(request: Request, work: Path) -> None:
+def _run(request: Request, work: Path) -> Outcome:
     from pyspark.sql import SparkSession
 
     cancellation = Cancellation()
@@ -56,10 +58,10 @@ def _run(request: Request, work: Path) -> None:
         if is_remote(str(request.out)):
             folder = work / "report"
             (folder / TABLES).mkdir(parents=True)
-            making.fill_on(spark, folder, lambda spark: deliver_remote(spark, folder, str(request.out)))
+            return making.fill_on(spark, folder, lambda spark: deliver_remote(spark, folder, str(request.out)))
         else:
             with local_delivery(Path(request.out)) as folder:
-                making.fill_on(spark, folder)
+                return making.fill_on(spark, folder)
     finally:
         spark.stop()
 

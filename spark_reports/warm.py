@@ -26,6 +26,7 @@ from spark_reports.errors import Cancelled, ReportError, reason
 from spark_reports.java import find_java
 from spark_reports.jvm import Jvm
 from spark_reports.making import Making
+from spark_reports.outcome import Outcome
 from spark_reports.progress import AHEAD, Progress, private_stdout
 from spark_reports.request import LOCAL, Request, add_arguments, request_of
 from spark_reports.session import is_remote
@@ -53,7 +54,8 @@ class WarmSpark:
         progress = Progress(self._output, True, {}, self._cancellation.request)
         try:
             request = _request(line)
-            outcome = {"report": self._report(request, progress)}
+            report, found = self._report(request, progress)
+            outcome: dict[str, object] = {"report": report, **found.told()}
         except ReportError as error:
             outcome = {"error": str(error), **({"log": str(self._log)} if self._log.exists() else {})}
         except OSError as error:
@@ -62,11 +64,11 @@ class WarmSpark:
         self._cancellation.check()
         progress.end(**outcome)
 
-    def _report(self, request: Request, progress: Progress) -> str:
+    def _report(self, request: Request, progress: Progress) -> tuple[str, Outcome]:
         making = Making(request, self._work, self._log, progress, self._cancellation)
         with local_delivery(Path(request.out)) as folder, self._noise():
             try:
-                making.fill_on(self._session(progress), folder)
+                found = making.fill_on(self._session(progress), folder)
             except (ReportError, OSError):
                 raise
             except Exception as error:
@@ -79,7 +81,7 @@ class WarmSpark:
                 raise told from error
             self._cancellation.check()
         out = Path(request.out).resolve()
-        return str(out / REPORT if "html" in request.formats else out)
+        return str(out / REPORT if "html" in request.formats else out), found
 
     @contextlib.contextmanager
     def _noise(self) -> Iterator[None]:

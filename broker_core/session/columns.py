@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from broker_core.events import MESSAGE_KINDS, Event, EventKind
-from broker_core.session.schema import EVENT_SCHEMA
+from broker_core.events import Event, EventKind
+from broker_core.session.schema import EVENT_SCHEMA, KINDS, MESSAGES
 
-_MESSAGE_KINDS = frozenset(kind.value for kind in MESSAGE_KINDS)
+_MESSAGE_KINDS = KINDS[MESSAGES]
 _KINDS = {kind.value: kind for kind in EventKind}
 _KIND = EVENT_SCHEMA.get_field_index("kind")
 _DETAIL = EVENT_SCHEMA.get_field_index("detail")

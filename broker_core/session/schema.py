@@ -1,10 +1,12 @@
-"""The columns and file names of a session folder. Needs pyarrow and of the core only the checksums:
-Spark's side imports it too.
+"""The columns and file names of a session folder. Needs pyarrow and of the core only the checksums and the kinds of
+events: Spark's side imports it too.
 """
 
 from __future__ import annotations
 
 import contextlib
+import re
+import struct
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from broker_core.events import MESSAGE_KINDS, EventKind
 from broker_core.session.checksums import CRC32, MARK, document_checksum, part_fits, stamp_part
 
 FORMAT: Final = "brokerscope-session"
@@ -29,6 +32,11 @@ KEYFRAMES: Final = "keyframes"
 FRAMES_FILE: Final = "frames.bin"
 LETTERS_FILE: Final = "letters.bin"
 FOLDERS: Final = (MESSAGES, CONTROL)
+#: The kinds of events that each folder holds.
+KINDS: Final = {
+    MESSAGES: frozenset(kind.value for kind in MESSAGE_KINDS),
+    CONTROL: frozenset(kind.value for kind in EventKind) - frozenset(kind.value for kind in MESSAGE_KINDS),
+}
 
 SEGMENT_EVENTS: Final = 250_000  # smaller files cost Spark twice the time and the scrubber fifteen times
 ROW_GROUP_EVENTS: Final = 62_500  # what a seek has to decode at most
@@ -59,6 +67,7 @@ EVENT_SCHEMA: Final = pa.schema(
     metadata={b"brokerscope.format_version": str(FORMAT_VERSION).encode(), MARK: CRC32.encode()},
 )
 
+_PART_NAME = re.compile(r"part-\d{5,}\.parquet", re.ASCII)
 _DELTA = ("seq", "time_ns", "offset", "published_ns", "size_bytes", "to_offset")
 
 
@@ -88,8 +97,8 @@ def part_number(path: Path) -> int:
 
 
 def parts(session: Path, folder: str) -> list[Path]:
-    """The sealed segments of `folder` (messages or control), in order."""
-    return sorted((session / folder).glob("part-*.parquet"))
+    """The sealed segments of `folder` (messages or control), in order; what has another name is none."""
+    return sorted(path for path in (session / folder).glob("part-*.parquet") if _PART_NAME.fullmatch(path.name))
 
 
 def tail_name(folder: str, number: int) -> str:
@@ -118,9 +127,9 @@ def part_problem(path: Path) -> str | None:
 @lru_cache(maxsize=10_000)
 def _judged(path: Path, _size: int, _mtime_ns: int) -> str | None:
     try:
-        schema = pq.read_schema(path)
         fits = part_fits(path)
-    except (OSError, pa.ArrowException):
+        schema = pq.read_schema(path)
+    except (OSError, pa.ArrowException, ValueError, struct.error):  # pyarrow decodes names before it judges them
         return _damaged(path)
     # One by an older program has no checksum, and says nothing of one.
     if fits is False or (fits is None and MARK in (schema.metadata or {})):
@@ -138,6 +147,8 @@ def metadata_problem(metadata: Mapping[str, Any]) -> str | None:
     """Why what `session.json` says is not to be relied on, as one sentence, or None; one by an older program has no
     checksum.
     """
-    if metadata.get(CRC32, found := document_checksum(metadata)) == found:
+    expected = metadata.get(CRC32)
+    # Whoever vouches for other files vouches for this one.
+    if expected == document_checksum(metadata) or (CRC32 not in metadata and "checksums" not in metadata):
         return None
     return f"{SESSION_FILE} is damaged: the title, seed, times and totals that it tells may be wrong."

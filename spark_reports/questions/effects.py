@@ -36,7 +36,7 @@ def effects(
     )
     each = (
         scoped.distinct()
-        .withColumn("bucket_ns", scale.start(F.least("time_ns", F.lit(scale.to_ns - 1))))
+        .withColumn("bucket_ns", scale.start("time_ns"))
         .withColumn("first_ns", F.greatest(F.col("bucket_ns") - WINDOW_BUCKETS * w, F.lit(scale.from_ns)))
         .withColumn("last_ns", F.least(F.col("bucket_ns") + (WINDOW_BUCKETS + 1) * w, F.lit(scale.to_ns)))
     )

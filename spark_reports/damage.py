@@ -1,0 +1,179 @@
+"""What is wrong with the folder of a session, before an event is read: one sentence each. Needs pyarrow, not Spark."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pyarrow.parquet as pq
+
+from broker_core.session import schema
+
+_ENDED = ("running", "finished", "stopped", "crashed", "failed")
+_MOST: Final = 2**63
+_GONE = "its events are missing"
+
+
+class Part(NamedTuple):
+    """A sealed segment by its footer: `events` rows, numbered from `first_seq` to `last_seq`, of some `kinds` (the
+    first and the last of them by the alphabet). None and empty where the footer does not say.
+    """
+
+    path: Path
+    events: int
+    first_seq: int | None
+    last_seq: int | None
+    kinds: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """As people find it."""
+        return f"{self.path.parent.name}/{self.path.name}"
+
+
+class Judged(NamedTuple):
+    """`parts` of a folder are to be read, `problems` are sentences about the others and about what is not there."""
+
+    parts: tuple[Part, ...]
+    problems: tuple[str, ...]
+
+
+def judged(session: Path, folder: str) -> Judged:
+    """The sealed segments of `folder` (messages or control), each read whole once for its checksum."""
+    if not (session / folder).is_dir():
+        return Judged((), (f"The folder {folder} is missing; {_GONE}.",))
+    parts = schema.parts(session, folder)
+    problems = [
+        f"{folder}/{path.name} has a name that no recording gives; it is left out."
+        for path in sorted((session / folder).glob("*.parquet"))
+        if path not in parts
+    ]
+    kept: list[Part] = []
+    expected = 0
+    for path in parts:
+        number = schema.part_number(path)
+        problems += [f"{folder}/{schema.part_name(gap)} is missing; {_GONE}." for gap in range(expected, number)]
+        expected = number + 1
+        if told := schema.part_problem(path):
+            problems.append(told)
+            continue
+        part = _part(path)
+        if told := _misplaced(part, folder) or _repeated(part, kept):
+            problems.append(told)
+        else:
+            kept.append(part)
+    return Judged(tuple(kept), tuple(problems))
+
+
+def _part(path: Path) -> Part:
+    footer = pq.read_metadata(path)
+    numbers, kinds = (_ends(footer, column) for column in ("seq", "kind"))
+    return Part(path, footer.num_rows, min(numbers, default=None), max(numbers, default=None), frozenset(kinds))
+
+
+def _ends(footer: pq.FileMetaData, column: str) -> list[Any]:
+    """The least and the greatest value of each row group."""
+    place = schema.EVENT_SCHEMA.get_field_index(column)
+    groups = (footer.row_group(number).column(place).statistics for number in range(footer.num_row_groups))
+    return [end for known in groups if known is not None and known.has_min_max for end in (known.min, known.max)]
+
+
+def _misplaced(part: Part, folder: str) -> str:
+    other = next(name for name in schema.FOLDERS if name != folder)
+    if part.kinds & schema.KINDS[other]:
+        return f"{part.name} holds what belongs into the folder {other}; it is left out."
+    return ""
+
+
+def _repeated(part: Part, before: list[Part]) -> str:
+    """Numbers only grow from part to part."""
+    if part.first_seq is None:
+        return ""
+    twin = next((one for one in before if one.last_seq is not None and part.first_seq <= one.last_seq), None)
+    return f"{part.name} repeats events of {twin.name}; it is left out." if twin else ""
+
+
+def counted(events: int, told: Mapping[str, Any]) -> Iterator[str]:
+    """Are as many events there as `session.json` tells? To be asked where no part has a problem of its own."""
+    expected = told.get("events")
+    if not isinstance(expected, int) or told.get("ended") == "failed":  # that is told, with its reason
+        return
+    if events < expected:
+        yield f"{expected - events:,} of {expected:,} events are missing: a part is gone, or was cut."
+    elif events > expected:
+        yield f"{events - expected:,} events are there that the recording does not know: a part is of another session."
+
+
+def untrue(told: Mapping[str, Any]) -> Iterator[str]:
+    """What in `session.json` can be nobody's true word; asked where its checksum does not speak against all of it."""
+    if problem := schema.metadata_problem(told):
+        yield problem
+        return
+    wrong = [name for name, fits in _FITS.items() if name in told and not fits(told[name])]
+    if wrong:
+        names = ", ".join(wrong)
+        yield f"{schema.SESSION_FILE} tells what cannot be ({names}): that is passed over."
+
+
+def believed(told: Mapping[str, Any]) -> dict[str, Any]:
+    """What `session.json` tells, without what cannot be."""
+    return {name: value for name, value in told.items() if name not in _FITS or _FITS[name](value)}
+
+
+def changed_files(session: Path, told: Mapping[str, Any]) -> Iterator[str]:
+    """The files beside it that `session.json` has checksums of, where they are others now."""
+    checksums = told.get("checksums")
+    for name, expected in checksums.items() if isinstance(checksums, dict) else ():
+        if not re.fullmatch(r"[\w.-]+", name):
+            continue
+        try:
+            if zlib.crc32((session / name).read_bytes()) != expected:
+                yield f"{name} is damaged: what it tells may be wrong."
+        except OSError:
+            yield f"{name} is missing."
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST
+
+
+def _is_moment(value: object) -> bool:
+    if value in (None, ""):
+        return True
+    try:
+        return isinstance(value, str) and bool(datetime.fromisoformat(value))
+    except ValueError:
+        return False
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_seed(value: object) -> bool:
+    return value is None or (isinstance(value, int) and not isinstance(value, bool) and -_MOST <= value < _MOST)
+
+
+def _is_counts(value: object) -> bool:
+    return value is None or (isinstance(value, dict) and all(map(_is_whole, value.values())))
+
+
+_FITS: Final[Mapping[str, Callable[[object], bool]]] = {
+    "scenario": _is_text,
+    "session_id": _is_text,
+    "error": _is_text,
+    "seed": _is_seed,
+    "clock": lambda value: value in ("virtual", "wall"),
+    "ended": lambda value: value in _ENDED,
+    "started_at": _is_moment,
+    "ended_at": _is_moment,
+    "duration_ns": lambda value: value is None or _is_whole(value),
+    "events": lambda value: value is None or _is_whole(value),
+    "totals": _is_counts,
+    "versions": lambda value: isinstance(value, dict),
+    "extra": lambda value: isinstance(value, dict),
+}

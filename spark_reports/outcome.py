@@ -1,0 +1,28 @@
+"""What is to be said of a report that was made: were its sessions whole, and does what was asserted hold?"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+NOT_WHOLE_CODE: Final = 3
+NOT_HELD_CODE: Final = 4
+
+
+class Outcome(NamedTuple):
+    """Sentences: `problems` of the sessions, and what was asserted and does `not_hold`."""
+
+    problems: tuple[str, ...] = ()
+    not_hold: tuple[str, ...] = ()
+
+    @property
+    def code(self) -> int:
+        """The exit code. Figures of a session that is not whole prove nothing, so that comes first."""
+        return NOT_WHOLE_CODE if self.problems else NOT_HELD_CODE if self.not_hold else 0
+
+    def told(self) -> dict[str, list[str]]:
+        """For the last line of a job: only what there is."""
+        return {name: list(said) for name, said in self._asdict().items() if said}
+
+    def lines(self) -> list[str]:
+        """For people."""
+        return [*self.problems, *self.not_hold]
