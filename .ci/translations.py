@@ -14,10 +14,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "translations"
-SOURCES = ("app", "widgets")
+SOURCES = ("app", "widgets", "filter_language")
 CONTEXT = "Brokerscope"
 # Calls whose literal arguments are words: by name, with the places of the arguments that are.
-CALLS = {"tr": (0,), "mark": (0,), "Command": (1, 2, 5), "Column": (0,), "Field": (2,), "StateStyle": (2,)}
+CALLS = {
+    **{"tr": (0,), "mark": (0,), "Sentence": (0,), "Command": (1, 2, 5), "Column": (0,), "Field": (2,)},
+    "StateStyle": (2,),
+}
 KEYWORDS = {"Command": ("title", "category", "hint"), "Column": ("title", "about"), "Field": ("about",)}
 
 

@@ -50,8 +50,8 @@ class ReportProcess:
         self.outcome = Outcome()
 
     def run(self, progress: Progress) -> Path:
-        """The path of the finished page; `outcome` is then what is to be said of it. Raises `ReportError`, before anything
-        is started where it is asked wrongly.
+        """The path of the finished page; `outcome` is then what is to be said of it. Raises `ReportError`, before
+        anything is started where it is asked wrongly.
 
         A session that nobody closed, because its program was killed, is made whole first.
         """

@@ -6,10 +6,10 @@ from PySide6.QtCore import QObject
 
 from app.actions import Command
 from app.desk import Desk
-from app.filters import FilterError, parse
 from app.sessions.until import FIELDS, RunUntil
 from app.view_models.filter_help import help_rows
 from broker_core.clock import ns_from_s
+from filter_language import FilterError, parse
 from widgets.dialogs.run_until import HERE, NEW_SEED, RunUntilDialog
 from widgets.words import tr
 
@@ -59,5 +59,5 @@ def why_no_condition(text: str) -> str:
     try:
         parse(text, FIELDS)
     except FilterError as error:
-        return str(error)
+        return error.words(tr)
     return ""

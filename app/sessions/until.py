@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from app.filters import Field, Fields, Filter
-from app.filters.field import folded
 from app.view_models.event_words import event_line
 from broker_core.events import MESSAGE_KINDS, Event, EventKind, describe
 from broker_core.lab.simulation import Simulation
+from filter_language import Field, Fields, Filter
+from filter_language.field import folded
 from widgets.words import tr
 
 

@@ -8,8 +8,8 @@ from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.filters import Field, Fields
-from app.filters.field import Kind, folded
+from filter_language import Field, Fields
+from filter_language.field import Kind, folded
 from widgets.roles import Role
 from widgets.words import tr
 

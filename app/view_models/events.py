@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
-from app.filters import Field, Filter
 from app.view_models.columns import Column
 from app.view_models.event_words import about, kind_word, place_text
 from app.view_models.formats import Times, plain_text, session_time
 from app.view_models.owners import Owners
 from app.view_models.paged import PagedModel
 from broker_core.events import MESSAGE_KINDS, Event, EventKind
+from filter_language import Field, Filter
 from widgets.roles import Role
 from widgets.words import tr
 

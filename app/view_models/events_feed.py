@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Qt
 
-from app.filters import judged
+from app.filters.judged import judged
 from app.history.history import History
 from app.view_models.events import EventsModel
 from app.view_models.feed import PanelFeed

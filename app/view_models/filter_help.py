@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.filters import Field, Fields
-from app.filters.field import KIND_WORDS
 from app.view_models.formats import sentence
+from filter_language import Field, Fields
+from filter_language.field import KIND_WORDS
 from widgets.filter_field import FilterHelp
 from widgets.words import tr
 

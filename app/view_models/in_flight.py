@@ -8,12 +8,12 @@ from operator import attrgetter
 
 from PySide6.QtCore import QObject
 
-from app.filters import Field
 from app.view_models.columns import Column
 from app.view_models.formats import Times, plain_text, session_time
 from app.view_models.owners import Owners
 from app.view_models.table import TableModel
 from broker_core.snapshots import LeaseView, QueueView, Snapshot
+from filter_language import Field
 from widgets.roles import Role
 from widgets.words import tr
 

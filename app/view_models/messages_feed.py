@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Qt
 
 from app.answers import Answers, Asked
-from app.filters import judged
+from app.filters.judged import judged
 from app.view_models import message_pages as pages
 from app.view_models.feed import PanelFeed
 from app.view_models.filter_help import help_rows

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from app.filters import Field, Fields, FilterError, parse
 from app.view_models.formats import count, rate
 from app.view_models.gauges import gate_state, producer_state
 from app.view_models.group_lag import lag_of
@@ -14,6 +13,7 @@ from app.view_models.lasting import lasting_words, left_of, state_of
 from app.view_models.rates import Rates
 from broker_core.clock import NS_PER_S
 from broker_core.snapshots import ActorView, FaultView, GroupView, QueueView, Snapshot, TopicView
+from filter_language import Field, Fields, FilterError, parse
 from widgets.navigator import NavRow, NavSection
 from widgets.words import tr
 
@@ -84,7 +84,7 @@ class NavigatorModel:
         try:
             self._filter = parse(text, FIELDS)
         except FilterError as error:
-            return str(error)
+            return error.words(tr)
         return ""
 
     def meet(self, snapshot: Snapshot) -> tuple[NavSection, ...]:

@@ -11,8 +11,8 @@ from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
-from app.filters import Field
 from app.view_models.columns import Column, ColumnModel, Index, Row
+from filter_language import Field
 from widgets.roles import Role
 
 PAGE = 100

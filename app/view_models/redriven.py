@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from app.filters import Field
 from app.history.life import Place
 from app.history.redrives import RedrivenMessage
 from app.view_models.columns import Column
 from app.view_models.event_words import kind_word
 from app.view_models.formats import Times, duration, plain_text, session_time
 from app.view_models.table import TableModel
+from filter_language import Field
 from widgets.roles import Role
 from widgets.words import tr
 

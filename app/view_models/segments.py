@@ -8,7 +8,6 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject
 
 from app.answers import Answers, Asked
-from app.filters import Field
 from app.view_models.columns import Column
 from app.view_models.feed import PanelFeed
 from app.view_models.filter_help import help_rows
@@ -20,6 +19,7 @@ from broker_core.lab.simulation import Simulation
 from broker_core.log.config import LogConfig
 from broker_core.log.segment import SegmentView
 from broker_core.snapshots import Snapshot
+from filter_language import Field
 from resources.units import byte_size
 from widgets.facts import Fact
 from widgets.panels.log_on_disk import LogOnDiskPanel

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 
-from app.filters import parse
 from app.handlers.until import UntilHandlers, why_no_condition
 from app.places import DataFiles, find_scenario
 from app.sessions.until import FIELDS, RunUntil
@@ -16,6 +15,7 @@ from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.lab import load_scenario
 from broker_core.lab.simulation import Simulation
+from filter_language import parse
 from tests.app.conftest import Hand
 from tests.app.sessions.open_dialog import open_dialog
 from widgets.dialogs.run_until import RunUntilDialog

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, TypeVar
 
-from app.filters.condition import Condition, Everything, Get, Test
-from app.filters.error import FilterError
-from app.filters.field import Fields, folded
-from app.filters.parser import Parser
+from filter_language.condition import Condition, Everything, Get, Test
+from filter_language.field import Fields, folded
+from filter_language.parser import Parser
 
 R = TypeVar("R")
 
@@ -78,14 +77,3 @@ def _said(value: Any) -> str:
 def parse(text: str, fields: Fields | None = None) -> Filter:
     """Read a filter; `fields` are those that may be asked for, any where it is None. Raises FilterError only."""
     return Filter(text, Parser(text, fields).parse())
-
-
-def judged(text: str, fields: Fields, tell: Callable[[str], object]) -> Filter | None:
-    """`parse`, or None where it cannot be read; `tell` gets the sentence that says why, "" where nothing is wrong."""
-    try:
-        found = parse(text, fields)
-    except FilterError as error:
-        tell(str(error))
-        return None
-    tell("")
-    return found

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.filters import Field, Fields, FilterError, parse
-from app.filters.parser import MAX_CHARS
+from filter_language import Field, Fields, FilterError, parse
+from filter_language.parser import MAX_CHARS
 
 S = 1_000_000_000
 FIELDS = Fields(
@@ -181,3 +181,35 @@ def test_any_text_can_be_looked_for_in_quotes(text):
     quoted = '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
     assert parse(quoted).matches({"name": f"before{text}after"})
     assert parse(f"name = {quoted}").matches({"name": text})
+
+
+def test_a_field_may_be_asked_of_one_thing():
+    fields = Fields([Field("lag", "number", argument="a group"), Field("group")])
+    row = {"lag": 9, "lag(billing)": 5, "lag(a b)": 7}
+    assert parse('lag("billing") < 6 and lag(billing) = 5 and lag < 10 and lag("a b") = 7', fields).matches(row)
+    assert not parse('lag("billing") > 5', fields).matches(row)
+    # Where nothing may be asked of one thing, a bracket holds words as ever.
+    assert parse("group (a or b)", FIELDS).matches({"": "a group a"})
+    for text in ("lag() < 5", "lag(a b) < 5", "lag(", 'lag("a" < 5', "lag(5 or 6) < 7"):
+        with pytest.raises(FilterError, match="one name, as in lag"):
+            parse(text, fields)
+
+
+def test_what_is_wrong_can_be_said_in_another_language():
+    asked: list[str] = []
+
+    def loud(text: str, **values: object) -> str:
+        asked.append(text)
+        return text.upper().format(**{name.upper(): value for name, value in values.items()})
+
+    with pytest.raises(FilterError) as wrong:
+        parse("time_left > 5", FIELDS)
+    assert wrong.value.words(loud) == "TIME_LEFT IS A LENGTH OF TIME; WRITE IT AS IN 5 S. (COLUMN 13)".replace(
+        "TIME_LEFT", "time_left"
+    ).replace("5 S.", "5 s.")
+    assert asked == [
+        "a length of time",
+        "{name} is {kind}",
+        "{what}; write it as in {examples}.",
+        "{sentence} (column {column})",
+    ]

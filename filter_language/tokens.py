@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import NamedTuple
 
-from app.filters.error import FilterError
-from widgets.words import tr
+from filter_language.error import FilterError
+from filter_language.sentence import Sentence
 
 # Longer ones first: "<=" is not "<" and "=".
 OPERATORS = ("==", "!=", "<>", "<=", ">=", "~=", "=", "<", ">")
@@ -59,7 +59,7 @@ def tokens(text: str) -> list[Token]:
             end = _word_end(text, at + 1)
             word, at = text[at:end], end
             if word == "~":
-                raise FilterError(tr("After ~ comes the name of a flag, as in ~dlq."), column)
+                raise FilterError(Sentence("After ~ comes the name of a flag, as in ~dlq."), column)
             if word[0] == "~":
                 found.append(Token(Part.FLAG, word[1:], column))
             else:
@@ -90,4 +90,4 @@ def _quoted(text: str, at: int) -> tuple[str, int]:
         else:
             kept.append(text[at])
             at += 1
-    raise FilterError(tr("This quote is not closed; end it with {quote}", quote=quote), start + 1)
+    raise FilterError(Sentence("This quote is not closed; end it with {quote}", quote=quote), start + 1)

@@ -4,7 +4,7 @@ filter     = [ either ]
 either     = both { "or" both }
 both       = single { [ "and" ] single }
 single     = ( "not" | "!" ) single | "(" either ")" | "~" flag | comparison | text
-comparison = field ( "=" | "==" | "!=" | "<>" | "<" | "<=" | ">" | ">=" | "contains" | "~=" ) value
+comparison = field [ "(" text ")" ] ( "=" | "==" | "!=" | "<>" | "<" | "<=" | ">" | ">=" | "contains" | "~=" ) value
 value      = text | number [ unit ] | session time
 text       = word | quoted text
 """
@@ -15,12 +15,24 @@ from collections.abc import Callable
 
 import re2
 
-from app.filters.condition import All, Any_, Compares, Condition, Contains, Equals, Everything, Fits, Flag, Not, Words
-from app.filters.error import FilterError
-from app.filters.field import KIND_WORDS, Field, Fields
-from app.filters.tokens import Part, Token, tokens
-from app.filters.value import Value, is_unit, starts_with_number, value_of
-from widgets.words import tr
+from filter_language.condition import (
+    All,
+    Any_,
+    Compares,
+    Condition,
+    Contains,
+    Equals,
+    Everything,
+    Fits,
+    Flag,
+    Not,
+    Words,
+)
+from filter_language.error import FilterError
+from filter_language.field import KIND_WORDS, Field, Fields, called
+from filter_language.sentence import Sentence
+from filter_language.tokens import Part, Token, tokens
+from filter_language.value import Value, is_unit, starts_with_number, value_of
 
 MAX_CHARS = 2_000
 MAX_DEPTH = 40
@@ -38,7 +50,7 @@ class Parser:
     def __init__(self, text: str, fields: Fields | None) -> None:
         if len(text) > MAX_CHARS:
             raise FilterError(
-                tr("A filter has at most {count:,} characters; make it shorter.", count=MAX_CHARS), MAX_CHARS + 1
+                Sentence("A filter has at most {count:,} characters; make it shorter.", count=MAX_CHARS), MAX_CHARS + 1
             )
         self._tokens = tokens(text)
         self._fields = fields
@@ -51,7 +63,7 @@ class Parser:
             return Everything()
         found = self._either()
         if self._next.part is Part.CLOSE:
-            raise FilterError(tr("This bracket was never opened; take it away."), self._next.column)
+            raise FilterError(Sentence("This bracket was never opened; take it away."), self._next.column)
         return found
 
     @property
@@ -90,7 +102,7 @@ class Parser:
         if token.part is Part.OPEN:
             found = self._deeper(token, self._either)
             if self._next.part is not Part.CLOSE:
-                raise FilterError(tr("This bracket is not closed; end it with )"), token.column)
+                raise FilterError(Sentence("This bracket is not closed; end it with )"), token.column)
             self._take()
             return found
         if token.part is Part.FLAG:
@@ -99,14 +111,14 @@ class Parser:
             return self._comparison(token) if self._is_compared(token) else Words(token.text)
         if token.part is Part.TEXT:
             if self._next.part is Part.OPERATOR:
-                raise FilterError(tr("The name of a field is written without quotes."), token.column)
+                raise FilterError(Sentence("The name of a field is written without quotes."), token.column)
             return Words(token.text)
         raise FilterError(_expected(token), token.column)
 
     def _deeper(self, token: Token, read: Callable[[], Condition]) -> Condition:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise FilterError(tr("The brackets are nested too deeply; write it with fewer."), token.column)
+            raise FilterError(Sentence("The brackets are nested too deeply; write it with fewer."), token.column)
         found = read()
         self._depth -= 1
         return found
@@ -122,6 +134,9 @@ class Parser:
     def _is_compared(self, token: Token) -> bool:
         if self._next.part is Part.OPERATOR:
             return True
+        if self._next.part is Part.OPEN and self._fields is not None:
+            field = self._fields.get(token.text)
+            return field is not None and field.argument != ""
         known = self._fields is None or self._fields.get(token.text) is not None
         return known and self._is_word("contains")
 
@@ -132,10 +147,12 @@ class Parser:
             if field is None:
                 raise FilterError(self._fields.unknown(token.text), token.column)
         name = token.text if field is None else field.name
+        if field is not None and self._next.part is Part.OPEN:
+            name = called(name, self._argument(field))
         operator = self._take()
         word = self._take()
         if word.part not in {Part.WORD, Part.TEXT}:
-            raise FilterError(tr("After {words} comes a value.", words=operator.text), word.column)
+            raise FilterError(Sentence("After {words} comes a value.", words=operator.text), word.column)
         if operator.text.casefold() == "contains":
             return Contains(name, word.text)
         if operator.text == "~=":
@@ -148,6 +165,15 @@ class Parser:
         if operator.text in {"!=", "<>"}:
             return Not(Equals(name, value))
         return Compares(name, operator.text, value)
+
+    def _argument(self, field: Field) -> str:
+        bracket, word, end = self._take(), self._take(), self._take()
+        if word.part not in {Part.WORD, Part.TEXT} or end.part is not Part.CLOSE:
+            example = f'{field.name}("{field.argument}")'
+            raise FilterError(
+                Sentence("In these brackets stands one name, as in {example}.", example=example), bracket.column
+            )
+        return word.text
 
     def _value(self, word: Token, field: Field | None) -> Value:
         if word.part is Part.TEXT:
@@ -164,7 +190,7 @@ def _search(word: Token) -> Callable[[str], object]:
     try:
         search: Callable[[str], object] = re2.compile(word.text, _OPTIONS).search
     except (re2.error, ValueError):
-        raise FilterError(tr("This is not a regular expression that RE2 can read."), word.column) from None
+        raise FilterError(Sentence("This is not a regular expression that RE2 can read."), word.column) from None
     return search
 
 
@@ -172,7 +198,7 @@ def _check(field: Field, value: Value, word: Token) -> None:
     """Raises FilterError where a value cannot be one of the field's."""
     if field.kind in {"text", "flag"} or value.is_none:
         return
-    what = tr("{name} is {kind}", name=field.name, kind=tr(KIND_WORDS[field.kind]))
+    what = Sentence("{name} is {kind}", name=field.name, kind=Sentence(KIND_WORDS[field.kind]))
     fits = {
         "number": value.number is not None and value.measure == "",
         "duration": value.measure in {"duration", "time"} or value.number == 0,
@@ -182,17 +208,17 @@ def _check(field: Field, value: Value, word: Token) -> None:
     examples = {"number": "100", "duration": "5 s", "size": "3 KiB", "time": "00:31"}
     if not fits[field.kind]:
         raise FilterError(
-            tr("{what}; write it as in {examples}.", what=what, examples=examples[field.kind]), word.column
+            Sentence("{what}; write it as in {examples}.", what=what, examples=examples[field.kind]), word.column
         )
 
 
-def _expected(token: Token) -> str:
+def _expected(token: Token) -> Sentence:
     if token.part is Part.END:
-        return tr("Something is missing at the end: a word, or a condition as in lag > 100.")
+        return Sentence("Something is missing at the end: a word, or a condition as in lag > 100.")
     if token.part is Part.CLOSE:
-        return tr("There is nothing before this bracket; write a condition or take it away.")
+        return Sentence("There is nothing before this bracket; write a condition or take it away.")
     if token.part is Part.OPERATOR:
-        return tr("Before {words} comes the name of a field.", words=token.text)
-    return tr(
+        return Sentence("Before {words} comes the name of a field.", words=token.text)
+    return Sentence(
         'Put a condition on both sides of {words}, or "{words}" in quotes to look for the word.', words=token.text
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from app.filters.value import Value
+from filter_language.value import Value
 
 R = TypeVar("R")
 Get = Callable[[Any], Any]

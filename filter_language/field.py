@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from widgets.words import mark, tr
+from filter_language.sentence import Sentence, mark
 
 Kind = Literal["text", "number", "duration", "size", "time", "flag"]
 
@@ -27,11 +27,14 @@ class Field:
 
     Values of a row: durations and session times are nanoseconds, sizes are bytes, both as numbers; flags are true or
     false and asked for with `~name`; a text may be str, bytes or a tuple of them, of which any may fit. None is "none".
+    One with an `argument`, which says what that is, may be asked of one thing: `lag("billing")`; its values are those
+    of the name that `called` makes.
     """
 
     name: str
     kind: Kind = "text"
     about: str = ""
+    argument: str = ""
 
 
 class Fields:
@@ -47,24 +50,30 @@ class Fields:
         """The field of that name."""
         return self._fields.get(folded(name))
 
-    def unknown(self, name: str) -> str:
+    def unknown(self, name: str) -> Sentence:
         """A sentence for a name that there is not."""
         close = difflib.get_close_matches(folded(name), self._fields, 1)
         if close:
-            return tr(
+            return Sentence(
                 "There is no field {name} here; did you mean {other}?", name=name, other=self._fields[close[0]].name
             )
         names = ", ".join(field.name for field in self._fields.values() if field.kind != "flag")
-        return tr("There is no field {name} here; there are {names}.", name=name, names=names)
+        return Sentence("There is no field {name} here; there are {names}.", name=name, names=names)
 
-    def unknown_flag(self, name: str) -> str:
+    def unknown_flag(self, name: str) -> Sentence:
         """A sentence for a flag that there is not."""
         flags = ", ".join(f"~{field.name}" for field in self._fields.values() if field.kind == "flag")
         if flags:
-            return tr("~{name} has no meaning here; there are {flags}.", name=name, flags=flags)
-        return tr("~{name} has no meaning here; rows here have no flags.", name=name)
+            return Sentence("~{name} has no meaning here; there are {flags}.", name=name, flags=flags)
+        return Sentence("~{name} has no meaning here; rows here have no flags.", name=name)
+
+
+def called(name: str, argument: str) -> str:
+    """The name under which the value of a field for one thing is kept."""
+    return f"{name}({argument})"
 
 
 def folded(name: str) -> str:
-    """How names are compared."""
-    return name.casefold().replace("-", "_").replace(" ", "_")
+    """How names are compared; what a field is asked of is data, and stays as it is."""
+    field, bracket, argument = name.partition("(")
+    return field.casefold().replace("-", "_").replace(" ", "_") + bracket + argument

@@ -1,0 +1,19 @@
+"""A filter as a person has typed it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from filter_language import Fields, Filter, FilterError, parse
+from widgets.words import tr
+
+
+def judged(text: str, fields: Fields, tell: Callable[[str], object]) -> Filter | None:
+    """`parse`, or None where it cannot be read; `tell` gets the sentence that says why, "" where nothing is wrong."""
+    try:
+        found = parse(text, fields)
+    except FilterError as error:
+        tell(error.words(tr))
+        return None
+    tell("")
+    return found
