@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from spark_reports.prints.paper import Paper
+    from spark_reports.paper.paper import Paper
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Report:
             self._print(page.parent, formats)
 
     def _print(self, folder: Path, formats: frozenset[str]) -> None:
-        from spark_reports.prints.paper import write_pdf, write_pictures
+        from spark_reports.paper.paper import write_pdf, write_pictures
 
         with self.progress.step("prints", "Drawing for paper"):
             paper = self.paper()
@@ -68,7 +68,7 @@ def make_kind(spark: SparkSession, request: Request, found: Found, progress: Pro
 
 
 def _session(spark: SparkSession, request: Request, found: Found, progress: Progress) -> Report:
-    from spark_reports.page.findings import find, findings_table
+    from spark_reports.findings.find import find, findings_table
     from spark_reports.page.page import render
 
     (info,) = found.infos
@@ -105,8 +105,9 @@ def _collect(spark: SparkSession, progress: Progress, name: str, label: str, fra
 
 
 def _comparison(spark: SparkSession, request: Request, found: Found, progress: Progress) -> Report:
-    from spark_reports.page.comparison_page import comparison_findings, render_comparison
-    from spark_reports.page.findings import findings_table
+    from spark_reports.findings.comparison import comparison_findings
+    from spark_reports.findings.find import findings_table
+    from spark_reports.page.comparison_page import render_comparison
 
     labels = names(found.infos)
     each = (steps(request.parts, f"{number} ") for number in range(len(labels)))
@@ -148,8 +149,9 @@ def _side_by_side(made: list[Made], labels: list[str]) -> dict[str, pa.Table]:
 
 
 def _history(spark: SparkSession, request: Request, found: Found, progress: Progress) -> Report:
-    from spark_reports.page.findings import findings_table
-    from spark_reports.page.history_page import history_findings, render_history
+    from spark_reports.findings.find import findings_table
+    from spark_reports.findings.history import history_findings
+    from spark_reports.page.history_page import render_history
 
     progress.plan({"runs": 12.0, "history": 1.0, "trends": 2.0})
     figures = _figures(spark, request, found, progress)
@@ -182,6 +184,6 @@ def _files(request: Request) -> list[str]:
 
 def _papers() -> ModuleType:
     """Matplotlib is loaded only for what is printed."""
-    from spark_reports.prints import contents
+    from spark_reports.paper import contents
 
     return contents

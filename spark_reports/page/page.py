@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spark_reports.collect import Made
+from spark_reports.findings.finding import Finding
 from spark_reports.page.charts import chart_data
 from spark_reports.page.document import ALL_FILES, document
 from spark_reports.page.figures import key_figures
-from spark_reports.page.finding import Finding
 from spark_reports.page.moments import Moments
 from spark_reports.parts import EVERY, PARTS, in_order, titles
 from spark_reports.session import SessionInfo

@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 
 from broker_core.session import schema
 from spark_reports.collect import make_tables
+from spark_reports.findings.find import find
 from spark_reports.frames import read_frames
-from spark_reports.page.findings import find
 from spark_reports.page.page import render
 from spark_reports.progress import Progress
 from spark_reports.questions import audit

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from spark_reports.collect import Made
-from spark_reports.page.findings import find
+from spark_reports.findings.find import find
 from spark_reports.parts import made_for
 from spark_reports.scale import Scale
 from spark_reports.tables import TABLES

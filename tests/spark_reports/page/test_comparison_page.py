@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from spark_reports.page.comparison_page import comparison_findings, render_comparison
-from spark_reports.page.finding import GOOD, INFO, WARN
+from spark_reports.findings.comparison import comparison_findings
+from spark_reports.findings.finding import GOOD, INFO, WARN
+from spark_reports.page.comparison_page import render_comparison
 from spark_reports.session import SessionInfo
 from spark_reports.sessions import Found
 from tests.spark_reports.page.tables_by_hand import S, equal, made

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from spark_reports.page.history_page import history_findings
+from spark_reports.findings.history import history_findings
 from tests.spark_reports.page.tables_by_hand import S
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from resources.colours import DARK_HUES, LIGHT_HUES, ink_on
 from spark_reports.collect import Made
+from spark_reports.findings.find import find
+from spark_reports.findings.finding import BAD, GOOD
 from spark_reports.page import page as pages
 from spark_reports.page.charts import chart_data
-from spark_reports.page.finding import BAD, GOOD
-from spark_reports.page.findings import find
 from spark_reports.page.moments import Moments
 from spark_reports.session import SessionInfo
 from spark_reports.tables import TABLES

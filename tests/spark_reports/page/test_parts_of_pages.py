@@ -10,24 +10,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spark_reports.collect import Made
+from spark_reports.findings.comparison import comparison_findings
+from spark_reports.findings.find import find
+from spark_reports.findings.history import history_findings
 from spark_reports.page import page as pages
 from spark_reports.page.charts import chart_data
-from spark_reports.page.comparison_page import comparison_findings, render_comparison
+from spark_reports.page.comparison_page import render_comparison
 from spark_reports.page.figures import key_figures
-from spark_reports.page.findings import find
-from spark_reports.page.history_page import history_findings, render_history
+from spark_reports.page.history_page import render_history
+from spark_reports.paper.contents import comparison_paper, history_paper, session_paper
+from spark_reports.paper.paper import _findings_sheets
+from spark_reports.paper.plots import plots
 from spark_reports.parts import EVERY, IN_HISTORY, PARTS, figures_of, in_order, tables_of
-from spark_reports.prints.contents import comparison_paper, history_paper, session_paper
-from spark_reports.prints.paper import _findings_sheets
-from spark_reports.prints.plots import plots
 from spark_reports.questions.runs import ALWAYS
 from spark_reports.session import SessionInfo
 from spark_reports.sessions import Found
+from tests.spark_reports.findings.test_findings import CASES
 from tests.spark_reports.page.tables_by_hand import SCALE, S, made, only, rows_of
 from tests.spark_reports.page.test_comparison_page import LABELS, Rows, measure
-from tests.spark_reports.page.test_findings import CASES
 from tests.spark_reports.page.test_page import hostile, info
-from tests.spark_reports.prints import test_cells
+from tests.spark_reports.paper import test_cells
 
 SOME = st.sets(st.sampled_from(list(PARTS)), min_size=1).map(frozenset)
 ONE_BY_ONE = [frozenset({name}) for name in PARTS]

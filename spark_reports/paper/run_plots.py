@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from resources.colours import HUES, LIGHT_HUES
 from spark_reports.page import text
-from spark_reports.prints.plots import Plot, draw_legend, milliseconds, over_time, plain, short
+from spark_reports.paper.plots import Plot, draw_legend, milliseconds, over_time, plain, short
 
 # Data, title, and unit; durations carry theirs on each tick.
 _OVER_TIME = (

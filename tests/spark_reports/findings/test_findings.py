@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from spark_reports.findings.find import find
+from spark_reports.findings.finding import WARN
 from spark_reports.page.figures import key_figures
-from spark_reports.page.finding import WARN
-from spark_reports.page.findings import find
 from spark_reports.scale import Scale
 from tests.spark_reports.page.tables_by_hand import SCALE, S, equal, findings, made, rows_of
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+from spark_reports.findings.finding import INFO, WARN, Finding, Row, Rows
 from spark_reports.page import text
-from spark_reports.page.finding import INFO, WARN, Finding, Row, Rows
 from spark_reports.scale import Scale
 
 UNEVEN = 1.5  # a partition with this many times its fair share is worth a sentence

@@ -15,9 +15,9 @@ from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from spark_reports.page.finding import BAD, GOOD, WARN, Finding
-from spark_reports.prints.cells import PrintedTable
-from spark_reports.prints.plots import LEGEND_COLUMNS, Plot, plain, printable
+from spark_reports.findings.finding import BAD, GOOD, WARN, Finding
+from spark_reports.paper.cells import PrintedTable
+from spark_reports.paper.plots import LEGEND_COLUMNS, Plot, plain, printable
 
 A4_INCHES = (8.27, 11.69)
 PICTURE_INCHES = 10.0

@@ -7,9 +7,8 @@ from collections.abc import Collection, Mapping
 
 import pyarrow as pa
 
-from spark_reports.page import delivery_findings as delivery
-from spark_reports.page import flow_findings as flow
-from spark_reports.page.finding import ORDER, Finding, Rows
+from spark_reports.findings import delivery, flow
+from spark_reports.findings.finding import ORDER, Finding, Rows
 from spark_reports.parts import EVERY
 from spark_reports.scale import Scale
 

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spark_reports.collect import Made
+from spark_reports.findings.finding import Finding
 from spark_reports.page import text
 from spark_reports.page.charts import chart_data
 from spark_reports.page.comparison_page import comparison_data
 from spark_reports.page.figures import key_figures
-from spark_reports.page.finding import Finding
 from spark_reports.page.history_page import history_data, in_order
+from spark_reports.paper.cells import comparison_table, cost_table, printed, runs_table, trends_table
+from spark_reports.paper.paper import Paper
+from spark_reports.paper.plots import Plot, plots
+from spark_reports.paper.run_plots import comparison_plots, history_plots
 from spark_reports.parts import EVERY, IN_HISTORY, titles
-from spark_reports.prints.cells import comparison_table, cost_table, printed, runs_table, trends_table
-from spark_reports.prints.paper import Paper
-from spark_reports.prints.plots import Plot, plots
-from spark_reports.prints.run_plots import comparison_plots, history_plots
 from spark_reports.session import SessionInfo
 
 Rows = Sequence[Mapping[str, Any]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from spark_reports.findings.finding import BAD, GOOD, INFO, WARN, Finding, Row, Rows
 from spark_reports.page import text
-from spark_reports.page.finding import BAD, GOOD, INFO, WARN, Finding, Row, Rows
 
 
 def reconciled(rows: Rows) -> Iterator[Finding]:

@@ -10,10 +10,10 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from spark_reports.page.finding import BAD, GOOD, Finding
-from spark_reports.prints.cells import printed
-from spark_reports.prints.paper import ROWS_MAX, Paper, write_pdf, write_pictures
-from spark_reports.prints.plots import plain, plots, printable
+from spark_reports.findings.finding import BAD, GOOD, Finding
+from spark_reports.paper.cells import printed
+from spark_reports.paper.paper import ROWS_MAX, Paper, write_pdf, write_pictures
+from spark_reports.paper.plots import plain, plots, printable
 
 HOSTILE = "$\\frac{1}{0}$ <b>\u202eevil</b>\x00\n../../etc"
 
