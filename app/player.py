@@ -115,7 +115,9 @@ class Player(ShownSession):
         self.stopped, self._told_failure, self.fast = True, True, False
         self.branched_from = ""
         self.travel.follow(lambda: stored.film, has_present=False)
-        self._reading = Reading(folder, self.feeds.gathering(), stored.event_count)
+        series = self.feeds.series
+        series.read_from_file()
+        self._reading = Reading(folder, self.feeds.gathering(), stored.event_count, series.read_whole)
         self._reading.start()
         self.travel.to(min(at_ns, stored.end_ns))
         self.opened.emit()

@@ -100,7 +100,6 @@ class Workbench(QObject):
         self.player.opened.connect(self._opened)
         self.player.ending.connect(lambda: self.player.note_cost(self.frames.session_figures()))
         self.player.said.connect(self._said)
-        self.player.travel.changed.connect(self._travelled)
         self.player.failed.connect(self._failed)
         self.registry.refused.connect(self._said)
         self.window.closing.connect(self.close)
@@ -126,11 +125,12 @@ class Workbench(QObject):
         self.views.about = scenario_facts(scenario)
         self.views.times.wall_start = self.player.started_at
         self.views.owners.follow(self.player.feeds.hues)
+        self.views.rates.follow(self.player.feeds.series)
         self.views.timeline.follow(self.player.feeds.timeline)
         self.views.assignments.follow(self.player.feeds.ownership)
         self.views.ownership.follow(self.player.feeds.ownership)
         if self.views.charts is not None:
-            self.views.charts.follow(self.player.feeds.charts, self.player.feeds.hues)
+            self.views.charts.follow(self.player.feeds.latencies, self.player.feeds.hues, lambda: self.player.end_ns)
         if self.views.schemas is not None:
             self.views.schemas.follow(self.player.ask, self.player.feeds.refusals)
         self.views.select("")
@@ -141,12 +141,6 @@ class Workbench(QObject):
         self._measure_recording()
         self.frames.forget()
         self.draw()
-
-    def _travelled(self) -> None:
-        """Another moment of the session is shown."""
-        before = self.player.travel.before
-        if before is not None:
-            self.views.prime(before)
 
     def draw(self) -> None:
         """One frame: what has changed since the last one."""

@@ -178,7 +178,6 @@ class ActorView(msgspec.Struct, frozen=True):
     topics: tuple[str, ...]
     processed: int
     failed: int
-    rate_per_s: float
     since_ns: int
     linger_ms: float = 0.0
     is_refused: bool = False

@@ -27,6 +27,7 @@ class StatusFacts:
 
     seed: str = ""
     rate: str = ""
+    rate_tip: str = ""
     in_flight: str = ""
     recording: str = ""
     frame: str = ""
@@ -68,8 +69,9 @@ class StatusBar(QStatusBar):
                 label.setVisible(bool(text))
                 # A label only grows, so that its neighbours stand still while figures change.
                 label.setMinimumWidth(max(label.minimumWidth(), label.sizeHint().width()))
-        if facts.frame_tip:
-            set_plain_tip(self.labels["frame"], facts.frame_tip)
+        for name, tip in (("rate", facts.rate_tip), ("frame", facts.frame_tip)):
+            if tip:
+                set_plain_tip(self.labels[name], tip)
 
     def offer_undo(self, what: str) -> None:
         """Offer to undo the last action, `what` in words; "" where it cannot be."""

@@ -55,7 +55,7 @@ class Tick:
 class TimelineFacts:
     """What the strip shows from `start_ns` to `now_ns`; `samples` are (time_ns, messages per second), in order.
 
-    `peak_per_s` is the most in any one second, however fine the samples are. `head_ns` is the moment of the past that
+    `peak_per_s` is the highest of them. `head_ns` is the moment of the past that
     the window shows; None where it shows the present. `branch_ns` is where the session left another one.
     """
 

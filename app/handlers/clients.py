@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 
@@ -12,6 +13,7 @@ from app.actions import Command
 from app.answers import Answers
 from app.desk import Desk
 from app.forms import choices, client_names, free_name, group_names, name_error, open_form, queue_names, topic_names
+from app.history.series import of_actor
 from broker_core.lab.actions import (
     AddConsumer,
     AddProducer,
@@ -244,10 +246,13 @@ class ClientHandlers(QObject):
         waiting = next((actor.name for actor in actors.values() if actor.state == "blocked"), next(iter(actors), ""))
         chosen = producer or self._desk.selected("producer") or waiting
 
+        def sends(client: str) -> float:
+            per_s = self._desk.views.rates.of(of_actor(actors[client]), snapshot.time_ns) if client in actors else 0.0
+            return 0.0 if math.isnan(per_s) else per_s
+
         def now(values: Values) -> str:
-            actor = actors.get(values["client"])
-            per_s = 0.0 if actor is None else actor.rate_per_s
-            return tr("It sends {rate} messages/s at present. A limit of its target still holds.", rate=f"{per_s:,.1f}")
+            per_s = f"{sends(values['client']):,.1f}"
+            return tr("It sends {rate} messages/s at present. A limit of its target still holds.", rate=per_s)
 
         dialog = open_form(
             self._desk,
@@ -259,7 +264,7 @@ class ClientHandlers(QObject):
                     "rate",
                     tr("Rate"),
                     "decimal",
-                    max(0.1, round(actors[chosen].rate_per_s, 1)) if chosen in actors else 10,
+                    max(0.1, round(sends(chosen), 1)) if chosen in actors else 10,
                     most=100_000,
                     suffix=tr(" messages/s"),
                     none=tr("as its scenario says"),

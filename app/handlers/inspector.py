@@ -29,7 +29,7 @@ class InspectorHandlers(QObject):
         views, parts = desk.views, desk.window.parts
         self.answers = Answers(desk.player, self)
         message = MessageLookup(self.answers, desk.history, views.times, self)
-        lane = LaneLookup(desk.history, self)
+        lane = LaneLookup(desk.history, desk.views.rates, self)
         event = EventLookup(desk.history, views.times, self)
         views.lookups |= {"message": message, "lane": lane, "event": event, "rebalance": RebalanceLookup()}
         views.lookups["schema"] = SchemaLookup(lambda: views.versions.rows)

@@ -17,10 +17,9 @@ from broker_core.snapshots import Snapshot
 from widgets.words import tr
 
 PLAY_EVERY_MS = 40
-LEAD_NS = NS_PER_S
 
-#: A moment before, the moment, and the event it was asked for by.
-Seen = tuple[Snapshot | None, Snapshot, Event | None]
+#: A moment, and the event it was asked for by.
+Seen = tuple[Snapshot, Event | None]
 
 
 class Past(QObject):
@@ -38,8 +37,6 @@ class Past(QObject):
         self.film = film
         self.snapshot: Snapshot | None = None
         self.shown_event: Event | None = None
-        #: A moment shortly before a jump, for rates and trends to begin with; None where it was no jump.
-        self.before: Snapshot | None = None
         self.target_ns = 0
         self.speed = 0.0
         self._wish: Callable[[], Seen] | None = None
@@ -61,7 +58,7 @@ class Past(QObject):
         if self.playing:
             self._anchor = (time.perf_counter(), time_ns)
         film = self.film
-        self._ask(lambda: (film.at(max(0, time_ns - LEAD_NS)), film.at(time_ns), None))
+        self._ask(lambda: (film.at(time_ns), None))
 
     def step(self, events: int) -> None:
         """Go `events` on, or back where that is negative; nothing before the first."""
@@ -77,7 +74,7 @@ class Past(QObject):
 
         def look() -> Seen:
             found = list(film.events(seq, seq))
-            return None, film.after_event(seq), found[0] if found else None
+            return film.after_event(seq), found[0] if found else None
 
         self._ask(look)
 
@@ -110,7 +107,7 @@ class Past(QObject):
             self.pause()
         self.target_ns = min(due_ns, end_ns)
         film, time_ns = self.film, self.target_ns
-        self._ask(lambda: (None, film.at(time_ns), None))
+        self._ask(lambda: (film.at(time_ns), None))
 
     # -- getting there
 
@@ -137,7 +134,7 @@ class Past(QObject):
             return
         error = done.exception()
         if error is None:
-            self.before, self.snapshot, self.shown_event = done.result()
+            self.snapshot, self.shown_event = done.result()
             if self.shown_event is not None:
                 self.target_ns = self.snapshot.time_ns
             self.changed.emit()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,11 +20,12 @@ PAUSE_S = 0.002
 class Reading:
     """Hands every event of the session in `folder` to `sinks`, in order, from a thread of its own."""
 
-    def __init__(self, folder: Path, sinks: Sequence[Sink], expected: int) -> None:
-        """`expected` is how many events there are."""
+    def __init__(self, folder: Path, sinks: Sequence[Sink], expected: int, done: Callable[[], object]) -> None:
+        """`expected` is how many events there are; `done()` is called at the end, in the thread that reads."""
         self._folder = folder
         self._sinks = tuple(sinks)
         self._expected = max(1, expected)
+        self._done = done
         self._read = 0
         self._closing = False
         self._thread = threading.Thread(target=self._work, name="reading", daemon=True)
@@ -59,4 +60,5 @@ class Reading:
                     time.sleep(PAUSE_S)
         except (OSError, pa.ArrowException):
             # What cannot be read is said where the session is opened; what comes before is there.
-            return
+            pass
+        self._done()

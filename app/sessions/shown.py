@@ -8,10 +8,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 
 from app.history.ring import EventRing
+from app.history.series import SessionSeries
 from app.sessions.stored import StoredSession
 from app.sessions.travel import Travel
-from app.view_models.chart_feed import ChartFeed
 from app.view_models.hue_feed import HueFeed
+from app.view_models.latency_feed import LatencyFeed
 from app.view_models.ownership import OwnershipFeed
 from app.view_models.refusal_feed import RefusalFeed
 from app.view_models.timeline import TimelineFeed
@@ -29,8 +30,9 @@ class Feeds:
         self.events = EventRing()
         self.timeline = TimelineFeed()
         self.ownership = OwnershipFeed()
-        self.charts = ChartFeed()
         self.hues = HueFeed()
+        self.latencies = LatencyFeed()
+        self.series = SessionSeries()
         self.refusals = RefusalFeed()
 
     def all(self) -> tuple[Sink, ...]:
@@ -39,7 +41,7 @@ class Feeds:
 
     def gathering(self) -> tuple[Sink, ...]:
         """For a session that is read: its single events stay in its folder."""
-        return (self.timeline, self.ownership, self.charts, self.hues, self.refusals)
+        return (self.timeline, self.ownership, self.hues, self.latencies, self.refusals, self.series)
 
 
 class ShownSession(QObject):

@@ -54,11 +54,6 @@ class Travel(QObject):
         return past.snapshot if self.looking_back and past is not None else None
 
     @property
-    def before(self) -> Snapshot | None:
-        """A moment shortly before the one that was jumped to."""
-        return self._past.before if self.looking_back and self._past is not None else None
-
-    @property
     def shown_event(self) -> Event | None:
         """The event that it was sent to, where it was sent to one."""
         return self._past.shown_event if self.looking_back and self._past is not None else None

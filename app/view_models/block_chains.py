@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from app.history.series import of_actor
 from app.view_models.formats import duration, rate, session_time
 from app.view_models.gauges import gates, only_rate
+from app.view_models.rates import Rates
 from broker_core.clock import NS_PER_S
 from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
 from widgets.panels.block_chains import BlockChain, ChainLink
@@ -13,11 +15,11 @@ from widgets.words import tr
 STANDING = ("crashed", "paused")
 
 
-def block_chains(snapshot: Snapshot) -> tuple[BlockChain, ...]:
+def block_chains(snapshot: Snapshot, rates: Rates) -> tuple[BlockChain, ...]:
     """A chain for every producer that waits, the longest wait first."""
     found: list[tuple[int, BlockChain]] = []
     for gate, kind in gates(snapshot):
-        behind = _behind(snapshot, gate, kind)
+        behind = _behind(snapshot, gate, kind, rates)
         for producer, since_ns in gate.blocked:
             links = (ChainLink(producer, f"producer:{producer}"), *behind)
             since = tr(
@@ -29,7 +31,7 @@ def block_chains(snapshot: Snapshot) -> tuple[BlockChain, ...]:
     return tuple(chain for _, chain in sorted(found, key=lambda each: each[0]))
 
 
-def _behind(snapshot: Snapshot, gate: GateView, kind: str) -> list[ChainLink]:
+def _behind(snapshot: Snapshot, gate: GateView, kind: str, rates: Rates) -> list[ChainLink]:
     place = f"{kind}:{gate.target}"
     if only_rate(gate) or (gate.tokens is not None and gate.tokens < 1 and gate.depth < (gate.limit or 1 << 60)):
         per_s = rate(gate.rate_limit_per_s or 0)
@@ -37,14 +39,14 @@ def _behind(snapshot: Snapshot, gate: GateView, kind: str) -> list[ChainLink]:
     depth, limit = f"{gate.depth:,}", f"{gate.limit:,}" if gate.limit else tr("its limit")
     links = [ChainLink(tr("{name} is full: {depth} of {limit}", name=gate.target, depth=depth, limit=limit), place)]
     if kind == "queue":
-        slowest = _slowest_worker(snapshot, gate.target)
+        slowest = _slowest_worker(snapshot, gate.target, rates)
     else:
         group = next((each for each in snapshot.groups if each.name == gate.slowest), None)
         if gate.slowest:
             links.append(ChainLink(tr("slowest reader {name}", name=gate.slowest), f"group:{gate.slowest}"))
         slowest = None if group is None else _slowest_member(snapshot, group, gate.target)
     if slowest is not None:
-        links.append(ChainLink(_working(slowest), f"{slowest.role}:{slowest.name}"))
+        links.append(ChainLink(_working(slowest, rates.of(of_actor(slowest), snapshot.time_ns)), f"{slowest.role}:{slowest.name}"))
     return links
 
 
@@ -59,13 +61,17 @@ def _slowest_member(snapshot: Snapshot, group: GroupView, topic: str) -> ActorVi
     return next((actor for actor in snapshot.actors if actor.name == most), None)
 
 
-def _slowest_worker(snapshot: Snapshot, queue: str) -> ActorView | None:
+def _slowest_worker(snapshot: Snapshot, queue: str, rates: Rates) -> ActorView | None:
     workers = [
         actor
         for actor in snapshot.actors
         if actor.role == "worker" and actor.target == queue and _can_be_judged(actor, snapshot.time_ns)
     ]
-    return min(workers, key=lambda actor: (actor.state not in STANDING, actor.rate_per_s, actor.name), default=None)
+
+    def speed(actor: ActorView) -> tuple[bool, float, str]:
+        return actor.state not in STANDING, rates.of(of_actor(actor), snapshot.time_ns), actor.name
+
+    return min(workers, key=speed, default=None)
 
 
 def _can_be_judged(actor: ActorView, now_ns: int) -> bool:
@@ -73,7 +79,7 @@ def _can_be_judged(actor: ActorView, now_ns: int) -> bool:
     return actor.state in STANDING or actor.processed + actor.failed > 0 or now_ns - actor.since_ns >= NS_PER_S
 
 
-def _working(actor: ActorView) -> str:
+def _working(actor: ActorView, per_s: float) -> str:
     if actor.state in STANDING:
         return tr("{name} is {state}", name=actor.name, state=tr(actor.state))
-    return tr("{name} does {rate} messages/s", name=actor.name, rate=rate(actor.rate_per_s))
+    return tr("{name} does {rate} messages/s", name=actor.name, rate=rate(per_s))

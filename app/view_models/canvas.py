@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from app.history.series import Key, dead_lettered, delivered, of_actor, published
 from app.view_models.formats import count
 from app.view_models.gauges import gate_of, gate_state, only_rate, producer_state
 from app.view_models.group_lag import lag_of
 from app.view_models.lasting import marks
-from app.view_models.offsets import LagTrend
+from app.view_models.lag_trend import lag_trend
 from app.view_models.owners import Owners
 from app.view_models.rates import Rates
 from broker_core.snapshots import ActorView, GateView, GroupView, OffsetView, QueueView, Snapshot, TopicView
@@ -30,12 +31,11 @@ REBALANCING = frozenset({"Preparing rebalance", "Completing rebalance"})
 
 
 class CanvasModel:
-    """Snapshots in, pictures out; remembers counters, so that rates and trends can be said."""
+    """Snapshots in, pictures out; rates and trends are those of their moments."""
 
-    def __init__(self, owners: Owners) -> None:
+    def __init__(self, owners: Owners, rates: Rates) -> None:
         self._owners = owners
-        self._rates = Rates()
-        self._trends: dict[str, LagTrend] = {}
+        self._rates = rates
         self._now_ns = -1
         self._marks: dict[str, str] = {}
 
@@ -67,14 +67,14 @@ class CanvasModel:
             notice=tr("This broker is empty: create a topic or a queue (menu Broker), or open another scenario."),
         )
 
-    def _rate(self, name: str, counter: int) -> float:
-        return self._rates.meet(name, self._now_ns, counter)
+    def _rate(self, key: Key) -> float:
+        return self._rates.of(key, self._now_ns)
 
     def _producer(self, actor: ActorView) -> ProducerCard:
         return ProducerCard(
             actor.name,
             producer_state(actor),
-            actor.rate_per_s,
+            self._rate(of_actor(actor)),
             refused=actor.failed,
             detail=tr("{processed:,} published to {target}", processed=actor.processed, target=actor.target),
         )
@@ -103,7 +103,7 @@ class CanvasModel:
         return TopicBox(
             topic.name,
             lanes,
-            self._rate(f"topic {topic.name}", topic.published),
+            self._rate(published(topic.name)),
             self._place_state(topic.name, topic.gate),
             detail=tr("{published:,} messages", published=topic.published)
             + _gate_detail(topic.gate)
@@ -131,13 +131,12 @@ class CanvasModel:
         names = [actor.name for actor in readers if actor.target == group.name or actor.name in counts]
         names += [name for name in counts if name not in actors]
         lag = lag_of(group)
-        trend = self._trends.setdefault(group.name, LagTrend()).meet(self._now_ns, lag)
         return GroupBox(
             group.name,
             group.state,
             group.generation,
             lag,
-            trend,
+            lag_trend(self._rates, self._now_ns, group.name).word,
             tuple(self._consumer(name, actors.get(name), counts.get(name, 0)) for name in names),
             detail=tr(
                 "{assignor} assignor, reads {topics}",
@@ -154,7 +153,7 @@ class CanvasModel:
             max(0, self._owners.hue(name)),
             self._owners.letter(name),
             partitions,
-            actor.rate_per_s if actor is not None else 0.0,
+            self._rate(of_actor(actor)) if actor is not None else 0.0,
             note=self._marks.get(name, ""),
             detail=tr("{processed:,} processed", processed=processed)
             + (tr(", {failed:,} failed", failed=actor.failed) if actor is not None and actor.failed else ""),
@@ -171,7 +170,7 @@ class CanvasModel:
                 actor.state,
                 max(0, self._owners.hue(actor.name)),
                 self._owners.letter(actor.name),
-                actor.rate_per_s,
+                self._rate(of_actor(actor)),
                 note=self._marks.get(actor.name) or _holding(held.get(actor.name, [])),
                 detail=tr("{processed:,} processed, {failed:,} failed", processed=actor.processed, failed=actor.failed),
             )
@@ -195,7 +194,7 @@ class CanvasModel:
                 for lease in urgent
             ),
             workers,
-            self._rate(f"queue {queue.name}", queue.acknowledged),
+            self._rate(delivered(queue.name)),
             self._place_state(queue.name, queue.gate),
             detail=tr(
                 "{acknowledged:,} acknowledged, {redelivered:,} redelivered",
@@ -222,17 +221,16 @@ class CanvasModel:
         ]
         for group in snapshot.groups:
             for name in group.topics:
-                ends = sum(at.committed or 0 for at in group.offsets if at.topic == name)
-                rate = self._rate(f"link {group.name} {name}", ends)
                 if name in queue_names:
                     continue
+                rate = self._rate(delivered(group.name, name))
                 stopped = group.state in REBALANCING
                 reason = tr("{name} is rebalancing", name=group.name) if stopped else ""
                 links.append(Link(f"topic:{name}", f"group:{group.name}", "consume", rate, stopped, reason))
         for queue in snapshot.queues:
-            taken = self._rate(f"queue {queue.name}", queue.acknowledged)
+            taken = self._rate(delivered(queue.name))
             links.append(Link(f"queue:{queue.name}", f"workers:{queue.name}", "queue", taken))
-            died = self._rate(f"dead {queue.name}", queue.dead_lettered)
+            died = self._rate(dead_lettered(queue.name))
             links.append(Link(f"queue:{queue.name}", f"dlq:{queue.name}", "dead-letter", died))
         return tuple(links)
 
@@ -247,7 +245,8 @@ class CanvasModel:
         elif gate is not None and gate.slowest:
             reason += tr(": {slowest} is behind", slowest=gate.slowest)
         reason = reason if blocked else ""
-        return Link(f"producer:{actor.name}", f"{into}:{actor.target}", "publish", actor.rate_per_s, blocked, reason)
+        rate = self._rate(of_actor(actor))
+        return Link(f"producer:{actor.name}", f"{into}:{actor.target}", "publish", rate, blocked, reason)
 
 
 def _holding(offsets: list[int]) -> str:

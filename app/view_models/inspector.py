@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from app.history.series import Key, delivered, of_actor, published
 from app.view_models.formats import NOT_APPLICABLE, count, duration, rate, session_time
 from app.view_models.gauges import gate_of, gate_state, gauge_facts, only_rate, producer_state
 from app.view_models.group_lag import lag_of
 from app.view_models.lasting import left_of, state_of
+from app.view_models.rates import Rates
 from broker_core.clock import ns_from_ms
 from broker_core.lab.scenario import Scenario
 from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
@@ -22,13 +24,13 @@ Section = tuple[str, Facts]
 LISTED = 50
 
 
-def inspector_facts(snapshot: Snapshot, selected: str) -> InspectorFacts | None:
+def inspector_facts(snapshot: Snapshot, selected: str, rates: Rates) -> InspectorFacts | None:
     """Facts of the thing with an id of the canvas ("consumer:indexer-1"); None where it is not there (any more)."""
     kind, _, name = selected.partition(":")
     if selected == "bench":
         return _bench(snapshot)
     maker = _MAKERS.get(kind)
-    facts = maker(snapshot, name) if maker is not None else None
+    facts = maker(snapshot, name, rates) if maker is not None else None
     lasting = tuple(
         (state_of(fault), f"{fault.what} ({left_of(fault, snapshot.time_ns)})", _at(fault.since_ns))
         for fault in snapshot.faults
@@ -41,17 +43,23 @@ def _actor(snapshot: Snapshot, name: str) -> ActorView | None:
     return next((actor for actor in snapshot.actors if actor.name == name), None)
 
 
-def _work(actor: ActorView, verb: str, now_ns: int, failed: str = "") -> Facts:
+def _work(actor: ActorView, verb: str, now_ns: int, rates: Rates, failed: str = "") -> Facts:
     return (
         (verb, tr("{count} messages", count=count(actor.processed))),
         (failed or tr("Failed"), tr("{count} messages", count=count(actor.failed))),
-        (tr("Rate"), tr("{rate} messages/s", rate=rate(actor.rate_per_s))),
+        _rate(tr("Rate"), of_actor(actor), now_ns, rates),
         (
             tr("In this state"),
             tr("{time}, since {since}", time=duration(now_ns - actor.since_ns), since=session_time(actor.since_ns)),
             _at(actor.since_ns),
         ),
     )
+
+
+def _rate(label: str, key: Key, now_ns: int, rates: Rates) -> Fact:
+    start_ns, end_ns = rates.series.window_ns(now_ns)
+    words = tr("{rate} messages/s, mean of {time}", rate=rate(rates.of(key, now_ns)), time=duration(end_ns - start_ns))
+    return (label, words)
 
 
 def _at(time_ns: int) -> str:
@@ -91,7 +99,7 @@ def _gate(gate: GateView | None, kind: str, now_ns: int) -> tuple[Section, ...]:
     return ((tr("Backpressure"), tuple(rows)),)
 
 
-def _producer(snapshot: Snapshot, name: str) -> InspectorFacts | None:
+def _producer(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None:
     actor = _actor(snapshot, name)
     if actor is None:
         return None
@@ -112,11 +120,11 @@ def _producer(snapshot: Snapshot, name: str) -> InspectorFacts | None:
     to = _linked(tr("Publishes to"), actor.target or tr("nothing"), _target(snapshot, actor.target))
     linger = tr("{time} for more to send together", time=duration(ns_from_ms(actor.linger_ms)))
     waits += [(tr("Lingers"), linger)] if actor.linger_ms else []
-    rows = (to, *waits, *_work(actor, tr("Published"), snapshot.time_ns, tr("Refused")))
+    rows = (to, *waits, *_work(actor, tr("Published"), snapshot.time_ns, rates, tr("Refused")))
     return InspectorFacts(tr("Producer"), name, producer_state(actor), (("", rows),))
 
 
-def _consumer(snapshot: Snapshot, name: str) -> InspectorFacts | None:
+def _consumer(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None:
     actor = _actor(snapshot, name)
     seats = [(group, member) for group in snapshot.groups for member in group.members if member.client == name]
     if actor is None and not seats:
@@ -128,7 +136,7 @@ def _consumer(snapshot: Snapshot, name: str) -> InspectorFacts | None:
                 "",
                 (
                     _linked(tr("Group"), actor.target or tr("none, on the bench"), _target(snapshot, actor.target)),
-                    *_work(actor, tr("Processed"), snapshot.time_ns),
+                    *_work(actor, tr("Processed"), snapshot.time_ns, rates),
                 ),
             )
         )
@@ -161,7 +169,7 @@ def _consumer(snapshot: Snapshot, name: str) -> InspectorFacts | None:
     return InspectorFacts(tr("Consumer"), name, actor.state if actor is not None else "", tuple(sections))
 
 
-def _worker(snapshot: Snapshot, name: str) -> InspectorFacts | None:
+def _worker(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None:
     actor = _actor(snapshot, name)
     if actor is None:
         return None
@@ -184,7 +192,7 @@ def _worker(snapshot: Snapshot, name: str) -> InspectorFacts | None:
             "",
             (
                 _linked(tr("Queue"), actor.target or tr("none"), _target(snapshot, actor.target)),
-                *_work(actor, tr("Processed"), snapshot.time_ns),
+                *_work(actor, tr("Processed"), snapshot.time_ns, rates),
             ),
         )
     ]
@@ -193,7 +201,7 @@ def _worker(snapshot: Snapshot, name: str) -> InspectorFacts | None:
     return InspectorFacts(tr("Worker"), name, actor.state, tuple(sections))
 
 
-def _topic(snapshot: Snapshot, name: str) -> InspectorFacts | None:
+def _topic(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None:
     topic = next((one for one in snapshot.topics if one.name == name), None)
     if topic is None:
         return None
@@ -207,6 +215,7 @@ def _topic(snapshot: Snapshot, name: str) -> InspectorFacts | None:
             tr("Published"),
             tr("{count} messages, {size}", count=count(topic.published), size=byte_size(topic.published_bytes)),
         ),
+        _rate(tr("Rate"), published(name), snapshot.time_ns, rates),
         (tr("Stored"), byte_size(sum(part.size_bytes for part in topic.partitions))),
         *readers,
     )
@@ -225,7 +234,7 @@ def _topic(snapshot: Snapshot, name: str) -> InspectorFacts | None:
     return InspectorFacts(tr("Topic"), name, gate_state(topic.gate), sections)
 
 
-def _lane(snapshot: Snapshot, name: str) -> InspectorFacts | None:
+def _lane(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None:
     topic_name, _, number = name.rpartition("/")
     parts = [
         part
@@ -276,7 +285,7 @@ def _lane(snapshot: Snapshot, name: str) -> InspectorFacts | None:
     return InspectorFacts(tr("Partition"), name, "", tuple(sections))
 
 
-def _group(snapshot: Snapshot, name: str) -> InspectorFacts | None:
+def _group(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None:
     group = next((one for one in snapshot.groups if one.name == name), None)
     if group is None:
         return None
@@ -317,7 +326,7 @@ def _members(group: GroupView) -> Section:
     return (tr("Members ({count})", count=len(group.members)), rows)
 
 
-def _queue(snapshot: Snapshot, name: str) -> InspectorFacts | None:
+def _queue(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None:
     queue = next((one for one in snapshot.queues if one.name == name), None)
     if queue is None:
         return None
@@ -328,6 +337,7 @@ def _queue(snapshot: Snapshot, name: str) -> InspectorFacts | None:
         (tr("Dead letters"), tr("{count:,} messages", count=queue.dead)),
     )
     so_far = (
+        _rate(tr("Delivered"), delivered(name), snapshot.time_ns, rates),
         (tr("Acknowledged"), tr("{count:,} messages", count=queue.acknowledged)),
         (tr("Redelivered"), tr("{count:,} times", count=queue.redelivered)),
         (tr("Dead-lettered"), tr("{count:,} messages", count=queue.dead_lettered)),
@@ -356,7 +366,7 @@ def _bench(snapshot: Snapshot) -> InspectorFacts:
     return InspectorFacts(tr("Bench"), tr("Bench"), "", ((tr("Consumers"), rows),))
 
 
-_MAKERS: dict[str, Callable[[Snapshot, str], InspectorFacts | None]] = {
+_MAKERS: dict[str, Callable[[Snapshot, str, Rates], InspectorFacts | None]] = {
     "producer": _producer,
     "consumer": _consumer,
     "worker": _worker,

@@ -14,6 +14,7 @@ from app.view_models.event_words import about, kind_word, place_text
 from app.view_models.formats import Times, plain_text, session_time
 from app.view_models.inspector import inspector_facts
 from app.view_models.message_facts import Present, client_id, look_at, message_facts
+from app.view_models.rates import Rates
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event
 from broker_core.snapshots import RebalanceView, Snapshot
@@ -103,9 +104,9 @@ class LaneLookup(QObject):
 
     changed = Signal()
 
-    def __init__(self, history: History, parent: QObject | None = None) -> None:
+    def __init__(self, history: History, rates: Rates, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._history = history
+        self._history, self._rates = history, rates
         self.restart()
 
     def restart(self) -> None:
@@ -116,7 +117,7 @@ class LaneLookup(QObject):
 
     def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
         """Offsets and readers, then the hottest keys."""
-        facts = inspector_facts(snapshot, f"lane:{name}")
+        facts = inspector_facts(snapshot, f"lane:{name}", self._rates)
         topic, _, number = name.rpartition("/")
         if facts is None or not number.isdecimal():
             return facts

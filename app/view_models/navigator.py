@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from app.history.series import Key, dead, depth, of_actor, published
+from app.history.series import lag as lag_key
 from app.view_models.formats import count, rate
 from app.view_models.gauges import gate_state, producer_state
 from app.view_models.group_lag import lag_of
 from app.view_models.lasting import lasting_words, left_of, state_of
 from app.view_models.rates import Rates
-from broker_core.clock import NS_PER_S
 from broker_core.snapshots import ActorView, FaultView, GroupView, QueueView, Snapshot, TopicView
 from filter_language import Field, Fields, FilterError, parse
 from widgets.navigator import NavRow, NavSection
 from widgets.words import tr
 
-SAMPLES = 30
-SAMPLE_NS = NS_PER_S // 2
 # Of a topic or queue that nothing limits.
 OPEN = "Open"
 # Actors in these states are not as the scenario means them to be.
@@ -37,47 +35,18 @@ FIELDS = Fields(
 )
 
 
-class Sparks:
-    """The latest values of many names, one every half second of session time."""
-
-    def __init__(self) -> None:
-        self._series: dict[str, deque[float]] = {}
-        self._sampled_ns = -SAMPLE_NS
-        self._due = False
-
-    def begin(self, now_ns: int) -> None:
-        """A look at `now_ns` begins; a clock that ran back starts anew."""
-        if now_ns < self._sampled_ns:
-            self._series.clear()
-            self._sampled_ns = -SAMPLE_NS
-        self._due = now_ns - self._sampled_ns >= SAMPLE_NS
-        if self._due:
-            self._sampled_ns = now_ns
-
-    def meet(self, name: str, value: float) -> tuple[float, ...]:
-        """The values so far, with `value` where one is due."""
-        series = self._series.setdefault(name, deque(maxlen=SAMPLES))
-        if self._due:
-            series.append(value)
-        return tuple(series)
-
-
 class NavigatorModel:
     """Snapshots in, sections out. `more` gives further sections, such as bookmarks.
 
     `dimmed` are the ids of what does not fit the filter.
     """
 
-    def __init__(self, more: Callable[[], Sequence[NavSection]] = tuple) -> None:
-        self._rates = Rates()
-        self._sparks = Sparks()
+    def __init__(self, rates: Rates, more: Callable[[], Sequence[NavSection]] = tuple) -> None:
+        self._rates = rates
+        self._now_ns = 0
         self._more = more
         self._filter = parse("")
         self.dimmed: frozenset[str] = frozenset()
-
-    def restart(self) -> None:
-        """Another session begins; the filter stays."""
-        self._rates, self._sparks = Rates(), Sparks()
 
     def set_filter(self, text: str) -> str:
         """Show only what fits; the sentence of what is wrong with `text`, where the filter before stays."""
@@ -89,11 +58,11 @@ class NavigatorModel:
 
     def meet(self, snapshot: Snapshot) -> tuple[NavSection, ...]:
         """The sections at the time of a snapshot."""
-        self._sparks.begin(snapshot.time_ns)
+        self._now_ns = snapshot.time_ns
         queues = {queue.name for queue in snapshot.queues}
         fits = self._fits
         topics = tuple(
-            fits(self._topic(topic, snapshot.time_ns), lag=None)
+            fits(self._topic(topic), lag=None)
             for topic in snapshot.topics
             if topic.name not in queues
         )
@@ -127,44 +96,45 @@ class NavigatorModel:
         if self._filter.takes_all:
             return row
         kind = row.id.partition(":")[0]
-        asked = {"kind": kind, "name": row.name, "state": row.state, "target": row.tip, **facts}
+        asked = {"kind": kind, "name": row.name, "state": row.state, "target": "", **facts}
         return row if self._filter.matches(asked) else replace(row, hidden=True)
 
-    def _topic(self, topic: TopicView, now_ns: int) -> NavRow:
-        return self._flowing(f"topic:{topic.name}", topic.name, gate_state(topic.gate) or OPEN, now_ns, topic.published)
+    def _topic(self, topic: TopicView) -> NavRow:
+        key, now_ns = published(topic.name), self._now_ns
+        figure = f"{rate(self._rates.of(key, now_ns))}/s"
+        series = self._rates.spark(key, now_ns)
+        state = gate_state(topic.gate) or OPEN
+        return NavRow(f"topic:{topic.name}", topic.name, state, figure, series, tip=self._rates.window_words(now_ns))
 
     def _client(self, actor: ActorView) -> NavRow:
-        return self._fits(self._actor(actor), rate=actor.rate_per_s)
-
-    def _flowing(self, item_id: str, name: str, state: str, now_ns: int, counter: int) -> NavRow:
-        per_s = self._rates.meet(item_id, now_ns, counter)
-        return NavRow(item_id, name, state, f"{rate(per_s)}/s", self._sparks.meet(item_id, per_s))
-
-    def _actor(self, actor: ActorView) -> NavRow:
         kind = actor.role if actor.role in {"producer", "consumer"} else "worker"
-        item_id = f"{kind}:{actor.name}"
-        series = self._sparks.meet(item_id, actor.rate_per_s)
-        state = producer_state(actor)
-        return NavRow(item_id, actor.name, state, f"{rate(actor.rate_per_s)}/s", series, tip=actor.target)
+        key, now_ns = of_actor(actor), self._now_ns
+        per_s = self._rates.of(key, now_ns)
+        row = NavRow(
+            f"{kind}:{actor.name}",
+            actor.name,
+            producer_state(actor),
+            f"{rate(per_s)}/s",
+            self._rates.spark(key, now_ns),
+            tip="\n".join(part for part in (actor.target, self._rates.window_words(now_ns)) if part),
+        )
+        return self._fits(row, rate=per_s, target=actor.target)
+
+    def _level(self, key: Key) -> tuple[float, ...]:
+        return self._rates.spark(key, self._now_ns, level=True)
 
     def _group(self, group: GroupView) -> NavRow:
-        lag = lag_of(group)
-        item_id = f"group:{group.name}"
-        series = self._sparks.meet(item_id, lag or 0)
-        return NavRow(item_id, group.name, group.state, tr("lag {lag}", lag=count(lag)), series)
+        figure = tr("lag {lag}", lag=count(lag_of(group)))
+        return NavRow(f"group:{group.name}", group.name, group.state, figure, self._level(lag_key(group.name)))
 
     def _queue(self, queue: QueueView) -> NavRow:
-        item_id = f"queue:{queue.name}"
-        depth = queue.ready + queue.delayed
         state = gate_state(queue.gate) or OPEN
-        return NavRow(
-            item_id, queue.name, state, tr("{count} ready", count=f"{queue.ready:,}"), self._sparks.meet(item_id, depth)
-        )
+        ready = tr("{count} ready", count=f"{queue.ready:,}")
+        return NavRow(f"queue:{queue.name}", queue.name, state, ready, self._level(depth(queue.name)))
 
     def _bin(self, queue: QueueView) -> NavRow:
-        item_id = f"dlq:{queue.name}"
         state = "Dead letter" if queue.dead else "Empty"
-        return NavRow(item_id, queue.name, state, f"{queue.dead:,}", self._sparks.meet(item_id, queue.dead))
+        return NavRow(f"dlq:{queue.name}", queue.name, state, f"{queue.dead:,}", self._level(dead(queue.name)))
 
 
 def _lasting(fault: FaultView, snapshot: Snapshot) -> NavRow:

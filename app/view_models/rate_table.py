@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
+from app.history.series import of_actor, published, stored_bytes
 from app.view_models.columns import Column
-from app.view_models.formats import count, duration, rate
+from app.view_models.formats import byte_rate, count, duration, rate
 from app.view_models.gauges import producer_state
 from app.view_models.rates import Rates
 from app.view_models.table import TableModel
@@ -44,15 +45,23 @@ def _verdict(row: RateRow) -> str:
 class RateTable(TableModel[RateRow]):
     """Topics first, then who publishes, then who reads, the furthest behind on top."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        self._rates = Rates()
+    def __init__(self, rates: Rates, parent: QObject | None = None) -> None:
+        self._rates = rates
         columns = (
             Column[RateRow](tr("Name"), lambda row: row.name),
             Column[RateRow](tr("Kind"), lambda row: tr(row.kind)),
-            Column[RateRow](tr("Messages/s"), lambda row: rate(row.per_s), lambda row: row.per_s, numeric=True),
+            Column[RateRow](
+                tr("Messages/s"),
+                lambda row: rate(row.per_s),
+                lambda row: row.per_s,
+                numeric=True,
+                about=tr(
+                    "Published to a topic, published by a producer, handed to a consumer or worker: the mean of 2 s."
+                ),
+            ),
             Column[RateRow](
                 tr("Bytes/s"),
-                lambda row: "" if row.bytes_per_s is None else f"{byte_size(round(row.bytes_per_s))}",
+                lambda row: "" if row.bytes_per_s is None else byte_rate(row.bytes_per_s),
                 lambda row: row.bytes_per_s or 0.0,
                 numeric=True,
             ),
@@ -72,20 +81,9 @@ class RateTable(TableModel[RateRow]):
         )
         super().__init__(columns, key=lambda row: (row.kind, row.name), parent=parent)
 
-    def restart(self) -> None:
-        """Another session begins: its counters start at 0."""
-        self._rates = Rates()
-
-    def meet(self, snapshot: Snapshot) -> None:
-        """One more look at the counters: a rate needs two, so they are taken whether the table is seen or not."""
-        now_ns, meet = snapshot.time_ns, self._rates.meet
-        for topic in snapshot.topics:
-            meet(("messages", topic.name), now_ns, topic.published)
-            meet(("bytes", topic.name), now_ns, topic.published_bytes)
-
     def set_snapshot(self, snapshot: Snapshot) -> None:
-        """The rates over the last second of session time."""
-        rows = [self._topic(snapshot, topic.name, topic.published, topic.published_bytes) for topic in snapshot.topics]
+        """The rates of its moment."""
+        rows = [self._topic(topic.name, snapshot.time_ns) for topic in snapshot.topics]
         readers = [self._actor(snapshot, actor) for actor in snapshot.actors if actor.role != "producer"]
         readers.sort(key=lambda row: (-(row.behind_ns or 0), -(row.behind or 0), row.name))
         # Who has just taken its first message has kept nothing waiting yet.
@@ -94,16 +92,14 @@ class RateTable(TableModel[RateRow]):
         rows += [self._actor(snapshot, actor) for actor in snapshot.actors if actor.role == "producer"]
         self.set_rows(tuple(rows + readers))
 
-    def _topic(self, snapshot: Snapshot, name: str, published: int, size_bytes: int) -> RateRow:
-        now_ns = snapshot.time_ns
-        per_s = self._rates.meet(("messages", name), now_ns, published)
-        return RateRow(
-            "topic", name, "", per_s, self._rates.meet(("bytes", name), now_ns, size_bytes), None, None, False
-        )
+    def _topic(self, name: str, now_ns: int) -> RateRow:
+        per_s, bytes_per_s = (self._rates.of(key, now_ns) for key in (published(name), stored_bytes(name)))
+        return RateRow("topic", name, "", per_s, bytes_per_s, None, None, False)
 
     def _actor(self, snapshot: Snapshot, actor: ActorView) -> RateRow:
         behind, behind_ns = behind_of(snapshot, actor)
-        return RateRow(actor.role, actor.name, producer_state(actor), actor.rate_per_s, None, behind, behind_ns, False)
+        per_s = self._rates.of(of_actor(actor), snapshot.time_ns)
+        return RateRow(actor.role, actor.name, producer_state(actor), per_s, None, behind, behind_ns, False)
 
 
 def behind_of(snapshot: Snapshot, actor: ActorView) -> tuple[int | None, int | None]:

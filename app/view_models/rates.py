@@ -1,31 +1,51 @@
-"""Rates from counters that only grow: how many a second of session time."""
+"""Rates and trends of the moment that is shown. One source for all of the window: the series of the session."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Hashable
+import math
 
-WINDOW_NS = 1_000_000_000
-_SAMPLE_NS = 50_000_000
+from app.history.series import Key, SessionSeries
+from app.view_models.formats import session_time
+from broker_core.clock import NS_PER_S
+from widgets.words import tr
+
+SPARKS = 30
+SPARK_NS = NS_PER_S // 2
+TREND_NS = 2 * NS_PER_S
 
 
 class Rates:
-    """Remembers counters for about a second of session time."""
+    """Every figure is one of a session and a moment: nothing is remembered between two looks."""
 
-    def __init__(self, window_ns: int = WINDOW_NS) -> None:
-        self._window_ns = window_ns
-        self._samples: dict[Hashable, deque[tuple[int, int]]] = {}
+    def __init__(self) -> None:
+        self.series = SessionSeries()
 
-    def meet(self, name: Hashable, time_ns: int, counter: int) -> float:
-        """The rate of a counter after one more look; 0 until there are two. A clock that runs back starts anew."""
-        samples = self._samples.setdefault(name, deque())
-        if samples and (time_ns < samples[-1][0] or counter < samples[-1][1]):
-            samples.clear()
-        if not samples or time_ns - samples[-1][0] >= _SAMPLE_NS:
-            samples.append((time_ns, counter))
-        # One sample beyond the window stays, so that the window is always covered.
-        while len(samples) > 2 and samples[1][0] <= time_ns - self._window_ns:
-            samples.popleft()
-        first_ns, first = samples[0]
-        last_ns, last = (time_ns, counter) if time_ns > first_ns else samples[-1]
-        return (last - first) * 1e9 / (last_ns - first_ns) if last_ns > first_ns else 0.0
+    def follow(self, series: SessionSeries) -> None:
+        """Another session."""
+        self.series = series
+
+    def of(self, key: Key, time_ns: int) -> float:
+        """How many a second, as the mean over the last two; NaN while a recording has not been read so far."""
+        return self.series.rate(key, time_ns)
+
+    def spark(self, key: Key, time_ns: int, *, level: bool = False) -> tuple[float, ...]:
+        """The rates, or the levels, of the fifteen seconds before; those that are known."""
+        every = max(1, SPARK_NS // self.series.grid_ns)
+        line = self.series.line(time_ns)
+        lines = [at for at in range(line - (SPARKS - 1) * every, line + 1, every) if at >= 0]
+        values = self.series.values(key, lines) if level else self.series.rates(key, lines)
+        return tuple(value for value in values if not math.isnan(value))
+
+    def levels(self, key: Key, time_ns: int) -> list[tuple[int, float]]:
+        """(ns, level) over the last two seconds, oldest first, as far back as it is known without a gap."""
+        line, grid_ns = self.series.line(time_ns), self.series.grid_ns
+        lines = range(max(0, line - TREND_NS // grid_ns), line + 1)
+        known: list[tuple[int, float]] = []
+        for at, value in zip(lines, self.series.values(key, lines), strict=True):
+            known = [*known, (at * grid_ns, value)] if not math.isnan(value) else []
+        return known
+
+    def window_words(self, time_ns: int) -> str:
+        """Over which time the rates of a moment are counted."""
+        start_ns, end_ns = self.series.window_ns(time_ns)
+        return tr("Rates are the mean of {start} to {end}.", start=session_time(start_ns), end=session_time(end_ns))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.frames import FrameFigures
+from app.history.series import ALL_PUBLISHED
 from app.view_models.formats import rate
 from app.view_models.rates import Rates
 from broker_core.snapshots import Snapshot
@@ -14,19 +15,21 @@ from widgets.words import tr
 class StatusModel:
     """Puts a snapshot, and what only the workbench knows, into the words of the status bar."""
 
-    def __init__(self) -> None:
-        self._rates = Rates()
+    def __init__(self, rates: Rates) -> None:
+        self._rates = rates
         self.seed: int | None = None
         self.recording_bytes: int | None = None
         self.frames: FrameFigures | None = None
 
     def meet(self, snapshot: Snapshot) -> StatusFacts:
         """The facts after one more snapshot."""
-        per_s = self._rates.meet("published", snapshot.time_ns, snapshot.totals.published)
+        per_s = self._rates.of(ALL_PUBLISHED, snapshot.time_ns)
+        window = self._rates.window_words(snapshot.time_ns)
         in_flight = sum(queue.in_flight for queue in snapshot.queues)
         return StatusFacts(
             seed="" if self.seed is None else tr("Seed {seed}", seed=self.seed),
             rate=tr("{rate} messages/s", rate=rate(per_s)),
+            rate_tip=f"{tr('Messages published in each session second.')}\n{window}",
             in_flight=tr("{count:,} in flight", count=in_flight),
             recording=""
             if self.recording_bytes is None

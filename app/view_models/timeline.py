@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+from app.history.series import ALL_PUBLISHED
+from app.view_models.rates import Rates
 from app.view_models.timeline_spans import TimelineSpans
-from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.snapshots import Snapshot
 from widgets.timeline import Tick, TimelineFacts
 from widgets.words import mark, tr
 
-BINS_MAX = 600
+SAMPLES_MAX = 600
 TICKS_MAX = 300
-FIRST_BIN_NS = NS_PER_S // 4
 
 # Kind of event: kind of tick, and what the tick says of `count` of them.
 _TICKS: dict[EventKind, tuple[str, str]] = {
@@ -51,11 +52,6 @@ class TimelineFeed:
 
     def __init__(self) -> None:
         self.last: Event | None = None
-        self.bin_ns = FIRST_BIN_NS
-        self.bins: list[int] = []
-        self.peak_per_s = 0
-        self._second = 0
-        self._in_second = 0
         self._marks: list[_Mark] = []
         self._newest: dict[EventKind, _Mark] = {}
         self._gap_ns = 0
@@ -64,30 +60,10 @@ class TimelineFeed:
     def __call__(self, event: Event) -> None:
         """Take one event."""
         self.last = event
-        if event.kind is EventKind.PUBLISHED:
-            self._published(event)
-        elif event.kind in _TICKS:
+        if event.kind in _TICKS:
             self._mark(event)
         else:
             self.spans(event)
-
-    def _published(self, event: Event) -> None:
-        second, place = event.time_ns // NS_PER_S, event.time_ns // self.bin_ns
-        if second != self._second:
-            self._second, self._in_second = second, 0
-        self._in_second += event.count
-        self.peak_per_s = max(self.peak_per_s, self._in_second)
-        if place >= len(self.bins):
-            if place >= BINS_MAX:
-                self._halve(event.time_ns)
-                place = event.time_ns // self.bin_ns
-            self.bins.extend([0] * (place + 1 - len(self.bins)))
-        self.bins[place] += event.count
-
-    def _halve(self, time_ns: int) -> None:
-        while time_ns // self.bin_ns >= BINS_MAX:
-            self.bin_ns *= 2
-            self.bins = [sum(self.bins[at : at + 2]) for at in range(0, len(self.bins), 2)]
 
     def _mark(self, event: Event) -> None:
         count = max(1, event.count)
@@ -121,17 +97,12 @@ class TimelineFeed:
         """The marks, in order."""
         return tuple(mark.tick() for mark in tuple(self._marks))
 
-    def samples(self) -> tuple[tuple[int, float], ...]:
-        """(time in ns, messages a second): the middle of each bin that is over."""
-        bins, bin_ns = tuple(self.bins), self.bin_ns
-        per_s = NS_PER_S / bin_ns
-        return tuple((at * bin_ns + bin_ns // 2, count * per_s) for at, count in enumerate(bins))
-
 
 class TimelineModel:
     """A feed, and where in the session the window looks, as the strip shows them."""
 
-    def __init__(self) -> None:
+    def __init__(self, rates: Rates) -> None:
+        self._rates = rates
         self._feed = TimelineFeed()
         self._end_ns: int | None = None
         self._looking_back = False
@@ -156,10 +127,21 @@ class TimelineModel:
         return TimelineFacts(
             start_ns=0,
             now_ns=end_ns,
-            samples=tuple(sample for sample in feed.samples() if sample[0] <= end_ns),
-            peak_per_s=feed.peak_per_s,
+            samples=(samples := self._samples(end_ns)),
+            peak_per_s=round(max((per_s for _ns, per_s in samples), default=0)),
             bands=feed.spans.bands(end_ns),
             ticks=(*feed.ticks(), *marks),
             head_ns=snapshot.time_ns if self._looking_back else None,
             branch_ns=self.branch_ns,
+        )
+
+    def _samples(self, end_ns: int) -> tuple[tuple[int, float], ...]:
+        """(ns, messages published a second), where it is known."""
+        series = self._rates.series
+        end = series.line(end_ns)
+        step = max(1, -(-end // SAMPLES_MAX))
+        lines = range(0, end + 1, step)
+        rates = series.rates(ALL_PUBLISHED, lines, step)
+        return tuple(
+            (line * series.grid_ns, per_s) for line, per_s in zip(lines, rates, strict=True) if not math.isnan(per_s)
         )

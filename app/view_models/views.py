@@ -34,6 +34,7 @@ from app.view_models.offsets import OffsetsModel
 from app.view_models.owners import Owners
 from app.view_models.ownership import OwnershipModel
 from app.view_models.rate_table import RateTable
+from app.view_models.rates import Rates
 from app.view_models.rebalances import RebalanceCards
 from app.view_models.redriven import RedrivenModel
 from app.view_models.reports import ReportsFeed, ReportsModel
@@ -79,14 +80,15 @@ class Views(QObject):
         super().__init__(parent)
         self.owners = Owners()
         self.times = Times()
+        self.rates = Rates()
         self.ownership = OwnershipModel(self.owners, self)
         self.assignments = AssignmentsModel(self.owners, self.times, self)
-        self.offsets = OffsetsModel(self.owners, self)
+        self.offsets = OffsetsModel(self.owners, self.rates, self)
         self.in_flight = InFlightModel(self.owners, self.times, self)
         self.dead_letters = DeadLettersModel(self.times, self)
         self.redriven = RedrivenModel(self.times, self)
         self.rebalances = RebalanceCards(self.owners, self.times)
-        self.rates = RateTable(self)
+        self.rate_table = RateTable(self.rates, self)
         self.messages = MessagesModel(self.times, self)
         self.events = EventsModel(self.owners, self.times, self)
         self.segments = SegmentsModel(self.times, self)
@@ -98,10 +100,10 @@ class Views(QObject):
         self.reports_model = ReportsModel(self)
         self.reports: ReportsFeed | None = None
         self.charts: ChartsFeed | None = None
-        self.navigator = NavigatorModel(self._bookmarks)
-        self.canvas = CanvasModel(self.owners)
-        self.timeline = TimelineModel()
-        self.status = StatusModel()
+        self.navigator = NavigatorModel(self.rates, self._bookmarks)
+        self.canvas = CanvasModel(self.owners, self.rates)
+        self.timeline = TimelineModel(self.rates)
+        self.status = StatusModel(self.rates)
         self.selected = ""
         self.trail = Trail()
         self.lookups: dict[str, Lookup] = {}
@@ -131,7 +133,7 @@ class Views(QObject):
             in_flight=InFlightPanel(self.in_flight),
             dead_letters=DeadLettersPanel(self.dead_letters, self.redriven),
             backpressure=BackpressurePanel(),
-            charts=ChartsPanel(self.rates),
+            charts=ChartsPanel(self.rate_table),
             events=EventsPanel(self.events),
             schemas=SchemasPanel(self.versions, self.refusals),
             doors=DoorsPanel(self.connections),
@@ -151,8 +153,8 @@ class Views(QObject):
         self.add(TableFeed("offsets", parts.offsets, self.offsets, also=self._around_offsets, parent=self))
         self.add(TableFeed("in_flight", parts.in_flight, self.in_flight, also=self._around_leases, parent=self))
         self.add(TableFeed("dead_letters", parts.dead_letters, self.dead_letters, also=self._around_bin, parent=self))
-        self.add(BackpressureFeed("backpressure", parts.backpressure, self))
-        self.charts = ChartsFeed("charts", parts.charts, self.rates, self)
+        self.add(BackpressureFeed("backpressure", parts.backpressure, self.rates, self))
+        self.charts = ChartsFeed("charts", parts.charts, self.rate_table, self.rates, self)
         self.add(self.charts)
         self.schemas = SchemasFeed("schemas", parts.schemas, self.versions, self.refusals, self)
         self.schemas.said.connect(window.status.say)
@@ -184,26 +186,13 @@ class Views(QObject):
         self.show_selected()
 
     def restart(self) -> None:
-        """Another session begins: forget rates, trends and the timeline."""
-        self.status = _like(self.status)
-        self.canvas = CanvasModel(self.owners)
-        self.navigator.restart()
+        """Another session begins: forget what was looked up."""
         self.assignments.restart()
-        self.offsets.restart()
         self.trail.forget()
         for lookup in self.lookups.values():
             lookup.restart()
         for feed in self._feeds.values():
             feed.restart()
-
-    def prime(self, before: Snapshot) -> None:
-        """Another moment of the session comes next: rates and trends begin at `before`."""
-        self.owners.meet_all(before)
-        self.canvas.view(before, False)
-        self.status.meet(before)
-        self.navigator.meet(before)
-        self.offsets.set_snapshot(before)
-        self.rates.meet(before)
 
     def refresh(self, snapshot: Snapshot, *, panels: bool = True) -> None:
         """Show a snapshot: canvas and clock always; with `panels`, whatever else is visible."""
@@ -217,8 +206,6 @@ class Views(QObject):
         canvas.set_view(self.canvas.view(snapshot, self.running), current_theme())
         if not panels:
             return
-        if self.charts is not None:
-            self.charts.meet(snapshot)
         if window.parts.navigator.isVisible():
             window.parts.navigator.set_sections(self.navigator.meet(snapshot))
             canvas.set_dimmed(self.navigator.dimmed)
@@ -240,7 +227,7 @@ class Views(QObject):
         if lookup is not None:
             facts = lookup.facts(self.snapshot, name)
         else:
-            facts = inspector_facts(self.snapshot, self.selected) if self.selected else self.about
+            facts = inspector_facts(self.snapshot, self.selected, self.rates) if self.selected else self.about
         panel = self._window.parts.inspector
         panel.set_turns(back=self.trail.has_back, forward=self.trail.has_forward)
         panel.set_facts(facts)
@@ -300,13 +287,14 @@ class Views(QObject):
 class BackpressureFeed(PanelFeed):
     """Gauges of whatever can hold a producer back."""
 
-    def __init__(self, tab: str, panel: BackpressurePanel, parent: QObject | None = None) -> None:
+    def __init__(self, tab: str, panel: BackpressurePanel, rates: Rates, parent: QObject | None = None) -> None:
         super().__init__(tab, panel, parent)
         self._gauges = panel
+        self._rates = rates
 
     def show(self, snapshot: Snapshot) -> None:
         """The gauges as they stand."""
-        self._gauges.chains.set_chains(block_chains(snapshot))
+        self._gauges.chains.set_chains(block_chains(snapshot, self._rates))
         self._gauges.set_gauges(gauges(snapshot))
 
 
@@ -316,9 +304,3 @@ def _overfull(listed: int, whole: int, what: str) -> str:
     return tr(
         "{listed:,} of {whole:,} {what} are listed; every count is of all.", listed=listed, whole=whole, what=what
     )
-
-
-def _like(status: StatusModel) -> StatusModel:
-    fresh = StatusModel()
-    fresh.seed, fresh.recording_bytes, fresh.frames = status.seed, status.recording_bytes, status.frames
-    return fresh

@@ -1,14 +1,13 @@
-"""What producers, consumers and workers of a scenario have in common: a state, counters, and a rate that fades."""
+"""What producers, consumers and workers of a scenario have in common: a state and counters."""
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Mapping
 from typing import Protocol
 
 from broker_core.broker import Broker, Published
-from broker_core.clock import NS_PER_S, ns_from_s, s_from_ns
+from broker_core.clock import ns_from_s
 from broker_core.engine.loop import Loop, Task
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.lab.actions import FailMatching
@@ -18,8 +17,6 @@ from broker_core.messages import Message, StoredMessage
 from broker_core.replies import Reply
 from broker_core.snapshots import ActorView
 
-# Long enough to read, short enough to see a stop.
-RATE_WINDOW_S = 3.0
 # What was deleted may come back: whoever works with it looks again after this long.
 GONE_RETRY_S = 0.5
 _GONE = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_QUEUE, ErrorCode.CLOSED})
@@ -59,8 +56,6 @@ class Actor:
         self.usual_processing: Duration | None = None
         self.rules: Rules | None = None
         self._before_pause = ""
-        self._rate_per_s = 0.0
-        self._rate_ns = 0
         self._task: Task | None = None
 
     def attach(self, broker: Broker, loop: Loop, seed: int) -> None:
@@ -99,10 +94,8 @@ class Actor:
             self.since_ns = self.loop.now_ns
 
     def count(self, messages: int = 1) -> None:
-        """Add to `processed` and to the rate."""
+        """Add to `processed`."""
         self.processed += messages
-        self._rate_per_s = self._faded_rate() + messages / RATE_WINDOW_S
-        self._rate_ns = self.loop.now_ns
 
     # -- life and faults
 
@@ -197,10 +190,6 @@ class Actor:
 
     # -- what is seen
 
-    def _faded_rate(self) -> float:
-        age_s = s_from_ns(self.loop.now_ns - self._rate_ns)
-        return self._rate_per_s * math.exp(-age_s / RATE_WINDOW_S)
-
     @property
     def target(self) -> str:
         """The topic, group or queue it works with."""
@@ -213,7 +202,6 @@ class Actor:
 
     def view(self) -> ActorView:
         """As it is now."""
-        rate_per_s = self._faded_rate()
         return ActorView(
             name=self.name,
             role=self.role,
@@ -222,7 +210,6 @@ class Actor:
             topics=self.topics,
             processed=self.processed,
             failed=self.failed,
-            rate_per_s=rate_per_s if rate_per_s > 1 / NS_PER_S else 0.0,
             since_ns=self.since_ns,
         )
 

@@ -13,10 +13,10 @@ from typing import Final
 import msgspec
 
 from broker_core.events import Event, EventKind
-from broker_core.session.fold_groups import FoldedGroups, Place, PublishTimes
-from broker_core.session.fold_queues import FindLetter, FoldedQueues
-from broker_core.session.fold_topics import FoldedGates, FoldedTopics
-from broker_core.snapshots import ActorView, DeadLetterView, FaultView, Snapshot, Totals
+from broker_core.session.fold_broker import FoldedBroker
+from broker_core.session.fold_groups import Place, PublishTimes
+from broker_core.session.fold_queues import FindLetter, nobody_knows
+from broker_core.snapshots import ActorView, FaultView, Snapshot, Totals
 
 #: What a folded snapshot may have otherwise than a keyframe would, and what it shows instead.
 NOT_TOLD: Final = {
@@ -51,47 +51,27 @@ _COUNTED: Final = {
     EventKind.EVICTED: "evicted",
     EventKind.PURGED: "purged",
 }
-_GROUPS_AND_QUEUES = frozenset({EventKind.ACKNOWLEDGED, EventKind.DELIVERED})
-_BACK = frozenset({EventKind.NACKED, EventKind.RELEASED, EventKind.LEASE_EXPIRED})
-
-
-def _nobody_knows(_queue: str, _offset: int) -> DeadLetterView | None:
-    return None
 
 
 class Fold:
     """A snapshot that moves on with every event: `Fold(keyframe)`, `add` for each later event, `snapshot`."""
 
-    def __init__(self, keyframe: Snapshot, find_letter: FindLetter = _nobody_knows) -> None:
+    def __init__(self, keyframe: Snapshot, find_letter: FindLetter = nobody_knows) -> None:
         """`find_letter(queue, offset)` knows the payloads and attempts of dead letters."""
         self._time_ns = keyframe.time_ns
         self._events = keyframe.events
         self._published: dict[Place, PublishTimes] = {}
-        gates = [topic.gate for topic in keyframe.topics] + [queue.gate for queue in keyframe.queues]
-        self._gates = FoldedGates(gates, keyframe.time_ns)
-        self._topics = FoldedTopics(keyframe.topics, self._gates)
-        self._groups = FoldedGroups(keyframe.groups, keyframe.rebalances, keyframe.time_ns)
-        self._queues = FoldedQueues(keyframe.queues, find_letter)
+        self._broker = FoldedBroker(keyframe, find_letter)
         self._actors = {actor.name: actor for actor in keyframe.actors}
         self._faults = {(fault.client, fault.fault): fault for fault in keyframe.faults}
         self._totals: dict[str, int] = msgspec.structs.asdict(keyframe.totals)
-        own: dict[EventKind, Callable[[Event], object]] = {
+        self._handlers: dict[EventKind, Callable[[Event], object]] = {
+            EventKind.PUBLISHED: self._publish,
             EventKind.CLIENT_STARTED: self._client_started,
             EventKind.CLIENT_STOPPED: lambda event: self._actors.pop(event.client, None),
             EventKind.FAULT: self._fault,
             EventKind.USER_ACTION: self._user_action,
-            EventKind.TOPIC_DELETED: self._topic_deleted,
         }
-        self._handlers: dict[EventKind, list[Callable[[Event], object]]] = {}
-        for handlers in (
-            self._gates.handlers,
-            self._topics.handlers,
-            self._groups.handlers,
-            self._queues.handlers,
-            own,
-        ):
-            for kind, handler in handlers.items():
-                self._handlers.setdefault(kind, []).append(handler)
 
     @property
     def events(self) -> int:
@@ -102,43 +82,19 @@ class Fold:
         """Take one event, the next in the session's order."""
         self._events = event.seq + 1
         self._time_ns = event.time_ns
-        kind = event.kind
-        if kind is EventKind.PUBLISHED:
-            self._publish(event)
-        elif kind in _GROUPS_AND_QUEUES:
-            self._hand_over(event)
-        elif kind in _BACK:
-            queue = self._queues.find(event.group)
-            if queue is not None:
-                queue.ended(event)
-        else:
-            self._count(event)
-            for handler in self._handlers.get(kind, ()):
-                handler(event)
+        self._count(event)
+        self._broker.add(event)
+        handler = self._handlers.get(event.kind)
+        if handler is not None:
+            handler(event)
 
     def _publish(self, event: Event) -> None:
-        self._totals["published"] += event.count
-        self._topics.published(event)
-        self._queues.published(event.topic, event.count)
         if event.partition is not None and event.offset is not None:
             place = (event.topic, event.partition)
             times = self._published.get(place)
             if times is None:
                 times = self._published[place] = PublishTimes()
             times.add(event.offset, event.time_ns)
-
-    def _hand_over(self, event: Event) -> None:
-        delivered = event.kind is EventKind.DELIVERED
-        self._totals["delivered" if delivered else "acknowledged"] += event.count
-        if delivered and (event.attempt or 1) > 1:
-            self._totals["redelivered"] += event.count
-        queue = self._queues.find(event.group)
-        if queue is not None:
-            (queue.delivered if delivered else queue.ended)(event)
-            return
-        group = self._groups.find(event.group) or (None if delivered else self._groups.found(event))
-        if group is not None:
-            (group.delivered if delivered else group.acknowledged)(event)
 
     def _count(self, event: Event) -> None:
         if event.kind is EventKind.REBALANCE_STARTED:
@@ -149,14 +105,12 @@ class Fold:
             return
         if event.kind is EventKind.PURGED:
             # A bin that is purged is counted by the bin.
-            queue = self._queues.find(event.group)
+            queue = self._broker.queues.find(event.group)
             if queue is None or event.topic != queue.topic:
                 return
+        if event.kind is EventKind.DELIVERED and (event.attempt or 1) > 1:
+            self._totals["redelivered"] += event.count
         self._totals[name] += event.count
-
-    def _topic_deleted(self, event: Event) -> None:
-        if not self._queues.remove(event.group or event.topic):
-            self._topics.remove(event.topic)
 
     # -- actors
 
@@ -164,7 +118,7 @@ class Fold:
         role = str((event.detail or {}).get("role", ""))
         if event.client not in self._actors and role:
             state = "idle" if role == "consumer" else "waiting"
-            self._actors[event.client] = ActorView(event.client, role, state, "", (), 0, 0, 0.0, event.time_ns)
+            self._actors[event.client] = ActorView(event.client, role, state, "", (), 0, 0, event.time_ns)
 
     def _fault(self, event: Event) -> None:
         detail = event.detail or {}
@@ -182,8 +136,6 @@ class Fold:
     def _user_action(self, event: Event) -> None:
         detail = event.detail or {}
         actor = self._actors.get(str(detail.get("consumer", "")))
-        if detail.get("action") == "create_group":
-            self._groups.create(str(detail.get("group", "")), event.time_ns)
         if detail.get("action") == "move_consumer" and actor is not None:
             group = str(detail.get("group", ""))
             self._actors[actor.name] = msgspec.structs.replace(
@@ -195,15 +147,16 @@ class Fold:
     def snapshot(self, time_ns: int | None = None) -> Snapshot:
         """The state after the events so far; at `time_ns`, where that is later than the last of them."""
         time_ns = self._time_ns if time_ns is None else max(time_ns, self._time_ns)
-        topics = self._topics
+        broker = self._broker
+        topics = broker.topics
         return Snapshot(
             time_ns=time_ns,
             events=self._events,
-            topics=topics.views(time_ns, self._groups.deepest),
-            groups=self._groups.views(time_ns, topics.partition_count, topics.end_offset, self._published),
-            queues=self._queues.views(time_ns, self._gates),
+            topics=topics.views(time_ns, broker.groups.deepest),
+            groups=broker.groups.views(time_ns, topics.partition_count, topics.end_offset, self._published),
+            queues=broker.queues.views(time_ns, broker.gates),
             actors=tuple(self._actors.values()),
-            rebalances=self._groups.rebalances(),
+            rebalances=broker.groups.rebalances(),
             totals=msgspec.convert(self._totals, Totals),
             faults=tuple(sorted(self._faults.values(), key=lambda fault: fault.fault.startswith("rule "))),
         )
@@ -214,7 +167,7 @@ def fold(
     events: Iterable[Event],
     *,
     time_ns: int | None = None,
-    find_letter: FindLetter = _nobody_knows,
+    find_letter: FindLetter = nobody_knows,
 ) -> Snapshot:
     """`keyframe` with the `events` after it: the state at `time_ns`, or at the last event's time."""
     folded = Fold(keyframe, find_letter)

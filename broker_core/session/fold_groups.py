@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -185,6 +185,17 @@ class FoldedGroup:
                 depth += max(0, end_offset(topic, number) - start)
         return depth
 
+    def lags(self, partition_count: PartitionCount, end_offset: EndOffset) -> Iterator[tuple[Place, int | None]]:
+        """The lag of each partition that it reads; None where it has committed nothing and there are messages."""
+        for topic in self._topics():
+            for number in range(partition_count(topic)):
+                place = (topic, number)
+                end, committed = end_offset(topic, number), self._committed.get(place)
+                yield place, max(0, end - committed) if committed is not None else None if end else 0
+
+    def _topics(self) -> list[str]:
+        return sorted(self._wanted() | {topic for topic, _ in self._committed})
+
     def _wanted(self) -> frozenset[str]:
         return frozenset(topic for member in self._members.values() for topic in member.view.topics)
 
@@ -201,15 +212,13 @@ class FoldedGroup:
             for member in self._members.values()
         )
         owners = {place: member.client for member in members for place in member.partitions}
-        wanted = self._wanted()
-        topics = sorted(wanted | {topic for topic, _ in self._committed})
         return msgspec.structs.replace(
             self._view,
-            topics=tuple(sorted(wanted)),
+            topics=tuple(sorted(self._wanted())),
             members=members,
             offsets=tuple(
                 self._offset(time_ns, (topic, number), owners.get((topic, number), ""), end_offset, published)
-                for topic in topics
+                for topic in self._topics()
                 for number in range(partition_count(topic))
             ),
         )
@@ -259,9 +268,9 @@ class FoldedGroups:
         """The group, where it is one: queues have deliveries and acknowledgements too."""
         return self._groups.get(name)
 
-    def names(self) -> list[str]:
-        """In the order of the keyframe, then of their birth."""
-        return list(self._groups)
+    def items(self) -> list[tuple[str, FoldedGroup]]:
+        """All of them by name, in the order of the keyframe, then of their birth."""
+        return list(self._groups.items())
 
     def found(self, event: Event) -> FoldedGroup:
         """The group of an acknowledgement, which one without members may send, too."""

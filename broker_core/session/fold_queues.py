@@ -17,6 +17,11 @@ LeasePlace = tuple[int, int]  # partition, offset
 FindLetter = Callable[[str, int], DeadLetterView | None]
 
 
+def nobody_knows(_queue: str, _offset: int) -> DeadLetterView | None:
+    """The letters that no keyframe holds."""
+    return None
+
+
 class FoldedQueue:
     """One queue while it is folded. Lists may begin incomplete, counts never do."""
 
@@ -34,6 +39,16 @@ class FoldedQueue:
         self._letters = {letter.offset: letter for letter in view.dead_letters}
         self._gone: dict[int, DeadLetterView] = {}
         self._evicted = 0
+
+    @property
+    def waiting(self) -> int:
+        """Messages that wait to be taken, now or after a delay."""
+        return self._waiting
+
+    @property
+    def dead(self) -> int:
+        """Dead letters in its bin."""
+        return self._dead
 
     def published(self, count: int) -> None:
         """Its log has grown."""
@@ -99,6 +114,7 @@ class FoldedQueue:
         self._dead += event.count
         if event.to_offset is None:
             return
+        self.dead_letter_topic = self.dead_letter_topic or event.to_topic
         self._letters[event.to_offset] = DeadLetterView(
             queue=self._view.name,
             offset=event.to_offset,
@@ -194,6 +210,10 @@ class FoldedQueues:
     def find(self, name: str) -> FoldedQueue | None:
         """The queue, where it is one."""
         return self._queues.get(name)
+
+    def items(self) -> list[tuple[str, FoldedQueue]]:
+        """All of them, by name."""
+        return list(self._queues.items())
 
     def published(self, topic: str, count: int) -> None:
         """The log of `topic` has grown."""

@@ -6,6 +6,7 @@ Text is drawn glyph by glyph from a base line, never laid out, so a name can nev
 from __future__ import annotations
 
 from functools import lru_cache
+from math import isnan
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
@@ -115,7 +116,9 @@ def short_count(count: int) -> str:
 
 
 def rate_text(rate_per_s: float) -> str:
-    """A rate, as "0", "0.4/s", "12/s", "1.2k/s"."""
+    """A rate, as "0", "0.4/s", "12/s", "1.2k/s"; NaN, where it is not known yet, is an ellipsis."""
+    if isnan(rate_per_s):
+        return "…"
     if rate_per_s < 0.05:
         return "0/s"
     if rate_per_s < 9.95:

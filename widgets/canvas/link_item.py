@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import atan2, cos, log2, sin
+from math import isnan, atan2, cos, log2, sin
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPen, QPolygonF
@@ -46,7 +46,8 @@ class LinkItem(BoxItem):
     @property
     def thickness(self) -> float:
         """1.5 at rest, one and a bit more for each doubling of the rate."""
-        return min(THICKEST, 1.5 + 0.5 * log2(1 + self.link.rate_per_s))
+        per_s = self.link.rate_per_s
+        return 1.5 if isnan(per_s) else min(THICKEST, 1.5 + 0.5 * log2(1 + per_s))
 
     def set_link(self, link: Link, stalled: bool) -> None:
         """Show other data; `stalled` while a rebalance stops the reading."""

@@ -1,9 +1,8 @@
-"""What the charts show, gathered from the event stream: the same at every speed, coarser when it grows too long."""
+"""How long messages took to be delivered, gathered from the event stream, coarser when it grows too long."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
@@ -15,26 +14,8 @@ BUCKETS_PER_DOUBLING = 16
 LEAST_LATENCY_NS = 1_000
 
 
-@dataclass(slots=True)
-class Bin:
-    """What happened in one piece of session time, in messages; `latencies` counts first deliveries by bucket."""
-
-    published: dict[str, int] = field(default_factory=dict)
-    bytes: dict[str, int] = field(default_factory=dict)
-    delivered: dict[str, int] = field(default_factory=dict)
-    latencies: dict[int, int] = field(default_factory=dict)
-
-    def take(self, other: Bin) -> None:
-        """Add another bin to this one."""
-        for mine, theirs in (
-            (self.published, other.published),
-            (self.bytes, other.bytes),
-            (self.delivered, other.delivered),
-        ):
-            for name, count in theirs.items():
-                mine[name] = mine.get(name, 0) + count
-        for bucket, count in other.latencies.items():
-            self.latencies[bucket] = self.latencies.get(bucket, 0) + count
+#: How many first deliveries fell into each bucket.
+Bin = dict[int, int]
 
 
 def bucket_of(latency_ns: int) -> int:
@@ -47,7 +28,7 @@ def latency_ns_of(bucket: int) -> float:
     return float(2 ** ((bucket + 0.5) / BUCKETS_PER_DOUBLING))
 
 
-def percentile_ns(latencies: dict[int, int], share: float) -> float | None:
+def percentile_ns(latencies: Bin, share: float) -> float | None:
     """The latency that `share` (0..1) of the messages stayed below; None without messages."""
     total = sum(latencies.values())
     if not total:
@@ -60,7 +41,7 @@ def percentile_ns(latencies: dict[int, int], share: float) -> float | None:
     return latency_ns_of(max(latencies))
 
 
-class ChartFeed:
+class LatencyFeed:
     """A sink of the event stream. The engine's thread calls it, the window's reads it; it only grows."""
 
     def __init__(self) -> None:
@@ -69,17 +50,10 @@ class ChartFeed:
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
-        kind = event.kind
-        if kind is EventKind.PUBLISHED:
+        if event.kind is EventKind.DELIVERED and event.attempt == 1 and event.published_ns is not None:
+            bucket = bucket_of(event.time_ns - event.published_ns)
             found = self._bin(event.time_ns)
-            found.published[event.topic] = found.published.get(event.topic, 0) + event.count
-            found.bytes[event.topic] = found.bytes.get(event.topic, 0) + event.size_bytes
-        elif kind is EventKind.DELIVERED:
-            found = self._bin(event.time_ns)
-            found.delivered[event.group] = found.delivered.get(event.group, 0) + event.count
-            if event.attempt == 1 and event.published_ns is not None:
-                bucket = bucket_of(event.time_ns - event.published_ns)
-                found.latencies[bucket] = found.latencies.get(bucket, 0) + event.count
+            found[bucket] = found.get(bucket, 0) + event.count
 
     def _bin(self, time_ns: int) -> Bin:
         bin_ns, bins = self._series
@@ -87,22 +61,21 @@ class ChartFeed:
             bin_ns, bins = self._series = (bin_ns * 2, _halved(bins))
         place = time_ns // bin_ns
         while place >= len(bins):
-            bins.append(Bin())
+            bins.append({})
         return bins[place]
 
     def copy(self) -> tuple[int, list[Bin]]:
         """(ns of a bin, the bins), safe to walk through while events come in; the newest bin may still grow."""
         bin_ns, bins = self._series
-        return bin_ns, [
-            Bin(dict(one.published), dict(one.bytes), dict(one.delivered), dict(one.latencies)) for one in list(bins)
-        ]
+        return bin_ns, [dict(one) for one in list(bins)]
 
 
 def _halved(bins: list[Bin]) -> list[Bin]:
     halved: list[Bin] = []
     for at in range(0, len(bins), 2):
-        joined = Bin()
+        joined: Bin = {}
         for one in bins[at : at + 2]:
-            joined.take(one)
+            for bucket, count in one.items():
+                joined[bucket] = joined.get(bucket, 0) + count
         halved.append(joined)
     return halved
