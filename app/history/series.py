@@ -156,7 +156,7 @@ class SessionSeries:
         return self.rates(key, (self.line(time_ns),))[0]
 
     def rates(self, key: Key, lines: Sequence[int], least: int = 1) -> list[float]:
-        """A second, at lines of the grid in order: means over `WINDOW_NS`, or over `least` lines where that is longer."""
+        """A second, at lines of the grid in order: means over `WINDOW_NS`, or `least` lines if those are longer."""
         window = max(least, self._window())
         starts = [max(0, line - window) for line in lines]
         counts, before = self.values(key, lines), self.values(key, starts)

@@ -46,7 +46,11 @@ def _behind(snapshot: Snapshot, gate: GateView, kind: str, rates: Rates) -> list
             links.append(ChainLink(tr("slowest reader {name}", name=gate.slowest), f"group:{gate.slowest}"))
         slowest = None if group is None else _slowest_member(snapshot, group, gate.target)
     if slowest is not None:
-        links.append(ChainLink(_working(slowest, rates.of(of_actor(slowest), snapshot.time_ns)), f"{slowest.role}:{slowest.name}"))
+        links.append(
+            ChainLink(
+                _working(slowest, rates.of(of_actor(slowest), snapshot.time_ns)), f"{slowest.role}:{slowest.name}"
+            )
+        )
     return links
 
 

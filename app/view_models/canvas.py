@@ -6,8 +6,8 @@ from app.history.series import Key, dead_lettered, delivered, of_actor, publishe
 from app.view_models.formats import count
 from app.view_models.gauges import gate_of, gate_state, only_rate, producer_state
 from app.view_models.group_lag import lag_of
-from app.view_models.lasting import marks
 from app.view_models.lag_trend import lag_trend
+from app.view_models.lasting import marks
 from app.view_models.owners import Owners
 from app.view_models.rates import Rates
 from broker_core.snapshots import ActorView, GateView, GroupView, OffsetView, QueueView, Snapshot, TopicView
@@ -37,12 +37,14 @@ class CanvasModel:
         self._owners = owners
         self._rates = rates
         self._now_ns = -1
+        self._window = ""
         self._marks: dict[str, str] = {}
 
     def view(self, snapshot: Snapshot, running: bool = True) -> CanvasView:
         """The picture of a snapshot; `running` while session time moves."""
         self._owners.meet_all(snapshot)
         self._now_ns = snapshot.time_ns
+        self._window = f"\n{self._rates.window_words(snapshot.time_ns)}"
         self._marks = marks(snapshot)
         actors = {actor.name: actor for actor in snapshot.actors}
         readers = [actor for actor in snapshot.actors if actor.role == "consumer"]
@@ -76,7 +78,8 @@ class CanvasModel:
             producer_state(actor),
             self._rate(of_actor(actor)),
             refused=actor.failed,
-            detail=tr("{processed:,} published to {target}", processed=actor.processed, target=actor.target),
+            detail=tr("{processed:,} published to {target}", processed=actor.processed, target=actor.target)
+            + self._window,
         )
 
     def _topic(self, topic: TopicView, groups: tuple[GroupView, ...]) -> TopicBox:
@@ -107,7 +110,8 @@ class CanvasModel:
             self._place_state(topic.name, topic.gate),
             detail=tr("{published:,} messages", published=topic.published)
             + _gate_detail(topic.gate)
-            + (tr("\nValues are held to the schema {schema}.", schema=topic.schema) if topic.schema else ""),
+            + (tr("\nValues are held to the schema {schema}.", schema=topic.schema) if topic.schema else "")
+            + self._window,
             schema=topic.schema,
         )
 
@@ -156,7 +160,8 @@ class CanvasModel:
             self._rate(of_actor(actor)) if actor is not None else 0.0,
             note=self._marks.get(name, ""),
             detail=tr("{processed:,} processed", processed=processed)
-            + (tr(", {failed:,} failed", failed=actor.failed) if actor is not None and actor.failed else ""),
+            + (tr(", {failed:,} failed", failed=actor.failed) if actor is not None and actor.failed else "")
+            + self._window,
         )
 
     def _queue(self, queue: QueueView, actors: tuple[ActorView, ...], topics: tuple[str, ...]) -> QueueBox:
@@ -172,7 +177,8 @@ class CanvasModel:
                 self._owners.letter(actor.name),
                 self._rate(of_actor(actor)),
                 note=self._marks.get(actor.name) or _holding(held.get(actor.name, [])),
-                detail=tr("{processed:,} processed, {failed:,} failed", processed=actor.processed, failed=actor.failed),
+                detail=tr("{processed:,} processed, {failed:,} failed", processed=actor.processed, failed=actor.failed)
+                + self._window,
             )
             for actor in actors
             if actor.role == "worker" and actor.target == queue.name
@@ -201,7 +207,8 @@ class CanvasModel:
                 acknowledged=queue.acknowledged,
                 redelivered=queue.redelivered,
             )
-            + _gate_detail(queue.gate),
+            + _gate_detail(queue.gate)
+            + self._window,
             reads=_read_by(queue.name, actors, topics),
         )
 

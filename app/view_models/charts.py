@@ -17,7 +17,7 @@ from app.view_models.rates import Rates
 from broker_core.clock import NS_PER_MS, NS_PER_S, s_from_ns
 from broker_core.snapshots import Snapshot
 from resources.units import KIB
-from widgets.panels.charts import ChartFacts, ChartsPanel, Curve, Values
+from widgets.panels.charts import ChartFacts, ChartsPanel, Curve
 from widgets.words import tr
 
 POINTS_MAX = 600

@@ -61,11 +61,7 @@ class NavigatorModel:
         self._now_ns = snapshot.time_ns
         queues = {queue.name for queue in snapshot.queues}
         fits = self._fits
-        topics = tuple(
-            fits(self._topic(topic), lag=None)
-            for topic in snapshot.topics
-            if topic.name not in queues
-        )
+        topics = tuple(fits(self._topic(topic), lag=None) for topic in snapshot.topics if topic.name not in queues)
         groups = tuple(fits(self._group(group), lag=lag_of(group)) for group in snapshot.groups)
         waiting = tuple(fits(self._queue(queue), depth=queue.ready + queue.delayed) for queue in snapshot.queues)
         bins = tuple(fits(self._bin(queue), dead=queue.dead) for queue in snapshot.queues)

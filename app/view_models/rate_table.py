@@ -13,7 +13,6 @@ from app.view_models.gauges import producer_state
 from app.view_models.rates import Rates
 from app.view_models.table import TableModel
 from broker_core.snapshots import ActorView, GroupView, QueueView, Snapshot
-from resources.units import byte_size
 from widgets.roles import Role
 from widgets.words import tr
 

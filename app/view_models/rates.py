@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from app.history.series import Key, SessionSeries
-from app.view_models.formats import session_time
+from app.view_models.formats import duration
 from broker_core.clock import NS_PER_S
 from widgets.words import tr
 
@@ -48,4 +48,4 @@ class Rates:
     def window_words(self, time_ns: int) -> str:
         """Over which time the rates of a moment are counted."""
         start_ns, end_ns = self.series.window_ns(time_ns)
-        return tr("Rates are the mean of {start} to {end}.", start=session_time(start_ns), end=session_time(end_ns))
+        return tr("Rates are the mean of the last {time}.", time=duration(end_ns - start_ns))

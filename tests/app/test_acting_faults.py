@@ -71,7 +71,7 @@ def test_a_rule_is_seen_on_its_queue_and_in_the_inspector(hand: Hand) -> None:
     box = next(queue for queue in hand.canvas.view.queues if queue.name == "builds")
     assert box.gate == "Failing"
     hand.workbench.views.select("queue:builds")
-    facts = inspector_facts(hand.workbench.player.snapshot, "queue:builds")
+    facts = inspector_facts(hand.workbench.player.snapshot, "queue:builds", hand.workbench.views.rates)
     assert facts is not None
     title, rows = facts.sections[0]
     assert title == "What lasts"

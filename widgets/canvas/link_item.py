@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isnan, atan2, cos, log2, sin
+from math import atan2, cos, isnan, log2, sin
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPen, QPolygonF

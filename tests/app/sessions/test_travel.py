@@ -134,7 +134,7 @@ def test_a_recorded_session_opens_in_its_past_and_branches(player: Player, qtbot
     player.open_session(folder, 7 * NS_PER_S)
     arrive(player, qtbot)
     assert not player.live and player.snapshot.time_ns == 7 * NS_PER_S and player.end_ns == 20 * NS_PER_S
-    qtbot.waitUntil(lambda: bool(player.feeds.timeline.bins), timeout=10_000)
+    qtbot.waitUntil(lambda: player.feeds.timeline.last is not None, timeout=10_000)
     player.branch()
     catch_up(player, qtbot)
     assert player.live and player.end_ns == 7 * NS_PER_S

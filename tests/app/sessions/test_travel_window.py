@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QTreeView
 from pytestqt.qtbot import QtBot
 
 from app.handlers.travel import TravelHandlers, time_of
+from app.history.series import of_actor
 from app.sessions.bookmarks import Bookmarks
 from broker_core.clock import NS_PER_S
 from broker_core.lab.actions import MoveConsumer
@@ -125,10 +126,11 @@ def test_rates_are_those_of_the_moment(hand: Hand) -> None:
     hand.workbench.window.show_tab("charts")
     hand.workbench.draw()
     past = hand.workbench.player.snapshot
-    rates = {(row.kind, row.name): row.per_s for row in hand.workbench.views.rates.rows}
+    views = hand.workbench.views
+    rates = {(row.kind, row.name): row.per_s for row in views.rate_table.rows}
     assert rates["topic", "commits"] > 0
     assert {name: per_s for (kind, name), per_s in rates.items() if kind != "topic"} == {
-        actor.name: actor.rate_per_s for actor in past.actors
+        actor.name: views.rates.of(of_actor(actor), past.time_ns) for actor in past.actors
     }, "as their cards say"
     assert rates["producer", "forge"] > 0
 

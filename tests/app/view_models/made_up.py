@@ -171,18 +171,16 @@ def actors(
 ) -> tuple[ActorView, ...]:
     """Who takes part: two producers, four consumers of which one idles, two workers, one slow mailer."""
     made = [
-        ActorView("feed", "producer", "running", TOPIC, (TOPIC,), 4200, 0, 240.0, 0),
-        ActorView(
-            "alerts-feed", "producer", "blocked" if blocked else "running", "alerts", ("alerts",), 310, 0, 12.0, 9 * S
-        ),
-        ActorView("build-feed", "producer", "running", "builds", ("builds",), 1300, 0, 30.0, 0),
+        ActorView("feed", "producer", "running", TOPIC, (TOPIC,), 4200, 0, 0),
+        ActorView("alerts-feed", "producer", "blocked" if blocked else "running", "alerts", ("alerts",), 310, 0, 9 * S),
+        ActorView("build-feed", "producer", "running", "builds", ("builds",), 1300, 0, 0),
     ]
-    made += [ActorView(name, "consumer", "running", "indexers", (TOPIC,), 1390, 2, 78.0, 3 * S) for name in indexers]
+    made += [ActorView(name, "consumer", "running", "indexers", (TOPIC,), 1390, 2, 3 * S) for name in indexers]
     made += [
-        ActorView("indexer-4", "consumer", "idle", "", (TOPIC,), 0, 0, 0.0, 0),
-        ActorView("mailer", "consumer", "processing", "mail", ("alerts",), 280, 0, 9.0, 2 * S),
-        ActorView("builder-1", "worker", "processing", "builds", ("builds",), 480, 61, 14.0, 2 * S),
-        ActorView("builder-2", "worker", "waiting", "builds", ("builds",), 470, 58, 13.0, 2 * S),
+        ActorView("indexer-4", "consumer", "idle", "", (TOPIC,), 0, 0, 0),
+        ActorView("mailer", "consumer", "processing", "mail", ("alerts",), 280, 0, 2 * S),
+        ActorView("builder-1", "worker", "processing", "builds", ("builds",), 480, 61, 2 * S),
+        ActorView("builder-2", "worker", "waiting", "builds", ("builds",), 470, 58, 2 * S),
     ]
     return tuple(made)
 

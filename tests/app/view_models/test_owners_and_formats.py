@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from app.view_models.formats import Times, count, duration, plain_text, rate, session_time
 from app.view_models.hue_feed import HueFeed
 from app.view_models.owners import Owners
-from app.view_models.rates import Rates
 from broker_core.events import Event, EventKind
 from resources.units import byte_size
 from tests.app.view_models import made_up
@@ -99,23 +98,6 @@ def test_wall_time_is_said_once_it_is_known():
     assert times.hint(None) == ""
     times.wall_start = datetime(2026, 11, 21, 23, 59, 59, 500_000, UTC)
     assert times.hint(S) == "Session time 00:01.000\nWall time 2026-11-22 00:00:00.500 UTC"
-
-
-def test_a_rate_is_that_of_about_the_last_second():
-    rates = Rates()
-    assert rates.meet("a", 0, 0) == 0
-    seen = [rates.meet("a", tick * S // 10, tick * 10) for tick in range(1, 30)]
-    assert seen == pytest.approx([100.0] * 29)
-    for tick in range(30, 45):
-        last = rates.meet("a", tick * S // 10, 290)
-    assert last == 0
-
-
-def test_a_rate_starts_anew_when_the_clock_runs_back():
-    rates = Rates()
-    rates.meet("a", 10 * S, 1000)
-    assert rates.meet("a", 0, 0) == 0
-    assert rates.meet("a", S, 50) == pytest.approx(50)
 
 
 def test_hues_go_by_the_order_of_control_events_whoever_asks_first():

@@ -1,18 +1,23 @@
 """Gauges, cards, timeline, status, canvas, inspector and targets made of a snapshot."""
 
+from typing import Any
+
 import msgspec
 import pytest
 
 from app.frames import FrameFigures
 from app.view_models.canvas import RINGS_MAX, CanvasModel
-from app.view_models.formats import Times
+from app.view_models.formats import Times, rate
 from app.view_models.gauges import gate_of, gate_state, gauge_facts, gauges
 from app.view_models.inspector import inspector_facts
 from app.view_models.moves import current_group, group_name_error, move_choices
+from app.view_models.navigator import NavigatorModel
 from app.view_models.owners import Owners
+from app.view_models.rate_table import RateTable
+from app.view_models.rates import Rates
 from app.view_models.rebalances import RebalanceCards
 from app.view_models.status import StatusModel
-from broker_core.snapshots import Totals
+from broker_core.events import Event, EventKind
 from tests.app.view_models import made_up
 from widgets.canvas.view import NEW_GROUP
 
@@ -66,21 +71,44 @@ def test_a_producer_that_waits_for_tokens_is_not_told_that_the_topic_is_full(can
     snapshot = msgspec.structs.replace(base, topics=topics)
     link = next(one for one in canvas.view(snapshot).links if one.source == "producer:alerts-feed")
     assert (link.blocked, link.reason) == (True, "alerts takes only so many messages a second")
-    producer = inspector_facts(snapshot, "producer:alerts-feed")
-    topic = inspector_facts(snapshot, "topic:alerts")
+    producer = inspector_facts(snapshot, "producer:alerts-feed", Rates())
+    topic = inspector_facts(snapshot, "topic:alerts", Rates())
     assert producer is not None
     assert topic is not None
     assert ("Blocked", "1.0 s by alerts; it waits for tokens") in producer.sections[0][1]
     assert ("Depth", "0, no limit") in topic.sections[1][1]
 
 
-def test_canvas_and_inspector_say_the_same_rate(canvas):
-    view = canvas.view(made_up.living())
-    cards = (*view.producers, *view.groups[0].members, *view.queues[0].workers)
-    assert {card.name: card.rate_per_s for card in cards} == {
-        actor.name: actor.rate_per_s for actor in made_up.actors() if actor.name in {card.name for card in cards}
-    }
-    assert view.links[0].rate_per_s == view.producers[0].rate_per_s
+def test_every_place_says_the_same_rate(qapp):
+    snapshot, rates = made_up.living(), Rates()
+    begin_ns = snapshot.time_ns - S
+    for kind, client, group, topic, count in (
+        (EventKind.PUBLISHED, "feed", "", "commits", 480),
+        (EventKind.DELIVERED, "indexer-1", "indexers", "commits", 24),
+        (EventKind.DELIVERED, "builder-1", "builds", "builds", 10),
+    ):
+        rates.series(Event(0, begin_ns, kind, topic=topic, client=client, group=group, count=count, size_bytes=96))
+    view = CanvasModel(Owners(), rates).view(snapshot)
+    rows = {row.id: row for section in NavigatorModel(rates).meet(snapshot) for row in section.rows}
+    table = RateTable(rates)
+    table.set_snapshot(snapshot)
+    listed = {row.name: row.per_s for row in table.rows}
+    cards: dict[str, Any] = {card.id: card for card in view.producers}
+    cards |= {card.id: card for card in view.groups[0].members} | {card.id: card for card in view.queues[0].workers}
+    for item, per_s in (("producer:feed", 240), ("consumer:indexer-1", 12), ("worker:builder-1", 5)):
+        facts = inspector_facts(snapshot, item, rates)
+        assert facts is not None
+        said = dict(row[:2] for _title, section in facts.sections for row in section)["Rate"]
+        figure = rate(per_s)
+        assert (said, rows[item].figure) == (f"{figure} messages/s, mean of 2.0 s", f"{figure}/s")
+        assert cards[item].rate_per_s == listed[cards[item].name] == per_s
+        for tip in (rows[item].tip, cards[item].detail):
+            assert "Rates are the mean of the last 2.0 s." in tip
+    flows = {(link.source, link.target): link.rate_per_s for link in view.links}
+    assert flows["producer:feed", "topic:commits"] == view.topics[0].rate_per_s == 240 == listed["commits"]
+    assert flows["topic:commits", "group:indexers"] == 12
+    assert flows["queue:builds", "workers:builds"] == view.queues[0].rate_per_s == 5
+    assert StatusModel(rates).meet(snapshot).rate == "240 messages/s"
 
 
 def test_a_worker_with_one_message_says_which_offset_it_is_on(canvas):
@@ -138,11 +166,12 @@ def test_a_running_rebalance_shows_what_is_revoked_and_a_growing_pause():
 
 
 def test_the_status_bar_says_units():
-    model = StatusModel()
+    rates = Rates()
+    rates.series(Event(0, 12 * S, EventKind.PUBLISHED, topic="a", count=344))
+    model = StatusModel(rates)
     model.seed, model.recording_bytes = 7, 3_456_789
     model.frames = FrameFigures(6.4, 11.2, 1.6, 8.0, 40.0, 1_203)
-    model.meet(made_up.living(12 * S))
-    facts = model.meet(msgspec.structs.replace(made_up.living(12 * S), time_ns=13 * S, totals=Totals(published=3_140)))
+    facts = model.meet(made_up.living(13 * S))
     assert (facts.seed, facts.in_flight, facts.recording, facts.frame) == (
         "Seed 7",
         "7 in flight",
@@ -151,11 +180,12 @@ def test_the_status_bar_says_units():
     )
     assert "11.2 ms at the 99th percentile" in facts.frame_tip and "40.0 ms at the worst" in facts.frame_tip
     assert facts.rate == "172 messages/s"
+    assert facts.rate_tip.endswith("Rates are the mean of the last 2.0 s.")
 
 
 @pytest.fixture
 def canvas():
-    return CanvasModel(Owners())
+    return CanvasModel(Owners(), Rates())
 
 
 def test_the_canvas_seats_everybody(canvas):
@@ -174,7 +204,7 @@ def test_the_canvas_seats_everybody(canvas):
 
 def test_the_canvas_gives_the_same_hue_as_the_registry():
     owners = Owners()
-    view = CanvasModel(owners).view(made_up.living())
+    view = CanvasModel(owners, Rates()).view(made_up.living())
     cards = [card for box in view.groups for card in box.members] + list(view.bench)
     assert [(card.hue, card.badge) for card in cards] == [
         (owners.hue(one.name), owners.letter(one.name)) for one in cards
@@ -218,7 +248,7 @@ def test_nothing_gives_an_empty_canvas(canvas):
 
 
 def every_id(snapshot):
-    view = CanvasModel(Owners()).view(snapshot)
+    view = CanvasModel(Owners(), Rates()).view(snapshot)
     for boxes in (view.producers, view.topics, view.groups, view.queues, view.bench):
         yield from (one.id for one in boxes)
     yield from (card.id for box in (*view.groups,) for card in box.members)
@@ -231,7 +261,7 @@ def every_id(snapshot):
 @pytest.mark.parametrize("snapshot", SNAPSHOTS)
 def test_everything_on_the_canvas_has_facts(snapshot):
     for selected in every_id(snapshot):
-        facts = inspector_facts(snapshot, selected)
+        facts = inspector_facts(snapshot, selected, Rates())
         assert facts is not None, selected
         assert facts.sections
         assert all(isinstance(text, str) for _heading, rows in facts.sections for row in rows for text in row)
@@ -239,11 +269,11 @@ def test_everything_on_the_canvas_has_facts(snapshot):
 
 @pytest.mark.parametrize("selected", ["", "consumer:nobody", "lane:commits/77", "lane:", "weather:today", "queue:x"])
 def test_what_is_not_there_has_no_facts(selected):
-    assert inspector_facts(made_up.living(), selected) is None
+    assert inspector_facts(made_up.living(), selected, Rates()) is None
 
 
 def test_the_inspector_says_why_a_producer_waits():
-    facts = inspector_facts(made_up.blocked(), "producer:alerts-feed")
+    facts = inspector_facts(made_up.blocked(), "producer:alerts-feed", Rates())
     assert facts is not None
     assert ("Blocked", "1.2 s by alerts; slowest reader: mail") in facts.sections[0][1]
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from app.view_models.timeline import BINS_MAX, TICKS_MAX, TimelineFeed, TimelineModel
+from app.history.series import ALL_PUBLISHED
+from app.view_models.rates import Rates
+from app.view_models.timeline import SAMPLES_MAX, TICKS_MAX, TimelineFeed, TimelineModel
 from app.view_models.timeline_spans import SPANS_MAX
 from broker_core.clock import NS_PER_S
-from broker_core.events import EventKind, EventStream
+from broker_core.events import Event, EventKind, EventStream
 from broker_core.snapshots import Snapshot
 
 K = EventKind
@@ -26,20 +25,19 @@ def fed(*events: tuple[float, EventKind, dict[str, Any]]) -> TimelineFeed:
 
 def test_rate_bands_and_ticks_are_gathered() -> None:
     feed = fed(
-        (0.1, K.PUBLISHED, {"count": 5}),
-        (0.2, K.PUBLISHED, {"count": 5}),
-        (1.1, K.PUBLISHED, {"count": 3}),
         (1.2, K.DEAD_LETTERED, {"count": 2}),
         (1.3, K.PRODUCER_BLOCKED, {"client": "shop", "topic": "orders"}),
         (1.4, K.USER_ACTION, {"cause": "moved a to b"}),
         (1.0, K.REBALANCE_STARTED, {"group": "g", "cause": "a joined"}),
     )
-    model = TimelineModel()
+    model = TimelineModel(rates := Rates())
+    for at_ns, count in ((NS_PER_S // 10, 5), (NS_PER_S // 5, 5), (NS_PER_S, 3)):
+        rates.series(Event(0, at_ns, K.PUBLISHED, topic="orders", count=count))
     model.follow(feed)
     facts = model.meet(Snapshot(2 * NS_PER_S, 7))
-    assert facts.samples[0] == (NS_PER_S // 8, 40.0)
-    assert sum(rate for _at, rate in facts.samples) * feed.bin_ns / NS_PER_S == 13
-    assert facts.peak_per_s == 10
+    assert facts.samples[:2] == ((0, 0.0), (NS_PER_S // 4, 40.0))
+    assert facts.samples[-1] == (2 * NS_PER_S, 6.5) == (2 * NS_PER_S, rates.of(ALL_PUBLISHED, 2 * NS_PER_S))
+    assert facts.peak_per_s == 40
     assert [(tick.kind, tick.label) for tick in facts.ticks] == [
         ("dead letter", "2 dead-lettered"),
         ("action", "moved a to b"),
@@ -51,7 +49,7 @@ def test_rate_bands_and_ticks_are_gathered() -> None:
 
 
 def test_a_look_back_shows_the_whole_session_and_where_one_is() -> None:
-    model = TimelineModel()
+    model = TimelineModel(Rates())
     model.follow(fed((0.1, K.PUBLISHED, {"count": 5}), (8.0, K.PUBLISHED, {"count": 1})))
     model.bookmarks = [(3 * NS_PER_S, "here")]
     model.look(9 * NS_PER_S, looking_back=True)
@@ -74,27 +72,17 @@ def test_what_lasts_is_put_together_when_there_is_too_much_of_it() -> None:
     assert "times" in bands[0].label
 
 
-@given(st.lists(st.integers(0, 100_000_000), min_size=1, max_size=400))
-def test_no_message_is_lost_and_the_peak_never_sinks(times_us: list[int]) -> None:
-    feed, stream = TimelineFeed(), EventStream()
-    stream.attach(feed)
-    peak = 0
-    for number, time_us in enumerate(sorted(times_us)):
-        stream.emit(time_us * 1_000, K.PUBLISHED, count=1 + number % 3)
-        assert feed.peak_per_s >= peak
-        peak = feed.peak_per_s
-    assert sum(feed.bins) == sum(1 + number % 3 for number in range(len(times_us)))
-    assert len(feed.bins) <= BINS_MAX
-
-
 def test_it_stays_small_and_keeps_the_beginning_however_long_the_session() -> None:
     feed = fed(*((second, K.DEAD_LETTERED, {"topic": "shop", "count": 1}) for second in range(20_000)))
     ticks = feed.ticks()
     assert len(ticks) <= TICKS_MAX
     assert ticks[0].time_ns == 0 and sum("dead-lettered" in tick.label for tick in ticks) == len(ticks)
-    long = fed(*((second * 10, K.PUBLISHED, {"count": 1}) for second in range(5_000)))
-    assert len(long.bins) <= BINS_MAX
-    assert sum(long.bins) == 5_000
+    model = TimelineModel(rates := Rates())
+    for second in range(5_000):
+        rates.series(Event(0, second * 10 * NS_PER_S, K.PUBLISHED, topic="t", count=60))
+    samples = model.meet(Snapshot(50_000 * NS_PER_S, 5_000)).samples
+    assert len(samples) <= SAMPLES_MAX + 1
+    assert all(abs(per_s - 6) < 1 for _ns, per_s in samples[1:]), "nothing between two samples is left out"
 
 
 def test_what_a_user_did_is_never_put_together_with_something_else() -> None:
