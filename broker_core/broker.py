@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from broker_core.broker_admin import BrokerAdmin
+from broker_core.broker_groups import BrokerGroups
 from broker_core.broker_queues import BrokerQueues
 from broker_core.broker_state import Topic, level_of, payload_bytes
 from broker_core.broker_views import BrokerViews
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.flow.config import Verdict
-from broker_core.groups.fetches import FetchReply
-from broker_core.groups.members import JoinResult, SyncResult
-from broker_core.groups.offsets import OffsetAndMetadata
-from broker_core.groups.protocol import TopicPartition
 from broker_core.log.batch import ProducerStamp
 from broker_core.log.group_commit import Round
 from broker_core.log.partition_log import PartitionLog
@@ -44,7 +40,7 @@ def _ignore(_published: Published) -> None:
     """For who waits for the reply alone."""
 
 
-class Broker(BrokerAdmin, BrokerQueues, BrokerViews):
+class Broker(BrokerAdmin, BrokerGroups, BrokerQueues, BrokerViews):
     """A monitor around the pure core: calls come from one thread at a time, and waiting is a parked `Reply`."""
 
     # -- publishing
@@ -116,8 +112,31 @@ class Broker(BrokerAdmin, BrokerQueues, BrokerViews):
                 priority=messages[0].priority,
                 deadline_ns=deadline_ns,
             )
-            offer.then(lambda verdict: _refused(reply, verdict, name))
+            if not offer.done:
+                self._parked[reply] = offer
+            offer.then(lambda verdict: self._judged(reply, verdict, name))
         return reply
+
+    def withdraw(self, now_ns: int, name: str, reply: Reply[Published | None]) -> bool:
+        """Take back what waits for room, as `publish_batch` was asked for; `reply` fails.
+
+        False where it does not wait: it is in the log, or was refused.
+        """
+        offer = self._parked.get(reply)
+        if offer is None:
+            return False
+        gate = self._topic(name).gate
+        return gate is not None and gate.withdraw(now_ns, offer)
+
+    def _judged(self, reply: Reply[Published | None], verdict: Reply[Verdict], name: str) -> None:
+        """What the producer gets where the gate did not admit its message; `admit` has settled it where it did."""
+        self._parked.pop(reply, None)
+        if verdict.error is not None:
+            reply.fail(verdict.error)
+        elif verdict.result() is Verdict.REFUSED:
+            reply.fail(BrokerError(ErrorCode.THROTTLED, name))
+        elif verdict.result() is Verdict.DROPPED:
+            reply.resolve(None)
 
     def _fits(
         self,
@@ -230,78 +249,6 @@ class Broker(BrokerAdmin, BrokerQueues, BrokerViews):
         """Let the next round cover what nobody waits for, as once in every tick."""
         self.syncs.note(log for topic in self._topics.values() for log in topic.log.partitions)
 
-    # -- groups
-
-    def join(self, now_ns: int, group: str, **request: Any) -> Reply[JoinResult]:
-        """See `GroupCoordinator.join`."""
-        return self.groups.join(now_ns, group, **request)
-
-    def sync(
-        self, now_ns: int, group: str, member_id: str, generation: int, assignments: Mapping[str, bytes]
-    ) -> Reply[SyncResult]:
-        """See `GroupCoordinator.sync`."""
-        return self.groups.sync(now_ns, group, member_id, generation, assignments)
-
-    def heartbeat(self, now_ns: int, group: str, member_id: str, generation: int) -> None:
-        """See `GroupCoordinator.heartbeat`."""
-        self.groups.heartbeat(now_ns, group, member_id, generation)
-
-    def beat(self, now_ns: int, group: str, member_id: str, generation: int) -> Reply[None]:
-        """A heartbeat whose error comes with the reply: nobody stops to wait for it."""
-        reply: Reply[None] = Reply()
-        try:
-            self.groups.heartbeat(now_ns, group, member_id, generation)
-        except BrokerError as error:
-            reply.fail(error)
-        else:
-            reply.resolve(None)
-        return reply
-
-    def leave(self, now_ns: int, group: str, member_id: str, cause: str) -> None:
-        """See `GroupCoordinator.leave`."""
-        self.groups.leave(now_ns, group, member_id, cause)
-
-    def starting_offset(self, group: str, topic: str, partition: int, reset: Literal["earliest", "latest"]) -> int:
-        """Where a member that was assigned the partition begins to read: the committed offset, or as `reset` says."""
-        log = self._partition(topic, partition)
-        offset = self.groups.committed(group, topic, partition)
-        if offset is None:
-            offset = log.start_offset if reset == "earliest" else log.end_offset
-        self.fetches.begin(group, topic, partition, offset)
-        return offset
-
-    def fetch(
-        self,
-        now_ns: int,
-        group: str,
-        client: str,
-        positions: Mapping[TopicPartition, int],
-        *,
-        max_messages: int,
-        deadline_ns: int,
-    ) -> FetchReply:
-        """See `Fetches.fetch`."""
-        return self.fetches.fetch(now_ns, group, client, positions, max_messages=max_messages, deadline_ns=deadline_ns)
-
-    def cancel_fetch(self, reply: FetchReply) -> None:
-        """A parked fetch is no longer wanted."""
-        self.fetches.cancel(reply)
-
-    def commit(
-        self,
-        now_ns: int,
-        group: str,
-        client: str,
-        member_id: str,
-        generation: int,
-        offsets: Mapping[TopicPartition, int | OffsetAndMetadata],
-    ) -> None:
-        """Commit for a member and say what that acknowledges; errors as in `GroupCoordinator.commit`."""
-        for topic, partition, old, new in self.groups.commit(now_ns, group, member_id, generation, offsets):
-            start = (self.fetches.start(group, topic, partition) or 0) if old is None else old
-            self.fetches.committed(now_ns, group, client, topic, partition, start, new)
-            self._make_room(now_ns, topic)
-
     # -- queues
 
     def disconnect(self, now_ns: int, client: str) -> None:
@@ -382,13 +329,3 @@ class Broker(BrokerAdmin, BrokerQueues, BrokerViews):
         self._forget_all()
         for topic in self._topics.values():
             topic.log.close()
-
-
-def _refused(reply: Reply[Published | None], verdict: Reply[Verdict], name: str) -> None:
-    """What the producer gets where the gate did not admit its message; `admit` has settled the reply where it did."""
-    if verdict.error is not None:
-        reply.fail(verdict.error)
-    elif verdict.result() is Verdict.REFUSED:
-        reply.fail(BrokerError(ErrorCode.THROTTLED, name))
-    elif verdict.result() is Verdict.DROPPED:
-        reply.resolve(None)

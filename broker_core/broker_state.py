@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -12,7 +12,7 @@ from broker_core.damage_report import DamageReport
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventStream
 from broker_core.files import FileSystem
-from broker_core.flow.config import FlowConfig
+from broker_core.flow.config import FlowConfig, Verdict
 from broker_core.flow.gate import Gate
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.coordinator import GroupCoordinator
@@ -33,6 +33,7 @@ from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.levels import check_priorities
 from broker_core.queues.queue import Queue
 from broker_core.queues.subscription import Subscription
+from broker_core.replies import Reply
 from broker_core.schemas.registry import SchemaRegistry
 from broker_core.schemas.rule import SchemaRule
 from broker_core.snapshots import Totals
@@ -86,6 +87,7 @@ class BrokerState:
         self._topics: dict[str, Topic] = {}
         self._queues: dict[str, Queue] = {}
         self._subscriptions: dict[str, Subscription] = {}
+        self._parked: dict[Reply[Any], Reply[Verdict]] = {}  # of what is being published: where it waits at a gate
         self._bins: dict[str, DeadLetters] = {}  # of topics, by topic, for what a schema refuses
         self.schemas = SchemaRegistry()
         self._former = Totals()  # of what was deleted

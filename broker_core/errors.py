@@ -73,13 +73,16 @@ class ErrorCode(enum.Enum):
 class BrokerError(Exception):
     """An error that a caller can act on.
 
-    `str(error)` is one sentence: what happened, to what, and, where it helps, what to do.
+    `str(error)` is one sentence: what happened, to what, and, where it helps, what to do. `possibly_stored` is for
+    publishing: False where the message is not stored and never will be, True where it may be (librdkafka's
+    PossiblyPersisted).
     """
 
-    def __init__(self, code: ErrorCode, about: str = "") -> None:
+    def __init__(self, code: ErrorCode, about: str = "", *, possibly_stored: bool = False) -> None:
         super().__init__(f"{code.sentence}: {about}." if about else f"{code.sentence}.")
         self.code = code
         self.about = about
+        self.possibly_stored = possibly_stored
 
     @property
     def retriable(self) -> bool:

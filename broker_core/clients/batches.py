@@ -12,6 +12,7 @@ from broker_core.broker import Published
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.batch import ProducerStamp
 from broker_core.messages import Message
+from broker_core.plurals import counted
 from broker_core.replies import Reply
 from broker_core.timers import Timer
 
@@ -33,6 +34,7 @@ class Batch:
     """Messages for one partition that are sent together. `settled` is there when their fate is known."""
 
     __slots__ = (
+        "attempt",
         "attempts",
         "closed",
         "doubtful",
@@ -45,6 +47,7 @@ class Batch:
         "timer",
         "told",
         "topic",
+        "withdrawn",
     )
 
     def __init__(self, topic: str, partition: int) -> None:
@@ -55,6 +58,8 @@ class Batch:
         self.settled: Reply[Published] = Reply()
         self.stamp: ProducerStamp | None = None
         self.attempts = 0
+        self.withdrawn = False  # its answer is no longer asked for
+        self.attempt: Reply[Published | None] | None = None  # under way, and not answered
         self.closed = False  # nothing more is put in
         self.doubtful = False  # an attempt may have been stored although it seemed to fail
         self.told = False  # somebody has asked for, or listens to, what becomes of it
@@ -91,18 +96,32 @@ class Receipt(msgspec.Struct, eq=False, gc=False):
     _place: int = 0
 
     @property
+    def batches(self) -> tuple[Batch, ...]:
+        """The batch that it is in; none where it is in none yet."""
+        return (self._home,) if isinstance(self._home, Batch) else ()
+
+    @property
     def done(self) -> bool:
         """True when `result` would return or raise at once."""
         return isinstance(self._home, Batch) and self._home.settled.done
 
     def result(self, timeout_s: float | None = None) -> Sent:
-        """Where the message was stored. Raises why it was not, or REQUEST_TIMED_OUT."""
+        """Where the message was stored. Raises why it was not.
+
+        REQUEST_TIMED_OUT says that nothing is known yet: it may still be stored, and can be asked again.
+        """
         if not isinstance(self._home, Batch):
             self._host.gather()
         batch = self._home
         assert isinstance(batch, Batch)
         batch.told = True
-        published = self._host.wait(batch.settled, timeout_s)
+        try:
+            published = self._host.wait(batch.settled, timeout_s)
+        except BrokerError as error:
+            if error.code is not ErrorCode.REQUEST_TIMED_OUT or batch.settled.done:
+                raise
+            about = f"a message for {batch.topic}, after {timeout_s:g} s; it may still be stored, ask again"
+            raise BrokerError(error.code, about, possibly_stored=True) from None
         offset = published.offset + self._place if published.offset >= 0 else NO_OFFSET
         return Sent(published.topic, published.partition, offset)
 
@@ -175,3 +194,14 @@ def halved(messages: list[Message], largest_bytes: int, most_bytes: int) -> Iter
         half = len(messages) // 2
         yield from halved(messages[:half], largest_bytes, most_bytes)
         yield from halved(messages[half:], largest_bytes, most_bytes)
+
+
+def failure_of(batches: Sequence[Batch], first: BrokerError) -> BrokerError:
+    """What is to be said of messages that were to be stored together, where `first` is the first error."""
+    errors = [each.settled.error for each in batches if isinstance(each.settled.error, BrokerError)]
+    failed = next(iter(errors), first)
+    stored = sum(len(each.messages) for each in batches if each.settled.error is None)
+    if not stored or failed.possibly_stored:
+        return failed
+    count = counted(sum(len(each.messages) for each in batches), "message")
+    return BrokerError(failed.code, f"{failed.about}; {stored} of {count} may be stored", possibly_stored=True)

@@ -69,8 +69,8 @@ class Host(Protocol):
     def ensure_topic(self, name: str) -> None:
         """Create the topic where it is missing and that is configured."""
 
-    def register(self, client: Closable) -> None:
-        """Close `client` before the host."""
+    def register(self, client: Closable, close: Callable[[float | None], object] | None = None) -> None:
+        """Close `client` before the host; with `close(timeout_s)` where that may have to wait for something."""
 
     def unregister(self, client: Closable) -> None:
         """`client` is closed."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_HEADERS
 from broker_core.log.reserved_headers import users_headers
 from broker_core.messages import Message
+
+if TYPE_CHECKING:
+    from broker_core.clients.serializers import Serializer
 
 _log = logging.getLogger(__name__)
 _ROWS = (tuple, list)  # the union of both takes three times as long to look at
@@ -61,6 +64,27 @@ def explained(messages: Sequence[Message], error: Exception) -> BrokerError:
         return wrong
     _log.error("messages could not be sent", exc_info=error)
     return BrokerError(ErrorCode.INTERNAL_ERROR, f"{type(error).__name__}: {error}")
+
+
+def serialized(serializer: Serializer[Any] | None, value: Any) -> bytes | None:
+    """Bytes of `value`, text as UTF-8; None stays None, for it is what deletes a key."""
+    if value is None:
+        return None
+    if serializer is not None:
+        data: Any = serializer.serialize(value)
+        if not isinstance(data, bytes):
+            kinds = f"{type(serializer).__name__} gave a {type(data).__name__}"
+            raise BrokerError(ErrorCode.UNSERIALIZABLE, f"{kinds}; a serializer must give bytes")
+        return data
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, str):
+        try:
+            return value.encode()
+        except UnicodeEncodeError as error:
+            raise BrokerError(ErrorCode.UNSERIALIZABLE, f"the text is no UTF-8 ({error})") from error
+    kind = type(value).__name__
+    raise BrokerError(ErrorCode.INVALID_REQUEST, f"a {kind} is neither bytes nor text; give the producer a serializer")
 
 
 def _wrong(what: str, wanted: str, found: object) -> BrokerError:

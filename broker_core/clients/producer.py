@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
@@ -10,12 +11,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from broker_core.broker import Broker, Published
-from broker_core.clients.batches import NO_OFFSET, Batch, Receipt
+from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, failure_of
 from broker_core.clients.host import Host
 from broker_core.clients.inbox import MOST_ENTRIES, Gatherer
+from broker_core.clients.message_form import serialized
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.sender import Sender
 from broker_core.clients.throttle import Throttle
+from broker_core.engine.host_loop import CLOSE_TIMEOUT_S
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Headers, Message
 
@@ -77,7 +80,7 @@ class Producer:
             and self.config.acks == "all"
         )
         self._tails, self._lock = host.tails, host.lock
-        host.register(self)
+        host.register(self, self.close)
 
     # -- sending
 
@@ -101,9 +104,9 @@ class Producer:
         where the buffer stays full, THROTTLED where its own rate would hold it up for too long, and CLOSED.
         """
         if self._serializer is not None or type(value) is not bytes:
-            value = _serialized(self._serializer, value)
+            value = serialized(self._serializer, value)
         if key is not None:
-            key = _serialized(self._key_serializer, key)
+            key = serialized(self._key_serializer, key)
         inbox = self._inboxes.get(topic)
         if (
             inbox is not None
@@ -135,9 +138,21 @@ class Producer:
         linger: bool = True,
     ) -> Receipt:
         """`send` for a message that is made already; without `linger` its batch goes at once."""
+        return self._put(topic, message, partition, on_delivery, linger, None)
+
+    def _put(
+        self,
+        topic: str,
+        message: Message,
+        partition: int | None,
+        on_delivery: OnDelivery | None,
+        linger: bool,
+        timeout_s: float | None,
+    ) -> Receipt:
+        """Where there is a `timeout_s`, it is put in a batch of its own, and waits no longer for room."""
         if partition is not None and not isinstance(partition, int):
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"partition {partition!r}; it must be a whole number or None")
-        self._keep_rate(1)
+        max_block_ms = self._keep_rate(1, timeout_s)
         passed = self._passed(topic, message)
         if passed is None:
             return self._filtered(topic, on_delivery)
@@ -145,7 +160,7 @@ class Producer:
 
         def put(_now: int) -> Receipt | None:
             self._check_open()
-            placed = self._sender.send(topic, message, partition, linger=linger)
+            placed = self._sender.send(topic, message, partition, linger=linger, alone=timeout_s is not None)
             if placed is None:
                 return None
             receipt = Receipt(self._gatherer, *placed)
@@ -155,7 +170,7 @@ class Producer:
 
         try:
             receipt = self._with_topic(topic, lambda: self._host.call(put))
-            return receipt if receipt is not None else self._wait_for_room(put)
+            return receipt if receipt is not None else self._wait_for_room(put, max_block_ms)
         except BrokerError:
             if self._chain is not None:
                 self._chain.failed(message)
@@ -166,15 +181,15 @@ class Producer:
     ) -> tuple[int, int]:
         """`send` without lingering, and wait: (partition, offset), -1 where a middleware dropped it.
 
-        Raises why it was not stored.
+        Raises why it was not stored. What is not stored within `timeout_s` is withdrawn (REQUEST_TIMED_OUT) and never
+        will be, unless the error says `possibly_stored`: it was on its way to the disk, or to a broker elsewhere.
         """
         if fields or not self._direct:
-            sent = self.send(topic, value, key, linger=False, **fields).result(timeout_s)
-            return sent.partition, sent.offset
+            return self._publish(topic, value, key, timeout_s, **fields)
         if self._serializer is not None or type(value) is not bytes:
-            value = _serialized(self._serializer, value)
+            value = serialized(self._serializer, value)
         if key is not None:
-            key = _serialized(self._key_serializer, key)
+            key = serialized(self._key_serializer, key)
         tails, sender = self._tails, self._sender
         if tails is not None and value is not None and not (sender.pending or self._awaited):
             placed = tails.join(self.client_id, topic, value, key)
@@ -192,10 +207,45 @@ class Producer:
                 return placed
         message = Message(value, key)
         reply = self._host.call(lambda _now: None if self._closed else sender.store(topic, message))
-        published = None if reply is None else self._host.wait(reply, timeout_s)
-        if published is not None:
-            return published.partition, published.offset
-        sent = self.send_message(topic, message, linger=False).result(timeout_s)
+        if reply is None:
+            return self._sent(self._put(topic, message, None, None, False, timeout_s), timeout_s)
+        try:
+            published = self._host.wait(reply, timeout_s)
+        except BrokerError as error:
+            if error.code is not ErrorCode.REQUEST_TIMED_OUT or reply.done:
+                raise
+            about = f"a message for {topic}, not on the disk after {timeout_s:g} s; it may be stored all the same"
+            raise BrokerError(error.code, about, possibly_stored=True) from None
+        assert published is not None  # nothing drops what nothing judges
+        return published.partition, published.offset
+
+    def _publish(
+        self,
+        topic: str,
+        value: Any,
+        key: Any,
+        timeout_s: float | None,
+        *,
+        headers: Headers = (),
+        ttl_ms: int | None = None,
+        priority: int = 0,
+        partition: int | None = None,
+        on_delivery: OnDelivery | None = None,
+    ) -> tuple[int, int]:
+        """`publish`, where the message has to go through a batch."""
+        data = serialized(self._serializer, value)
+        message = Message(data, serialized(self._key_serializer, key), headers, ttl_ms, priority)
+        return self._sent(self._put(topic, message, partition, on_delivery, False, timeout_s), timeout_s)
+
+    def _sent(self, receipt: Receipt, timeout_s: float | None) -> tuple[int, int]:
+        """Where it is stored; withdrawn, as far as that can be, where that is not known within `timeout_s`."""
+        try:
+            sent = receipt.result(timeout_s)
+        except BrokerError:
+            if receipt.done:
+                raise
+            self._host.call(lambda _now: self._sender.give_up(receipt.batches, timeout_s))
+            sent = receipt.result(0)
         return sent.partition, sent.offset
 
     def publish_many(
@@ -203,9 +253,11 @@ class Producer:
     ) -> tuple[Published, ...]:
         """All `messages` in as few batches as can be, and wait: where each batch was stored, in order of sending.
 
-        Each partition gets its own in the order given. Raises the first error; other batches may have been stored.
+        Each partition gets its own in the order given. Raises the first error; other batches may have been stored, and
+        it says so (`possibly_stored`). What is not stored within `timeout_s` is withdrawn, as by `publish`.
         """
-        self._keep_rate(len(messages))
+        ends_s = None if timeout_s is None else time.monotonic() + timeout_s
+        self._keep_rate(len(messages), timeout_s)
         if self._chain is not None:
             found = [self._passed(topic, message) for message in messages]
             kept = [each for each in found if each is not None]
@@ -221,7 +273,16 @@ class Producer:
             return batches
 
         batches = self._with_topic(topic, lambda: self._host.call(put))
-        return tuple(self._host.wait(batch.settled, timeout_s) for batch in batches)
+        try:
+            return tuple(
+                self._host.wait(batch.settled, None if ends_s is None else max(0.0, ends_s - time.monotonic()))
+                for batch in batches
+            )
+        except BrokerError as error:
+            failed = error
+        if failed.code is ErrorCode.REQUEST_TIMED_OUT:
+            self._host.call(lambda _now: self._sender.give_up(batches, timeout_s))
+        raise failure_of(batches, failed)
 
     def flush(self, timeout_s: float | None = None) -> None:
         """Send what lingers, and wait until the fate of everything sent so far is known.
@@ -231,10 +292,10 @@ class Producer:
         self._host.wait(self._host.call(lambda _now: self._sender.flush()), timeout_s)
         self._raise_failure()
 
-    def close(self, timeout_s: float | None = None) -> None:
-        """`flush`, then take nothing more; what is not stored in time fails. The second call does nothing.
+    def close(self, timeout_s: float | None = CLOSE_TIMEOUT_S) -> None:
+        """`flush`, then take nothing more; what is not stored in time is given up. The second call does nothing.
 
-        Raises as `flush`, when it is closed.
+        Raises as `flush`, when it is closed; REQUEST_TIMED_OUT says how many messages it gave up, and for which topics.
         """
         if self._closed:
             return
@@ -242,6 +303,7 @@ class Producer:
         self._direct = False
         if self._throttle is not None:
             self._throttle.close()
+        given_up = None
         try:
             if not self._host.closing:
                 self._host.wait(self._host.call(lambda _now: self._sender.flush()), timeout_s)
@@ -251,8 +313,9 @@ class Producer:
         finally:
             self._host.unregister(self)
             if not self._host.closing:
-                closed = BrokerError(ErrorCode.CLOSED, self.client_id)
-                self._host.call(lambda _now: self._sender.abandon(closed))
+                given_up = self._host.call(lambda _now: self._sender.close(timeout_s))
+        if given_up is not None:
+            raise given_up
         self._raise_failure()
 
     def __enter__(self) -> Self:
@@ -265,9 +328,12 @@ class Producer:
 
     # -- inside
 
-    def _keep_rate(self, messages: int) -> None:
+    def _keep_rate(self, messages: int, timeout_s: float | None) -> float:
+        """Wait for their turn; how long a message may be held up, in ms."""
+        most_ms = self.config.max_block_ms if timeout_s is None else min(self.config.max_block_ms, timeout_s * 1_000)
         if self._throttle is not None and messages:
-            self._throttle.wait(messages, self.config.max_block_ms)
+            self._throttle.wait(messages, most_ms)
+        return most_ms
 
     def _passed(self, topic: str, message: Message) -> tuple[str, Message] | None:
         if self._chain is None:
@@ -293,8 +359,8 @@ class Producer:
             self._host.ensure_topic(topic)
             return action()
 
-    def _wait_for_room(self, put: Callable[[int], Receipt | None]) -> Receipt:
-        deadline_ns = self._host.now_ns + round(self.config.max_block_ms * 1_000_000)
+    def _wait_for_room(self, put: Callable[[int], Receipt | None], most_ms: float) -> Receipt:
+        deadline_ns = self._host.now_ns + round(most_ms * 1_000_000)
         while True:
             left_s = (deadline_ns - self._host.now_ns) / 1_000_000_000
             if left_s <= 0:
@@ -335,24 +401,3 @@ class Producer:
     def _check_open(self) -> None:
         if self._closed:
             raise BrokerError(ErrorCode.CLOSED, f"producer {self.client_id}")
-
-
-def _serialized(serializer: Serializer[Any] | None, value: Any) -> bytes | None:
-    """Bytes of `value`, text as UTF-8; None stays None, for it is what deletes a key."""
-    if value is None:
-        return None
-    if serializer is not None:
-        data: Any = serializer.serialize(value)
-        if not isinstance(data, bytes):
-            kinds = f"{type(serializer).__name__} gave a {type(data).__name__}"
-            raise BrokerError(ErrorCode.UNSERIALIZABLE, f"{kinds}; a serializer must give bytes")
-        return data
-    if isinstance(value, bytes):
-        return value
-    if isinstance(value, str):
-        try:
-            return value.encode()
-        except UnicodeEncodeError as error:
-            raise BrokerError(ErrorCode.UNSERIALIZABLE, f"the text is no UTF-8 ({error})") from error
-    kind = type(value).__name__
-    raise BrokerError(ErrorCode.INVALID_REQUEST, f"a {kind} is neither bytes nor text; give the producer a serializer")

@@ -1,17 +1,12 @@
-"""The half of a producer that lives in the core: batches, linger, order, retries, idempotence. Time is the loop's.
-
-A partition has one batch under way to the log at a time, so that order holds whatever is retried; those that are in the
-log and wait for the disk hold up nobody. A retry carries the sequence numbers of the first attempt, and the log knows
-the last five batches, so it is stored once (KIP-98).
-"""
+"""The half of a producer that lives in the core: which message goes into which batch. Time is the loop's."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Sequence
 
 from broker_core.broker import Broker, Published
-from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, dropped, halved, largest_of, put_all, size_of, sum_of
+from broker_core.clients.batch_sender import BatchSender
+from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, halved, largest_of, put_all, size_of, sum_of
 from broker_core.clients.inbox import Inboxes
 from broker_core.clients.lane import Lane
 from broker_core.clients.message_form import check_form, explained
@@ -19,18 +14,14 @@ from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.log.batch import SEQUENCES, ProducerStamp
 from broker_core.messages import Message
-from broker_core.plurals import counted
 from broker_core.replies import Reply
 
 _MANY_TIMES = 16  # a batch of many that come at once may be so many times as large as one that lingers
-# The broker may have stored what it did not answer.
-_DOUBTFUL = frozenset({ErrorCode.REQUEST_TIMED_OUT, ErrorCode.CONNECTION_LOST, ErrorCode.INTERNAL_ERROR})
 
 
-class Sender:
-    """Batches messages and gets them stored. `on_settled(batch)` is called when the fate of one is known."""
+class Sender(BatchSender):
+    """Puts messages into batches, which are sent when they are full or have lingered."""
 
     def __init__(
         self,
@@ -42,35 +33,25 @@ class Sender:
         identity: tuple[int, int] | None = None,
         on_settled: Callable[[Batch], object] = lambda batch: None,
     ) -> None:
-        """`identity` is (producer id, epoch), for a producer that is idempotent."""
-        self._broker = broker
-        self._loop = loop
-        self.client_id = client_id
-        self.config = config
-        self._identity = identity
-        self._on_settled = on_settled
-        self._lanes: dict[tuple[str, int], Lane] = {}
+        """As `BatchSender`."""
+        super().__init__(broker, loop, client_id, config, identity=identity, on_settled=on_settled)
         self.inboxes = Inboxes(broker, loop, config, self)
-        self.pending: dict[Batch, None] = {}  # batches whose fate is not known yet
-        self._flushes: list[Callable[[Batch], object]] = []
-        self._rooms: deque[Reply[None]] = deque()
-        self._fenced: BrokerError | None = None
-        self.buffered_bytes = 0
-        self.failures: list[tuple[Batch, BrokerError]] = []  # of batches that nobody had asked for by then
 
     def send(
-        self, topic: str, message: Message, partition: int | None = None, *, linger: bool = True
+        self, topic: str, message: Message, partition: int | None = None, *, linger: bool = True, alone: bool = False
     ) -> tuple[Batch, int] | None:
         """Put `message` into a batch; the batch and its place there, None where the buffer is full.
 
-        Without `linger` the batch goes at once.
+        Without `linger` the batch goes at once; `alone` it is in a batch of its own, which can be withdrawn.
 
         Raises what is wrong with the message itself: UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE, INVALID_RECORD.
         """
         self.inboxes.gather()
-        return self._placed(topic, message, partition, linger=linger)
+        return self._placed(topic, message, partition, linger=linger, alone=alone)
 
-    def _placed(self, topic: str, message: Message, partition: int | None, *, linger: bool) -> tuple[Batch, int] | None:
+    def _placed(
+        self, topic: str, message: Message, partition: int | None, *, linger: bool, alone: bool = False
+    ) -> tuple[Batch, int] | None:
         check_form(message)
         size_bytes = size_of(message)
         self._check(topic, (message,), size_bytes)
@@ -81,7 +62,7 @@ class Sender:
         lane = self._lane(topic, number)
         batch = lane.open
         # A flow policy, or a schema, judges every message by itself.
-        alone = not self._broker.takes_batches(topic)
+        alone = alone or not self._broker.takes_batches(topic)
         if batch is not None and (alone or batch.size_bytes + size_bytes > self.config.batch_bytes):
             self._seal(lane)
             batch = None
@@ -96,6 +77,7 @@ class Sender:
                 due_ns = self._loop.now_ns + ns_from_ms(self.config.linger_ms)
                 batch.timer = self._loop.timers.at(due_ns, lambda _at: self._seal(lane))
         place = batch.add(message, size_bytes)
+        batch.closed = alone
         self.buffered_bytes += size_bytes
         full = len(batch.messages) >= self.config.batch_messages or batch.size_bytes >= self.config.batch_bytes
         if full or alone or not lingers:
@@ -181,15 +163,10 @@ class Sender:
         return reply
 
     def abandon(self, error: BrokerError) -> None:
-        """Everything that is not stored fails with `error`."""
+        """See `BatchSender.abandon`; what was sent without the lock fails too."""
         self._fenced = self._fenced or error
         self.inboxes.close()
-        for batch in list(self.pending):
-            self._settle(batch, error)
-        for lane in self._lanes.values():
-            lane.waiting.clear()
-            lane.open = lane.sending = None
-        self._broker.disconnect(self._loop.now_ns, self.client_id)
+        super().abandon(error)
 
     # -- what was sent without the lock
 
@@ -253,145 +230,3 @@ class Sender:
             raise BrokerError(
                 ErrorCode.MESSAGE_TOO_LARGE, f"{size_bytes} bytes, and the producer buffers {self.config.buffer_bytes}"
             )
-
-    def _lane(self, topic: str, partition: int) -> Lane:
-        lane = self._lanes.get((topic, partition))
-        if lane is None:
-            lane = self._lanes[topic, partition] = Lane()
-        return lane
-
-    def _new_batch(self, topic: str, partition: int) -> Batch:
-        batch = Batch(topic, partition)
-        self.pending[batch] = None
-        return batch
-
-    def _seal(self, lane: Lane) -> None:
-        batch, lane.open = lane.open, None
-        if batch is None:
-            return
-        if batch.timer is not None:
-            batch.timer.cancel()
-            batch.timer = None
-        sealed_ns = self._loop.now_ns
-        lane.waiting.append(batch)
-        if self.config.acks == 0:
-            # Whatever becomes of it: nobody will ask.
-            batch.settled.resolve(Published(batch.topic, batch.partition, NO_OFFSET, (), len(batch.messages)))
-        self._pump(lane)
-        if batch in self.pending:
-            deadline_ns = sealed_ns + ns_from_ms(self.config.delivery_timeout_ms)
-            batch.timer = self._loop.timers.at(deadline_ns, lambda _at: self._time_out(batch))
-
-    def _pump(self, lane: Lane) -> None:
-        """Send what waits, one after the other."""
-        if lane.pumping:
-            return
-        lane.pumping = True
-        try:
-            while lane.sending is None and lane.waiting:
-                batch = lane.sending = lane.waiting.popleft()
-                if batch in self.pending:
-                    self._attempt(lane, batch)
-                else:
-                    lane.sending = None
-        finally:
-            lane.pumping = False
-
-    def _attempt(self, lane: Lane, batch: Batch) -> None:
-        batch.attempts += 1
-        if self._identity is not None and batch.stamp is None:
-            batch.stamp = ProducerStamp(*self._identity, lane.sequence)
-        try:
-            reply = self._broker.publish_batch(
-                self._loop.now_ns,
-                batch.topic,
-                batch.partition,
-                batch.messages,
-                client=self.client_id,
-                producer=batch.stamp,
-                on_appended=lambda published: self._appended(lane, batch, published),
-            )
-        except Exception as error:
-            self._failed(lane, batch, explained(batch.messages, error))
-        else:
-            reply.then(lambda done: self._answered(lane, batch, done))
-
-    def _appended(self, lane: Lane, batch: Batch, published: Published) -> None:
-        if lane.sending is not batch:
-            return
-        lane.sending = None
-        if batch.stamp is not None and batch.stamp[:2] == self._identity:
-            lane.sequence = (lane.sequence + len(batch.messages)) % SEQUENCES
-        if self.config.acks != "all":
-            self._settle(batch, published)
-        self._pump(lane)
-
-    def _answered(self, lane: Lane, batch: Batch, reply: Reply[Published | None]) -> None:
-        under_way = lane.sending is batch
-        error = None if reply.error is None else explained(batch.messages, reply.error)
-        if error is not None and under_way:
-            self._failed(lane, batch, error)
-        elif error is not None:
-            self._settle(batch, error)  # it is in the log, but the disk refused
-        elif (published := reply.result()) is not None:
-            self._settle(batch, published)
-            if under_way:  # it is in the bin of its topic, and used up no number
-                lane.sending = None
-                self._pump(lane)
-        else:
-            lane.sending = None
-            self._settle(batch, dropped(batch))
-            self._pump(lane)
-
-    def _failed(self, lane: Lane, batch: Batch, error: BrokerError) -> None:
-        """An attempt has failed: try again where that may help, else say so."""
-        batch.doubtful = batch.doubtful or error.code in _DOUBTFUL
-        if error.retriable and batch.attempts <= self.config.retries and batch in self.pending:
-            due_ns = self._loop.now_ns + ns_from_ms(self.config.retry_backoff_ms)
-            self._loop.timers.at(due_ns, lambda _at: self._again(lane, batch))
-            return
-        if error.code is ErrorCode.INVALID_PRODUCER_EPOCH:
-            self.abandon(error)
-            return
-        self._give_up(lane, batch, error)
-
-    def _again(self, lane: Lane, batch: Batch) -> None:
-        if lane.sending is not batch:
-            return
-        if batch in self.pending:
-            self._attempt(lane, batch)
-        else:
-            self._give_up(lane, batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, "it was given up"))
-
-    def _give_up(self, lane: Lane, batch: Batch, error: BrokerError) -> None:
-        lane.sending = None
-        if batch.doubtful and self._identity is not None:
-            # Nobody knows which number comes next: begin anew, under an id that no log has seen.
-            self._identity = self._broker.producer_ids.register(self.config.name)
-            for each in self._lanes.values():
-                each.sequence = 0
-        self._settle(batch, error)
-        self._pump(lane)
-
-    def _time_out(self, batch: Batch) -> None:
-        what = f"a batch of {counted(len(batch.messages), 'message')} for {batch.topic}/{batch.partition}"
-        self._settle(batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{what} was not stored in time"))
-
-    def _settle(self, batch: Batch, outcome: Published | BrokerError) -> None:
-        if batch not in self.pending:
-            return
-        del self.pending[batch]
-        if batch.timer is not None:
-            batch.timer.cancel()
-        self.buffered_bytes -= batch.size_bytes
-        if isinstance(outcome, BrokerError):
-            if batch.settled.fail(outcome) and not batch.told:
-                self.failures.append((batch, outcome))
-        else:
-            batch.settled.resolve(outcome)
-        for count in list(self._flushes):
-            count(batch)
-        rooms, self._rooms = self._rooms, deque()
-        for room in rooms:
-            room.resolve(None)
-        self._on_settled(batch)

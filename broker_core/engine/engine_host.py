@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 from broker_core.broker import Broker
 from broker_core.engine.host import HostConfig
-from broker_core.engine.host_loop import HostLoop
+from broker_core.engine.host_loop import CLOSE_TIMEOUT_S, HostLoop
 from broker_core.engine.loop import Loop
 from broker_core.engine.runner import Engine
 from broker_core.errors import BrokerError, ErrorCode
@@ -86,11 +86,10 @@ class EngineHost(HostLoop):
         """The session's time."""
         return self.loop.now_ns
 
-    def close(self) -> None:
-        """Close clients and doors; who waits hears CLOSED. The session goes on without them."""
+    def close(self, timeout_s: float | None = CLOSE_TIMEOUT_S) -> None:
+        """Close clients and doors, in `timeout_s` together; who waits hears CLOSED. The session goes on without them."""
         if self._closing:
             return
         with contextlib.ExitStack() as steps:
             steps.callback(self._stop)
-            for client in list(self._clients):
-                steps.callback(client.close)
+            self._close_clients(steps, timeout_s)

@@ -25,7 +25,7 @@ import msgspec
 from broker_core.broker import Broker
 from broker_core.clock import NS_PER_MS
 from broker_core.engine.data_directory import OFFSETS_FILE, DataDirectory
-from broker_core.engine.host_loop import HostLoop
+from broker_core.engine.host_loop import CLOSE_TIMEOUT_S, HostLoop
 from broker_core.engine.tails import Tails
 from broker_core.engine.writer import Writer
 from broker_core.errors import BrokerError
@@ -150,10 +150,11 @@ class BrokerHost(HostLoop):
         if count > 0:
             self.admin(create)
 
-    def close(self) -> None:
+    def close(self, timeout_s: float | None = CLOSE_TIMEOUT_S) -> None:
         """Close the clients, save everything, give back files and threads. The second call waits for the first.
 
-        Raises what a client or the disk had to say, when all is closed.
+        Clients have `timeout_s` together for what they have begun; None is as long as it takes. Raises what a client
+        gave up then, and what the disk had to say, when all is closed.
         """
         in_callback = threading.current_thread() is self._callback_thread
         if not self._close_lock.acquire(blocking=not in_callback):
@@ -168,8 +169,7 @@ class BrokerHost(HostLoop):
                 steps.callback(self.broker.close)
                 steps.callback(self._writer.stop)
                 steps.callback(self._stop)
-                for client in list(self._clients):
-                    steps.callback(client.close)
+                self._close_clients(steps, timeout_s)
         finally:
             self._close_lock.release()
 

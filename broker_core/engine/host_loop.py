@@ -27,6 +27,9 @@ _NEVER_NS = 1 << 62
 _LONGEST_WAIT_S = 3_600.0
 
 
+CLOSE_TIMEOUT_S = 5.0  # what is not done so long after it was to end is given up
+
+
 class Closable(Protocol):
     """A client, closed before its host is."""
 
@@ -72,7 +75,7 @@ class HostLoop:
         self._wake = threading.Condition(lock)
         self._sleeps_until_ns = 0
         self._waiters: set[threading.Event | _Gate] = set()
-        self._clients: dict[Closable, None] = {}
+        self._clients: dict[Closable, Callable[[float | None], object] | None] = {}
         self._callbacks: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         self._callback_thread: threading.Thread | None = None
         self._callback_lock = threading.Lock()
@@ -166,13 +169,26 @@ class HostLoop:
         """True once `close` was called."""
         return self._closing
 
-    def register(self, client: Closable) -> None:
-        """Close `client` before the host."""
-        self._clients[client] = None
+    def register(self, client: Closable, close: Callable[[float | None], object] | None = None) -> None:
+        """Close `client` before the host; with `close(timeout_s)` where that may have to wait for something."""
+        self._clients[client] = close
 
     def unregister(self, client: Closable) -> None:
         """`client` is closed."""
         self._clients.pop(client, None)
+
+    def _close_clients(self, steps: contextlib.ExitStack, timeout_s: float | None) -> None:
+        """Have all clients closed by `steps`, in `timeout_s` together."""
+        ends_s = None if timeout_s is None else time.monotonic() + timeout_s
+        for client, close in list(self._clients.items()):
+            if close is None:
+                steps.callback(client.close)
+            else:
+                steps.callback(self._close_within, close, ends_s)
+
+    @staticmethod
+    def _close_within(close: Callable[[float | None], object], ends_s: float | None) -> None:
+        close(None if ends_s is None else max(0.0, ends_s - time.monotonic()))
 
     # -- inside
 

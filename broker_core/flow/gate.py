@@ -152,6 +152,15 @@ class Gate:
         self.room(now_ns)
         return sum(offer.count for offer in gone)
 
+    def withdraw(self, now_ns: int, reply: Reply[Verdict]) -> bool:
+        """Whoever made the offer of `reply` does not want it any more, and it fails; False where it does not wait."""
+        offer = self._line.get(id(reply))
+        if offer is None:
+            return False
+        self._give_up(now_ns, offer, ErrorCode.REQUEST_TIMED_OUT, f"{offer.client} has withdrawn it")
+        self.room(now_ns)
+        return True
+
     def close(self, now_ns: int) -> None:
         """The target is going away: all parked offers fail with CLOSED."""
         while self._line:
@@ -244,7 +253,7 @@ class Gate:
         offer.reply.resolve(Verdict.REFUSED)
 
     def _park(self, now_ns: int, offer: _Offer, cause: str) -> None:
-        self._line[id(offer)] = offer
+        self._line[id(offer.reply)] = offer
         offer.cause = cause
         deadline_ns = offer.deadline_ns
         if self.config.block_timeout_ms is not None:
@@ -261,7 +270,7 @@ class Gate:
 
     def _leave(self, now_ns: int, offer: _Offer, cause: str) -> None:
         """`offer` does not wait any more."""
-        del self._line[id(offer)]
+        del self._line[id(offer.reply)]
         if offer.timer is not None:
             offer.timer.cancel()
         since_ns, offers = self._blocked[offer.client]

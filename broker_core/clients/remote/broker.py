@@ -16,7 +16,7 @@ from broker_core.broker import Broker
 from broker_core.clients.remote.config import RemoteConfig
 from broker_core.clients.remote.face import RemoteFace
 from broker_core.clients.remote.link import Link
-from broker_core.engine.host_loop import HostLoop
+from broker_core.engine.host_loop import CLOSE_TIMEOUT_S, HostLoop
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage
 from broker_core.replies import Reply
@@ -129,8 +129,11 @@ class RemoteBroker(HostLoop):
 
     # -- the end
 
-    def close(self) -> None:
-        """Close the clients, then the connection. The second call waits for the first. Raises what a client says."""
+    def close(self, timeout_s: float | None = CLOSE_TIMEOUT_S) -> None:
+        """Close the clients, then the connection. The second call waits for the first.
+
+        Clients have `timeout_s` together for what they have begun. Raises what a client gave up then.
+        """
         in_callback = threading.current_thread() is self._callback_thread
         if not self._close_lock.acquire(blocking=not in_callback):
             return
@@ -142,8 +145,13 @@ class RemoteBroker(HostLoop):
             with contextlib.ExitStack() as steps:
                 steps.callback(self._stop)
                 steps.callback(self._link.close)
-                for client in list(self._clients):
-                    steps.callback(client.close)
+                if timeout_s is not None:
+                    # What the broker does not answer by then, it does not answer: who waits gets CLOSED.
+                    late = threading.Timer(timeout_s, self._link.close)
+                    late.daemon = True
+                    late.start()
+                    steps.callback(late.cancel)
+                self._close_clients(steps, timeout_s)
         finally:
             self._close_lock.release()
 

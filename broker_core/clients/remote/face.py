@@ -150,6 +150,10 @@ class RemoteFace(RemoteAdministration):
             name, partition, messages, client=client, producer=producer, on_appended=on_appended
         )
 
+    def withdraw(self, now_ns: int, name: str, reply: Reply[Published | None]) -> bool:
+        """See `Broker.withdraw`: what was sent already cannot be called back."""
+        return self.publishing.withdraw(reply)
+
     def disconnect(self, now_ns: int, client: str) -> None:
         """See `Broker.disconnect`."""
         self._link.post(LeaveProducer(client), ignore, repeat=False, at_once=True)

@@ -94,6 +94,15 @@ class Publishing:
                 self._post(together)
         self._waiting.extendleft(reversed(held))
 
+    def withdraw(self, reply: Reply[Published | None]) -> bool:
+        """Do not send what `reply` waits for, which fails; False where it was sent already."""
+        for waiting in self._waiting:
+            if waiting.reply is reply:
+                self._waiting.remove(waiting)
+                reply.fail(BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{waiting.client} has withdrawn it"))
+                return True
+        return False
+
     def lost(self, error: BrokerError) -> None:
         """There is no connection: what waits to be sent fails."""
         waiting, self._waiting = self._waiting, deque()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 
+from msgspec import UNSET
+
 from broker_core.broker import Published
 from broker_core.clock import NS_PER_MS
 from broker_core.doors.http.desk import SPARE_S, Call
@@ -105,7 +107,9 @@ async def publish(call: Call, name: str, records: Sequence[Record], client: str,
         except BrokerError as error:
             errors.append(error)
             for place in places:
-                placed[place] = Placed(status=error.code.name, partition=None, offset=None)
+                placed[place] = Placed(
+                    status=error.code.name, partition=None, offset=None, possibly_stored=error.possibly_stored or UNSET
+                )
             continue
         for index, place in enumerate(places):
             placed[place] = _placed(name, published, index)
@@ -147,13 +151,27 @@ def _grouped(
 
 
 async def _published(call: Call, name: str, reply: Reply[Published | None], timeout_ms: int) -> Published | None:
+    def withdraw(waiting: Reply[Published | None]) -> None:
+        # Nobody waits for the answer any more.
+        call.broker.withdraw(call.host.now_ns, name, waiting)
+
     try:
-        return await call.wait(reply, timeout_s=timeout_ms / 1_000 + SPARE_S)
+        return await call.wait(reply, withdraw, timeout_ms / 1_000 + SPARE_S)
     except TimeoutError:
         # The broker's time stands still, or its disk does.
-        error = BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{name}, after {timeout_ms} ms")
-        call.host.call(lambda _now: reply.fail(error))
+        return call.host.call(lambda now_ns: _withdrawn(call, now_ns, name, reply, timeout_ms))
+
+
+def _withdrawn(call: Call, now_ns: int, name: str, reply: Reply[Published | None], timeout_ms: int) -> Published | None:
+    """What came of a message after all. Raises REQUEST_TIMED_OUT, which says whether it may still be stored."""
+    withdrawn = call.broker.withdraw(now_ns, name, reply)
+    if reply.done and not withdrawn:
         return reply.result()
+    fate = "it is withdrawn, and not stored" if withdrawn else "it may be stored all the same"
+    about = f"a message for {name}, after {timeout_ms} ms; {fate}"
+    error = BrokerError(ErrorCode.REQUEST_TIMED_OUT, about, possibly_stored=not withdrawn)
+    reply.fail(error)
+    raise error
 
 
 def _blamed(error: BrokerError, call: Call, name: str, partition: int | None) -> BrokerError:

@@ -6,6 +6,7 @@ from http import HTTPStatus
 from math import ceil
 
 import msgspec
+from msgspec import UNSET
 
 from broker_core.doors.http.shapes.basics import Problem
 from broker_core.errors import BrokerError, ErrorCode
@@ -75,7 +76,7 @@ def problem_of(error: BrokerError, retry_after_s: float = 1.0) -> Answer:
         headers["WWW-Authenticate"] = "Bearer"
     elif status in {429, 503}:
         headers["Retry-After"] = str(max(1, ceil(retry_after_s)))
-    return _answer(status, error.code.name, str(error), error.retriable, headers)
+    return _answer(status, error.code.name, str(error), error.retriable, headers, error.possibly_stored)
 
 
 def problem_with(status: int, about: str = "", headers: Headers | None = None) -> Answer:
@@ -85,6 +86,10 @@ def problem_with(status: int, about: str = "", headers: Headers | None = None) -
     return _answer(status, found.name, sentence, False, headers or {})
 
 
-def _answer(status: int, code: str, sentence: str, retriable: bool, headers: Headers) -> Answer:
-    body = msgspec.json.encode(Problem(error=code, message=sentence, retriable=retriable))
+def _answer(
+    status: int, code: str, sentence: str, retriable: bool, headers: Headers, possibly_stored: bool = False
+) -> Answer:
+    body = msgspec.json.encode(
+        Problem(error=code, message=sentence, retriable=retriable, possibly_stored=possibly_stored or UNSET)
+    )
     return Answer(status, {"content-type": "application/json", **headers}, body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 MAX_INT = (1 << 53) - 1  # the largest whole number that every JSON reader keeps exact
 
@@ -37,11 +37,15 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Problem(Shape, frozen=True, kw_only=True):
-    """What went wrong, in one sentence. `error` is a code; with `retriable` the same request may succeed later."""
+    """What went wrong, in one sentence. `error` is a code; with `retriable` the same request may succeed later.
+
+    What was to be published is not stored and will not be, unless it is said to be `possibly_stored`.
+    """
 
     error: str
     message: str
     retriable: bool = False
+    possibly_stored: bool | UnsetType = UNSET
 
 
 class Status(Shape, frozen=True, kw_only=True):

@@ -249,11 +249,15 @@ class PublishBatch(Request, frozen=True, kw_only=True):
 
 
 class Placed(Shape, frozen=True, kw_only=True, gc=False):
-    """What became of one message. `status` is stored, dropped, dead-lettered, or the code of an error."""
+    """What became of one message. `status` is stored, dropped, dead-lettered, or the code of an error.
+
+    With an error it is not stored, and will not be, unless it is `possibly_stored`.
+    """
 
     status: str
     partition: int | None
     offset: int | None
+    possibly_stored: bool | UnsetType = UNSET
 
 
 class BatchPublished(Shape, frozen=True, kw_only=True):

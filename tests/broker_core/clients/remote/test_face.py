@@ -23,6 +23,7 @@ CLIENTS = [
     Path(broker_core.clients.__path__[0]) / f"{name}.py"
     for name in (
         "admin",
+        "batch_sender",
         "consumer",
         "group_consumer",
         "inbox",

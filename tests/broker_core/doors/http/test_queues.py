@@ -261,3 +261,26 @@ def test_dead_letters_are_purged_and_brought_back(jobs):
     assert jobs.done("GET", "/v1/dead-letters/jobs")["count"] == 0
     assert jobs.done("POST", "/v1/dead-letters/jobs/undo-purge") == {"messages": 2}
     assert jobs.done("GET", "/v1/dead-letters/jobs")["count"] == 2
+
+
+def test_promise_32_what_was_refused_or_given_up_is_never_stored(opened, connect):
+    door = opened()
+    call = connect(door)
+    call.done("POST", "/v1/queues", {"name": "jobs", "flow": {"max_messages": 1, "policy": "block"}})
+    send(call, "held")
+    body = {"messages": [{"value": "late"}], "timeout_ms": 50}
+    answer = call("POST", "/v1/queues/jobs/messages", body)
+    assert answer.status in {429, 503} and "possibly_stored" not in answer.json
+    gone = connect(door)
+    gone._connection.request(
+        "POST",
+        "/v1/queues/jobs/messages",
+        b'{"messages": [{"value": "gone"}], "timeout_ms": 60000}',
+        {"Content-Type": "application/json"},
+    )
+    broker, host = door._host.broker, door._host
+    until(lambda: host.call(lambda now_ns: broker.queue_view(now_ns, "jobs", 0, 0).gate.blocked))
+    gone.close()
+    until(lambda: not host.call(lambda now_ns: broker.queue_view(now_ns, "jobs", 0, 0).gate.blocked))
+    assert use(call, "ack", take(call)).status == 200
+    assert take(call) == []
