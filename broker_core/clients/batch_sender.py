@@ -111,6 +111,13 @@ class BatchSender:
         _log.warning("%s", given_up)
         return None if all(batch.told for batch in errors) else given_up
 
+    def raise_failure(self) -> None:
+        """Raise the first error since the last time that nobody was told."""
+        failures, self.failures = self.failures, []
+        for batch, error in failures:
+            if not batch.told:
+                raise error
+
     # -- inside
 
     def _lane(self, topic: str, partition: int) -> Lane:

@@ -290,7 +290,7 @@ class Producer:
         Raises the first error since the last flush that no receipt and no callback has told, and REQUEST_TIMED_OUT.
         """
         self._host.wait(self._host.call(lambda _now: self._sender.flush()), timeout_s)
-        self._raise_failure()
+        self._sender.raise_failure()
 
     def close(self, timeout_s: float | None = CLOSE_TIMEOUT_S) -> None:
         """`flush`, then take nothing more; what is not stored in time is given up. The second call does nothing.
@@ -316,7 +316,7 @@ class Producer:
                 given_up = self._host.call(lambda _now: self._sender.close(timeout_s))
         if given_up is not None:
             raise given_up
-        self._raise_failure()
+        self._sender.raise_failure()
 
     def __enter__(self) -> Self:
         return self
@@ -391,12 +391,6 @@ class Producer:
         if batch.settled.error is not None and self._chain is not None:
             for message in batch.messages:
                 self._host.tell(partial(self._chain.failed, message))
-
-    def _raise_failure(self) -> None:
-        failures, self._sender.failures = self._sender.failures, []
-        for batch, error in failures:
-            if not batch.told:
-                raise error
 
     def _check_open(self) -> None:
         if self._closed:

@@ -87,7 +87,7 @@ class EngineHost(HostLoop):
         return self.loop.now_ns
 
     def close(self, timeout_s: float | None = CLOSE_TIMEOUT_S) -> None:
-        """Close clients and doors, in `timeout_s` together; who waits hears CLOSED. The session goes on without them."""
+        """Close clients and doors, in `timeout_s` together; who waits hears CLOSED. The session goes on by itself."""
         if self._closing:
             return
         with contextlib.ExitStack() as steps:
