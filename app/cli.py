@@ -20,6 +20,7 @@ from app.command_line.errors import (
     EXIT_INTERRUPTED,
     CommandError,
 )
+from app.command_line.folders import folder
 from app.command_line.numbers import above_zero, integer, or_word, seconds
 from app.command_line.parser import Parser
 from app.display import why_no_window
@@ -179,7 +180,7 @@ def _window_command() -> Command:
 
 def _open_command() -> Command:
     parser = Parser(prog="brokerscope open", description="Open the workbench on a recorded session, at a moment of it.")
-    parser.add_argument("session", type=Path, metavar="SESSION_DIR", help="the folder of a recorded session")
+    parser.add_argument("session", type=folder, metavar="SESSION_DIR", help="the folder of a recorded session")
     parser.add_argument("--at", type=seconds, default=0.0, metavar="SECONDS", help="session time (default: 0)")
     parser.add_argument("--theme", choices=("system", "light", "dark"), default="system", help="default: system")
 
@@ -238,7 +239,7 @@ def _run_command() -> Command:
     parser.add_argument(
         "--speed", type=or_word("max", above_zero), metavar="X", help="session seconds per second, or max (default)"
     )
-    parser.add_argument("--session", type=Path, metavar="DIR", help="folder for the recording (default: a new one)")
+    parser.add_argument("--session", type=folder, metavar="DIR", help="folder for the recording (default: a new one)")
 
     def run(options: argparse.Namespace) -> int:
         from app.headless import run_headless

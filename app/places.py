@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import re
 from pathlib import Path
@@ -10,6 +11,7 @@ import platformdirs
 
 import resources
 from app.nearest import meant
+from broker_core.files import private
 from broker_core.lab.scenario import ScenarioError
 
 APP_NAME = "brokerscope"
@@ -75,7 +77,11 @@ def drafts_folder() -> Path:
 
 def new_session_folder(scenario: Path, parent: Path | None = None) -> Path:
     """A folder that is not there yet, named after the scenario and the wall time, in `sessions_folder` or `parent`."""
-    parent = sessions_folder() if parent is None else parent
+    if parent is None:
+        parent = sessions_folder()
+        with contextlib.suppress(OSError):  # whoever records there is told
+            private.make_directory(parent)
+            private.close_to_others(parent)
     stamp = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", scenario.stem)[:60] or "session"
     folder = parent / f"{stamp}-{name}"

@@ -70,7 +70,8 @@ class BrokerBygones(BrokerSchemas, BrokerViews):
         found = self._bygones.pop(name)
         if found.timer is not None:
             found.timer.cancel()
-        self._topics.update(found.topics)
+        for each, topic in found.topics.items():
+            self._topics[each] = topic
         self.revision += 1
         if found.letters is not None:
             self._bins[name] = found.letters
@@ -78,8 +79,8 @@ class BrokerBygones(BrokerSchemas, BrokerViews):
             self._queues[name] = found.queue
         if found.subscription is not None:
             self._subscriptions[name] = found.subscription
-        for group, topic, partition, value in found.committed:
-            self._offsets.commit(group, topic, partition, value.offset, value.metadata, value.leader_epoch)
+        for group, read, partition, value in found.committed:
+            self._offsets.commit(group, read, partition, value.offset, value.metadata, value.leader_epoch)
         self._former = _plus(self._former, found.totals, -1)
         return found
 

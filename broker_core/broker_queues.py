@@ -27,8 +27,10 @@ class BrokerQueues(BrokerState):
         deadline_ns: int | None = None,
         weight: int = 1,
     ) -> Reply[list[Lease]]:
-        """See `Queue.take`."""
+        """See `Queue.take`. Raises READ_ONLY where it could not be remembered who holds what."""
         found = self.queue(queue)
+        if self.read_only:
+            raise BrokerError(ErrorCode.READ_ONLY, self.read_only)
         return found.take(now_ns, holder, max_messages=max_messages, deadline_ns=deadline_ns, weight=weight)
 
     def cancel_take(self, queue: str, reply: Reply[list[Lease]]) -> None:

@@ -27,7 +27,7 @@ from broker_core.log.producer_ids import ProducerIds
 from broker_core.log.reserved_headers import check_lifetimes
 from broker_core.log.topic_log import TopicLog
 from broker_core.messages import Message
-from broker_core.names import check_name
+from broker_core.names import ByName, check_name
 from broker_core.queues.config import FIRST_COME
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.levels import check_priorities
@@ -84,8 +84,8 @@ class BrokerState:
         self._events = events
         self._log_config = log_config
         self._epoch_ms = epoch_ms
-        self._topics: dict[str, Topic] = {}
-        self._queues: dict[str, Queue] = {}
+        self._topics: ByName[Topic] = ByName()
+        self._queues: ByName[Queue] = ByName()
         self._subscriptions: dict[str, Subscription] = {}
         self._parked: dict[Reply[Any], Reply[Verdict]] = {}  # of what is being published: where it waits at a gate
         self._bins: dict[str, DeadLetters] = {}  # of topics, by topic, for what a schema refuses
@@ -95,6 +95,7 @@ class BrokerState:
         self.damage = DamageReport(events)
         self.revision = 0  # of topics and their settings: what a client has noted of them holds while it stays
         self.undo_window_ms = 60_000.0  # of purges and redrives, for the queues that are made from now on
+        self.read_only = ""  # why nothing is handed out: it could not be remembered
         self.jitter_seed = 0  # for the queues that are made from now on
         self._compactions: dict[PartitionLog, Compaction] = {}
         self._compacted: dict[PartitionLog, int] = {}  # sealed segments that the last pass left
@@ -236,7 +237,7 @@ class BrokerState:
     def check_new(self, name: str) -> None:
         """Raises INVALID_TOPIC or TOPIC_ALREADY_EXISTS where no topic or queue can get that name."""
         check_name(name)
-        if any(name.lower() == known.lower() for known in (*self._topics, *self._queues)):
+        if not (self._topics.takes(name) and self._queues.takes(name)):
             raise BrokerError(ErrorCode.TOPIC_ALREADY_EXISTS, name)
 
     def _add_bin(self, name: str, log: LogConfig | None) -> Topic:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import TypeVar
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_NAME_CHARS
+
+T = TypeVar("T")
 
 _ALLOWED = re.compile(r"[a-zA-Z0-9._-]+")
 # Windows opens a device for these, whatever the extension.
@@ -28,3 +31,23 @@ def check_name(name: str, what: str = "topic") -> str:
     if name in {".", ".."} or name.partition(".")[0].lower() in _RESERVED or name.endswith("."):
         raise BrokerError(ErrorCode.INVALID_TOPIC, f"{what} {name!r} is reserved by the file system")
     return name
+
+
+class ByName(dict[str, T]):
+    """Things by name. `takes` heeds names that differ by case alone: not every file system tells them apart."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lower: set[str] = set()
+
+    def __setitem__(self, name: str, thing: T) -> None:
+        super().__setitem__(name, thing)
+        self._lower.add(name.lower())
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        self._lower.discard(name.lower())
+
+    def takes(self, name: str) -> bool:
+        """False where there is that name already, in whatever case."""
+        return name.lower() not in self._lower

@@ -47,11 +47,16 @@ def command() -> Command:
     add_target(parser)
 
     def run(options: argparse.Namespace) -> int:
-        with opened(options) as host:
-            try:
+        try:
+            if options.data is not None and options.group is None:
+                with opened(options, read_only=True) as host:
+                    if options.name not in Admin(host).queues():
+                        _consume(host, options)
+                        return 0
+            with opened(options) as host:
                 _consume(host, options)
-            except KeyboardInterrupt:
-                return EXIT_INTERRUPTED
+        except KeyboardInterrupt:
+            return EXIT_INTERRUPTED
         return 0
 
     return parser, run

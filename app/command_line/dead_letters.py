@@ -22,12 +22,14 @@ from broker_core.snapshots import DeadLetterView
 def command() -> Command:
     """The parser of the command, and what runs it."""
     verbs = Verbs("dlq", "Dead letters of a queue, or of a topic whose schema buries what it refuses.")
-    listed = verbs.add("list", "Dead letters of a queue, the oldest first; without a queue, how many each has.", _list)
+    listed = verbs.add(
+        "list", "Dead letters of a queue, the oldest first; without a queue, how many each has.", _list, reads=True
+    )
     listed.add_argument("queue", nargs="?", metavar="QUEUE", help="a queue, or a topic that buries")
     listed.add_argument("--limit", type=whole(1), default=100, metavar="N", help="how many at most (default: 100)")
     _add_filter(listed)
-    _add_queue(verbs.add("causes", "How many died of each cause.", _causes))
-    describe = verbs.add("describe", "One dead letter with its attempts.", _describe)
+    _add_queue(verbs.add("causes", "How many died of each cause.", _causes, reads=True))
+    describe = verbs.add("describe", "One dead letter with its attempts.", _describe, reads=True)
     _add_queue(describe)
     describe.add_argument("offset", type=whole(0), metavar="OFFSET", help="its place among the dead letters")
     redrive = verbs.add("redrive", "Put dead letters back to where they came from.", _redrive)

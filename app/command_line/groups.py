@@ -17,9 +17,9 @@ from broker_core.groups.protocol import TopicPartition
 def command() -> Command:
     """The parser of the command, and what runs it."""
     verbs = Verbs("groups", "Consumer groups of a broker.")
-    verbs.add("list", "All groups.", _list)
-    _add_group(verbs.add("describe", "State, offsets and lag of a group.", _describe))
-    _add_group(verbs.add("members", "Who is in a group, and what each owns.", _members))
+    verbs.add("list", "All groups.", _list, reads=True)
+    _add_group(verbs.add("describe", "State, offsets and lag of a group.", _describe, reads=True))
+    _add_group(verbs.add("members", "Who is in a group, and what each owns.", _members, reads=True))
     reset = verbs.add(
         "reset-offsets", "Change what an empty group has committed; shows it, and --apply does it.", _reset
     )

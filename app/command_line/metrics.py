@@ -20,11 +20,11 @@ from broker_core.clock import s_from_ns
 def command() -> Command:
     """The parser of the command, and what runs it."""
     verbs = Verbs("metrics", "Figures of a broker.")
-    verbs.add("list", "What is there now, and what was counted since the broker was opened.", _list)
-    slow = verbs.add("slow", "Groups and queues that are far behind.", _slow)
+    verbs.add("list", "What is there now, and what was counted since the broker was opened.", _list, reads=True)
+    slow = verbs.add("slow", "Groups and queues that are far behind.", _slow, reads=True)
     slow.add_argument("--max-lag", type=whole(0), metavar="N", default=1_000, help="messages (default: 1000)")
     slow.add_argument("--max-lag-s", type=above_zero, metavar="SECONDS", help="how long the oldest may wait")
-    verbs.add("damage", "What was found damaged on the disk.", _damage)
+    verbs.add("damage", "What was found damaged on the disk.", _damage, reads=True)
     return verbs.command()
 
 

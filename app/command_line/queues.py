@@ -24,8 +24,8 @@ from broker_core.snapshots import QueueView
 def command() -> Command:
     """The parser of the command, and what runs it."""
     verbs = Verbs("queues", "Queues and subscriptions of a broker.")
-    verbs.add("list", "All queues.", _list)
-    _add_queue(verbs.add("describe", "Counts, settings, limits and leases of a queue.", _describe))
+    verbs.add("list", "All queues.", _list, reads=True)
+    _add_queue(verbs.add("describe", "Counts, settings, limits and leases of a queue.", _describe, reads=True))
     create = verbs.add("create", "A new queue.", _create)
     create.add_argument("queue", metavar="QUEUE", help="letters, digits and . _ -")
     add_queue(create)
@@ -49,7 +49,7 @@ def command() -> Command:
     add_log(change)
     add_flow(change)
     _add_queue(verbs.add("delete", "Delete a queue, its messages and its dead letters.", _delete))
-    peek = verbs.add("peek", "The next messages, without taking them.", _peek)
+    peek = verbs.add("peek", "The next messages, without taking them.", _peek, reads=True)
     _add_queue(peek)
     peek.add_argument("--count", type=whole(1), default=10, metavar="N", help="how many at most (default: 10)")
     _add_queue(verbs.add("purge", "Take out everything that nobody holds.", _purge))

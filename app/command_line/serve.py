@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 from app.command_line.errors import CommandError
+from app.command_line.folders import folder
 from app.command_line.numbers import whole
 from app.command_line.output import print_json
 from app.command_line.parser import Parser
@@ -33,7 +34,7 @@ def command() -> Command:
         description="A broker without a window. Ctrl+C or a polite kill closes it well; with --data everything is "
         "there again at the next start.",
     )
-    parser.add_argument("--data", type=Path, metavar="DIR", help="without it everything is kept in memory, and lost")
+    parser.add_argument("--data", type=folder, metavar="DIR", help="without it everything is kept in memory, and lost")
     parser.add_argument(
         "--durability",
         choices=("file", "fsync"),

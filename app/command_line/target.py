@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from app.command_line.errors import CommandError, with_hint
+from app.command_line.folders import folder
 from app.command_line.waiting import PATIENCE_S, note
 from broker_core import BrokerHost, HostConfig, LogConfig
 from broker_core.clients.host import Host
@@ -37,7 +38,7 @@ def address_of(text: str) -> tuple[str, int]:
 def add_target(parser: argparse.ArgumentParser) -> None:
     """The options that say which broker, and how to tell what it says."""
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--data", type=Path, metavar="DIR", help="a data directory that no broker has open")
+    which.add_argument("--data", type=folder, metavar="DIR", help="a data directory that no broker has open")
     which.add_argument(
         "--broker",
         type=address_of,
@@ -57,10 +58,13 @@ def check_directory(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def opened(options: argparse.Namespace) -> Iterator[Host]:
-    """The broker that `add_target`'s options mean, closed at the end. Raises CommandError for what it refuses."""
+def opened(options: argparse.Namespace, *, read_only: bool = False) -> Iterator[Host]:
+    """The broker that `add_target`'s options mean, closed at the end. Raises CommandError for what it refuses.
+
+    With `read_only` a data directory stays as it is, so that it can be looked into on a full disk, too.
+    """
     try:
-        with _host(options) as host, _told_of_losses(host, options):
+        with _host(options, read_only) as host, _told_of_losses(host, options):
             yield host
     except BrokerError as error:
         raise CommandError(with_hint(error)) from error
@@ -96,12 +100,13 @@ def counts_since_start(host: Host) -> bool:
     return isinstance(host, RemoteBroker)
 
 
-def _host(options: argparse.Namespace) -> contextlib.AbstractContextManager[Host]:
+def _host(options: argparse.Namespace, read_only: bool) -> contextlib.AbstractContextManager[Host]:
     if options.data is not None:
         if not options.data.exists():
             raise CommandError(f"{options.data} is not there; brokerscope serve --data {options.data} makes it.")
         check_directory(options.data)
-        return BrokerHost(options.data, HostConfig(log=LogConfig(durability="fsync")))
+        read_only = read_only and is_data_directory(options.data)  # an empty folder becomes one
+        return BrokerHost(options.data, HostConfig(log=LogConfig(durability="fsync")), read_only=read_only)
     variable = os.environ.get(BROKER_VARIABLE)
     try:
         address, port = options.broker or address_of(variable or f"{LOOPBACK}:{DEFAULT_PORT}")

@@ -26,8 +26,8 @@ PUBLISHED = "Published since start"
 def command() -> Command:
     """The parser of the command, and what runs it."""
     verbs = Verbs("topics", "Topics of a broker.")
-    verbs.add("list", "All topics.", _list)
-    describe = verbs.add("describe", "Partitions, configuration and limits of a topic.", _describe)
+    verbs.add("list", "All topics.", _list, reads=True)
+    describe = verbs.add("describe", "Partitions, configuration and limits of a topic.", _describe, reads=True)
     _add_topic(describe)
     create = verbs.add("create", "A new topic.", _create)
     create.add_argument("topic", metavar="TOPIC", help="letters, digits and . _ -")

@@ -21,18 +21,18 @@ class Verbs:
         self.parser = Parser(prog=f"brokerscope {name}", description=about)
         self._verbs = self.parser.add_subparsers(metavar="VERB", required=True)
 
-    def add(self, name: str, about: str, run: Verb) -> argparse.ArgumentParser:
-        """A verb; its own arguments are added to the parser that is returned."""
+    def add(self, name: str, about: str, run: Verb, *, reads: bool = False) -> argparse.ArgumentParser:
+        """A verb, which `reads` and changes nothing; its own arguments are added to the parser that is returned."""
         parser = self._verbs.add_parser(name, help=about, description=about)
         add_target(parser)
-        parser.set_defaults(verb=run)
+        parser.set_defaults(verb=run, reads=reads)
         return parser
 
     def command(self) -> Command:
         """The parser, and what runs the verb that was chosen."""
 
         def run(options: argparse.Namespace) -> int:
-            with opened(options) as host:
+            with opened(options, read_only=options.reads) as host:
                 code = options.verb(host, options)
             return code if isinstance(code, int) else 0
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from broker_core.files import private
 from widgets.words import tr
 
 BOOKMARKS_FILE = "bookmarks.json"
@@ -57,5 +58,5 @@ class Bookmarks:
         if self._path is None:
             return
         partial = self._path.with_suffix(".partial")
-        partial.write_bytes(msgspec.json.format(msgspec.json.encode(self._marks), indent=2))
+        private.create(partial).write_bytes(msgspec.json.format(msgspec.json.encode(self._marks), indent=2))
         os.replace(partial, self._path)

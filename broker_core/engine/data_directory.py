@@ -5,6 +5,9 @@ catalog.json           what was created, see `broker_core.catalog`, beside its C
 offsets.sqlite         committed offsets
 queue-states/<queue>   CRC-32C (4 bytes, big-endian) and MessagePack of `KeptQueue`
 <topic>-<partition>/   the logs
+reserve                bytes that are given up where a full disk would keep messages from being deleted
+
+All of it is its owner's alone, 0700 and 0600.
 """
 
 from __future__ import annotations
@@ -18,7 +21,9 @@ import msgspec
 
 from broker_core.catalog import Catalog
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.files import FileSystem
+from broker_core.files import DiskFiles, FileSystem, ReadOnlyFiles, ReservedFiles, private
+from broker_core.files.reserved_files import RESERVE_FILE
+from broker_core.groups.offsets import OffsetStore
 from broker_core.queues.dead_letters import DeadLettersState
 from broker_core.queues.queue_state import QueueState
 
@@ -27,7 +32,7 @@ _LOCK_FILE = "broker.lock"
 _CATALOG_FILE = "catalog.json"
 _STATES = "queue-states"
 _CHECKSUM = struct.Struct(">I")
-
+_PARTITION = re.compile(r".+-[0-9]+")
 
 _CATALOG_HEAD = b'{"checksum": "%08x", "catalog":\n'
 _CATALOG_HEAD_PATTERN = re.compile(rb'\{"checksum": "([0-9a-f]{8})", "catalog":\n')
@@ -61,6 +66,38 @@ class KeptQueue(msgspec.Struct, frozen=True):
 _STATE_DECODER = msgspec.msgpack.Decoder(KeptQueue)
 
 
+def files_of(root: Path | str, *, read_only: bool) -> ReservedFiles | ReadOnlyFiles:
+    """The files of the data directory `root`, which is made where it is missing, and closed to others where it is open
+    to them and holds nothing else. With `read_only` nothing is made or changed. Raises STORAGE_ERROR.
+    """
+    if not read_only:
+        disk = DiskFiles(root)
+        _close_to_others(disk.root)
+        return ReservedFiles(disk)
+    files = ReadOnlyFiles(root)
+    if not is_data_directory(files.root):
+        raise BrokerError(ErrorCode.STORAGE_ERROR, f"{str(root)!r} is no data directory; nothing is there to be read")
+    return files
+
+
+def offsets_of(files: ReservedFiles | ReadOnlyFiles, root: Path | str, *, durable: bool) -> OffsetStore:
+    """What groups have committed, as it is kept in the data directory `root`. Raises STORAGE_ERROR."""
+    path = Path(root) / OFFSETS_FILE
+    if isinstance(files, ReadOnlyFiles):
+        return OffsetStore.looked_at(path, files)
+    return files.spending(lambda: OffsetStore(path, durable=durable))
+
+
+def _close_to_others(root: Path) -> None:
+    own = {_LOCK_FILE, _CATALOG_FILE, _STATES, RESERVE_FILE, "lost+found"}
+    foreign = [
+        path.name
+        for path in root.iterdir()
+        if path.name not in own and not path.name.startswith(OFFSETS_FILE) and not _PARTITION.fullmatch(path.name)
+    ]
+    private.close_to_others(root, foreign[0] if foreign else "")
+
+
 class DataDirectory:
     """Takes the lock; raises DIRECTORY_IN_USE where another has it. `durable` waits for the disk at each save."""
 
@@ -70,6 +107,12 @@ class DataDirectory:
         self._lock = files.lock(_LOCK_FILE)
         self._saved: bytes | None = None
         files.makedirs(_STATES)
+        self.refill_reserve()
+
+    def refill_reserve(self) -> None:
+        """Keep back again what a full disk has cost, as far as there is room."""
+        if isinstance(self.files, ReservedFiles):
+            self.files.refill()
 
     def catalog(self) -> Catalog:
         """What was saved last; an empty one where nothing was. Raises DAMAGED."""

@@ -15,7 +15,7 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Self, TypeVar
@@ -24,13 +24,13 @@ import msgspec
 
 from broker_core.broker import Broker
 from broker_core.clock import NS_PER_MS
-from broker_core.engine.data_directory import OFFSETS_FILE, DataDirectory
+from broker_core.engine.data_directory import DataDirectory, files_of, is_data_directory, offsets_of
 from broker_core.engine.host_loop import CLOSE_TIMEOUT_S, HostLoop
 from broker_core.engine.tails import Tails
 from broker_core.engine.writer import Writer
-from broker_core.errors import BrokerError
-from broker_core.events import EventStream
-from broker_core.files import DiskFiles, FileSystem, MemoryFiles
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import Event, EventStream
+from broker_core.files import FileSystem, MemoryFiles
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.offsets import OffsetStore
 from broker_core.kinds import Range
@@ -38,10 +38,12 @@ from broker_core.limits import MAX_PARTITIONS
 from broker_core.log.config import LogConfig
 from broker_core.replies import Reply
 from broker_core.settings import Settings, WaitMs
+from broker_core.timers import Timers
 
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
+_READ_ONLY = "the directory was opened read-only; open it without read_only to change it"
 # No network to wait for: members that start together still join as one.
 DEFAULT_GROUPS = GroupConfig(initial_rebalance_delay_ms=50)
 
@@ -63,31 +65,39 @@ class BrokerHost(HostLoop):
     """A broker that runs by itself. Without a `path` everything is kept in memory.
 
     A directory holds everything that was created, with queues, leases, attempts and offsets, until it is opened again.
+    With `read_only` nothing is written to it, so that it opens on a full disk and on one that is mounted read-only:
+    `Admin` lists, describes and reads what it holds, its leases stand still, and every change raises READ_ONLY.
     Raises DIRECTORY_IN_USE, DAMAGED, STORAGE_ERROR.
     """
 
-    def __init__(self, path: Path | str | None = None, config: HostConfig | None = None) -> None:
+    def __init__(
+        self, path: Path | str | None = None, config: HostConfig | None = None, *, read_only: bool = False
+    ) -> None:
         config = config or HostConfig()
         if path is None:
             config = msgspec.structs.replace(config, log=msgspec.structs.replace(config.log, durability="memory"))
         super().__init__(threading.Lock(), "broker")
         self.config = config
         # A listener that fails must not leave the broker in the middle of something.
-        self.events = EventStream(lambda error: _log.error("a listener failed", exc_info=error))
-        durable = config.log.durability == "fsync"
-        files: FileSystem = MemoryFiles() if path is None else DiskFiles(path)
-        self.directory = DataDirectory(files, durable=durable)
+        self.events = EventStream(_listener_failed)
         self._closed = False
         self._close_lock = threading.Lock()
         self._admin_lock = threading.RLock()
-        opened = contextlib.ExitStack()
-        opened.callback(self.directory.close)
-        with opened:
-            offsets = OffsetStore(":memory:" if path is None else Path(path) / OFFSETS_FILE, durable=durable)
+        self.directory: DataDirectory | None = None  # None in memory
+        with contextlib.ExitStack() as opened, _told_how_to_read(path, read_only=read_only):
+            durable = config.log.durability == "fsync"
+            if path is None:
+                files: FileSystem = MemoryFiles()
+                offsets = OffsetStore()
+            else:
+                files = kept = files_of(path, read_only=read_only)
+                self.directory = DataDirectory(files, durable=durable)
+                opened.callback(self.directory.close)
+                offsets = offsets_of(kept, path, durable=durable)
             opened.callback(offsets.close)
             self.broker = Broker(
                 files,
-                self.loop.timers,
+                Timers() if read_only else self.loop.timers,  # what nobody drives stands still
                 self.events,
                 offsets,
                 log_config=config.log,
@@ -95,20 +105,25 @@ class BrokerHost(HostLoop):
                 epoch_ms=time.time_ns() // NS_PER_MS,
             )
             self.broker.jitter_seed = secrets.randbits(64)
-            self._restore()
+            if self.directory is not None:
+                self._restore(self.directory)
             opened.pop_all()
-        in_memory = config.log.durability == "memory"
+        if read_only:
+            self.broker.read_only = _READ_ONLY
+            self.events.attach(_refuse)
+        in_memory = config.log.durability == "memory" and not read_only
         self.tails = Tails(self.broker, self._start_ns, self._wake_at, self.loop.is_due) if in_memory else None
-        self._writer = Writer(self, self.directory, offsets, config.tick_ms)
+        self._writer = None if read_only else Writer(self, self.directory, offsets, config.tick_ms)
         self._timer_thread.start()
-        self._writer.start()
+        if self._writer is not None:
+            self._writer.start()
 
-    def _restore(self) -> None:
-        self.broker.restore(0, self.directory.catalog())
+    def _restore(self, directory: DataDirectory) -> None:
+        self.broker.restore(0, directory.catalog())
         bins = {letters.name: letters for letters in self.broker.bins().values()}
         for name in (*self.broker.queue_names(), *bins):
             try:
-                kept = self.directory.queue_state(name)
+                kept = directory.queue_state(name)
             except BrokerError as error:
                 self.broker.damage.say(0, str(error))
                 continue
@@ -126,16 +141,23 @@ class BrokerHost(HostLoop):
 
     def admin(self, action: Callable[[int], T]) -> T:
         """`call` that changes what there is; it returns when that is saved. Raises STORAGE_ERROR, CLOSED."""
+        if self.broker.read_only:
+            raise BrokerError(ErrorCode.READ_ONLY, self.broker.read_only)
         with self._admin_lock:
             result = self.call(action)
-            if self.directory.save_catalog(self.call(lambda _now: self.broker.catalog())):
+            if self._writer is not None and self._saved_catalog():
                 # Where a new queue or subscription begins is part of what was made.
                 self._writer.save_queues()
             return result
 
+    def _saved_catalog(self) -> bool:
+        """Whether there was something to save; in memory there is not."""
+        directory = self.directory
+        return directory is not None and directory.save_catalog(self.call(lambda _now: self.broker.catalog()))
+
     def kept(self) -> Reply[None]:
         """There when all commits so far are on the disk, as durable as the directory is."""
-        if self.config.log.durability == "memory":
+        if self.config.log.durability == "memory" or self._writer is None:
             return Reply.of(None)
         return self._writer.kept()
 
@@ -165,9 +187,11 @@ class BrokerHost(HostLoop):
             self._closed = True
             # Whatever one of these raises, the others are done too.
             with contextlib.ExitStack() as steps:
-                steps.callback(self.directory.close)
+                if self.directory is not None:
+                    steps.callback(self.directory.close)
                 steps.callback(self.broker.close)
-                steps.callback(self._writer.stop)
+                if self._writer is not None:
+                    steps.callback(self._writer.stop)
                 steps.callback(self._stop)
                 self._close_clients(steps, timeout_s)
         finally:
@@ -199,7 +223,7 @@ class BrokerHost(HostLoop):
             self.tails.close()
 
     def _after(self) -> None:
-        if self.broker.syncs.wanted:
+        if self.broker.syncs.wanted and self._writer is not None:
             self._writer.wake()
 
     def _wake_at(self, time_ns: int) -> None:
@@ -207,3 +231,30 @@ class BrokerHost(HostLoop):
         self.loop.timers.at(time_ns, lambda _at: None)
         if time_ns < self._sleeps_until_ns:
             self._wake.notify()
+
+
+def _refuse(_event: Event) -> None:
+    """Every change is an event, and whoever only reads makes none."""
+    raise BrokerError(ErrorCode.READ_ONLY, _READ_ONLY)
+
+
+def _listener_failed(error: Exception) -> None:
+    if isinstance(error, BrokerError) and error.code is ErrorCode.READ_ONLY:
+        raise error
+    _log.error("a listener failed", exc_info=error)
+
+
+@contextlib.contextmanager
+def _told_how_to_read(path: Path | str | None, *, read_only: bool) -> Iterator[None]:
+    """Where a directory cannot be opened because of its disk, it is said that it can still be read."""
+    try:
+        yield
+    except BrokerError as error:
+        if error.code is not ErrorCode.STORAGE_ERROR or path is None or read_only or not _is_kept(path):
+            raise
+        about = f"{error.about}; opened with read_only=True, it can be read as it is"
+        raise BrokerError(ErrorCode.STORAGE_ERROR, about) from error
+
+
+def _is_kept(path: Path | str) -> bool:
+    return str(path) != "" and is_data_directory(Path(path))

@@ -37,7 +37,7 @@ class Locked(Protocol):
 class Writer:
     """Syncs at once when somebody waits for it; flushes offsets, saves queues and applies retention once a tick."""
 
-    def __init__(self, host: Locked, directory: DataDirectory, offsets: OffsetStore, tick_ms: int) -> None:
+    def __init__(self, host: Locked, directory: DataDirectory | None, offsets: OffsetStore, tick_ms: int) -> None:
         self._host = host
         self._offsets = offsets
         self._broker = host.broker
@@ -108,6 +108,10 @@ class Writer:
         if time.monotonic() >= self._next_clean_s:
             self._next_clean_s = time.monotonic() + CLEAN_S
             self._host.locked(self._broker.clean)
+            if self._directory is not None:
+                self._directory.refill_reserve()
+        if self._directory is None:
+            return
         producers = self._host.locked(lambda _now: self._broker.producer_ids.state())
         if producers != self._producers:
             self._directory.save_catalog(self._host.locked(lambda _now: self._broker.catalog()))
@@ -150,10 +154,11 @@ class Writer:
 
     def save_queues(self) -> None:
         """Save the queues that have changed. What they say is finished is durable before they say so."""
-        with self._saving:
-            self._save_queues()
+        if self._directory is not None:
+            with self._saving:
+                self._save_queues(self._directory)
 
-    def _save_queues(self) -> None:
+    def _save_queues(self, directory: DataDirectory) -> None:
         changed = self._host.locked(self._changed_queues)
         if changed:
             self._host.locked(lambda _now: self._broker.note_unsynced())
@@ -162,7 +167,7 @@ class Writer:
         for name, (mark, kept) in changed.items():
             # One that cannot be saved says nothing of the others.
             try:
-                self._directory.save_queue_state(name, kept)
+                directory.save_queue_state(name, kept)
             except BrokerError as error:
                 refused = refused or error
             except Exception as error:
@@ -172,7 +177,7 @@ class Writer:
                 self._unwritable.discard(name)
         bins = {letters.name for letters in self._broker.bins().values()}
         for name in self._marks.keys() - set(self._broker.queue_names()) - bins:
-            self._directory.forget_queue(name)
+            directory.forget_queue(name)
             del self._marks[name]
         self._unwritable &= {*self._broker.queue_names(), *bins}
         if refused is not None:

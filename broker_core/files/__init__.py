@@ -1,7 +1,21 @@
-"""The file system as a port, with two sides to it: a disk, and memory."""
+"""The file system as a port, and what is behind it: a disk, a disk that is only read, memory."""
 
-from broker_core.files.disk_files import DiskFiles
+from broker_core.files.disk_files import DiskFiles, checked_root
 from broker_core.files.memory_files import MemoryFiles
 from broker_core.files.port import AppendFile, Data, FileLock, FileSystem
+from broker_core.files.read_only_files import ReadOnlyFiles
+from broker_core.files.reserved_files import ReservedFiles
+from broker_core.files.wrapped_files import WrappedFiles
 
-__all__ = ["AppendFile", "Data", "DiskFiles", "FileLock", "FileSystem", "MemoryFiles"]
+__all__ = [
+    "AppendFile",
+    "Data",
+    "DiskFiles",
+    "FileLock",
+    "FileSystem",
+    "MemoryFiles",
+    "ReadOnlyFiles",
+    "ReservedFiles",
+    "WrappedFiles",
+    "checked_root",
+]

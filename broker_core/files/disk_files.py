@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files import private
 from broker_core.files.port import AppendFile, Data, FileLock, parts_of
 
 MAX_OPEN_DESCRIPTORS = 256  # a process usually has 1,024; thousands of partitions share these
@@ -38,6 +39,15 @@ def _about(path: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise storage_error(path, error) from error
+
+
+def checked_root(root: pathlib.Path | str) -> pathlib.Path:
+    """`root` as a path. Raises STORAGE_ERROR for one that cannot be a directory's."""
+    if str(root) == "":  # a path of no parts is the working directory, which nobody means who says nothing
+        raise BrokerError(ErrorCode.STORAGE_ERROR, "'' names no directory; give one, or '.' for where you are")
+    if "\0" in str(root):
+        raise BrokerError(ErrorCode.STORAGE_ERROR, f"{str(root)!r} has a NUL in it, which no path may have")
+    return pathlib.Path(root)
 
 
 class _DiskAppendFile:
@@ -102,13 +112,18 @@ class _DiskLock:
 
 
 class DiskFiles:
-    """Files below `root`, which is created where it is missing."""
+    """Files below `root`, which is created where it is missing; nobody but their owner may read what is made here."""
+
+    _open_flags = os.O_RDWR
 
     def __init__(self, root: pathlib.Path | str) -> None:
-        self.root = pathlib.Path(root)
-        with _about(str(self.root)):
-            self.root.mkdir(parents=True, exist_ok=True)
+        self.root = checked_root(root)
+        self._make_root()
         self._descriptors: OrderedDict[str, int] = OrderedDict()
+
+    def _make_root(self) -> None:
+        with _about(str(self.root)):
+            private.make_directory(self.root)
 
     def _at(self, path: str) -> pathlib.Path:
         return self.root.joinpath(*parts_of(path))
@@ -119,8 +134,7 @@ class DiskFiles:
         if descriptor is not None:
             self._descriptors.move_to_end(path)
             return descriptor
-        flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0)
-        descriptor = os.open(self._at(path), flags, 0o644)
+        descriptor = private.opener(str(self._at(path)), self._open_flags | (os.O_CREAT if create else 0))
         self._descriptors[path] = descriptor
         if len(self._descriptors) > MAX_OPEN_DESCRIPTORS:
             os.close(self._descriptors.popitem(last=False)[1])
@@ -150,7 +164,7 @@ class DiskFiles:
     def write_whole(self, path: str, data: Data, *, durable: bool) -> None:
         temporary = f"{path}.tmp"
         with _about(path):
-            descriptor = os.open(self._at(temporary), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+            descriptor = private.opener(str(self._at(temporary)), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             try:
                 written = 0
                 view = memoryview(data)
@@ -158,6 +172,10 @@ class DiskFiles:
                     written += os.write(descriptor, view[written:])
                 if durable:
                     os.fsync(descriptor)
+            except OSError:
+                with contextlib.suppress(OSError):
+                    os.unlink(self._at(temporary))  # on a full disk the part of it would take the last bytes
+                raise
             finally:
                 os.close(descriptor)
         self.rename(temporary, path)
@@ -180,7 +198,8 @@ class DiskFiles:
 
     def makedirs(self, path: str) -> None:
         with _about(path):
-            self._at(path).mkdir(parents=True, exist_ok=True)
+            for number in range(1, len(parts_of(path)) + 1):
+                self.root.joinpath(*parts_of(path)[:number]).mkdir(mode=private.DIRECTORY_MODE, exist_ok=True)
 
     def remove(self, path: str) -> None:
         self.forget(path)
@@ -210,12 +229,15 @@ class DiskFiles:
                 os.close(descriptor)
 
     def lock(self, path: str) -> FileLock:
+        return self._lock(path, os.O_RDWR | os.O_CREAT, shared=False)
+
+    def _lock(self, path: str, flags: int, *, shared: bool) -> FileLock:
         with _about(path):
-            descriptor = os.open(self._at(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            descriptor = private.opener(str(self._at(path)), flags)
         try:
             import fcntl
 
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except OSError as error:
             os.close(descriptor)
             raise BrokerError(ErrorCode.DIRECTORY_IN_USE, f"{str(self.root)!r}; close that one first") from error

@@ -229,8 +229,8 @@ class GroupCoordinator:
         count = self._count(topic)
         if count == 0:
             self.offsets.delete_topic(topic)
-        for group in list(self._groups.values()):
-            known = group.topics.get(topic, count)
+        for group in [each for each in self._groups.values() if topic in each.topics]:
+            known = group.topics[topic]
             if known == count:
                 continue
             group.topics[topic] = count

@@ -10,6 +10,7 @@ import crc32c
 import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files import private
 from broker_core.groups.offset_journal import Changes, GroupRow, OffsetRow
 
 MEMORY = ":memory:"
@@ -58,6 +59,8 @@ class OffsetTable:
         self._path = path
         connection: sqlite3.Connection | None = None
         try:
+            if path != MEMORY:
+                private.create(Path(path))  # what SQLite puts beside it has its modes
             # The broker's lock serialises all calls, from whichever thread they come.
             connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             connection.execute("PRAGMA journal_mode = WAL")
@@ -65,7 +68,7 @@ class OffsetTable:
             connection.create_function("row_checksum", -1, _checksum, deterministic=True)
             connection.executescript(_SCHEMA)
             _add_checksums(connection)
-        except (sqlite3.Error, UnicodeDecodeError) as error:
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
             if connection is not None:
                 connection.close()
             raise self._fault("cannot be opened", error) from error
@@ -124,7 +127,8 @@ class OffsetTable:
         self.connection.close()
 
     def _fault(self, what: str, error: Exception) -> Exception:
-        if self._path != MEMORY and getattr(error, "sqlite_errorcode", 0) & 0xFF not in _OUTSIDE:
+        damaged = not isinstance(error, OSError) and getattr(error, "sqlite_errorcode", 0) & 0xFF not in _OUTSIDE
+        if self._path != MEMORY and damaged:
             return DamagedTable(str(error))
         return BrokerError(ErrorCode.STORAGE_ERROR, f"the offsets in {self._path} {what} ({error})")
 

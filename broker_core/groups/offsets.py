@@ -9,7 +9,7 @@ from types import MappingProxyType
 import msgspec
 
 from broker_core.errors import BrokerError
-from broker_core.files import DiskFiles
+from broker_core.files import DiskFiles, FileSystem
 from broker_core.groups.offset_journal import Changes, GroupRow, OffsetJournal, OffsetRow
 from broker_core.groups.offset_table import MEMORY, DamagedTable, OffsetTable, quarantine, salvage
 from broker_core.groups.protocol import TopicPartition
@@ -79,6 +79,16 @@ class OffsetStore:
             self._journal = OffsetJournal(DiskFiles(place.parent), f"{place.name}.journal", durable=durable)
         self._table = self._open()
 
+    @classmethod
+    def looked_at(cls, path: Path, files: FileSystem) -> OffsetStore:
+        """What the file `path` holds, for who only reads: changes stay in memory. `files` is the directory of it."""
+        store = cls()
+        journal = OffsetJournal(files, f"{path.name}.journal", durable=False)
+        # The journal is written first: it has what the file has, and is read without a lock or a file beside it.
+        if not store._replay(journal):
+            store._apply(salvage(str(path)))
+        return store
+
     # Offsets.
 
     def commit(
@@ -112,8 +122,8 @@ class OffsetStore:
 
     def delete_topic(self, topic: str) -> None:
         """Forget what any group has committed for `topic`."""
-        for group, committed in self._offsets.items():
-            for partition in [number for name, number in committed if name == topic]:
+        for group in sorted(self.groups_of(topic)):
+            for partition in [number for name, number in self._offsets[group] if name == topic]:
                 self.delete(group, topic, partition)
 
     def delete_group(self, group: str) -> None:
@@ -196,7 +206,7 @@ class OffsetStore:
             table = self._rebuild(quarantine(self._path))
         else:
             if lost:
-                self._replay()
+                self._replay(self._journal)
                 table.write(self._everything())
                 self.damage = f"{self._path} was missing: it is rebuilt from its journal"
         if self._journal is not None:
@@ -207,17 +217,18 @@ class OffsetStore:
         """A new file, from what can be read of the old one and, on top of it, from the journal."""
         found = salvage(aside)
         self._apply(found)
-        source = "its journal" if self._replay() else f"{len(found.offsets)} offsets that could still be read"
+        replayed = self._replay(self._journal)
+        source = "its journal" if replayed else f"{len(found.offsets)} offsets that could still be read"
         self.damage = f"{self._path} was damaged: it is kept as {aside}, and a new one is rebuilt from {source}"
         table = OffsetTable(self._path, durable=self._durable)
         table.write(self._everything())
         return table
 
-    def _replay(self) -> bool:
+    def _replay(self, journal: OffsetJournal | None) -> bool:
         """Apply the journal; False where there is none. Its first frame is everything there was."""
         whole = False
-        if self._journal is not None and self._journal.exists():
-            for changes in self._journal.read():
+        if journal is not None and journal.exists():
+            for changes in journal.read():
                 if not whole:
                     self._offsets.clear()
                     self._readers.clear()
@@ -247,8 +258,11 @@ class OffsetStore:
         committed[topic, partition] = value
 
     def _drop(self, group: str, topic: str, partition: int) -> bool:
-        if self._offsets.get(group, {}).pop((topic, partition), None) is None:
+        committed = self._offsets.get(group, {})
+        if committed.pop((topic, partition), None) is None:
             return False
+        if not committed:
+            del self._offsets[group]
         partitions = self._readers[topic]
         partitions[group] -= 1
         if not partitions[group]:

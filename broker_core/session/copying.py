@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files import checked_root, private
 from broker_core.session import metadata as meta
 from broker_core.session import schema
 from broker_core.session.lock import LOCK_FILE
@@ -23,6 +24,7 @@ def copy_session(source: Path, target: Path, said: Callable[[float, str], object
     `said(fraction, file name)` hears of every file, and may raise to stop it: then nothing is left. Raises BrokerError:
     NOT_A_SESSION, FOLDER_NOT_EMPTY, STORAGE_ERROR.
     """
+    target = checked_root(target)
     recording = open_session(source).recording
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise BrokerError(ErrorCode.FOLDER_NOT_EMPTY, f"cannot copy the session to {target}; give another folder")
@@ -54,10 +56,13 @@ def _copy_files(source: Path, target: Path, said: Callable[[float, str], object]
             for place, path in enumerate(files):
                 said(place / len(files), path.name)
                 there = target / path.relative_to(source)
-                there.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(path, there)
+                for above in reversed(there.relative_to(target).parents):
+                    private.make_directory(target / above)
+                shutil.copyfile(path, private.create(there))
+                shutil.copystat(path, there)
+                there.chmod(private.FILE_MODE)
             for name in (*schema.FOLDERS, schema.TAIL):
-                (target / name).mkdir(exist_ok=True)  # an empty folder has no file that would make it
+                private.make_directory(target / name)  # an empty folder has no file that would make it
             return
         except FileNotFoundError:
             if not tries:

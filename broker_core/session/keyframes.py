@@ -23,6 +23,7 @@ import msgspec
 import pyarrow as pa
 
 from broker_core.clock import NS_PER_S
+from broker_core.files import private
 from broker_core.session import schema
 from broker_core.snapshots import DeadLetterView, Snapshot
 
@@ -80,9 +81,9 @@ class KeyframeWriter:
 
     def __init__(self, session: Path) -> None:
         folder = session / schema.KEYFRAMES
-        folder.mkdir(exist_ok=True)
-        self._frames = (folder / schema.FRAMES_FILE).open("ab", buffering=0)
-        self._letters = (folder / schema.LETTERS_FILE).open("ab", buffering=0)
+        private.make_directory(folder)
+        self._frames = private.create(folder / schema.FRAMES_FILE).open("ab", buffering=0)
+        self._letters = private.create(folder / schema.LETTERS_FILE).open("ab", buffering=0)
         self._known: set[tuple[str, int, int]] = set()
 
     def write(self, snapshot: Snapshot) -> None:

@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from broker_core.files import private
 from broker_core.session import schema
 
 LOCK_FILE = "recording.lock"
@@ -33,8 +34,8 @@ class SessionLock:
         """True where it is ours now; False where another holds it. Raises OSError where the folder cannot be
         written.
         """
-        self._path.parent.mkdir(exist_ok=True)
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        private.make_directory(self._path.parent)
+        descriptor = private.opener(str(self._path), os.O_RDWR | os.O_CREAT)
         try:
             _try_lock(descriptor)
         except OSError:

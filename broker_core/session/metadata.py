@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files import private
 from broker_core.session import schema
 from broker_core.session.checksums import CRC32, document_checksum
 from broker_core.version import program_version
@@ -66,7 +67,7 @@ def write_metadata(folder: Path, metadata: Metadata) -> None:
     document[CRC32] = document_checksum(document)
     text = msgspec.json.format(msgspec.json.encode(document), indent=2)
     partial = folder / (schema.SESSION_FILE + ".partial")
-    with partial.open("wb") as file:
+    with open(partial, "wb", opener=private.opener) as file:
         file.write(text + b"\n")
         file.flush()
         os.fsync(file.fileno())

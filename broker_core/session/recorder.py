@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event
+from broker_core.files import checked_root, private
 from broker_core.session import metadata as meta
 from broker_core.session import schema
 from broker_core.session.columns import batch_of, is_message
@@ -47,7 +48,7 @@ class Recorder:
         max_pending: int = MAX_PENDING_EVENTS,
     ) -> None:
         """Begin a session in `folder`, which must be empty or not there. Raises `BrokerError`."""
-        self.folder = folder
+        self.folder = folder = checked_root(folder)
         self.error: BrokerError | None = None
         self.missed = 0
         self._pending: deque[Event] = deque()
@@ -77,14 +78,16 @@ class Recorder:
         self._thread.start()
 
     def _create(self, scenario_text: str) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        private.make_directory(self.folder)
         if any(self.folder.iterdir()):
             raise BrokerError(ErrorCode.FOLDER_NOT_EMPTY, f"cannot record into {self.folder}; give another one")
+        private.close_to_others(self.folder)
         for name in schema.FOLDERS:
-            (self.folder / name).mkdir()
+            private.make_directory(self.folder / name)
         self._lock.acquire()
+        for name in (schema.SCENARIO_FILE, schema.ACTIONS_FILE):
+            private.create(self.folder / name)
         (self.folder / schema.SCENARIO_FILE).write_text(scenario_text, encoding="utf-8")
-        (self.folder / schema.ACTIONS_FILE).touch()
         self._metadata = msgspec.structs.replace(self._metadata, checksums=self._checksums(schema.SCENARIO_FILE))
         meta.write_metadata(self.folder, self._metadata)
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from broker_core.files import private
 from broker_core.session import schema
 from broker_core.session.checksums import CRC32, MARK, batch_checksum
 
@@ -57,7 +58,7 @@ class Tail:
     def append(self, batch: pa.RecordBatch) -> None:
         """Write `batch` so that a killed process has it on disk; seal where the segment is full."""
         if self._stream is None:
-            self._file = pa.OSFile(str(self._path), "wb")
+            self._file = pa.OSFile(str(private.create(self._path)), "wb")
             self._stream = pa.ipc.new_stream(self._file, schema.EVENT_SCHEMA, options=_OPTIONS)
         assert self._file is not None
         at = self._file.tell()
@@ -138,7 +139,7 @@ def seal_stream(session: Path, folder: str, path: Path) -> str:
     missing = ""
     rows: list[pa.RecordBatch] = []
     written = 0
-    with schema.parquet_writer(partial) as writer:
+    with schema.parquet_writer(private.create(partial)) as writer:
 
         def flush() -> None:
             nonlocal written

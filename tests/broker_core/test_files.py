@@ -1,5 +1,6 @@
 """Both sides of the file system port behave alike."""
 
+import errno
 import os
 import random
 import signal
@@ -180,3 +181,33 @@ def test_small_and_large_pieces_come_back_wherever_they_are_read(files):
     files.truncate("log", 100_001)
     assert files.open_append("log").append(b"end") == 100_001
     assert files.read("log", 99_999, 9) == whole[99_999:100_001] + b"end"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the system has no modes")
+def test_what_is_made_is_its_owners_alone_whatever_the_umask(tmp_path):
+    before = os.umask(0)
+    try:
+        files = DiskFiles(tmp_path / "root")
+        files.makedirs("a/b")
+        files.open_append("a/b/log").append(b"x")
+        files.write_whole("whole", b"x", durable=False)
+        files.lock("lock").release()
+    finally:
+        os.umask(before)
+    made = [tmp_path / "root", *(tmp_path / "root").rglob("*")]
+    assert {path.stat().st_mode & 0o777 for path in made if path.is_dir()} == {0o700}
+    assert {path.stat().st_mode & 0o777 for path in made if path.is_file()} == {0o600}
+
+
+def test_a_write_that_had_no_room_leaves_nothing_behind(tmp_path, monkeypatch):
+    files = DiskFiles(tmp_path)
+    files.write_whole("whole", b"old", durable=False)
+
+    def full(_descriptor, _data):
+        raise OSError(errno.ENOSPC, "full")
+
+    with monkeypatch.context() as broken, pytest.raises(BrokerError, match="the disk is full"):
+        broken.setattr(os, "write", full)
+        files.write_whole("whole", b"new", durable=False)
+    assert files.listdir("") == ["whole"]
+    assert files.read("whole", 0, 9) == b"old"

@@ -133,7 +133,7 @@ class Access:
             found = msgspec.toml.decode(Path(path).read_bytes(), type=AccessFile)
         except OSError as error:
             raise ConfigError(f"the access file {path} cannot be read ({error.strerror})") from error
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, ValueError) as error:
             raise ConfigError(f"the access file {path} is not as it must be ({error})") from error
         if not found.principals:
             raise ConfigError(f"the access file {path} names no principals")

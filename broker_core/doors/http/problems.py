@@ -43,6 +43,7 @@ STATUSES: dict[ErrorCode, int] = {
     ErrorCode.INVALID_LEASE: 409,
     ErrorCode.UNKNOWN_DEAD_LETTER: 404,
     ErrorCode.CLOSED: 503,
+    ErrorCode.READ_ONLY: 403,
     ErrorCode.UNSERIALIZABLE: 422,
     ErrorCode.UNREADABLE: 422,
     ErrorCode.UNAUTHORIZED: 401,

@@ -17,6 +17,7 @@ from broker_core.events import EventKind
 
 def kept(host: BrokerHost, name: str) -> int:
     """How many messages of the queue are acknowledged, as it is on the disk."""
+    assert host.directory is not None
     found = host.directory.queue_state(name)
     assert found is not None and found.queue is not None
     return found.queue.counts.acknowledged

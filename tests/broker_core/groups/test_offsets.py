@@ -304,3 +304,18 @@ def test_a_file_of_the_version_without_checksums_is_taken_over(tmp_path):
             assert store.damage == ""
             assert dict(store.fetch_all("g")) == {("commits", 3): OffsetAndMetadata(30, "note", 2)}
             assert store.numbers("g") == GroupNumbers(4, 9)
+
+
+def test_a_group_that_was_deleted_is_not_brought_back_by_the_journal(tmp_path: Path):
+    path = tmp_path / "offsets.sqlite"
+    store = OffsetStore(path)
+    store.commit("kept", "t", 0, 1)
+    store.commit("gone", "t", 0, 2)
+    store.flush()
+    store.delete_group("gone")
+    store.close()
+    assert OffsetStore.looked_at(path, DiskFiles(tmp_path)).groups() == ["kept"]
+    path.unlink()
+    again = OffsetStore(path)
+    assert again.groups() == ["kept"]
+    again.close()

@@ -17,10 +17,12 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind, EventStream
 from broker_core.session import columns, schema
 from broker_core.session import recorder as recorder_module
+from broker_core.session.copying import copy_session
 from broker_core.session.film import FolderFilm
 from broker_core.session.reader import open_session, seal
 from broker_core.session.recorder import Recorder
 from broker_core.session.tail import Tail
+from broker_core.snapshots import Snapshot
 from tests.broker_core.session.fake_stream import FakeBroker
 
 
@@ -311,3 +313,39 @@ def test_a_session_of_every_version_opens(version: int) -> None:
     assert session.scenario_text and session.actions
     folded = FolderFilm(SAMPLES / f"version-{version}").at(10**12)
     assert folded.events == len(events) and folded.totals.published == published
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the system has no modes")
+def test_a_session_and_its_copy_are_their_owners_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema, "SEGMENT_EVENTS", 100)
+    folder, copy = tmp_path / "session", tmp_path / "copy"
+    folder.mkdir(mode=0o755)
+    before = os.umask(0)
+    try:
+        stream = EventStream()
+        recorder = Recorder(folder, scenario_name="fake", scenario_text="name: fake\n")
+        stream.attach(recorder)
+        FakeBroker(stream, seconds=5).run()
+        recorder.keyframe(Snapshot(0, 1))
+        recorder.action(17, {"name": "pause"})
+        recorder.flush()
+        assert _modes(folder) == ({0o700}, {0o600}), "while it is recorded"
+        copy_session(folder, copy)
+        recorder.close()
+    finally:
+        os.umask(before)
+    for each in (folder, copy):
+        assert _modes(each) == ({0o700}, {0o600})
+
+
+def _modes(root: Path) -> tuple[set[int], set[int]]:
+    every = [root, *root.rglob("*")]
+    folders, files = (
+        {path.stat().st_mode & 0o777 for path in every if path.is_dir() is is_dir} for is_dir in (True, False)
+    )
+    return folders, files
+
+
+def test_what_is_no_path_is_one_sentence() -> None:
+    with pytest.raises(BrokerError, match="NUL"):
+        Recorder(Path("a\0b"), scenario_name="fake")
