@@ -69,6 +69,7 @@ def make_kind(spark: SparkSession, request: Request, found: Found, progress: Pro
 
 def _session(spark: SparkSession, request: Request, found: Found, progress: Progress) -> Report:
     from spark_reports.findings.find import find, findings_table
+    from spark_reports.findings.settings import Settings
     from spark_reports.page.page import render
 
     (info,) = found.infos
@@ -76,7 +77,8 @@ def _session(spark: SparkSession, request: Request, found: Found, progress: Prog
     made = make_tables(spark, info, progress, request.from_ns, request.to_ns, parts=request.parts)
     progress.close()
     rows = {name: table.to_pylist() for name, table in made.tables.items()}
-    findings = find(rows, made.scale, whole=made.whole, parts=made.parts)
+    settings = Settings(info.scenario)
+    findings = find(rows, made.scale, whole=made.whole, parts=made.parts, settings=settings)
     return Report(
         {**made.written(), "findings": findings_table(findings)},
         lambda: render(info, made, rows, findings, _files(request)),

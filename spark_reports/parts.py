@@ -58,7 +58,14 @@ PARTS: Final = {
     ),
     "schemas": Part("Schemas", ("refusals",), ("rollup",)),
     "keys": Part("Keys", ("partitions", "hot_keys"), ("rollup",)),
-    "events": Part("Events", ("markers", "effects"), ("rollup", "latency_buckets"), ("faults", "user_actions")),
+    "events": Part(
+        "Events",
+        ("markers", "effects"),
+        ("rollup", "latency_buckets"),
+        ("faults", "user_actions"),
+        # Who is delivered less because less came in is no effect of anything.
+        asks=("throughput", "redeliveries"),
+    ),
     "audit": Part("Audit", ("audit", "audit_list"), ("words", "late")),
     "recording": Part("Recording", ("recording",)),
     "totals": Part("Totals", ("totals", "reconciliation", "cost"), ("rollup",)),

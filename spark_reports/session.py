@@ -24,6 +24,7 @@ EVENTS_SCHEMA = ", ".join(f"`{column.name}` {_SQL_TYPES[str(column.type)]}" for 
 #: 1, 2 and 5 times a power of ten: widths that a reader can name.
 _WIDTHS_NS = [step * 10**power for power in range(18) for step in (1, 2, 5)]
 MAX_BUCKETS = 240
+MAX_SCENARIO_CHARS = 1_000_000
 
 
 class NotASession(ReportError):
@@ -33,13 +34,14 @@ class NotASession(ReportError):
 @dataclass(frozen=True)
 class SessionInfo:
     """What is known before an event is read. `problems` are sentences; `parts` the files to read, or the
-    folders.
+    folders; `scenario` is the text of the scenario, "" where it cannot be read.
     """
 
     location: str
     metadata: dict[str, Any]
     problems: tuple[str, ...] = ()
     parts: dict[str, list[str]] = field(default_factory=dict)
+    scenario: str = ""
 
 
 def is_remote(location: str) -> bool:
@@ -74,7 +76,15 @@ def inspect(location: str) -> SessionInfo:
         problems.append(f"The recording failed before the end. {metadata.get('error', '')}".strip())
     # Plain paths: Spark decodes no %20.
     parts = {name: [f"file://{part.path.resolve().as_posix()}" for part in one.parts] for name, one in judged.items()}
-    return SessionInfo(location, metadata, tuple(problems), parts)
+    return SessionInfo(location, metadata, tuple(problems), parts, _scenario(folder))
+
+
+def _scenario(folder: Path) -> str:
+    try:
+        with (folder / schema.SCENARIO_FILE).open(encoding="utf-8", errors="replace") as file:
+            return file.read(MAX_SCENARIO_CHARS)
+    except OSError:
+        return ""
 
 
 def _told(folder: Path, location: str) -> tuple[dict[str, Any], list[str]]:

@@ -3,53 +3,94 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import pyarrow as pa
 
-from spark_reports.findings import delivery, flow
-from spark_reports.findings.finding import ORDER, Finding, Rows
+from spark_reports.findings import backlog, changes, latency, load, messages, outages, readers, recording
+from spark_reports.findings.finding import Finding, Rows, by_harm
+from spark_reports.findings.remedies import REMEDIES
+from spark_reports.findings.settings import Settings
 from spark_reports.parts import EVERY
 from spark_reports.scale import Scale
 
 _SCHEMA = pa.schema(
-    [(name, pa.string()) for name in ("level", "headline", "detail", "section")] + [("time_ns", pa.int64())]
+    [
+        *((name, pa.string()) for name in ("level", "headline", "detail", "section")),
+        ("time_ns", pa.int64()),
+        *((name, pa.string()) for name in ("kind", "why", "harm")),
+        ("harm_s", pa.float64()),
+        *((name, pa.string()) for name in ("advice", "setting", "kafka", "rabbitmq", "sqs", "scenario")),
+    ]
 )
 
 
 def find(
-    made: Mapping[str, Rows], scale: Scale, *, whole: bool = True, parts: Collection[str] = EVERY
+    made: Mapping[str, Rows],
+    scale: Scale,
+    *,
+    whole: bool = True,
+    parts: Collection[str] = EVERY,
+    settings: Settings | None = None,
 ) -> list[Finding]:
-    """The findings of `parts` of the report, worst first, from the tables that were made for them. `whole` is False
-    where only some time of a session is looked at, which has no totals to compare with.
+    """The findings of `parts` of the report, by the harm that they tell of, from the tables that were made for them.
+    `whole` is False where only some time of a session is looked at, which has no totals to compare with.
 
     Where events are missing nobody can say who did nothing; where no time passes, nobody is busy or idle.
     """
     tables = defaultdict[str, Rows](tuple, made)
-    missing = any(row["missing"] for row in tables["recording"])
+    known = settings or Settings()
     found = [
-        *(delivery.reconciled(tables["reconciliation"]) if whole else ()),
-        *delivery.recorded(tables["recording"]),
-        *delivery.audited(tables["audit"], tables["audit_list"]),
-        *delivery.dead(tables["dead_letters"], tables["dead_letter_keys"]),
-        *delivery.refused_by_schema(tables["refusals"]),
-        *(() if scale.is_moment else flow.rebalanced(tables["rebalances"], tables["unserved"])),
-        *flow.grew(tables["queues"], tables["lag"], scale),
-        *flow.behind(tables["lag_series"], scale),
-        *flow.blocked(tables["backpressure"], tables["blockers"], scale),
-        *delivery.turned_away(tables["backpressure_series"], tables["blockers"]),
-        *flow.uneven(tables["partitions"], tables["hot_keys"]),
-        *(() if missing or scale.is_moment else flow.did_nothing(tables["consumers"], scale)),
-        *(() if scale.is_moment else flow.overloaded(tables["consumers"])),
-        *flow.disturbed(tables["effects"]),
-        *delivery.repeated(tables["redeliveries"]),
-        *flow.late(tables["latency"], tables["latency_by_group"]),
-        *flow.replayed(tables["latency"], tables["latency_by_group"], tables["latency_over_time"]),
+        *(recording.reconciled(tables["reconciliation"]) if whole else ()),
+        *recording.recorded(tables["recording"]),
+        *recording.audited(tables["audit"], tables["audit_list"]),
+        *messages.dead(tables["dead_letters"], tables["dead_letter_keys"], tables["redeliveries"]),
+        *messages.retried(tables["redeliveries"], tables["leases"], known),
+        *messages.expired(tables["leases"], tables["effects"], known),
+        *messages.refused_by_schema(tables["refusals"]),
+        *messages.turned_away(tables["backpressure_series"], tables["blockers"]),
+        *messages.repeated(tables["redeliveries"]),
+        *load.blocked(tables["backpressure"], tables["blockers"], scale),
+        *load.uneven(tables["partitions"], tables["hot_keys"]),
+        *load.unreached(tables["throughput_series"], tables["blockers"], known),
+        *(() if scale.is_moment else _over_time(tables, scale, known)),
+        *changes.disturbed(tables["effects"], tables["throughput"], tables["redeliveries"], scale),
+        *latency.late(tables["latency"], tables["latency_by_group"]),
+        *latency.replayed(tables["latency"], tables["latency_by_group"], tables["latency_over_time"]),
     ]
-    told = [finding for finding in found if finding.section in parts]
-    return sorted(told, key=lambda finding: ORDER.index(finding.level))
+    return by_harm([finding for finding in found if finding.section in parts])
 
 
-def findings_table(found: list[Finding]) -> pa.Table:
-    """The findings as a table of the report, with the columns of `Finding`."""
-    return pa.Table.from_pylist([finding._asdict() for finding in found], _SCHEMA)
+def _over_time(tables: Mapping[str, Rows], scale: Scale, settings: Settings) -> list[Finding]:
+    """What takes time to be seen."""
+    consumers, lag_series = tables["consumers"], tables["lag_series"]
+    missing = any(row["missing"] for row in tables["recording"])
+    waiting = backlog.totals(tables["queues"], tables["lag"], scale)
+    crowded = list(readers.too_many(consumers, lag_series, scale))
+    told = frozenset(row["client"] for row in consumers if crowded and row["group"] and row["with_partitions_ns"] == 0)
+    return [
+        *outages.unread(tables["rebalances"], tables["unserved"]),
+        *backlog.behind(waiting, lag_series, consumers, tables["throughput"], tables["markers"], scale),
+        *readers.held_back(consumers, tables["ownership"], lag_series, tables["partitions"], scale),
+        *crowded,
+        *(() if missing else readers.did_nothing(consumers, told, scale)),
+        *readers.overloaded(consumers),
+        *readers.hands_free(consumers, tables["redeliveries"], waiting, settings, scale),
+    ]
+
+
+def findings_table(found: Sequence[Finding]) -> pa.Table:
+    """The findings as a table of the report, each with its remedy."""
+    return pa.Table.from_pylist([_row(finding) for finding in found], _SCHEMA)
+
+
+def _row(finding: Finding) -> dict[str, object]:
+    remedy = REMEDIES.get(finding.kind)
+    told = finding._asdict() | {"harm": finding.harm.words(), "harm_s": finding.harm.weight_s}
+    if remedy is None:
+        return told
+    return told | {
+        "advice": finding.advice or remedy.advice,
+        "setting": remedy.here,
+        **{name: getattr(remedy, name) for name in ("kafka", "rabbitmq", "sqs", "scenario")},
+    }

@@ -1,20 +1,56 @@
-"""What a finding is."""
+"""What a finding is, and how much harm it tells of."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from spark_reports.page import text
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
 
 BAD, WARN, INFO, GOOD = "bad", "warn", "info", "good"
 ORDER = (BAD, WARN, INFO, GOOD)
+LOST_WEIGHS_S: Final = 60.0  # a message that is lost, as much as one that waits so long
+
+
+class Harm(NamedTuple):
+    """`lost` messages that nobody got to the end of, `delayed` ones that waited `delayed_s` each on average, how long
+    `waiting` clients stood still, `waiting_s` in all, and of a backlog how many messages waited `at_once` at the most
+    and all of them together, in `message_s`.
+    """
+
+    lost: int = 0
+    delayed: int = 0
+    delayed_s: float = 0.0
+    waiting: int = 0
+    waiting_s: float = 0.0
+    at_once: int = 0
+    message_s: float = 0.0
+
+    @property
+    def weight_s(self) -> float:
+        """What findings are ordered by: seconds that messages and clients waited, a lost message for a minute."""
+        return self.lost * LOST_WEIGHS_S + self.delayed * self.delayed_s + self.waiting_s + self.message_s
+
+    def words(self) -> str:
+        """22 messages lost, 48 messages delayed by 1.2 s each; "" for none."""
+        parts = [f"{text.plural(self.lost, 'message')} lost"] if self.lost else []
+        if self.at_once:
+            parts.append(f"up to {text.plural(self.at_once, 'message')} waiting")
+        if self.delayed:
+            late = text.duration(self.delayed_s * 1e9) + (" each" if self.delayed > 1 else "")
+            parts.append(f"{text.plural(self.delayed, 'message')} delayed by {late}")
+        if self.waiting:
+            waited = text.duration(self.waiting_s * 1e9) + (" in all" if self.waiting > 1 else "")
+            parts.append(f"{text.plural(self.waiting, 'client')} waited {waited}")
+        return ", ".join(parts)
 
 
 class Finding(NamedTuple):
     """`level` is bad, warn, info or good; `section` the id of the section that shows it; `time_ns` its moment, if it
-    has one.
+    has one. `kind` leads to its remedy. `why` says so much as the data show, `advice` what to do in this very case.
     """
 
     level: str
@@ -22,3 +58,17 @@ class Finding(NamedTuple):
     detail: str
     section: str
     time_ns: int | None = None
+    kind: str = ""
+    why: str = ""
+    advice: str = ""
+    harm: Harm = Harm()
+
+
+def by_harm(findings: Sequence[Finding]) -> list[Finding]:
+    """What cannot be relied on first, what is well last, between them the greatest harm first."""
+
+    def place(finding: Finding) -> tuple[int, float, int]:
+        last = {BAD: 0, GOOD: 2}.get(finding.level, 1)
+        return last, -finding.harm.weight_s, ORDER.index(finding.level)
+
+    return sorted(findings, key=place)

@@ -39,12 +39,12 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
             "2 were redriven: 1 acknowledged and 1 dead again.",
         ],
     ),
-    "rebalance": (
+    "an outage": (
         {
             "rebalances": [
                 {
                     **{"group": "g", "started_ns": 31 * S, "ended_ns": 34 * S, "pause_ns": 3 * S, "finished": True},
-                    **{"cause": "worker-2 crashed", "partitions": 6, "moved": 4, "kept": 2, "stopped": 4},
+                    **{"cause": "worker-2 left", "partitions": 6, "moved": 4, "kept": 2, "stopped": 4},
                 },
                 {
                     **{"group": "g", "started_ns": 0, "ended_ns": 50 * S, "pause_ns": 50 * S, "finished": True},
@@ -52,15 +52,31 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
                 },
             ],
             "unserved": [
-                {"group": "g", "started_ns": 31 * S, "published": 12},
-                {"group": "g", "started_ns": 0, "published": 99},
+                {
+                    **{"group": "g", "started_ns": 31 * S, "topic": "t", "partition": partition, "published": 6},
+                    **{"owner_before": "worker-2", "owner_after": "worker-1"},
+                    **{"from_ns": 25 * S, "to_ns": 34 * S, "pause_ns": 9 * S},
+                }
+                for partition in (0, 1)
             ],
         },
         [
-            "A rebalance stopped 4 of 6 partitions of g for 3 s",
-            "At 00:31.0, because worker-2 crashed. 4 moved, 2 stayed with their owner.",
-            "12 messages arrived meanwhile and waited.",
+            "Nobody read 2 of 6 partitions of g for 9 s From 00:25.0 to 00:34.0.",
+            "12 messages arrived meanwhile and waited. 4 moved, 2 stayed with their owner.",
+            "The group rebalanced at 00:31.0, because worker-2 left.",
+            "12 messages delayed by 4.5 s each",
         ],
+    ),
+    "a rebalance without an end": (
+        {
+            "rebalances": [
+                {
+                    **{"group": "g", "started_ns": 31 * S, "ended_ns": 60 * S, "pause_ns": 29 * S, "finished": False},
+                    **{"cause": "c", "partitions": 6, "moved": 0, "kept": 0, "stopped": 6},
+                }
+            ]
+        },
+        ["A rebalance of g was still going on at the end, after 29 s It began at 00:31.0, because c."],
     ),
     "lag": (
         {
@@ -90,7 +106,8 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
                 {"group": "g", "topic": "t", "partition": partition, "start_ns": at * S, "lag": max(at - 40, 0) * 5}
                 for at in range(60)
                 for partition in (0, 1)
-            ]
+            ],
+            "lag_series": [{"group": "g", "topic": "t", "partition": partition} for partition in (0, 1)],
         },
         ["The lag of g on t was still growing at the end: 190 messages behind, in its 2 partitions together"],
     ),
@@ -101,7 +118,10 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
                 {"topic": "t", "client": "p", "cause": "", "from_ns": 9 * S, "blocked_ns": 3 * S},
             ]
         },
-        ["p was blocked for 6 s on t, 10 % of the session", "The longest wait was 3 s at 00:01.0: t is full."],
+        [
+            "p was blocked for 6 s on t, 10 % of the session",
+            "The longest wait was 3 s at 00:01.0. It was told: t is full.",
+        ],
     ),
     "refused": (
         {
@@ -179,7 +199,7 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
         },
         [
             "q was still growing at the end: 190 messages waited",
-            "In the last 30 s it went from 0 to 190, 6.33 more a second",
+            "Over the last 30 s it rose by 7.19 a second. Nobody read it.",
         ],
     ),
     "who did nothing": (
@@ -215,6 +235,8 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
                     **{"time_ns": 30 * S, "kind": "fault", "client": "w-1", "cause": "crash", "scope": "g"},
                     **{
                         "window_ns": 3 * S,
+                        "published_before": 44.0,
+                        "published_after": 44.0,
                         "delivered_before": 40.0,
                         "delivered_after": 10.0,
                         "p99_before_ns": S // 100,
@@ -229,7 +251,8 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
         },
         [
             "Fault at 00:30.0: crash (w-1)",
-            "deliveries went from 40.0 to 10.0 a second, p99 from 10 ms to 3 s and the backlog from 3 to 240.",
+            "At the same time, within 3 s in g: deliveries went from 40.0 to 10.0 a second, while 44.0 came in, "
+            "p99 from 10 ms to 3 s and the backlog from 3 to 240.",
         ],
     ),
     "a replay": (
@@ -260,21 +283,32 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
 
 @pytest.mark.parametrize(("rows", "sentences"), CASES.values(), ids=CASES)
 def test_a_finding_is_computed(rows: dict[str, list[dict[str, Any]]], sentences: list[str]) -> None:
-    said = " ".join(f"{one.headline} {one.detail}" for one in findings(**rows)).replace("\u00a0", " ")
+    told = (f"{one.headline} {one.detail} {one.why} {one.harm.words()}" for one in findings(**rows))
+    said = " ".join(told).replace("\u00a0", " ")
     for sentence in sentences:
         assert sentence in said
 
 
-def _stopped(group: str, pause_ns: int, stopped: int) -> dict[str, Any]:
-    return {
-        **{"group": group, "started_ns": S, "ended_ns": S + pause_ns, "pause_ns": pause_ns, "finished": True},
-        **{"cause": "c", "partitions": 8, "moved": 3, "kept": 5, "stopped": stopped},
-    }
+def _pause(group: str, pause_s: int, partitions: int, published: int) -> list[dict[str, Any]]:
+    one = {"group": group, "started_ns": S, "topic": "t", "owner_before": "a", "owner_after": "b", "from_ns": S}
+    times = {"to_ns": S + pause_s * S, "pause_ns": pause_s * S, "published": published}
+    return [{**one, **times, "partition": partition} for partition in range(partitions)]
 
 
-def test_the_rebalance_that_is_told_is_the_one_in_which_most_stood_still_longest() -> None:
-    said = [one.headline for one in findings(rebalances=[_stopped("few", 300, 3), _stopped("all", 290, 8)])]
-    assert any("8 of 8 partitions of all" in headline for headline in said)
+def test_the_outage_that_is_told_is_the_one_in_which_most_waited() -> None:
+    """Not the longest, nor that of most partitions: what nobody sends to nobody misses."""
+    rows = [*_pause("long", 9, 1, 0), *_pause("wide", 2, 8, 0), *_pause("worst", 3, 2, 50)]
+    assert [one.headline for one in findings(unserved=rows) if one.section == "rebalances"] == [
+        "Nobody read 2 partitions of worst for 3\u00a0s"
+    ]
+
+
+def test_a_crash_that_was_noticed_late_is_told_from_when_nobody_read() -> None:
+    one = _pause("g", 9, 1, 4)[0] | {"started_ns": 7 * S}
+    rows = rows_of(made(unserved=[one]))
+    rows["unserved"][0]["cause"] = "crash"
+    (told,) = (finding for finding in find(rows, SCALE) if finding.section == "rebalances")
+    assert told.why.startswith("A had crashed, and the group noticed 6\u00a0s later.") and told.kind == "outage"
 
 
 def test_the_figure_of_lag_says_that_it_is_of_a_partition() -> None:
@@ -298,12 +332,9 @@ def test_nobody_is_said_to_have_done_nothing_where_events_are_missing() -> None:
 
 
 def test_where_no_time_passes_nobody_is_busy_idle_or_late() -> None:
-    tables = {
-        name: table.to_pylist()
-        for name, table in made(
-            consumers=[IDLE | {"utilisation": 0.0}, BUSY], rebalances=[_stopped("g", 1, 8)], reconciliation=[equal()]
-        ).tables.items()
-    }
+    tables = rows_of(
+        made(consumers=[IDLE | {"utilisation": 0.0}, BUSY], unserved=_pause("g", 1, 8, 1), reconciliation=[equal()])
+    )
     assert len(find(tables, SCALE)) == 4
     assert [one.headline for one in find(tables, Scale(0, 1, 1))] == ["Everything adds up"]
     assert key_figures(tables, Scale(0, 1, 1))[0].note.startswith("n/a, ")

@@ -88,7 +88,8 @@ def test_findings_of_some_parts_are_those_of_the_whole_that_are_about_them(parts
     whole = find(rows_of(full()), SCALE)
     assert {finding.section for finding in whole} == EVERY - {"throughput"}, "of throughput there is none"
     some = find(rows_of(only(full(), parts)), SCALE, parts=parts)
-    assert some == [finding for finding in whole if finding.section in parts]
+    # What a sentence says besides comes from as many tables as were asked for.
+    assert [one.headline for one in some] == [one.headline for one in whole if one.section in parts]
 
 
 def test_who_did_nothing_is_told_without_the_part_that_tells_of_gaps() -> None:

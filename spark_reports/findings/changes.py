@@ -1,0 +1,92 @@
+"""Findings about what changed after a fault or an action, and whether it can have been because of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spark_reports.findings.finding import INFO, Finding, Row, Rows
+from spark_reports.page import text
+from spark_reports.scale import Scale
+
+WORTH_TELLING = 2.0  # times as late as before, or half as many
+LATE_FROM_NS = 1_000_000  # later than this is late at all
+
+
+def disturbed(effects: Rows, throughput: Rows, redeliveries: Rows, scale: Scale) -> Iterator[Finding]:
+    """After which fault or action did readers get less of what came in, or get it later?
+
+    Fewer deliveries are told only as far as no fewer messages came in: who publishes less has less delivered. That one
+    came after the other is seen; that it came of it is not, and is not said.
+    """
+    topics: dict[str, set[str]] = {}
+    for row in redeliveries:
+        topics.setdefault(row["group"], set()).add(row["topic"])
+    told = [(_slower(row, _published(row, throughput, topics, scale)), _later(row), row) for row in effects]
+    slower, later, worst = max(told, key=lambda one: max(one[0], one[1]), default=(0.0, 0.0, {}))
+    if max(slower, later) < WORTH_TELLING:
+        return
+    before, after = _published(worst, throughput, topics, scale)
+    parts = []
+    if worst["delivered_before"] and slower > 1:
+        rates = [text.rate(worst[name]) for name in ("delivered_before", "delivered_after")]
+        came = [text.rate(before), text.rate(after)]
+        parts.append(
+            f"deliveries went from {rates[0]} to {rates[1]} a second, while "
+            + (f"{came[0]} came in" if came[0] == came[1] else f"what came in went from {came[0]} to {came[1]}")
+        )
+    if later > 1:
+        parts.append(f"p99 from {text.duration(worst['p99_before_ns'])} to {text.duration(worst['p99_after_ns'])}")
+    if worst["behind_after"] is not None and worst["behind_after"] > (worst["behind_before"] or 0):
+        parts.append(
+            f"the backlog from {text.count(worst['behind_before'] or 0)} to {text.count(worst['behind_after'])}"
+        )
+    who = worst["client"] or worst["scope"]
+    what = worst["cause"] or worst["kind"].replace("_", " ")
+    scope = f" in {worst['scope']}" if worst["scope"] else ""
+    others = [row for row in effects if row is not worst and abs(row["time_ns"] - worst["time_ns"]) <= row["window_ns"]]
+    also = sorted({row["cause"] or row["kind"].replace("_", " ") for row in others} - {what})
+    headline = f"{worst['kind'].replace('_', ' ').capitalize()} at {text.clock(worst['time_ns'])}: {what}"
+    yield Finding(
+        INFO,
+        headline + (f" ({who})" if who and who not in what else ""),
+        f"At the same time, within {text.duration(worst['window_ns'])}{scope}: {text.listed(parts)}.",
+        "events",
+        worst["time_ns"],
+        why=f"Other things happened then as well: {text.listed(also)}." if also else "",
+    )
+
+
+def _published(row: Row, throughput: Rows, topics: dict[str, set[str]], scale: Scale) -> tuple[float, float]:
+    """What came in before and after, a second: on the topics that were read there, else on all of them."""
+    mine = topics.get(row["scope"])
+    if not mine:
+        return row["published_before"] or 0.0, row["published_after"] or 0.0
+    width_ns = scale.width_ns
+    at_ns = scale.from_ns + scale.bucket(row["time_ns"]) * width_ns
+    first_ns = max(at_ns - row["window_ns"], scale.from_ns)
+    end_ns = min(at_ns + row["window_ns"] + width_ns, scale.to_ns)
+
+    def rate(begin_ns: int, before_ns: int) -> float:
+        came = (
+            one["messages_per_s"] or 0.0
+            for one in throughput
+            if one["dimension"] == "topic" and one["name"] in mine and begin_ns <= one["start_ns"] < before_ns
+        )
+        return sum(came) * width_ns / max(before_ns - begin_ns, width_ns)
+
+    return rate(first_ns, at_ns), rate(at_ns, end_ns)
+
+
+def _slower(row: Row, published: tuple[float, float]) -> float:
+    """How many times fewer were delivered, less how many times fewer came in."""
+    before, after = row["delivered_before"], row["delivered_after"]
+    if not before:
+        return 0.0
+    fewer = before / max(after, before / 100)
+    came_before, came_after = published
+    return float(fewer / max(1.0, came_before / max(came_after, came_before / 100))) if came_before else 0.0
+
+
+def _later(row: Row) -> float:
+    before, after = row["p99_before_ns"], row["p99_after_ns"]
+    return 0.0 if before is None or after is None else float(after / max(before, LATE_FROM_NS))

@@ -1,0 +1,172 @@
+"""Findings about messages: what died, came again, or was turned away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spark_reports.findings.finding import INFO, WARN, Finding, Harm, Row, Rows
+from spark_reports.findings.settings import Settings
+from spark_reports.page import text
+
+HELPLESS = 0.05  # of the retries that helped: below it they help nobody
+FEWEST_RETRIES = 5
+OFTEN = 0.01  # of the leases
+
+
+def dead(causes: Rows, keys: Rows, redeliveries: Rows) -> Iterator[Finding]:
+    """What did messages die of, would they die again, and did sending them back help?"""
+    total = sum(row["dead_lettered"] for row in causes)
+    if not total:
+        return
+    worst = causes[0]
+    share = text.share(worst["dead_lettered"] / total)
+    sentence = f"Most often: {worst['cause'] or 'no cause given'} ({share}, in {worst['group']})."
+    hot = next((row for row in keys if row["key"] is not None), None)
+    if hot is not None and hot["dead_lettered"] > max(1, total * 0.2):
+        sentence += f" {text.share(hot['dead_lettered'] / total)} have the key {hot['key']}."
+    redriven = sum(row["redriven"] for row in causes)
+    results = {name: sum(row[name] for row in causes) for name in ("recovered", "died_again", "waiting")}
+    if redriven:
+        words = {"recovered": "acknowledged", "died_again": "dead again", "waiting": "still waiting"}
+        parts = [f"{count:,} {words[name]}" for name, count in results.items() if count]
+        sentence += f" {text.plural(redriven, 'was', 'were')} redriven: {text.listed(parts)}."
+    tried, helped, _failed = _again([row for row in redeliveries if row["group"] == worst["group"]])
+    # Whatever died had failed at every attempt. That it would again is known where no attempt helped anything.
+    poison = tried > 0 and helped <= HELPLESS * tried and not worst["recovered"]
+    yield Finding(
+        WARN,
+        f"{text.plural(total, 'message')} ended in the dead letters",
+        sentence,
+        "dead-letters",
+        worst["first_ns"],
+        "poison" if poison else "dead-letters",
+        f"Of {text.plural(tried, 'further attempt')} in {worst['group']}, {f'{helped:,}' if helped else 'none'} helped"
+        f"{', nor did a redrive' if worst['redriven'] else ''}: it is the message, not the moment."
+        if poison
+        else "",
+        harm=Harm(lost=max(0, total - results["recovered"])),
+    )
+
+
+def retried(rows: Rows, leases: Rows, settings: Settings) -> Iterator[Finding]:
+    """Where did further attempts help nobody?"""
+    places: dict[str, list[Row]] = {}
+    for row in rows:
+        if row["attempt"] > 1 and row["delivered"]:
+            places.setdefault(row["group"], []).append(row)
+    for group, again in places.items():
+        tried, helped, failed = _again(again)
+        if failed < FEWEST_RETRIES or helped > HELPLESS * tried:
+            continue
+        held = [row for row in leases if row["queue"] == group and row["leased"]]
+        mean_s = sum(row["held_ns"] for row in held) / max(1, sum(row["leased"] for row in held)) / 1e9
+        config = settings.queue_config(group)
+        now = f" It allows {config['max_attempts']} attempts now." if "max_attempts" in config else ""
+        yield Finding(
+            INFO,
+            f"Retries in {group} helped {f'{helped:,} of {tried:,} times' if helped else 'nobody'}",
+            f"{text.plural(tried, 'further attempt')} up to attempt {max(row['attempt'] for row in again)}: "
+            f"{failed:,} failed like the first.{now}",
+            "queues",
+            kind="retries",
+            harm=Harm(waiting=len(held), waiting_s=tried * mean_s),
+        )
+
+
+def _again(rows: Rows) -> tuple[int, int, int]:
+    """Further attempts: how many there were, how many ended well, and how many did not."""
+    later = [row for row in rows if row["attempt"] > 1]
+    tried, helped = (sum(row[name] or 0 for row in later) for name in ("delivered", "acknowledged"))
+    return tried, helped, sum(row[name] or 0 for row in later for name in ("nacked", "lease_expired"))
+
+
+def expired(leases: Rows, effects: Rows, settings: Settings) -> Iterator[Finding]:
+    """Which leases ran out before their worker had done?"""
+    for queue in sorted({row["queue"] for row in leases if row["expired"]}):
+        mine = [row for row in leases if row["queue"] == queue]
+        gone, all_of_them, longer = (sum(row[name] for row in mine) for name in ("expired", "leased", "extended"))
+        late = sorted((row for row in mine if row["expired"]), key=lambda row: -row["expired"])
+        who = text.listed([f"{row['client']} ({row['expired']:,})" for row in late])
+        lease_ms = settings.queue_config(queue).get("lease_ms")
+        lease_s = float(lease_ms) / 1e3 if isinstance(lease_ms, int | float) else 0.0
+        lasts = f" A lease lasts {text.duration(lease_s * 1e9)}." if lease_s else ""
+        struck = sorted({row["client"] for row in effects if row["kind"] == "fault"} & {row["client"] for row in late})
+        why = f"Faults struck {text.listed(struck)} in the same session. " if struck else ""
+        why += "Nobody extended a lease." if not longer else ""
+        yield Finding(
+            WARN if gone >= OFTEN * all_of_them else INFO,
+            f"{text.plural(gone, 'lease')} of {queue} ran out, {text.share(gone / all_of_them)} of all",
+            f"The messages went to others, or were tried again. Held by {who}.{lasts}",
+            "queues",
+            kind="expired-leases",
+            why=why.strip(),
+            harm=Harm(delayed=gone, delayed_s=lease_s),
+        )
+
+
+def refused_by_schema(rows: Rows) -> Iterator[Finding]:
+    """What did the schemas refuse?"""
+    total = sum(row["messages"] for row in rows)
+    if total:
+        worst = rows[0]
+        place = "the value as a whole" if worst["place"] == "the value" else worst["place"]
+        yield Finding(
+            WARN,
+            f"The schema {worst['subject']} refused {text.plural(total, 'message')}"
+            if len({row["subject"] for row in rows}) == 1
+            else f"Schemas refused {text.plural(total, 'message')}",
+            f"Most often because of {place} ({text.share(worst['messages'] / total)}, on {worst['topic']}), "
+            f"from {text.clock(worst['first_ns'])} to {text.clock(worst['last_ns'])}.",
+            "schemas",
+            worst["first_ns"],
+            "schema",
+            harm=Harm(lost=total),
+        )
+
+
+def turned_away(rows: Rows, blockers: Rows) -> Iterator[Finding]:
+    """What was refused or discarded, and for want of what?"""
+    kinds = {"rejected": "refused", "dropped": "dropped", "evicted": "evicted", "expired": "expired"}
+    by_schema = sum(row["rejected"] for row in blockers if row["reason"] == "schema")
+    losses = {word: sum(row[kind] for row in rows) for kind, word in kinds.items()}
+    losses["refused"] -= by_schema  # a finding of its own
+    total = sum(losses.values())
+    if total > 0:
+        topics = sorted({row["topic"] for row in rows if any(row[kind] for kind in kinds)})
+        parts = [f"{lost:,} {word}" for word, lost in losses.items() if lost]
+        yield Finding(
+            WARN,
+            f"{text.plural(total, 'message was', 'messages were')} turned away or discarded",
+            f"{text.listed(parts, 4)}, on {text.listed(topics)}.{_for_want(blockers)}",
+            "backpressure",
+            kind="turned-away",
+            harm=Harm(lost=total),
+        )
+
+
+def _for_want(blockers: Rows) -> str:
+    def lost(row: Row) -> int:
+        return int(row["rejected"] + row["dropped"] + row["evicted"])
+
+    worst = max((row for row in blockers if row["reason"] != "schema"), key=lost, default=None)
+    if worst is None or not lost(worst):
+        return ""
+    reader = f", with {worst['blocker']} furthest behind" if worst["blocker"] else ""
+    return f" Most because {worst['topic']} was {worst['reason']}{reader}." if "full" in worst["reason"] else ""
+
+
+def repeated(rows: Rows) -> Iterator[Finding]:
+    """How much was delivered again?"""
+    delivered = sum(row["delivered"] for row in rows)
+    again = sum(row["delivered"] for row in rows if row["attempt"] > 1)
+    if again:
+        repeats = text.plural(again, "delivery was a repeat", "deliveries were repeats")
+        most = max(row["attempt"] for row in rows if row["delivered"])
+        groups = sorted({row["group"] for row in rows if row["attempt"] > 1 and row["delivered"]})
+        yield Finding(
+            INFO,
+            f"{repeats}, {text.share(again / delivered)} of all",
+            f"Up to attempt {most}, in {text.listed(groups)}.",
+            "queues",
+            kind="repeats",
+        )

@@ -1,0 +1,77 @@
+"""Findings about partitions that nobody read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spark_reports.findings.finding import WARN, Finding, Harm, Row, Rows
+from spark_reports.page import text
+
+_STRUCK = {"crash": "{owner} had crashed", "pause": "{owner} stood still", "silence": "{owner} was not heard of"}
+
+
+def unread(rebalances: Rows, unserved: Rows) -> Iterator[Finding]:
+    """The worst outage for who waits: its partitions, how long nobody read them, and what came in meanwhile.
+
+    It is no measure of the group's: a rebalance may be long and stop nobody, or short and come late.
+    """
+    outages: dict[tuple[str, int], list[Row]] = {}
+    for row in unserved:
+        outages.setdefault((row["group"], row["started_ns"]), []).append(row)
+    if outages:
+        yield _outage(max(outages.values(), key=_waited), rebalances)
+    for row in rebalances:
+        if not row["finished"]:
+            yield Finding(
+                WARN,
+                f"A rebalance of {row['group']} was still going on at the end, after {text.duration(row['pause_ns'])}",
+                f"It began at {text.clock(row['started_ns'])}{_because(row)}. It never completed.",
+                "rebalances",
+                row["started_ns"],
+                "rebalance",
+            )
+            return
+
+
+def _waited(rows: list[Row]) -> tuple[float, int]:
+    """Message-seconds, each half of the outage on average; then the time of the partitions."""
+    waited = sum(row["published"] * row["pause_ns"] / 2e9 for row in rows)
+    return waited, sum(row["pause_ns"] for row in rows)
+
+
+def _outage(rows: list[Row], rebalances: Rows) -> Finding:
+    longest = max(rows, key=lambda row: row["pause_ns"])
+    group, started_ns = longest["group"], longest["started_ns"]
+    of = next((row for row in rebalances if (row["group"], row["started_ns"]) == (group, started_ns)), None)
+    arrived = sum(row["published"] for row in rows)
+    many = f"{len(rows)} of {of['partitions']}" if of else f"{len(rows)}"
+    open_end = longest["owner_after"] is None
+    headline = f"Nobody read {many} partitions of {group} for {text.duration(longest['pause_ns'])}"
+    if open_end:
+        headline += ", until the end"
+    detail = f"From {text.clock(longest['from_ns'])} to {text.clock(longest['to_ns'])}."
+    if arrived:
+        detail += f" {text.plural(arrived, 'message')} arrived meanwhile and waited."
+    if of is not None:
+        detail += f" {of['moved']} moved, {of['kept']} stayed with their owner."
+    cause = longest.get("cause") or ""
+    why = f"The group rebalanced at {text.clock(started_ns)}{_because(of) if of else ''}."
+    if cause in _STRUCK:
+        before = _STRUCK[cause].format(owner=longest["owner_before"])
+        noticed_ns = max(0, started_ns - longest["from_ns"])
+        why = f"{before[:1].upper()}{before[1:]}, and the group noticed {text.duration(noticed_ns)} later. {why}"
+    waited_s, _ = _waited(rows)
+    return Finding(
+        WARN,
+        headline,
+        detail,
+        "rebalances",
+        longest["from_ns"],
+        "outage" if cause in _STRUCK else "rebalance",
+        why,
+        harm=Harm(delayed=arrived, delayed_s=waited_s / arrived if arrived else 0.0),
+    )
+
+
+def _because(row: Row) -> str:
+    return f", because {row['cause']}" if row["cause"] else ""

@@ -1,0 +1,188 @@
+"""What to do, by the kind of a finding: the settings by their names here and elsewhere, and the scenario to see it in.
+
+The names elsewhere are those of Apache Kafka 4 (brokers, topics, clients, groups and share groups), RabbitMQ 4
+(policies and queue arguments; `rabbitmq.conf`) and Amazon SQS (queue attributes and actions).
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Remedy(NamedTuple):
+    """`advice` is a sentence; `here` the setting in a scenario; the others what the same is called elsewhere, "" where
+    there is no such thing. `scenario` is one that ships.
+    """
+
+    advice: str
+    here: str
+    kafka: str
+    rabbitmq: str
+    sqs: str
+    scenario: str
+
+
+REMEDIES: Final = {
+    "poison": Remedy(
+        "Mend what the cause names, try one of the messages by hand, then redrive the rest. Another attempt helps none "
+        "of them: fewer attempts free the workers sooner.",
+        "max_attempts",
+        "group.share.delivery.count.limit, errors.deadletterqueue.topic.name",
+        "delivery-limit, dead-letter-exchange",
+        "maxReceiveCount in RedrivePolicy",
+        "poison-message",
+    ),
+    "dead-letters": Remedy(
+        "Look at the most frequent cause first; redrive when it is mended.",
+        "max_attempts, retry",
+        "group.share.delivery.count.limit, errors.deadletterqueue.topic.name",
+        "delivery-limit, dead-letter-exchange",
+        "maxReceiveCount in RedrivePolicy, StartMessageMoveTask",
+        "poison-message",
+    ),
+    "retries": Remedy(
+        "Allow fewer attempts, or put more time between them: what failed at once fails again at once.",
+        "max_attempts, retry.base_ms",
+        "group.share.delivery.count.limit",
+        "delivery-limit",
+        "maxReceiveCount in RedrivePolicy, DelaySeconds",
+        "poison-message",
+    ),
+    "expired-leases": Remedy(
+        "Make the lease longer than the longest piece of work, or extend it meanwhile; look for workers that stopped.",
+        "lease_ms",
+        "share.record.lock.duration.ms, max.poll.interval.ms",
+        "consumer_timeout",
+        "VisibilityTimeout, ChangeMessageVisibility",
+        "work-queue",
+    ),
+    "outage": Remedy(
+        "Notice a member that is gone sooner, and let one that comes back keep its place.",
+        "session_timeout_ms, heartbeat_interval_ms, static",
+        "session.timeout.ms, heartbeat.interval.ms, group.instance.id",
+        "heartbeat, single-active-consumer",
+        "",
+        "long-pause",
+    ),
+    "rebalance": Remedy(
+        "Let members keep the partitions that need not move, and give those that restart their old place.",
+        "assignor: cooperative-sticky, static",
+        "group.protocol=consumer or partition.assignment.strategy, group.instance.id",
+        "single-active-consumer",
+        "",
+        "range-versus-sticky",
+    ),
+    "growing": Remedy(
+        "More readers, quicker work, or less coming in: as it is, it never drains.",
+        "count of consumers or workers, partitions",
+        "num.partitions and more members of the group",
+        "more consumers, prefetch",
+        "more receivers, MaxNumberOfMessages",
+        "lag-and-catch-up",
+    ),
+    "behind": Remedy(
+        "It was behind for a while: a reserve of readers for the peak, or an alarm on the lag.",
+        "count of consumers or workers",
+        "more members of the group, records-lag-max as alarm",
+        "more consumers, messages_ready as alarm",
+        "more receivers, ApproximateAgeOfOldestMessage as alarm",
+        "lag-and-catch-up",
+    ),
+    "slow-reader": Remedy(
+        "Give it fewer partitions or quicker work, or take it out: the others have time left.",
+        "processing, max_poll_messages, assignor",
+        "max.poll.records, partition.assignment.strategy",
+        "prefetch",
+        "MaxNumberOfMessages",
+        "load-balancing",
+    ),
+    "partition-limit": Remedy(
+        "A partition has one reader in a group: more members than partitions wait in vain. Add partitions before "
+        "members; keys then move to others.",
+        "partitions",
+        "kafka-topics.sh --alter --partitions, or a share group",
+        "partitions of a super stream; classic and quorum queues have no such limit",
+        "more values of MessageGroupId; standard queues have no such limit",
+        "partitions-and-keys",
+    ),
+    "hot-key": Remedy(
+        "Split the key where order allows it (a suffix, or a finer key): more partitions or members do not help.",
+        "key of the producer, partitioner",
+        "the record's key, partitioner.class",
+        "routing key of a consistent-hash exchange",
+        "MessageGroupId",
+        "hot-key",
+    ),
+    "skew": Remedy(
+        "Choose a key with more values, or none where order does not matter.",
+        "key of the producer, partitioner, partitions",
+        "the record's key, partitioner.class",
+        "routing key of a consistent-hash exchange",
+        "MessageGroupId",
+        "partitions-and-keys",
+    ),
+    "prefetch": Remedy(
+        "Let each worker take more ahead, so that the next message is there when one is done.",
+        "prefetch",
+        "max.poll.records, fetch.min.bytes",
+        "basic.qos prefetch_count",
+        "MaxNumberOfMessages, WaitTimeSeconds",
+        "load-balancing",
+    ),
+    "rate-limit": Remedy(
+        "Lower it to what the readers can stand, or take it away: a limit that is never reached protects nobody.",
+        "rate_per_s, burst",
+        "producer_byte_rate, request_percentage",
+        "",
+        "",
+        "rate-limits",
+    ),
+    "blocked": Remedy(
+        "Make the reader quicker or the room larger; or say what should give way instead of waiting.",
+        "max_messages, policy",
+        "buffer.memory, max.block.ms",
+        "max-length, overflow",
+        "",
+        "backpressure-policies",
+    ),
+    "turned-away": Remedy(
+        "Make room, read quicker, or let the producer wait and try again.",
+        "max_messages, policy, retry_ms",
+        "buffer.memory, max.block.ms, delivery.timeout.ms",
+        "max-length, overflow",
+        "",
+        "backpressure-policies",
+    ),
+    "schema": Remedy(
+        "Mend the producer, or register a version of the schema that allows what it sends.",
+        "schema, compatibility",
+        "compatibility of the schema registry, auto.register.schemas",
+        "",
+        "",
+        "schema-evolution",
+    ),
+    "idle": Remedy(
+        "Put it to work or take it away.",
+        "group of the consumer, partitions",
+        "group.id, num.partitions",
+        "consumers of the queue",
+        "receivers of the queue",
+        "partitions-and-keys",
+    ),
+    "busy": Remedy(
+        "It has no reserve: any peak becomes lag. Add another, or make the work shorter.",
+        "count, processing",
+        "more members of the group, max.poll.records",
+        "more consumers, prefetch",
+        "more receivers",
+        "load-balancing",
+    ),
+    "repeats": Remedy(
+        "Whoever reads must stand a message twice; commit with the effect where it must not.",
+        "commit: with_effect",
+        "isolation.level, enable.idempotence, transactional.id",
+        "publisher confirms, message-id",
+        "MessageDeduplicationId",
+        "at-most-or-at-least-once",
+    ),
+}

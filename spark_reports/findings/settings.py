@@ -1,0 +1,61 @@
+"""What the scenario of a session set, as far as its text can be read: findings name settings by their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+
+
+class Settings:
+    """Asked by name; {} for whatever the scenario does not have, or where it cannot be read."""
+
+    def __init__(self, text: str = "") -> None:
+        self.text = text
+        self._told = _read(text)
+
+    def topic(self, name: str) -> Mapping[str, Any]:
+        """A topic."""
+        return self._named("topics", name)
+
+    def queue(self, name: str) -> Mapping[str, Any]:
+        """A queue."""
+        return self._named("queues", name)
+
+    def queue_config(self, name: str) -> Mapping[str, Any]:
+        """The leases, attempts and retries of a queue."""
+        return _mapping(self.queue(name).get("config"))
+
+    def worker(self, client: str) -> Mapping[str, Any]:
+        """The workers of which `client` (NAME-1, NAME-2, ...) is one."""
+        return self._named("workers", client.rpartition("-")[0])
+
+    def rate_limits(self) -> Iterator[tuple[str, str, float]]:
+        """(topic or producer, its name, messages per second) for each that has a limit."""
+        for kind, word in (("topics", "topic"), ("queues", "queue"), ("producers", "producer")):
+            for one in self._all(kind):
+                limit = one.get("rate_per_s") if kind == "producers" else _mapping(one.get("flow")).get("rate_per_s")
+                if isinstance(limit, int | float) and isinstance(one.get("name"), str):
+                    yield word, one["name"], float(limit)
+
+    def _all(self, kind: str) -> list[Mapping[str, Any]]:
+        found = self._told.get(kind)
+        return [_mapping(one) for one in found] if isinstance(found, list) else []
+
+    def _named(self, kind: str, name: str) -> Mapping[str, Any]:
+        return next((one for one in self._all(kind) if one.get("name") == name), {})
+
+
+def _mapping(found: object) -> Mapping[str, Any]:
+    return found if isinstance(found, dict) else {}
+
+
+def _read(text: str) -> Mapping[str, Any]:
+    """Nothing is executed, and nothing is taken that refers to itself."""
+    try:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.CSafeLoader)):
+            return {}
+        return _mapping(yaml.load(text, Loader=yaml.CSafeLoader))
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return {}

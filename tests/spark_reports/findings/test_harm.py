@@ -1,0 +1,100 @@
+"""What is said to grow, to come of something, and to be worse than something else. No Spark needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_reports.findings.backlog import FEWEST_MORE, MORE_SHARE, growth
+from spark_reports.findings.finding import BAD, GOOD, INFO, WARN, Finding, Harm, by_harm
+from tests.spark_reports.page.tables_by_hand import S, findings
+
+
+def test_two_points_are_no_growth() -> None:
+    """A burst that stands there, a wave, and what only came back are none; what rises all along is."""
+    at = np.arange(100, dtype=np.float64)
+    assert growth(np.where(at < 50, 0.0, 400.0)) is None
+    assert growth(np.asarray(200 + 200 * np.sin(at / 5), np.float64)) is None
+    assert growth(np.concatenate([at[:50] * 8, 400 - at[:50] * 2])) is None
+    assert growth(np.where(at < 99, 0.0, 900.0)) is None
+    assert growth(at[:4] * 100) is None, "four buckets are too few"
+    found = growth(np.asarray(at * 5 + 3 * np.cos(at), np.float64))
+    assert found is not None and found.share == 0.5 and abs(found.slope - 5) < 0.1
+
+
+@given(st.floats(0.5, 1e4), st.floats(0, 1e4), st.integers(40, 240))
+def test_what_rises_steadily_grows_by_its_slope(slope: float, begin: float, buckets: int) -> None:
+    values = begin + slope * np.arange(buckets)
+    found = growth(values)
+    size = buckets // 2
+    enough = slope * (size - 1) >= max(FEWEST_MORE, MORE_SHARE * values[-size]) * 1.01
+    if enough:
+        assert found is not None and found.share == 0.5 and abs(found.slope - slope) <= 1e-6 * slope
+    if found is not None:
+        assert found.last > found.first
+
+
+BURST_OVER = {
+    **{
+        "time_ns": 30 * S,
+        "kind": "fault",
+        "client": "poster-1",
+        "cause": "crash",
+        "scope": "posts",
+        "window_ns": 10 * S,
+    },
+    **{"published_before": 40.0, "published_after": 38.0, "delivered_before": 17.3, "delivered_after": 1.5},
+}
+
+
+def _came(topic: str, *rates: float) -> list[dict[str, Any]]:
+    return [
+        {"dimension": "topic", "name": topic, "start_ns": at * S, "messages_per_s": rate}
+        for at, rate in enumerate(rates)
+    ]
+
+
+@pytest.mark.parametrize("after", [1.4, 17.3])
+def test_fewer_deliveries_are_told_only_where_no_less_came_in(after: float) -> None:
+    rows = {
+        "effects": [BURST_OVER],
+        "throughput": [*_came("posts", *[17.3] * 30, *[after] * 30), *_came("other", *[22.7] * 60)],
+        "redeliveries": [{"group": "posts", "topic": "posts", "attempt": 1, "delivered": 9}],
+    }
+    told = [one for one in findings(**rows) if one.section == "events"]
+    if after < 17:
+        assert told == [], "the producer's burst was over"
+    else:
+        (one,) = told
+        assert "from 17.3 to 1.50 a second, while 17.3 came in" in one.detail and "because" not in one.detail
+
+
+def test_what_else_happened_then_is_said() -> None:
+    reset = {"time_ns": 35 * S, "kind": "offsets_reset", "scope": "posts", "cause": "reset by bob", "window_ns": 10 * S}
+    rows = {
+        "effects": [BURST_OVER, reset],
+        "throughput": _came("posts", *[17.3] * 60),
+        "redeliveries": [{"group": "posts", "topic": "posts", "attempt": 1, "delivered": 9}],
+    }
+    (one,) = (one for one in findings(**rows) if one.section == "events")
+    assert one.why == "Other things happened then as well: reset by bob."
+
+
+def test_the_greatest_harm_comes_first_after_what_cannot_be_relied_on() -> None:
+    found = [
+        Finding(GOOD, "well", "", "totals"),
+        Finding(INFO, "waited", "", "lag", harm=Harm(at_once=9, message_s=500.0)),
+        Finding(WARN, "a bit", "", "queues", harm=Harm(delayed=3, delayed_s=2.0)),
+        Finding(WARN, "lost", "", "queues", harm=Harm(lost=10)),
+        Finding(WARN, "stood still", "", "queues", harm=Harm(waiting=2, waiting_s=90.0)),
+        Finding(BAD, "torn", "", "recording"),
+        Finding(INFO, "no harm", "", "queues"),
+    ]
+    assert [one.headline for one in by_harm(found)] == [
+        "torn", "lost", "waited", "stood still", "a bit", "no harm", "well",
+    ]  # fmt: skip
+    assert found[4].harm.words() == "2 clients waited 90\u00a0s in all"
