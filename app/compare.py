@@ -18,7 +18,8 @@ from broker_core.session.columns import events_of
 from broker_core.session.event_index import EventIndex
 from broker_core.session.film import FolderFilm
 from broker_core.session.recorder import Recorder
-from broker_core.snapshots import Snapshot
+from broker_core.snapshots import GateView, Snapshot
+from resources.outcomes import OUTCOMES
 from widgets.dialogs.facts_table import FactsTable
 from widgets.words import tr
 
@@ -81,15 +82,22 @@ def _ends(found: Figures, end: Snapshot) -> None:
     for topic in end.topics:
         found.count(tr("Published"), topic.name, topic.published)
         if topic.gate is not None:
-            found.count(tr("Rejected or dropped"), topic.name, topic.gate.rejected + topic.gate.dropped)
-            found.time(tr("Producers blocked"), topic.name, topic.gate.blocked_ns_total)
+            _gate(found, topic.gate)
     for group in end.groups:
         found.count(tr("Lag at the end"), group.name, sum(at.lag or 0 for at in group.offsets))
     for queue in end.queues:
         found.count(tr("Acknowledged"), queue.name, queue.acknowledged)
         found.count(tr("Redelivered"), queue.name, queue.redelivered)
         found.count(tr("Dead-lettered"), queue.name, queue.dead_lettered)
+        if queue.gate is not None:
+            _gate(found, queue.gate)
         found.count(tr("Waiting at the end"), queue.name, queue.ready + queue.delayed + queue.in_flight)
+
+
+def _gate(found: Figures, gate: GateView) -> None:
+    for kind, number in (("rejected", gate.rejected), ("dropped", gate.dropped), ("evicted", gate.evicted)):
+        found.count(tr(OUTCOMES[kind]), gate.target, number)
+    found.time(tr("Producers blocked"), gate.target, gate.blocked_ns_total)
 
 
 def _moments(found: Figures, film: FolderFilm) -> None:

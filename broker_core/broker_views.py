@@ -136,4 +136,7 @@ class BrokerViews(BrokerState):
         if name in self._subscriptions:
             return msgspec.structs.replace(view, gate=self._subscriptions[name].gate_view())
         gate = self._topics[name].gate
-        return view if gate is None else msgspec.structs.replace(view, gate=gate.view(now_ns))
+        if gate is None:
+            return view
+        gauges = msgspec.structs.replace(gate.view(now_ns), evicted=self.queue(name).counts.evicted)
+        return msgspec.structs.replace(view, gate=gauges)

@@ -21,8 +21,9 @@ class PartitionView(msgspec.Struct, frozen=True, gc=False):
 class GateView(msgspec.Struct, frozen=True):
     """The backpressure of one topic or queue.
 
-    `policy` is block, reject, drop_newest or drop_oldest; `depth` counts messages that the slowest reader has not
-    finished with, `slowest` names that reader. `tokens` is None where no rate is limited.
+    `policy` is block, reject, drop_newest, drop_oldest or priority_evict; `depth` counts messages that the slowest
+    reader has not finished with, `slowest` names that reader. `rejected` and `dropped` were not taken; `evicted` were,
+    and were taken out for others. `tokens` is None where no rate is limited.
     `blocked` holds (producer, since_ns) in the order in which they wait.
     """
 
@@ -37,6 +38,7 @@ class GateView(msgspec.Struct, frozen=True):
     blocked_ns_total: int
     rejected: int
     dropped: int
+    evicted: int = 0
 
 
 class TopicView(msgspec.Struct, frozen=True):
@@ -167,8 +169,11 @@ class ActorView(msgspec.Struct, frozen=True):
 
     `role` is producer, consumer or worker; `state` is idle (on the bench), running, processing, waiting, blocked,
     joining, paused, crashed or stopped. `target` is the topic it publishes to, the group it belongs to ("" on the
-    bench), or its queue. `linger_ms` is how long a producer waits for more to send together, `is_refused` whether
-    what it sent last was refused; `failed` counts all that was.
+    bench), or its queue. `linger_ms` is how long a producer waits for more to send together.
+
+    Counts are in messages. `processed`: published, or acknowledged. `failed`: given back or forgotten by a worker;
+    of a producer, what a schema has sent to the dead letters. `rejected` and `dropped`: what its target did not take.
+    `outcome` is the kind of event that tells what became of what it sent last, "" where it was stored.
     """
 
     name: str
@@ -180,7 +185,9 @@ class ActorView(msgspec.Struct, frozen=True):
     failed: int
     since_ns: int
     linger_ms: float = 0.0
-    is_refused: bool = False
+    rejected: int = 0
+    dropped: int = 0
+    outcome: str = ""
 
 
 class RebalanceView(msgspec.Struct, frozen=True):

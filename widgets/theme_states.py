@@ -31,7 +31,6 @@ STATE_STYLES: dict[str, StateStyle] = {
         StateStyle("active", "processing", "Processing"),
         StateStyle("idle", "waiting", "Waiting"),
         StateStyle("failure", "blocked", "Blocked"),
-        StateStyle("failure", "close", "Refused"),
         StateStyle("rebalancing", "joining", "Joining"),
         StateStyle("idle", "paused", "Paused"),
         StateStyle("failure", "crashed", "Crashed"),

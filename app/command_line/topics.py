@@ -19,6 +19,7 @@ from broker_core.flow.config import FlowConfig
 from broker_core.log.config import LogConfig
 from broker_core.plurals import counted
 from broker_core.snapshots import GateView, TopicView
+from resources.outcomes import OUTCOMES
 
 PUBLISHED = "Published since start"
 
@@ -100,7 +101,8 @@ def limit_facts(
         ("Blocked producers", len(gate.blocked)),
     ]
     if running:
-        now += [("Rejected since start", gate.rejected), ("Dropped since start", gate.dropped)]
+        counts = {"rejected": gate.rejected, "dropped": gate.dropped, "evicted": gate.evicted}
+        now += [(f"{OUTCOMES[kind]} since start", number) for kind, number in counts.items()]
     if not as_json:
         return [*config_facts(flow), *now]
     plain = {name.lower().replace(" ", "_"): value for name, value in now}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.history.series import Key, dead_lettered, delivered, of_actor, published
 from app.view_models.formats import count
-from app.view_models.gauges import gate_of, gate_state, only_rate, producer_state
+from app.view_models.gauges import gate_of, gate_state, only_rate, producer_state, turned_away, turned_away_words
 from app.view_models.group_lag import lag_of
 from app.view_models.lag_trend import lag_trend
 from app.view_models.lasting import marks
@@ -73,11 +73,13 @@ class CanvasModel:
         return self._rates.of(key, self._now_ns)
 
     def _producer(self, actor: ActorView) -> ProducerCard:
+        state = producer_state(actor)
         return ProducerCard(
             actor.name,
-            producer_state(actor),
+            state,
             self._rate(of_actor(actor)),
-            refused=actor.failed,
+            turned_away=turned_away_words(actor),
+            note="" if state == actor.state else count(turned_away(actor)[actor.outcome]),
             detail=tr("{processed:,} published to {target}", processed=actor.processed, target=actor.target)
             + self._window,
         )
@@ -159,7 +161,7 @@ class CanvasModel:
             partitions,
             self._rate(of_actor(actor)) if actor is not None else 0.0,
             note=self._marks.get(name, ""),
-            detail=tr("{processed:,} processed", processed=processed)
+            detail=tr("{processed:,} acknowledged", processed=processed)
             + (tr(", {failed:,} failed", failed=actor.failed) if actor is not None and actor.failed else "")
             + self._window,
         )
@@ -177,7 +179,9 @@ class CanvasModel:
                 self._owners.letter(actor.name),
                 self._rate(of_actor(actor)),
                 note=self._marks.get(actor.name) or _holding(held.get(actor.name, [])),
-                detail=tr("{processed:,} processed, {failed:,} failed", processed=actor.processed, failed=actor.failed)
+                detail=tr(
+                    "{processed:,} acknowledged, {failed:,} failed", processed=actor.processed, failed=actor.failed
+                )
                 + self._window,
             )
             for actor in actors

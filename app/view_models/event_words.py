@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.view_models.formats import plain_text, session_time
 from broker_core.events import Event, EventKind
+from resources.outcomes import OUTCOMES
 from widgets.words import mark, tr
 
 KIND_WORDS: dict[EventKind, str] = {
@@ -17,10 +18,7 @@ KIND_WORDS: dict[EventKind, str] = {
     EventKind.DEAD_LETTERED: mark("Dead-lettered"),
     EventKind.REDRIVEN: mark("Redriven"),
     EventKind.PURGED: mark("Purged"),
-    EventKind.REJECTED: mark("Rejected"),
-    EventKind.DROPPED: mark("Dropped"),
-    EventKind.EVICTED: mark("Evicted"),
-    EventKind.EXPIRED: mark("Expired"),
+    **{EventKind(kind): word for kind, word in OUTCOMES.items()},
     EventKind.SESSION_STARTED: mark("Session started"),
     EventKind.SESSION_ENDED: mark("Session ended"),
     EventKind.TOPIC_CREATED: mark("Topic created"),

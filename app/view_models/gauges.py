@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from app.view_models.event_words import kind_word
 from app.view_models.formats import count, duration, rate
+from broker_core.events import EventKind
 from broker_core.snapshots import ActorView, GateView, Snapshot
 from widgets.panels.backpressure import GaugeFacts
 from widgets.panels.gauge_controls import Limits
@@ -16,6 +18,8 @@ _POLICIES = {
     "drop_oldest": mark("drops the oldest"),
     "priority_evict": mark("evicts by priority"),
 }
+# What a policy does with messages that find no room, as events call it; those that wait are blocked.
+_OUTCOMES = {"reject": "rejected", "drop_newest": "dropped", "drop_oldest": "evicted", "priority_evict": "evicted"}
 _ORDER = {"Full": 0, "Limited": 1, "Open": 2}
 
 
@@ -64,8 +68,25 @@ def _tokens(gate: GateView) -> str:
 
 
 def producer_state(actor: ActorView) -> str:
-    """The state of a producer; refused where it goes on although nothing of what it sends is taken."""
-    return "refused" if actor.is_refused and actor.state in {"running", "waiting"} else actor.state
+    """The state of a producer; what becomes of what it sends, where that is not taken and it goes on all the same."""
+    if actor.outcome and actor.state in {"running", "waiting"}:
+        return kind_word(EventKind(actor.outcome)).lower()
+    return actor.state
+
+
+def turned_away(actor: ActorView) -> dict[str, int]:
+    """What was not taken of what a producer sent, in messages by what became of it."""
+    return {"rejected": actor.rejected, "dropped": actor.dropped, "dead_lettered": actor.failed}
+
+
+def turned_away_words(actor: ActorView) -> str:
+    """As in "3 rejected, 12 dropped"; "" where all was taken."""
+    parts = [
+        f"{count(number)} {tr(kind_word(EventKind(kind))).lower()}"
+        for kind, number in turned_away(actor).items()
+        if number
+    ]
+    return ", ".join(parts)
 
 
 def _slowest(gate: GateView, kind: str) -> str:
@@ -77,6 +98,18 @@ def _slowest(gate: GateView, kind: str) -> str:
         if gate.slowest and gate.depth
         else tr("No reader is behind")
     )
+
+
+def _turned_away(gate: GateView) -> str:
+    """The outcome that the policy is for, then whatever else became of messages."""
+    blocked = tr("Blocked {time} in all", time=duration(gate.blocked_ns_total))
+    counts = {"rejected": gate.rejected, "dropped": gate.dropped, "evicted": gate.evicted}
+    words = {kind: f"{tr(kind_word(EventKind(kind)))} {count(number)}" for kind, number in counts.items()}
+    own = _OUTCOMES.get(gate.policy, "")
+    parts = [words[own]] if own else [blocked]
+    parts += [words[kind] for kind, number in counts.items() if number and kind != own]
+    parts += [blocked] if own and gate.blocked_ns_total else []
+    return " · ".join(parts)
 
 
 def gauge_facts(gate: GateView, kind: str, now_ns: int, *, changeable: bool = True) -> GaugeFacts:
@@ -108,7 +141,9 @@ def gauge_facts(gate: GateView, kind: str, now_ns: int, *, changeable: bool = Tr
         ),
         rejected=count(gate.rejected),
         dropped=count(gate.dropped),
+        evicted=count(gate.evicted),
         blocked_total=duration(gate.blocked_ns_total),
+        turned_away=_turned_away(gate),
         limits=Limits(gate.limit, gate.rate_limit_per_s, gate.policy) if changeable else None,
     )
 

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from app.history.series import Key, delivered, of_actor, published
+from app.view_models.event_words import kind_word
 from app.view_models.formats import NOT_APPLICABLE, count, duration, rate, session_time
-from app.view_models.gauges import gate_of, gate_state, gauge_facts, only_rate, producer_state
+from app.view_models.gauges import gate_of, gate_state, gauge_facts, only_rate, producer_state, turned_away
 from app.view_models.group_lag import lag_of
 from app.view_models.lasting import left_of, state_of
 from app.view_models.rates import Rates
 from broker_core.clock import ns_from_ms
+from broker_core.events import EventKind
 from broker_core.lab.scenario import Scenario
 from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
 from resources.units import byte_size
@@ -43,10 +45,15 @@ def _actor(snapshot: Snapshot, name: str) -> ActorView | None:
     return next((actor for actor in snapshot.actors if actor.name == name), None)
 
 
-def _work(actor: ActorView, verb: str, now_ns: int, rates: Rates, failed: str = "") -> Facts:
+def _work(actor: ActorView, now_ns: int, rates: Rates) -> Facts:
+    if actor.role == "producer":
+        counts = {tr("Published"): actor.processed}
+        counts |= {tr(kind_word(EventKind(kind))): number for kind, number in turned_away(actor).items()}
+    else:
+        counts = {tr("Acknowledged"): actor.processed}
+        counts |= {tr("Failed"): actor.failed} if actor.role == "worker" else {}
     return (
-        (verb, tr("{count} messages", count=count(actor.processed))),
-        (failed or tr("Failed"), tr("{count} messages", count=count(actor.failed))),
+        *((word, tr("{count} messages", count=count(number))) for word, number in counts.items()),
         _rate(tr("Rate"), of_actor(actor), now_ns, rates),
         (
             tr("In this state"),
@@ -93,6 +100,7 @@ def _gate(gate: GateView | None, kind: str, now_ns: int) -> tuple[Section, ...]:
         *([(tr("Slowest"), gate.slowest or tr("nobody is behind"))] if kind == "topic" else ()),
         (tr("Rejected"), tr("{count} messages", count=facts.rejected)),
         (tr("Dropped"), tr("{count} messages", count=facts.dropped)),
+        (tr("Evicted"), tr("{count} messages", count=facts.evicted)),
         (tr("Blocked"), tr("{count} in all", count=facts.blocked_total)),
     ]
     rows += [(tr("Waiting"), sentence) for sentence in facts.blocked[:8]]
@@ -120,7 +128,7 @@ def _producer(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | N
     to = _linked(tr("Publishes to"), actor.target or tr("nothing"), _target(snapshot, actor.target))
     linger = tr("{time} for more to send together", time=duration(ns_from_ms(actor.linger_ms)))
     waits += [(tr("Lingers"), linger)] if actor.linger_ms else []
-    rows = (to, *waits, *_work(actor, tr("Published"), snapshot.time_ns, rates, tr("Refused")))
+    rows = (to, *waits, *_work(actor, snapshot.time_ns, rates))
     return InspectorFacts(tr("Producer"), name, producer_state(actor), (("", rows),))
 
 
@@ -136,7 +144,7 @@ def _consumer(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | N
                 "",
                 (
                     _linked(tr("Group"), actor.target or tr("none, on the bench"), _target(snapshot, actor.target)),
-                    *_work(actor, tr("Processed"), snapshot.time_ns, rates),
+                    *_work(actor, snapshot.time_ns, rates),
                 ),
             )
         )
@@ -192,7 +200,7 @@ def _worker(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | Non
             "",
             (
                 _linked(tr("Queue"), actor.target or tr("none"), _target(snapshot, actor.target)),
-                *_work(actor, tr("Processed"), snapshot.time_ns, rates),
+                *_work(actor, snapshot.time_ns, rates),
             ),
         )
     ]

@@ -33,7 +33,6 @@ class ProducerActor(Actor):
 
     def __init__(self, spec: ProducerSpec) -> None:
         super().__init__(spec.name)
-        self._is_refused = False
         self.spec = spec
         self.rate_per_s: float | None = None  # in place of the arrivals' own times, as a person has set it
         self._next_ns = 0
@@ -89,7 +88,7 @@ class ProducerActor(Actor):
 
     def view(self) -> ActorView:
         """As it is now."""
-        return structs.replace(super().view(), linger_ms=self.spec.linger_ms, is_refused=self._is_refused)
+        return structs.replace(super().view(), linger_ms=self.spec.linger_ms)
 
     async def run(self) -> None:
         while self._draw(1):
@@ -163,28 +162,23 @@ class ProducerActor(Actor):
                     await self.sleep(STORAGE_RETRY_S)
                     continue
                 if error.code is ErrorCode.INVALID_RECORD:
-                    self._count_refused(len(messages))
+                    self.failed += len(messages)
                     return False
                 if error.code is not ErrorCode.THROTTLED:
                     raise
             else:
                 if published is not None and published.topic != self.spec.to:
                     # Its schema has sent it to the dead letters.
-                    self._count_refused(len(messages))
+                    self.failed += len(messages)
                     return False
                 if published is not None:
                     self.count(len(messages))
-                    self._is_refused = False
                     return not published.missed_by
-            self._count_refused(len(messages))
+            self.failed += len(messages)
             if self.spec.retry_ms is None:
                 return False
             self.enter("waiting")
             await self.sleep(self.spec.retry_ms / 1_000)
-
-    def _count_refused(self, messages: int) -> None:
-        self.failed += messages
-        self._is_refused = True
 
     async def _wait_for_token(self) -> None:
         while self._bucket is not None and self.rate_per_s is None and (wait_ns := self._bucket.take(self.loop.now_ns)):

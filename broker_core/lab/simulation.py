@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from broker_core.broker import Broker
+from broker_core.client_counts import ClientCounts
 from broker_core.clients.effects import SqliteEffects
 from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.engine.loop import Loop
@@ -64,6 +65,8 @@ class Simulation:
         self.seed = scenario.seed if seed is None else seed
         self.loop = Loop()
         self.events = EventStream()
+        self._counts = ClientCounts()
+        self.events.attach(self._counts)
         breakable = BreakableFiles(MemoryFiles() if files is None else files)
         self.broker = Broker(
             breakable,
@@ -303,7 +306,7 @@ class Simulation:
             topics=topics,
             groups=groups,
             queues=queues,
-            actors=tuple(actor.view() for actor in self.actors.values()),
+            actors=tuple(self._counts.told(actor.view()) for actor in self.actors.values()),
             rebalances=tuple(self.broker.groups.rebalances),
             totals=self.totals(),
             faults=(*self._faults.views(), *self.world.rules.views()),

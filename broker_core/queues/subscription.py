@@ -80,7 +80,8 @@ class Subscription:
             blocked=(),
             blocked_ns_total=0,
             rejected=0,
-            dropped=self.queue.counts.evicted,
+            dropped=0,
+            evicted=self.queue.counts.evicted,
         )
 
 

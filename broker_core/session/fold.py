@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from broker_core.client_counts import ClientCounts
 from broker_core.events import Event, EventKind
 from broker_core.session.fold_broker import FoldedBroker
 from broker_core.session.fold_groups import Place, PublishTimes
@@ -35,7 +36,7 @@ NOT_TOLD: Final = {
     "LeaseView.key": "None where several messages were handed out at once",
     "LeaseView.deadline_ns": "a whole lease from an extension",
     "DeadLetterView.value": "None until a keyframe holds the letter; headers, attempts and redrives likewise",
-    "ActorView": "as in the keyframe, but for moves, crashes and restarts",
+    "ActorView.state": "as in the keyframe, but for moves, crashes and restarts",
     "TopicView": "of one that was deleted and restored since the keyframe: empty; queues likewise",
 }
 
@@ -63,6 +64,7 @@ class Fold:
         self._published: dict[Place, PublishTimes] = {}
         self._broker = FoldedBroker(keyframe, find_letter)
         self._actors = {actor.name: actor for actor in keyframe.actors}
+        self._clients = ClientCounts(keyframe.actors)
         self._faults = {(fault.client, fault.fault): fault for fault in keyframe.faults}
         self._totals: dict[str, int] = msgspec.structs.asdict(keyframe.totals)
         self._handlers: dict[EventKind, Callable[[Event], object]] = {
@@ -84,6 +86,7 @@ class Fold:
         self._time_ns = event.time_ns
         self._count(event)
         self._broker.add(event)
+        self._clients(event)
         handler = self._handlers.get(event.kind)
         if handler is not None:
             handler(event)
@@ -155,7 +158,7 @@ class Fold:
             topics=topics.views(time_ns, broker.groups.deepest),
             groups=broker.groups.views(time_ns, topics.partition_count, topics.end_offset, self._published),
             queues=broker.queues.views(time_ns, broker.gates),
-            actors=tuple(self._actors.values()),
+            actors=tuple(map(self._clients.told, self._actors.values())),
             rebalances=broker.groups.rebalances(),
             totals=msgspec.convert(self._totals, Totals),
             faults=tuple(sorted(self._faults.values(), key=lambda fault: fault.fault.startswith("rule "))),

@@ -168,8 +168,8 @@ class FoldedQueue:
         delayed = min(self._delayed, self._waiting)
         depth = self._waiting if self.subscription else self._waiting + self._in_flight
         gate = gates.view(self._view.name, time_ns, depth, self._view.name)
-        if gate is not None and self.subscription:
-            gate = msgspec.structs.replace(gate, dropped=gate.dropped + self._evicted)
+        if gate is not None:
+            gate = msgspec.structs.replace(gate, evicted=gate.evicted + self._evicted)
         return msgspec.structs.replace(
             self._view,
             ready=self._waiting - delayed,

@@ -141,7 +141,7 @@
     "plot-dead": (box) => bars(box, data.dead_letters.map((one) => `${one.cause} (${one.group})`), [
       ["Redriven", data.dead_letters.map((one) => one.redriven), "good"], ["Still dead", data.dead_letters.map((one) => one.dead - one.redriven), "bad"]]),
     "plot-pressure": () => {
-      const lost = data.backpressure.flatMap((one) => [["refused", one.rejected, "bad"], ["dropped", one.dropped, "warn"]].filter(([, values]) => values.some(Boolean)).map(([word, values, paint]) => [`${one.name}, ${word}`, values, paint]));
+      const lost = data.backpressure.flatMap((one) => [["rejected", one.rejected, "bad"], ["dropped", one.dropped, "warn"]].filter(([, values]) => values.some(Boolean)).map(([word, values, paint]) => [`${one.name}, ${word}`, values, paint]));
       const blocked = data.backpressure.filter((one) => one.blocked.some(Boolean));
       const most = Math.max(0, ...blocked.flatMap((one) => one.blocked));
       const format = (v, name) => (blocked.some((one) => `${one.name}, blocked` === name) ? share(v) : number(v));

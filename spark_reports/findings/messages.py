@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from resources.outcomes import OUTCOMES
 from spark_reports.findings.finding import INFO, WARN, Finding, Harm, Row, Rows
 from spark_reports.findings.settings import Settings
 from spark_reports.page import text
@@ -126,10 +127,10 @@ def refused_by_schema(rows: Rows) -> Iterator[Finding]:
 
 def turned_away(rows: Rows, blockers: Rows) -> Iterator[Finding]:
     """What was refused or discarded, and for want of what?"""
-    kinds = {"rejected": "refused", "dropped": "dropped", "evicted": "evicted", "expired": "expired"}
+    kinds = {kind: word.lower() for kind, word in OUTCOMES.items()}
     by_schema = sum(row["rejected"] for row in blockers if row["reason"] == "schema")
     losses = {word: sum(row[kind] for row in rows) for kind, word in kinds.items()}
-    losses["refused"] -= by_schema  # a finding of its own
+    losses["rejected"] -= by_schema  # a finding of its own
     total = sum(losses.values())
     if total > 0:
         topics = sorted({row["topic"] for row in rows if any(row[kind] for kind in kinds)})

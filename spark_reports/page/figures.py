@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from resources.outcomes import OUTCOMES, in_words
 from spark_reports.page import text
 from spark_reports.scale import Scale
 
@@ -93,6 +94,6 @@ def _dead(made: Mapping[str, Rows], scale: Scale) -> Figure:
 def _blocked(made: Mapping[str, Rows], scale: Scale) -> Figure:
     rows = made["backpressure_series"]
     blocked_ns = sum(row["blocked_ns"] for row in rows)
-    lost = sum(row[name] for row in rows for name in ("rejected", "dropped", "evicted", "expired"))
-    note = f"{text.count(lost)} refused or dropped"
-    return Figure("Producers blocked", text.duration(blocked_ns), note, "backpressure", lost > 0)
+    lost = in_words({kind: sum(row[kind] for row in rows) for kind in OUTCOMES})
+    note = lost or "nothing was turned away"
+    return Figure("Producers blocked", text.duration(blocked_ns), note, "backpressure", bool(lost))

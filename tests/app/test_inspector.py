@@ -138,20 +138,20 @@ def test_a_producer_whose_messages_are_refused_says_so_and_how_many(open_workben
     hand = open_workbench("schema-evolution")
     hand.pass_time(31)
     card = next(card for card in hand.canvas.view.producers if card.name == "shop-b")
-    refused = next(actor.failed for actor in hand.workbench.player.snapshot.actors if actor.name == "shop-b")
+    refused = next(actor.rejected for actor in hand.workbench.player.snapshot.actors if actor.name == "shop-b")
     assert refused > 0
-    assert (card.state, card.refused) == ("refused", refused)
+    assert (card.state, card.turned_away) == ("rejected", f"{refused} rejected")
     assert state_style(card.state).token == "failure"
     item = hand.canvas._stage.boxes["producer:shop-b"]
-    assert f"{refused} refused" in item.sentence()
+    assert f"{refused} rejected" in item.sentence()
     assert item._shown[2] == str(refused), "it has room on the card"
     facts = inspector_facts(hand.workbench.player.snapshot, "producer:shop-b", hand.workbench.views.rates)
     assert facts is not None
-    assert facts.state == "refused"
-    assert ("Refused", f"{refused} messages") in facts.sections[0][1]
+    assert facts.state == "rejected"
+    assert ("Rejected", f"{refused} messages") in facts.sections[0][1]
     hand.workbench.window.show_tab("charts")
     hand.show()
-    assert {row.name: row.state for row in hand.workbench.views.rate_table.rows}["shop-b"] == "refused"
+    assert {row.name: row.state for row in hand.workbench.views.rate_table.rows}["shop-b"] == "rejected"
     hand.pass_time(19)
     card = next(card for card in hand.canvas.view.producers if card.name == "shop-b")
-    assert card.state != "refused", "version 2 takes what it sends"
+    assert card.state != "rejected", "version 2 takes what it sends"

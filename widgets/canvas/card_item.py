@@ -36,8 +36,7 @@ class CardItem(BoxItem):
     @staticmethod
     def _visible(card: Card) -> tuple[object, ...]:
         if isinstance(card, ProducerCard):
-            refused = f"{card.refused:,}" if card.state == "refused" else ""
-            return card.name, card.state, refused or rate_text(card.rate_per_s)
+            return card.name, card.state, card.note or rate_text(card.rate_per_s)
         note = card.note
         if not note and isinstance(card, ConsumerCard) and (card.partitions or card.state.lower() != "idle"):
             note = plural(card.partitions, "partition")
@@ -111,8 +110,8 @@ class CardItem(BoxItem):
         parts = [f"{kind} {self.card.name}", state_style(self.card.state).word]
         if self.note:
             parts.append(self.note)
-        if isinstance(self.card, ProducerCard) and self.card.refused:
-            parts.append(tr("{count} refused", count=f"{self.card.refused:,}"))
+        if isinstance(self.card, ProducerCard) and self.card.turned_away:
+            parts.append(self.card.turned_away)
         return ", ".join([*parts, rate_text(self.card.rate_per_s)])
 
     def tool_tip(self, x: float, y: float) -> str:

@@ -61,13 +61,17 @@ class TopicBox:
 
 @dataclass(frozen=True, slots=True)
 class ProducerCard:
-    """A producer and its state word; `refused` counts what was, and stands on the card in the state "refused"."""
+    """A producer and its state word; `turned_away` says what became of messages that were not taken.
+
+    `note` replaces the rate where given.
+    """
 
     name: str
     state: str = "running"
     rate_per_s: float = 0.0
     detail: str = ""
-    refused: int = 0
+    turned_away: str = ""
+    note: str = ""
 
     @property
     def id(self) -> str:

@@ -28,7 +28,8 @@ GAUGES_MAX = 60
 
 @dataclass(frozen=True, slots=True)
 class GaugeFacts:
-    """A gate as texts. `share` is depth over limit (0..1), None without a limit; `blocked` are sentences.
+    """A gate as texts. `share` is depth over limit (0..1), None without a limit; `blocked` are sentences;
+    `turned_away` sums up what became of what found no room.
 
     `limits` are what can be changed in place; None where nothing can.
     """
@@ -44,12 +45,14 @@ class GaugeFacts:
     blocked: tuple[str, ...]
     rejected: str
     dropped: str
+    evicted: str
     blocked_total: str
+    turned_away: str
     limits: Limits | None = None
 
 
 class Gauge(QWidget):
-    """One gauge, drawn: name and state, depth against limit, who waits and for what, what was refused."""
+    """One gauge, drawn: name and state, depth against limit, who waits and for what, what found no room."""
 
     chosen = Signal(str)
     limitsChosen = Signal(str, object)
@@ -103,7 +106,7 @@ class Gauge(QWidget):
         if facts != self._facts:
             self._facts = facts
             waiting = "\n".join(facts.blocked) or tr("No producer waits.")
-            set_plain_tip(self, f"{facts.target}\n{waiting}")
+            set_plain_tip(self, f"{facts.target}\n{waiting}\n{facts.turned_away}")
             self.setAccessibleName(
                 tr(
                     "{target}: {state}, depth {depth}",
@@ -140,13 +143,7 @@ class Gauge(QWidget):
         self._line(painter, 36, facts.depth, theme.text, 15, QFont.Weight.DemiBold, width=0.98 - POLICY_SHARE)
         self._line(painter, 74, self._waiting(facts), theme.colour("failure") if facts.blocked else theme.muted)
         self._line(painter, 91, facts.slowest, theme.muted)
-        refused = tr(
-            "Rejected {rejected} · dropped {dropped} · blocked {blocked} in all",
-            rejected=facts.rejected,
-            dropped=facts.dropped,
-            blocked=facts.blocked_total,
-        )
-        self._line(painter, 108, refused, theme.muted)
+        self._line(painter, 108, facts.turned_away, theme.muted)
         if facts.limits is None:
             self._line(painter, 36, facts.policy, theme.muted, 12, right=True, width=POLICY_SHARE)
             self._line(painter, 125, facts.rate, theme.muted)

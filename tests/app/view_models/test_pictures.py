@@ -293,3 +293,19 @@ def test_a_consumer_can_go_anywhere_but_where_it_is():
 def test_the_name_of_a_new_group_is_checked():
     assert group_name_error("archivers") == ""
     assert "letters" in group_name_error("no spaces")
+
+
+@pytest.mark.parametrize(
+    ("policy", "counts", "line"),
+    [
+        ("block", {}, "Blocked 0 ms in all"),
+        ("block", {"rejected": 2}, "Blocked 0 ms in all · Rejected 2"),
+        ("reject", {"rejected": 363}, "Rejected 363"),
+        ("drop_newest", {"dropped": 363}, "Dropped 363"),
+        ("drop_oldest", {"evicted": 479}, "Evicted 479"),
+        ("priority_evict", {"evicted": 87, "dropped": 5}, "Evicted 87 · Dropped 5"),
+    ],
+)
+def test_each_policy_has_its_own_word_and_count(policy, counts, line):
+    gate = made_up.gate("t", 5, 5, policy=policy, **({"rejected": 0, "dropped": 0, "blocked_ns_total": 0} | counts))
+    assert gauge_facts(gate, "queue", 0).turned_away == line

@@ -109,7 +109,8 @@ def told(snapshot: Snapshot) -> dict[str, Any]:
     for rebalance in plain["rebalances"]:
         if rebalance["ended_ns"] is None:
             del rebalance["cause"]
-    plain["actors"] = [(actor["name"], actor["role"], actor["target"]) for actor in plain["actors"]]
+    counted = ("name", "role", "target", "processed", "failed", "rejected", "dropped", "outcome")
+    plain["actors"] = [tuple(actor[name] for name in counted) for actor in plain["actors"]]
     return plain
 
 

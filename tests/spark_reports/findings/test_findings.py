@@ -129,7 +129,7 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
                 {"topic": "t", "blocks": 0, "blocked_ns": 0, "rejected": 5, "dropped": 2, "evicted": 0, "expired": 0}
             ]
         },
-        ["7 messages were turned away or discarded", "5 refused and 2 dropped, on t."],
+        ["7 messages were turned away or discarded", "5 rejected and 2 dropped, on t."],
     ),
     "skew": (
         {

@@ -48,7 +48,7 @@ def rebalance(number, running=False, group="indexers"):
 def gauge(target, state="Open", blocked=()):
     return GaugeFacts(
         target, "topic", state, "50 of 50", 1.0, "blocks producers", "No rate limit", "Slowest reader: mail",
-        blocked, "0", "0", "0 ms"
+        blocked, "0", "0", "0", "0 ms", "Blocked 0 ms in all"
     )  # fmt: skip
 
 
@@ -140,7 +140,7 @@ def test_gauges_say_state_and_who_waits(qtbot):
     panel = show(qtbot, BackpressurePanel())
     panel.set_gauges([gauge("alerts", "Full", ("feed for 1.2 s",)), gauge("mails")])
     first = panel.gauges()[0]
-    assert first.toolTip() == "alerts\nfeed for 1.2 s"
+    assert first.toolTip() == "alerts\nfeed for 1.2 s\nBlocked 0 ms in all"
     assert first.accessibleName() == "alerts: Full, depth 50 of 50"
     with qtbot.waitSignal(panel.chosen) as told:
         qtbot.mouseClick(first, Qt.MouseButton.LeftButton)
