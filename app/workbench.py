@@ -127,8 +127,7 @@ class Workbench(QObject):
         self.views.owners.follow(self.player.feeds.hues)
         self.views.rates.follow(self.player.feeds.series)
         self.views.timeline.follow(self.player.feeds.timeline)
-        self.views.assignments.follow(self.player.feeds.ownership)
-        self.views.ownership.follow(self.player.feeds.ownership)
+        self.views.follow_ownership(self.player.feeds.ownership)
         if self.views.charts is not None:
             self.views.charts.follow(self.player.feeds.latencies, self.player.feeds.hues, lambda: self.player.end_ns)
         if self.views.schemas is not None:

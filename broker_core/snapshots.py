@@ -70,7 +70,7 @@ class OffsetView(msgspec.Struct, frozen=True, gc=False):
 
 
 class MemberView(msgspec.Struct, frozen=True):
-    """A member of a group. `partitions` holds (topic, partition); `owned_since_ns` the time of its last assignment."""
+    """A member of a group. `partitions` holds (topic, partition)."""
 
     client: str
     member_id: str
@@ -79,7 +79,6 @@ class MemberView(msgspec.Struct, frozen=True):
     partitions: tuple[tuple[str, int], ...]
     joined_ns: int
     last_heartbeat_ns: int
-    owned_since_ns: int | None
 
 
 class GroupView(msgspec.Struct, frozen=True):

@@ -39,7 +39,10 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class RebalanceFacts:
-    """A rebalance as texts. `state` is a state word; `pause` a length of time with its unit, growing while it runs."""
+    """A rebalance as texts. `state` is a state word.
+
+    `no_reader` is a sentence, growing while nobody reads; `gaps` says it of each partition.
+    """
 
     key: tuple[str, int]
     group: str
@@ -48,7 +51,8 @@ class RebalanceFacts:
     generation: str
     started: str
     started_hint: str
-    pause: str
+    no_reader: str
+    gaps: str
     running: bool
     moved: tuple[Move, ...]
     kept: tuple[Move, ...]
@@ -154,6 +158,9 @@ class RebalanceCard(QFrame):
         self._figures = plain_label("", "muted", self)
         self._figures.setFont(tabular_font(12))
         self._figures.setWordWrap(True)
+        self._no_reader = plain_label("", "", self)
+        self._no_reader.setFont(tabular_font(12))
+        self._no_reader.setWordWrap(True)
         self._started = plain_label("", "muted", self)
         self._started.setFont(tabular_font(12))
         self._moved = MoveTable(self)
@@ -181,6 +188,7 @@ class RebalanceCard(QFrame):
         second.addWidget(self._started, 0, Qt.AlignmentFlag.AlignTop)
         column.addLayout(second)
         column.addWidget(self._figures)
+        column.addWidget(self._no_reader)
         column.addWidget(self._moved)
         column.addWidget(self._stays)
         column.addWidget(self._kept)
@@ -212,17 +220,12 @@ class RebalanceCard(QFrame):
             )
         )
         if facts.running:
-            self._figures.setText(
-                tr("{count:,} revoked · paused for {pause} so far", count=len(facts.moved), pause=facts.pause)
-            )
+            self._figures.setText(tr("{count:,} revoked", count=len(facts.moved)))
         else:
-            figures = tr(
-                "{moved:,} moved · {kept:,} kept · pause {pause}",
-                moved=len(facts.moved),
-                kept=len(facts.kept),
-                pause=facts.pause,
-            )
+            figures = tr("{moved:,} moved · {kept:,} kept", moved=len(facts.moved), kept=len(facts.kept))
             self._figures.setText(figures)
+        self._no_reader.setText(facts.no_reader)
+        set_plain_tip(self._no_reader, facts.gaps)
         self._started.setText(facts.started)
         set_plain_tip(self._started, facts.started_hint)
         self._dress()

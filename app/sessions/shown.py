@@ -13,13 +13,13 @@ from app.sessions.stored import StoredSession
 from app.sessions.travel import Travel
 from app.view_models.hue_feed import HueFeed
 from app.view_models.latency_feed import LatencyFeed
-from app.view_models.ownership import OwnershipFeed
 from app.view_models.refusal_feed import RefusalFeed
 from app.view_models.timeline import TimelineFeed
 from broker_core.engine.runner import Engine, EngineStatus, Mode
 from broker_core.events import Sink
 from broker_core.lab.scenario import Scenario
 from broker_core.session.live_session import LiveSession
+from broker_core.session.ownership import Ownership
 from broker_core.snapshots import Snapshot
 
 
@@ -29,7 +29,7 @@ class Feeds:
     def __init__(self) -> None:
         self.events = EventRing()
         self.timeline = TimelineFeed()
-        self.ownership = OwnershipFeed()
+        self.ownership = Ownership()
         self.hues = HueFeed()
         self.latencies = LatencyFeed()
         self.series = SessionSeries()

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject
 from app.view_models.columns import Column
 from app.view_models.formats import Times, session_time
 from app.view_models.owners import Owners
-from app.view_models.ownership import OwnershipFeed
 from app.view_models.table import TableModel
+from broker_core.session.ownership import Ownership
 from broker_core.snapshots import GroupView, Snapshot
 from widgets.roles import Role
 from widgets.words import tr
@@ -34,8 +34,7 @@ class AssignmentsModel(TableModel[AssignmentRow]):
     """Partition by group: owner, since when, and the state of the group."""
 
     def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
-        self._since: dict[tuple[str, str, int], tuple[str, int | None]] = {}
-        self._feed = OwnershipFeed()
+        self._ownership = Ownership()
         columns = (
             Column[AssignmentRow]("Topic", lambda row: row.topic),
             Column[AssignmentRow]("Partition", lambda row: str(row.partition), lambda row: row.partition, numeric=True),
@@ -67,13 +66,9 @@ class AssignmentsModel(TableModel[AssignmentRow]):
         )
         super().__init__(columns, key=lambda row: row[:3], parent=parent)
 
-    def follow(self, feed: OwnershipFeed) -> None:
-        """Another session begins, whose ownership `feed` remembers."""
-        self._feed = feed
-
-    def restart(self) -> None:
-        """Forget since when partitions are owned: another session begins."""
-        self._since.clear()
+    def follow(self, ownership: Ownership) -> None:
+        """Another session begins, which `ownership` hears of."""
+        self._ownership = ownership
 
     def set_snapshot(self, snapshot: Snapshot) -> None:
         """Show the assignments of a snapshot."""
@@ -90,27 +85,14 @@ class AssignmentsModel(TableModel[AssignmentRow]):
         self.set_rows(tuple(sorted(rows, key=lambda row: (row.topic, row.partition, row.group))))
 
     def _of_group(self, group: GroupView, snapshot: Snapshot) -> list[AssignmentRow]:
-        owned = {
-            place: (member.client, member.owned_since_ns) for member in group.members for place in member.partitions
-        }
+        owned = {place: member.client for member in group.members for place in member.partitions}
         places = {(offset.topic, offset.partition) for offset in group.offsets} | owned.keys()
         for topic in snapshot.topics:
             if topic.name in group.topics:
                 places |= {(topic.name, part.partition) for part in topic.partitions}
         rows = []
         for topic_name, partition in places:
-            owner, assigned_ns = owned.get((topic_name, partition), ("", None))
-            since_ns = self._owned_since((group.name, topic_name, partition), owner, assigned_ns, snapshot.time_ns)
+            owner, place = owned.get((topic_name, partition), ""), (group.name, topic_name, partition)
+            since_ns = self._ownership.since_ns(place, owner, snapshot.time_ns) if owner else None
             rows.append(AssignmentRow(group.name, topic_name, partition, owner, since_ns, group.state))
         return rows
-
-    def _owned_since(self, place: tuple[str, str, int], owner: str, assigned_ns: int | None, now_ns: int) -> int | None:
-        """A partition that its owner keeps through a rebalance keeps its time as well."""
-        known_ns = self._feed.since_ns(place, owner, now_ns) if owner else None
-        if known_ns is not None:
-            return known_ns
-        known = self._since.get(place)
-        if known is not None and known[0] == owner and (known[1] is None or known[1] <= now_ns):
-            return known[1]
-        self._since[place] = (owner, assigned_ns)
-        return assigned_ns

@@ -15,7 +15,8 @@ from app.view_models.rates import Rates
 from broker_core.clock import ns_from_ms
 from broker_core.events import EventKind
 from broker_core.lab.scenario import Scenario
-from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
+from broker_core.session.ownership import Ownership
+from broker_core.snapshots import ActorView, GateView, GroupView, MemberView, Snapshot
 from resources.units import byte_size
 from widgets.facts import Fact
 from widgets.panels.inspector import MOMENT, InspectorFacts
@@ -26,13 +27,21 @@ Section = tuple[str, Facts]
 LISTED = 50
 
 
-def inspector_facts(snapshot: Snapshot, selected: str, rates: Rates) -> InspectorFacts | None:
-    """Facts of the thing with an id of the canvas ("consumer:indexer-1"); None where it is not there (any more)."""
+def inspector_facts(
+    snapshot: Snapshot, selected: str, rates: Rates, ownership: Ownership | None = None
+) -> InspectorFacts | None:
+    """Facts of the thing with an id of the canvas ("consumer:indexer-1"); None where it is not there (any more).
+
+    Since when what is owned, `ownership` knows.
+    """
     kind, _, name = selected.partition(":")
     if selected == "bench":
         return _bench(snapshot)
-    maker = _MAKERS.get(kind)
-    facts = maker(snapshot, name, rates) if maker is not None else None
+    if kind == "consumer":
+        facts = _consumer(snapshot, name, rates, ownership or Ownership())
+    else:
+        maker = _MAKERS.get(kind)
+        facts = maker(snapshot, name, rates) if maker is not None else None
     lasting = tuple(
         (state_of(fault), f"{fault.what} ({left_of(fault, snapshot.time_ns)})", _at(fault.since_ns))
         for fault in snapshot.faults
@@ -132,7 +141,7 @@ def _producer(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | N
     return InspectorFacts(tr("Producer"), name, producer_state(actor), (("", rows),))
 
 
-def _consumer(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None:
+def _consumer(snapshot: Snapshot, name: str, rates: Rates, ownership: Ownership) -> InspectorFacts | None:
     actor = _actor(snapshot, name)
     seats = [(group, member) for group in snapshot.groups for member in group.members if member.client == name]
     if actor is None and not seats:
@@ -149,24 +158,12 @@ def _consumer(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | N
             )
         )
     for group, member in seats:
-        places = [f"{topic}/{partition}" for topic, partition in member.partitions]
-        owned: Facts = tuple(
-            (tr("Owns") if not at else "", place, f"lane:{place}") for at, place in enumerate(places[:LISTED])
-        )
-        if not places:
-            owned = ((tr("Owns"), tr("nothing")),)
-        elif len(places) > LISTED:
-            owned = (*owned, ("", tr("and {count:,} more", count=len(places) - LISTED)))
-        since: Fact = (tr("Since"), NOT_APPLICABLE)
-        if member.owned_since_ns is not None:
-            since = (tr("Since"), session_time(member.owned_since_ns), _at(member.owned_since_ns))
         lags = [at.lag for at in group.offsets if at.owner == name and at.lag is not None]
         sections.append(
             (
                 tr("Member of {name}", name=group.name),
                 (
-                    *owned,
-                    since,
+                    *_owned(group.name, member, ownership, snapshot.time_ns),
                     (tr("Lag"), tr("{count:,} messages", count=sum(lags)) if lags else NOT_APPLICABLE),
                     (tr("Joined"), session_time(member.joined_ns), _at(member.joined_ns)),
                     (tr("Heartbeat"), tr("{time} ago", time=duration(snapshot.time_ns - member.last_heartbeat_ns))),
@@ -175,6 +172,18 @@ def _consumer(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | N
             )
         )
     return InspectorFacts(tr("Consumer"), name, actor.state if actor is not None else "", tuple(sections))
+
+
+def _owned(group: str, member: MemberView, ownership: Ownership, now_ns: int) -> Facts:
+    """What a member owns, each partition with since when."""
+    rows: list[Fact] = []
+    for topic, partition in member.partitions[:LISTED]:
+        place, since_ns = f"{topic}/{partition}", ownership.since_ns((group, topic, partition), member.client, now_ns)
+        since = "" if since_ns is None else tr(", since {time}", time=session_time(since_ns))
+        rows.append((tr("Owns") if not rows else "", place + since, f"lane:{place}"))
+    if len(member.partitions) > LISTED:
+        rows.append(("", tr("and {count:,} more", count=len(member.partitions) - LISTED)))
+    return tuple(rows) or ((tr("Owns"), tr("nothing")),)
 
 
 def _worker(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None:
@@ -376,7 +385,6 @@ def _bench(snapshot: Snapshot) -> InspectorFacts:
 
 _MAKERS: dict[str, Callable[[Snapshot, str, Rates], InspectorFacts | None]] = {
     "producer": _producer,
-    "consumer": _consumer,
     "worker": _worker,
     "topic": _topic,
     "lane": _lane,

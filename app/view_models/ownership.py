@@ -1,85 +1,18 @@
-"""Who owned each partition and since when, gathered from the event stream: any moment can be read from it."""
+"""Who owned each partition of a group and since when, as a matrix."""
 
 from __future__ import annotations
-
-from collections import deque
-from typing import NamedTuple
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from app.view_models.formats import session_time
 from app.view_models.owners import Owners
-from broker_core.events import Event, EventKind
+from broker_core.session.ownership import Ownership, Place, Span
 from broker_core.snapshots import Snapshot
 from widgets.panels.cell_painter import as_plain
 from widgets.roles import Role
 from widgets.words import tr
 
-KEPT = 200  # spans of one partition
-Place = tuple[str, str, int]  # group, topic, partition
 Index = QModelIndex | QPersistentModelIndex
-
-
-class Span(NamedTuple):
-    """A partition was `owner`'s from `start_ns` up to `end_ns`, None while it is."""
-
-    owner: str
-    start_ns: int
-    end_ns: int | None
-
-
-class OwnershipFeed:
-    """A sink of the event stream. A partition that its owner keeps through a rebalance keeps its time as well."""
-
-    def __init__(self) -> None:
-        self._spans: dict[Place, deque[Span]] = {}
-        self._revoked_ns: dict[Place, int] = {}
-
-    def __call__(self, event: Event) -> None:
-        """Take one event."""
-        if event.kind is EventKind.PARTITIONS_REVOKED:
-            for topic, partition in (event.detail or {}).get("partitions", ()):
-                self._revoked_ns[event.group, str(topic), int(partition)] = event.time_ns
-        elif event.kind is EventKind.REBALANCE_COMPLETED:
-            self._completed(event)
-
-    def _completed(self, event: Event) -> None:
-        after = {
-            (event.group, str(topic), int(partition)): str(client)
-            for topic, partition, client in (event.detail or {}).get("after", ())
-        }
-        for place in [place for place in self._spans if place[0] == event.group and place not in after]:
-            self._end(place, event.time_ns)
-        for place, owner in after.items():
-            spans = self._spans.get(place)
-            last = spans[-1] if spans else None
-            if last is not None and last.owner == owner and last.end_ns is None:
-                continue
-            self._end(place, event.time_ns)
-            self._spans.setdefault(place, deque(maxlen=KEPT)).append(Span(owner, event.time_ns, None))
-        self._revoked_ns = {place: at_ns for place, at_ns in self._revoked_ns.items() if place[0] != event.group}
-
-    def _end(self, place: Place, time_ns: int) -> None:
-        spans = self._spans.get(place)
-        if spans and spans[-1].end_ns is None:
-            spans[-1] = spans[-1]._replace(end_ns=self._revoked_ns.get(place, time_ns))
-
-    def spans(self, place: Place, time_ns: int) -> tuple[Span, ...]:
-        """Every span that had begun by `time_ns`; one that ended later had no end yet then."""
-        return tuple(
-            span if span.end_ns is None or span.end_ns <= time_ns else span._replace(end_ns=None)
-            for span in tuple(self._spans.get(place, ()))
-            if span.start_ns <= time_ns
-        )
-
-    def since_ns(self, place: Place, owner: str, time_ns: int) -> int | None:
-        """Since when `owner` has had the partition at `time_ns`; None where that is not known."""
-        spans = self.spans(place, time_ns)
-        return spans[-1].start_ns if spans and spans[-1].owner == owner and spans[-1].end_ns is None else None
-
-    def places(self, group: str) -> list[Place]:
-        """The partitions that the group ever owned, in order."""
-        return sorted(place for place in tuple(self._spans) if place[0] == group)
 
 
 class OwnershipModel(QAbstractTableModel):
@@ -88,24 +21,24 @@ class OwnershipModel(QAbstractTableModel):
     def __init__(self, owners: Owners, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._owners = owners
-        self._feed = OwnershipFeed()
+        self._ownership = Ownership()
         self._group = ""
         self._time_ns = 0
         self._places: list[Place] = []
         self._members: list[str] = []
         self._cells: dict[tuple[int, int], tuple[Span, ...]] = {}
 
-    def follow(self, feed: OwnershipFeed) -> None:
+    def follow(self, ownership: Ownership) -> None:
         """Another session begins."""
         self.beginResetModel()
-        self._feed, self._places, self._members, self._cells = feed, [], [], {}
+        self._ownership, self._places, self._members, self._cells = ownership, [], [], {}
         self.endResetModel()
 
     def meet(self, snapshot: Snapshot, group: str) -> None:
         """Show `group` as it had been up to the moment of `snapshot`."""
         self._group, self._time_ns = group, snapshot.time_ns
-        places = self._feed.places(group)
-        spans = {place: self._feed.spans(place, snapshot.time_ns) for place in places}
+        places = self._ownership.places(group)
+        spans = {place: self._ownership.spans(place, snapshot.time_ns) for place in places}
         members = sorted({span.owner for each in spans.values() for span in each})
         cells = {
             (row, members.index(owner)): tuple(span for span in spans[place] if span.owner == owner)

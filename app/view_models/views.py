@@ -43,6 +43,7 @@ from app.view_models.segments import SegmentsModel
 from app.view_models.status import StatusModel
 from app.view_models.timeline import TimelineModel
 from app.view_models.trail import Trail
+from broker_core.session.ownership import Ownership
 from broker_core.snapshots import Snapshot
 from widgets.main_window import MainWindow, Parts
 from widgets.navigator import Navigator, NavRow, NavSection
@@ -111,6 +112,7 @@ class Views(QObject):
         self.about: InspectorFacts | None = None
         self.running = True
         self.snapshot: Snapshot | None = None
+        self._ownership = Ownership()
         self._window: MainWindow | None = None
         self._feeds: dict[str, PanelFeed] = {}
 
@@ -185,9 +187,14 @@ class Views(QObject):
             canvas.set_selected(selected)
         self.show_selected()
 
+    def follow_ownership(self, ownership: Ownership) -> None:
+        """Another session begins, which `ownership` hears of."""
+        self._ownership = ownership
+        for one in (self.assignments, self.ownership, self.rebalances):
+            one.follow(ownership)
+
     def restart(self) -> None:
         """Another session begins: forget what was looked up."""
-        self.assignments.restart()
         self.trail.forget()
         for lookup in self.lookups.values():
             lookup.restart()
@@ -227,7 +234,9 @@ class Views(QObject):
         if lookup is not None:
             facts = lookup.facts(self.snapshot, name)
         else:
-            facts = inspector_facts(self.snapshot, self.selected, self.rates) if self.selected else self.about
+            facts = self.about
+            if self.selected:
+                facts = inspector_facts(self.snapshot, self.selected, self.rates, self._ownership)
         panel = self._window.parts.inspector
         panel.set_turns(back=self.trail.has_back, forward=self.trail.has_forward)
         panel.set_facts(facts)

@@ -56,7 +56,7 @@ class GroupCoordinator:
         self._commits = Commits(offsets, end_offset, positions, published_ns)
         self._history = RebalanceHistory(self.config.rebalances_kept)
         self._rebalancer = Rebalancer(events, timers, offsets, self._history, self.config, self._count, reads_anew)
-        self._joining = Joining(events, timers, self.config, self._rebalancer, self._missed)
+        self._joining = Joining(events, timers, self.config, self._rebalancer, self._expel)
         self._groups: dict[str, Group] = {}
         for name in offsets.groups():
             numbers = offsets.numbers(name)
@@ -168,7 +168,7 @@ class GroupCoordinator:
         """The member goes, a static one too. Raises UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID."""
         found = self._member_group(group, member_id)
         member = found.find(member_id)
-        self._missed(found, now_ns, member, cause or f"{member.client} left")
+        self._expel(found, now_ns, member, cause or f"{member.client} left")
 
     def commit(
         self,
@@ -286,8 +286,8 @@ class GroupCoordinator:
 
     # Inside.
 
-    def _missed(self, group: Group, now_ns: int, member: Member, cause: str) -> None:
-        self._rebalancer.expel(group, now_ns, member, cause)
+    def _expel(self, group: Group, now_ns: int, member: Member, cause: str, heard_ns: int | None = None) -> None:
+        self._rebalancer.expel(group, now_ns, member, cause, heard_ns)
         self._rebalancer.proceed(group, now_ns)
         group.settle()
 

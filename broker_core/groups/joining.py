@@ -53,7 +53,7 @@ class Joining:
         timers: Timers,
         config: GroupConfig,
         rebalancer: Rebalancer,
-        missed: Callable[[Group, int, Member, str], object],
+        missed: Callable[[Group, int, Member, str, int], object],
     ) -> None:
         self._events = events
         self._timers = timers
@@ -173,7 +173,7 @@ class Joining:
             now_ns,
             request.session_timeout_ms,
             request.max_poll_interval_ms,
-            lambda at_ns, late, sentence: self._missed(group, at_ns, late, sentence),
+            lambda at_ns, late, sentence, heard_ns: self._missed(group, at_ns, late, sentence, heard_ns),
         )
 
     def _say(self, group: Group, now_ns: int, member: Member, cause: str, replaces: str) -> None:

@@ -87,7 +87,6 @@ class Member:
         "joined_ns",
         "member_id",
         "owned",
-        "owned_since_ns",
         "poll",
         "protocols",
         "rebalance_timeout_ns",
@@ -110,7 +109,6 @@ class Member:
         self.sync: Reply[SyncResult] | None = None
         self.assignment = b""
         self.owned: tuple[TopicPartition, ...] = ()
-        self.owned_since_ns: int | None = None
 
     @property
     def waiting(self) -> bool:
@@ -133,32 +131,30 @@ class Member:
         now_ns: int,
         session_timeout_ms: int,
         max_poll_interval_ms: int,
-        missed: Callable[[int, Member, str], object],
+        missed: Callable[[int, Member, str, int], object],
     ) -> None:
-        """Arm its deadlines; `missed(now_ns, member, sentence)` is called when one passes.
+        """Arm its deadlines; `missed(now_ns, member, sentence, heard_ns)` is called when one passes.
 
         A `max_poll_interval_ms` of 0 is no limit.
         """
         self.unwatch()
-        self.session = Deadline(
-            timers,
-            now_ns,
-            session_timeout_ms * NS_PER_MS,
-            excused=lambda: self.waiting,
-            missed=lambda at_ns: missed(
-                at_ns, self, f"{self.client} missed its heartbeats for {session_timeout_ms / 1000:.1f} s"
-            ),
-        )
-        if max_poll_interval_ms:
-            self.poll = Deadline(
+
+        def deadline(timeout_ms: int, sentence: str) -> Deadline:
+            made = Deadline(
                 timers,
                 now_ns,
-                max_poll_interval_ms * NS_PER_MS,
+                timeout_ms * NS_PER_MS,
                 excused=lambda: self.waiting,
-                missed=lambda at_ns: missed(
-                    at_ns, self, f"{self.client} did not poll for {max_poll_interval_ms / 1000:.1f} s"
-                ),
+                missed=lambda at_ns: missed(at_ns, self, sentence, made.heard_ns),
             )
+            return made
+
+        name = self.client
+        self.session = deadline(
+            session_timeout_ms, f"{name} missed its heartbeats for {session_timeout_ms / 1000:.1f} s"
+        )
+        if max_poll_interval_ms:
+            self.poll = deadline(max_poll_interval_ms, f"{name} did not poll for {max_poll_interval_ms / 1000:.1f} s")
 
     def unwatch(self) -> None:
         """Drop its deadlines."""
@@ -182,7 +178,6 @@ class Member:
             partitions=self.owned,
             joined_ns=self.joined_ns,
             last_heartbeat_ns=self.session.heard_ns if self.session is not None else self.joined_ns,
-            owned_since_ns=self.owned_since_ns,
         )
 
 

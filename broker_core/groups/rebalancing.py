@@ -67,15 +67,18 @@ class Rebalancer:
         else:
             self._await_joins(group, now_ns)
 
-    def expel(self, group: Group, now_ns: int, member: Member, cause: str) -> None:
-        """Take a member out and rebalance what it leaves behind."""
+    def expel(self, group: Group, now_ns: int, member: Member, cause: str, heard_ns: int | None = None) -> None:
+        """Take a member out and rebalance what it leaves behind; `heard_ns` where a deadline after that was missed."""
+        detail: dict[str, object] = {"member_id": member.member_id, "instance_id": member.instance_id}
+        if heard_ns is not None:
+            detail["heard_ns"] = heard_ns
         self._emit(
             group,
             now_ns,
             EventKind.MEMBER_LEFT,
             client=member.client,
             cause=cause,
-            detail={"member_id": member.member_id, "instance_id": member.instance_id},
+            detail=detail,
         )
         self.begin(group, now_ns, cause)
         self._revoke(group, now_ns, member, member.owned)
@@ -251,7 +254,6 @@ class Rebalancer:
     def _ownership(
         self, group: Group, now_ns: int, kind: EventKind, member: Member, partitions: list[TopicPartition]
     ) -> None:
-        member.owned_since_ns = now_ns if member.owned else None
         detail = {"partitions": [list(partition) for partition in partitions], "member_id": member.member_id}
         self._emit(group, now_ns, kind, client=member.client, cause=str(group.causes), detail=detail)
 

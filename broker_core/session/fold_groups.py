@@ -113,7 +113,6 @@ class FoldedGroup:
                 partitions=(),
                 joined_ns=event.time_ns,
                 last_heartbeat_ns=event.time_ns,
-                owned_since_ns=None,
             )
             self._members[member_id] = _Member(view)
         else:
@@ -143,8 +142,6 @@ class FoldedGroup:
                 self._starts.setdefault(place, 0)
                 if place in self._committed:
                     self._positions[place] = self._committed[place]
-        since_ns = event.time_ns if member.owned else None
-        member.view = msgspec.structs.replace(member.view, owned_since_ns=since_ns)
 
     def delivered(self, event: Event) -> None:
         """The owner has got messages."""

@@ -79,7 +79,6 @@ def group(
             tuple((at.topic, at.partition) for at in reads if at.owner == owner),
             2 * S,
             time_ns - 300 * MS,
-            3 * S + 120 * MS if state == "Stable" else None,
         )
         for owner in owners
     )
@@ -218,7 +217,7 @@ def _topics(time_ns: int, alerts: GateView) -> tuple[TopicView, ...]:
 
 def _mail(time_ns: int) -> GroupView:
     at = OffsetView("alerts", 0, "mailer", 262, 260, 310, 50, 4 * S)
-    member = MemberView("mailer", "mailer-1", "", ("alerts",), (("alerts", 0),), S, time_ns, S)
+    member = MemberView("mailer", "mailer-1", "", ("alerts",), (("alerts", 0),), S, time_ns)
     return GroupView("mail", "Stable", 1, "range", "mailer", ("alerts",), (member,), (at,), S)
 
 

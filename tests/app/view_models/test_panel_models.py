@@ -13,7 +13,8 @@ from app.view_models.offsets import OffsetsModel
 from app.view_models.owners import Owners
 from app.view_models.rates import Rates
 from app.view_models.table import TableModel
-from broker_core.events import EventKind, EventStream
+from broker_core.events import Event, EventKind, EventStream
+from broker_core.session.ownership import Ownership
 from tests.app.view_models import made_up
 from widgets.panels import assignments, dead_letters, in_flight, offsets
 from widgets.panels.table_panel import ColumnLook
@@ -53,6 +54,10 @@ def test_every_column_has_a_look(qapp, owners):
 
 def test_assignments_say_owner_since_and_state(qapp, owners):
     model = AssignmentsModel(owners, Times())
+    ownership = Ownership()
+    detail = {"partitions": [["commits", 2]], "member_id": "x"}
+    ownership(Event(0, 3_120 * MS, EventKind.PARTITIONS_ASSIGNED, group="indexers", client="indexer-2", detail=detail))
+    model.follow(ownership)
     model.set_snapshot(made_up.living())
     row = model.place_of(("indexers", "commits", 2))
     assert cell(model, row, "Owner") == "indexer-2"
@@ -60,26 +65,6 @@ def test_assignments_say_owner_since_and_state(qapp, owners):
     assert cell(model, row, "Owner", Role.HUE) == 1
     assert cell(model, row, "Since (session time)") == "00:03.120"
     assert cell(model, row, "State", Role.STATE) == "Stable"
-
-
-def test_a_partition_that_is_kept_keeps_its_time(qapp, owners):
-    model = AssignmentsModel(owners, Times())
-    model.set_snapshot(made_up.living())
-    later = made_up.living(20 * S)
-    first = later.groups[0]
-    members = tuple(msgspec.structs.replace(member, owned_since_ns=19 * S) for member in first.members)
-    swapped = tuple(
-        msgspec.structs.replace(
-            member,
-            partitions=members[1 - place].partitions if place < 2 else member.partitions,
-        )
-        for place, member in enumerate(members)
-    )
-    group = msgspec.structs.replace(first, members=swapped)
-    model.set_snapshot(msgspec.structs.replace(later, groups=(group, *later.groups[1:])))
-    assert {row.partition: row.since_ns for row in rows_where(model, group="indexers")} == {
-        0: 19 * S, 1: 19 * S, 2: 19 * S, 3: 19 * S, 4: 3 * S + 120 * MS, 5: 3 * S + 120 * MS,
-    }  # fmt: skip
 
 
 def test_while_a_group_rebalances_nobody_owns(qapp, owners):

@@ -1,0 +1,230 @@
+"""Who owned each partition, and how long nobody read it: one reducer over the event stream, from its first event on.
+
+Any moment can be read from it. FORMAT.md says what counts; the report computes the same from the recording.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Literal, NamedTuple
+
+from broker_core.events import Event, EventKind
+
+SPANS_KEPT = 200  # of one partition
+GAPS_KEPT = 100_000  # of all; the oldest rebalances are forgotten beyond
+Place = tuple[str, str, int]  # group, topic, partition
+Rebalance = tuple[str, int]  # group, time at which it started
+Loss = Literal["", "crash", "pause", "silence"]
+_STOPS: dict[str, Loss] = {"crash": "crash", "pause": "pause"}  # faults after which a member reads nothing
+
+
+class Span(NamedTuple):
+    """A partition was `owner`'s from `start_ns` up to `end_ns`, None while it is."""
+
+    owner: str
+    start_ns: int
+    end_ns: int | None
+
+
+class Gap(NamedTuple):
+    """Nobody read a partition from `start_ns` to `end_ns`. `cause` is why its owner could not, "" for a revocation.
+
+    `last_ns` is the last time that the old owner, not yet told, was given something; None where it was not.
+    `assigned_ns` is None until there is another owner, `read_ns` until it is known when that one read first.
+    """
+
+    place: Place
+    cause: Loss
+    lost_ns: int
+    revoked_ns: int
+    last_ns: int | None = None
+    assigned_ns: int | None = None
+    read_ns: int | None = None
+
+    def at(self, time_ns: int) -> Gap:
+        """As it was known then."""
+        assigned_ns = self.assigned_ns if self.assigned_ns is not None and self.assigned_ns <= time_ns else None
+        read_ns = self.read_ns if self.read_ns is not None and self.read_ns <= time_ns else None
+        return self._replace(assigned_ns=assigned_ns, read_ns=read_ns)
+
+    @property
+    def start_ns(self) -> int:
+        """When somebody read last; as long as the gap is open, nobody can say whether its owner reads on."""
+        return self.lost_ns if self.last_ns is None or self.assigned_ns is None else max(self.lost_ns, self.last_ns)
+
+    @property
+    def end_ns(self) -> int | None:
+        """When somebody read again; None while nobody can."""
+        return self.assigned_ns if self.read_ns is None else self.read_ns
+
+    def lasted_ns(self, time_ns: int) -> int:
+        """How long nobody has read, up to `time_ns` where that goes on."""
+        return (time_ns if self.end_ns is None else self.end_ns) - self.start_ns
+
+
+class _Lost(NamedTuple):
+    cause: Loss
+    time_ns: int
+
+
+class Ownership:
+    """A sink of the event stream. The engine's thread calls it, any other may read it."""
+
+    def __init__(self) -> None:
+        self._spans: dict[Place, deque[Span]] = {}
+        self._rebalance: dict[str, Rebalance] = {}  # the last of each group
+        self._gaps: dict[Rebalance, dict[Place, Gap]] = {}
+        self._gaps_count = 0
+        self._newest: dict[Place, Rebalance] = {}  # that of its newest gap
+        self._members: dict[tuple[str, str], str] = {}  # clients by group and member id
+        self._lost: dict[tuple[str, str], _Lost] = {}  # by group and member id
+        self._delivered_ns: dict[tuple[str, str], int] = {}  # by group and client
+        self._told_off: dict[Place, tuple[str, tuple[Place, ...]]] = {}  # what one revocation took, and from whom
+        self._awaited: dict[Place, tuple[str, tuple[Place, ...]]] = {}  # what one assignment gave, until it is read
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        match event.kind:
+            case EventKind.DELIVERED:
+                self._delivered_ns[event.group, event.client] = event.time_ns
+                if self._told_off:
+                    self._read_on(event)
+                if self._awaited:
+                    self._read(event)
+            case EventKind.PARTITIONS_ASSIGNED:
+                self._assigned(event)
+            case EventKind.PARTITIONS_REVOKED:
+                self._revoked(event)
+            case EventKind.REBALANCE_STARTED:
+                self._rebalance[event.group] = (event.group, event.time_ns)
+            case EventKind.FAULT:
+                self._fault(event)
+            case EventKind.MEMBER_JOINED:
+                self._joined(event)
+            case EventKind.MEMBER_LEFT:
+                self._left(event)
+
+    # -- who can read
+
+    def _joined(self, event: Event) -> None:
+        self._members.pop((event.group, str((event.detail or {}).get("replaces", ""))), None)
+        self._members[event.group, _member_id(event)] = event.client
+
+    def _fault(self, event: Event) -> None:
+        detail = event.detail or {}
+        of_client = [key for key, client in self._members.items() if client == event.client]
+        stop = _STOPS.get(str(detail.get("fault")))
+        if stop is not None:
+            for key in of_client:
+                self._lost.setdefault(key, _Lost(stop, event.time_ns))
+        elif detail.get("ended") == "pause":
+            for key in of_client:
+                if key in self._lost and self._lost[key].cause == "pause":
+                    del self._lost[key]
+
+    def _left(self, event: Event) -> None:
+        key = (event.group, _member_id(event))
+        heard_ns = (event.detail or {}).get("heard_ns")
+        if heard_ns is not None:
+            last_ns = max(int(heard_ns), self._delivered_ns.get((event.group, event.client), 0))
+            self._lost.setdefault(key, _Lost("silence", last_ns))
+        self._members.pop(key, None)
+
+    # -- who owns
+
+    def _revoked(self, event: Event) -> None:
+        key = (event.group, _member_id(event))
+        lost = self._lost.get(key, _Lost("", event.time_ns))
+        if key not in self._members:
+            self._lost.pop(key, None)
+        places = tuple(_places(event))
+        for place in places:
+            self._awaited.pop(place, None)
+            spans = self._spans.get(place)
+            since_ns = 0
+            if spans and spans[-1].end_ns is None:
+                since_ns = spans[-1].start_ns
+                spans[-1] = spans[-1]._replace(end_ns=event.time_ns)
+            gap = self._gap(place)
+            if gap is None or gap.assigned_ns is not None:
+                self._open(Gap(place, lost.cause, max(lost.time_ns, since_ns), event.time_ns))
+                self._told_off[place] = (event.client, places)
+
+    def _gap(self, place: Place) -> Gap | None:
+        """The newest of a partition."""
+        return self._gaps.get(self._newest.get(place, ("", 0)), {}).get(place)
+
+    def _open(self, gap: Gap) -> None:
+        group = gap.place[0]
+        rebalance = self._newest[gap.place] = self._rebalance.get(group, (group, gap.revoked_ns))
+        self._gaps.setdefault(rebalance, {})[gap.place] = gap
+        self._gaps_count += 1
+        while self._gaps_count > GAPS_KEPT and len(self._gaps) > 1:
+            self._gaps_count -= len(self._gaps.pop(next(iter(self._gaps))))
+
+    def _assigned(self, event: Event) -> None:
+        places = tuple(_places(event))
+        awaited = False
+        for place in places:
+            spans = self._spans.setdefault(place, deque(maxlen=SPANS_KEPT))
+            spans.append(Span(event.client, event.time_ns, None))
+            gap = self._gap(place)
+            self._told_off.pop(place, None)
+            if gap is not None and gap.assigned_ns is None:
+                self._gaps[self._newest[place]][place] = gap._replace(assigned_ns=event.time_ns)
+                awaited = True
+        if awaited:
+            self._awaited.update(dict.fromkeys(places, (event.client, places)))
+
+    def _read_on(self, event: Event) -> None:
+        """Who is given something of what it has lost, has not been told yet."""
+        assert event.partition is not None
+        client, places = self._told_off.get((event.group, event.topic, event.partition), ("", ()))
+        for place in places if client == event.client else ():
+            gap = self._gap(place) if place in self._told_off else None
+            if gap is not None:
+                self._gaps[self._newest[place]][place] = gap._replace(last_ns=event.time_ns)
+
+    def _read(self, event: Event) -> None:
+        """What one assignment gave is read from the first message of any of it on."""
+        assert event.partition is not None
+        client, places = self._awaited.get((event.group, event.topic, event.partition), ("", ()))
+        if client != event.client:
+            return
+        for place in places:
+            gap = self._gap(place) if self._awaited.pop(place, None) else None
+            if gap is not None and gap.assigned_ns is not None and gap.read_ns is None:
+                waited = event.published_ns is not None and event.published_ns <= gap.assigned_ns
+                read_ns = event.time_ns if waited else gap.assigned_ns
+                self._gaps[self._newest[place]][place] = gap._replace(read_ns=read_ns)
+
+    # -- asked
+
+    def spans(self, place: Place, time_ns: int) -> tuple[Span, ...]:
+        """Every span that had begun by `time_ns`; one that ended later had no end yet then."""
+        return tuple(
+            span if span.end_ns is None or span.end_ns <= time_ns else span._replace(end_ns=None)
+            for span in tuple(self._spans.get(place, ()))
+            if span.start_ns <= time_ns
+        )
+
+    def since_ns(self, place: Place, owner: str, time_ns: int) -> int | None:
+        """Since when `owner` has had the partition at `time_ns`; None where that is not known."""
+        spans = self.spans(place, time_ns)
+        return spans[-1].start_ns if spans and spans[-1].owner == owner and spans[-1].end_ns is None else None
+
+    def places(self, group: str) -> list[Place]:
+        """The partitions that the group ever owned, in order."""
+        return sorted(place for place in tuple(self._spans) if place[0] == group)
+
+    def gaps(self, group: str, started_ns: int) -> tuple[Gap, ...]:
+        """Those of the partitions that were revoked in the rebalance of `group` that began then, as far as it went."""
+        return tuple(self._gaps.get((group, started_ns), {}).values())
+
+
+def _member_id(event: Event) -> str:
+    return str((event.detail or {}).get("member_id", ""))
+
+
+def _places(event: Event) -> list[Place]:
+    return [(event.group, str(topic), int(part)) for topic, part in (event.detail or {}).get("partitions", ())]
