@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt
 
-from app.view_models.formats import byte_size
+from resources.units import byte_size
 
 
 def test_the_panel_lists_every_segment_and_a_click_says_how_its_partition_is_kept(open_workbench):
