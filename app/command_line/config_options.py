@@ -15,7 +15,7 @@ from broker_core.flow.config import ANSWERS, FlowConfig
 from broker_core.log.config import Cleanup, LogConfig
 from broker_core.queues.balancing import POLICIES
 from broker_core.queues.config import FIRST_COME, QueueConfig
-from broker_core.queues.retry import KINDS, RetryPolicy
+from broker_core.queues.retry import RetryKind, RetryPolicy
 
 _NONE = "none"
 _WHOLE, _NUMBER = or_word(_NONE, integer), or_word(_NONE, number)
@@ -91,7 +91,7 @@ def add_queue(parser: argparse.ArgumentParser, *, own_log: bool = True) -> None:
         choices=(FIRST_COME, *POLICIES),
         help=f"who of those who wait gets the next message (default: {usual.balancing})",
     )
-    group.add("--retry", dest="kind", choices=KINDS, help=f"what comes after a failure (default: {usual.retry.kind})")
+    group.add("--retry", dest="kind", choices=get_args(RetryKind), help=f"what comes after a failure (default: {usual.retry.kind})")
     group.add(
         "--retry-delay-ms",
         dest="base_ms",
