@@ -91,7 +91,12 @@ def add_queue(parser: argparse.ArgumentParser, *, own_log: bool = True) -> None:
         choices=(FIRST_COME, *POLICIES),
         help=f"who of those who wait gets the next message (default: {usual.balancing})",
     )
-    group.add("--retry", dest="kind", choices=get_args(RetryKind), help=f"what comes after a failure (default: {usual.retry.kind})")
+    group.add(
+        "--retry",
+        dest="kind",
+        choices=get_args(RetryKind),
+        help=f"what comes after a failure (default: {usual.retry.kind})",
+    )
     group.add(
         "--retry-delay-ms",
         dest="base_ms",
