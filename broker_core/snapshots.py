@@ -136,11 +136,29 @@ class DeadLetterView(msgspec.Struct, frozen=True):
     attempts: tuple[AttemptView, ...]
 
 
+class RetryView(msgspec.Struct, frozen=True):
+    """How long a message waits after a delivery that failed: the fields of `queues.retry.RetryPolicy`."""
+
+    kind: str = "none"
+    base_ms: float = 0.0
+    max_ms: float = 0.0
+    factor: float = 1.0
+
+
+class WaitView(msgspec.Struct, frozen=True, gc=False):
+    """A message that can be taken again from `due_ns` on; None for one that waits until its bin takes it."""
+
+    partition: int
+    offset: int
+    due_ns: int | None
+
+
 class QueueView(msgspec.Struct, frozen=True):
     """A queue. `ready` can be taken now, `delayed` waits for its retry, `in_flight` is leased.
 
-    `leases` and `dead_letters` hold at most as many as the caller asked for; the counts are always whole. `topic` is
-    whose log it reads: its own, or that of the topic that a subscription reads; `dead_letter_topic` is its bin.
+    `leases`, `waits` and `dead_letters` hold at most as many as the caller asked for; the counts are always whole.
+    `topic` is whose log it reads: its own, or that of the topic that a subscription reads; `dead_letter_topic` is its
+    bin; `waits` are the delayed ones.
     """
 
     name: str
@@ -161,6 +179,8 @@ class QueueView(msgspec.Struct, frozen=True):
     gate: GateView | None
     topic: str = ""
     dead_letter_topic: str = ""
+    retry: RetryView = RetryView()
+    waits: tuple[WaitView, ...] = ()
 
 
 class ActorView(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from broker_core.errors import BrokerError
 from broker_core.queues.lease_table import LeaseTable
 from broker_core.queues.states import LeaseState
-from broker_core.snapshots import LeaseView, QueueView
+from broker_core.snapshots import LeaseView, QueueView, RetryView, WaitView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 def queue_view(queue: Queue, max_leases: int, max_dead_letters: int) -> QueueView:
     """At most `max_leases` leases, the lowest offsets of the most urgent levels, and the newest dead letters."""
     leases = (lease for table in queue.levels.tables for lease in _leases(queue, table))
+    waits = (wait for table in queue.levels.tables for wait in _waits(table)) if queue.delayed else ()
+    retry = queue.config.retry
     return QueueView(
         name=queue.name,
         priorities=len(queue.levels.tables),
@@ -38,6 +40,8 @@ def queue_view(queue: Queue, max_leases: int, max_dead_letters: int) -> QueueVie
         gate=None,
         topic=queue.levels.tables[0].log.topic,
         dead_letter_topic=queue.dead_letters.name,
+        retry=RetryView(retry.kind, retry.base_ms, retry.max_ms, retry.factor),
+        waits=tuple(islice(waits, max_leases)),
     )
 
 
@@ -56,6 +60,13 @@ def _leases(queue: Queue, table: LeaseTable) -> Iterator[LeaseView]:
                     span.attempts,
                     queue.config.max_attempts,
                 )
+
+
+def _waits(table: LeaseTable) -> Iterator[WaitView]:
+    for first, end, span in table.index.runs():
+        if span.state is LeaseState.DELAYED:
+            for offset in range(first, end):
+                yield WaitView(table.log.partition, offset, None if span.doomed else span.deadline_ns)
 
 
 def _key(table: LeaseTable, offset: int) -> bytes | None:

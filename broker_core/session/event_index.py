@@ -79,6 +79,14 @@ class EventIndex:
 
         return heapq.merge(*(wanted(folder) for folder in schema.FOLDERS), key=lambda event: event.seq)
 
+    def newest_first(self, folder: str, to_ns: int) -> Iterator[RowGroup | Written]:
+        """The parts of what happened up to `to_ns`, the last one first; streams that nobody writes are left out."""
+        unsealed = () if self._unsealed is None else self._unsealed(folder)
+        parts: list[RowGroup | Written] = [*self.sealed(folder), *unsealed]
+        for part in reversed(parts):
+            if part.first_ns <= to_ns:
+                yield part
+
     def batches(
         self, folder: str, first_seq: int = 0, *, to_ns: int | None = None, to_seq: int | None = None
     ) -> Iterator[pa.RecordBatch]:

@@ -11,6 +11,7 @@ from broker_core.events import Event
 from broker_core.session.event_index import EventIndex
 from broker_core.session.fold import Fold
 from broker_core.session.keyframes import Keyframes
+from broker_core.session.publish_times import FolderTimes
 from broker_core.session.recorder import Recorder
 from broker_core.snapshots import Snapshot
 
@@ -42,6 +43,7 @@ class FolderFilm:
         self._recorder = recorder
         self._keyframes = Keyframes(folder)
         self._index = EventIndex(folder, None if recorder is None else recorder.unsealed)
+        self._times = FolderTimes(self._index)
         self._fold: Fold | None = None
         self._shown_ns = 0
 
@@ -92,7 +94,7 @@ class FolderFilm:
         """Fold on from where the film stands, where that is nearer than `keyframe`."""
         fold = self._fold
         if fold is None or not ahead or fold.events < keyframe.events:
-            fold = self._fold = Fold(keyframe, self._keyframes.letter)
+            fold = self._fold = Fold(keyframe, self._keyframes.letter, self._times.of)
         for event in self._index.events(fold.events, to_ns=time_ns, to_seq=to_seq):
             fold.add(event)
         snapshot = fold.snapshot(time_ns)

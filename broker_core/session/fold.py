@@ -15,8 +15,9 @@ import msgspec
 from broker_core.client_counts import ClientCounts
 from broker_core.events import Event, EventKind
 from broker_core.session.fold_broker import FoldedBroker
-from broker_core.session.fold_groups import Place, PublishTimes
+from broker_core.session.fold_groups import Place
 from broker_core.session.fold_queues import FindLetter, nobody_knows
+from broker_core.session.publish_times import PublishTimes
 from broker_core.snapshots import ActorView, FaultView, Snapshot, Totals
 
 #: What a folded snapshot may have otherwise than a keyframe would, and what it shows instead.
@@ -24,12 +25,11 @@ NOT_TOLD: Final = {
     "PartitionView.size_bytes": "as in the keyframe, for batches have headers and are compressed",
     "GateView.tokens": "as in the keyframe",
     "GateView.depth": "of a topic whose reader began in the middle and has not committed yet: from the beginning",
-    "OffsetView.position": "from assignment to first delivery: the committed offset",
-    "OffsetView.lag_ns": "where the oldest message is older than the keyframe: the age of the last committed one",
+    "OffsetView.position": "from assignment to first delivery: the committed offset, else the first",
     "MemberView.last_heartbeat_ns": "as in the keyframe",
     "MemberView.topics": "as at the last join that was told",
     "RebalanceView.cause": "of a running one: the first cause",
-    "QueueView.ready": "ready + delayed is exact, the share of each is as in the keyframe",
+    "QueueView.ready": "ready + delayed is exact; where chance draws delays, each is taken for half of the longest",
     "QueueView.delayed": "see ready",
     "QueueView.waiting_takers": "as in the keyframe",
     "QueueView.lease_ms": "0 of a queue that came after the keyframe; max_attempts, dead_letter_topic likewise",
@@ -54,21 +54,38 @@ _COUNTED: Final = {
 }
 
 
+#: When the message at an offset of a place was published, up to a time; None where nobody knows.
+FindPublished = Callable[[Place, int, int], int | None]
+
+
+def _never_published(_place: Place, _offset: int, _time_ns: int) -> int | None:
+    return None
+
+
 class Fold:
     """A snapshot that moves on with every event: `Fold(keyframe)`, `add` for each later event, `snapshot`."""
 
-    def __init__(self, keyframe: Snapshot, find_letter: FindLetter = nobody_knows) -> None:
-        """`find_letter(queue, offset)` knows the payloads and attempts of dead letters."""
+    def __init__(
+        self,
+        keyframe: Snapshot,
+        find_letter: FindLetter = nobody_knows,
+        published_before: FindPublished = _never_published,
+    ) -> None:
+        """`find_letter(queue, offset)` knows the payloads and attempts of dead letters.
+
+        `published_before(place, offset, time_ns)` knows when messages were published that are older than the keyframe.
+        """
         self._time_ns = keyframe.time_ns
         self._events = keyframe.events
-        self._published: dict[Place, PublishTimes] = {}
+        self._published = PublishTimes()
+        self._published_before = published_before
         self._broker = FoldedBroker(keyframe, find_letter)
         self._actors = {actor.name: actor for actor in keyframe.actors}
         self._clients = ClientCounts(keyframe.actors)
         self._faults = {(fault.client, fault.fault): fault for fault in keyframe.faults}
         self._totals: dict[str, int] = msgspec.structs.asdict(keyframe.totals)
         self._handlers: dict[EventKind, Callable[[Event], object]] = {
-            EventKind.PUBLISHED: self._publish,
+            EventKind.PUBLISHED: self._published.published,
             EventKind.CLIENT_STARTED: self._client_started,
             EventKind.CLIENT_STOPPED: lambda event: self._actors.pop(event.client, None),
             EventKind.FAULT: self._fault,
@@ -90,14 +107,6 @@ class Fold:
         handler = self._handlers.get(event.kind)
         if handler is not None:
             handler(event)
-
-    def _publish(self, event: Event) -> None:
-        if event.partition is not None and event.offset is not None:
-            place = (event.topic, event.partition)
-            times = self._published.get(place)
-            if times is None:
-                times = self._published[place] = PublishTimes()
-            times.add(event.offset, event.time_ns)
 
     def _count(self, event: Event) -> None:
         if event.kind is EventKind.REBALANCE_STARTED:
@@ -152,11 +161,16 @@ class Fold:
         time_ns = self._time_ns if time_ns is None else max(time_ns, self._time_ns)
         broker = self._broker
         topics = broker.topics
+
+        def published_ns(place: Place, offset: int) -> int | None:
+            known = self._published.of(place, offset)
+            return self._published_before(place, offset, time_ns) if known is None else known
+
         return Snapshot(
             time_ns=time_ns,
             events=self._events,
             topics=topics.views(time_ns, broker.groups.deepest),
-            groups=broker.groups.views(time_ns, topics.partition_count, topics.end_offset, self._published),
+            groups=broker.groups.views(time_ns, topics.partition_count, topics.end_offset, published_ns),
             queues=broker.queues.views(time_ns, broker.gates),
             actors=tuple(map(self._clients.told, self._actors.values())),
             rebalances=broker.groups.rebalances(),
@@ -171,9 +185,10 @@ def fold(
     *,
     time_ns: int | None = None,
     find_letter: FindLetter = nobody_knows,
+    published_before: FindPublished = _never_published,
 ) -> Snapshot:
     """`keyframe` with the `events` after it: the state at `time_ns`, or at the last event's time."""
-    folded = Fold(keyframe, find_letter)
+    folded = Fold(keyframe, find_letter, published_before)
     for event in events:
         folded.add(event)
     return folded.snapshot(time_ns)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -18,27 +17,8 @@ REBALANCES_KEPT = 1_000
 
 PartitionCount = Callable[[str], int]
 EndOffset = Callable[[str, int], int]
-
-
-class PublishTimes:
-    """When the messages of one partition were published, as far as events told: runs in order of offset."""
-
-    __slots__ = ("_firsts", "_times_ns")
-
-    def __init__(self) -> None:
-        self._firsts: list[int] = []
-        self._times_ns: list[int] = []
-
-    def add(self, first: int, time_ns: int) -> None:
-        """From offset `first` on, messages were published at `time_ns`."""
-        if not self._firsts or first > self._firsts[-1]:
-            self._firsts.append(first)
-            self._times_ns.append(time_ns)
-
-    def of(self, offset: int) -> int | None:
-        """When `offset` was published; None where it came before all that is known."""
-        place = bisect_right(self._firsts, offset) - 1
-        return self._times_ns[place] if place >= 0 else None
+#: When the message at an offset was published; None where nobody knows.
+PublishedNs = Callable[[Place, int], int | None]
 
 
 class _Member:
@@ -150,8 +130,6 @@ class FoldedGroup:
         place = (event.topic, event.partition)
         self._starts.setdefault(place, event.offset)
         self._positions[place] = event.offset + event.count
-        if event.published_ns is not None and self._committed.get(place) == event.offset:
-            self._oldest.setdefault(place, (event.offset, event.published_ns))
 
     def acknowledged(self, event: Event) -> None:
         """Offsets were committed."""
@@ -160,9 +138,6 @@ class FoldedGroup:
         place, end = (event.topic, event.partition), event.offset + event.count
         if end > self._committed.get(place, -1):
             self._committed[place] = end
-            if event.published_ns is not None:
-                # The next one is not older than this.
-                self._oldest[place] = (end, event.published_ns)
 
     def reset(self, event: Event) -> None:
         """Somebody has set committed offsets."""
@@ -201,7 +176,7 @@ class FoldedGroup:
         time_ns: int,
         partition_count: PartitionCount,
         end_offset: EndOffset,
-        published: Mapping[Place, PublishTimes],
+        published_ns: PublishedNs,
     ) -> GroupView:
         """As it stands at `time_ns`."""
         members = tuple(
@@ -214,7 +189,7 @@ class FoldedGroup:
             topics=tuple(sorted(self._wanted())),
             members=members,
             offsets=tuple(
-                self._offset(time_ns, (topic, number), owners.get((topic, number), ""), end_offset, published)
+                self._offset(time_ns, (topic, number), owners.get((topic, number), ""), end_offset, published_ns)
                 for topic in self._topics()
                 for number in range(partition_count(topic))
             ),
@@ -226,22 +201,20 @@ class FoldedGroup:
         place: Place,
         owner: str,
         end_offset: EndOffset,
-        published: Mapping[Place, PublishTimes],
+        published_ns: PublishedNs,
     ) -> OffsetView:
         end, committed = end_offset(*place), self._committed.get(place)
         lag = lag_ns = None
         if committed is not None:
             lag = max(0, end - committed)
-            oldest_ns = self._oldest_ns(place, committed, published) if lag else time_ns
+            oldest_ns = self._oldest_ns(place, committed, published_ns) if lag else time_ns
             lag_ns = None if oldest_ns is None else max(0, time_ns - oldest_ns)
-        position = self._positions.get(place) if owner else None
+        position = self._positions.get(place, self._starts.get(place)) if owner else None
         return OffsetView(place[0], place[1], owner, position, committed, end, lag, lag_ns)
 
-    def _oldest_ns(self, place: Place, committed: int, published: Mapping[Place, PublishTimes]) -> int | None:
-        known = published[place].of(committed) if place in published else None
-        if known is None and place in self._oldest and self._oldest[place][0] == committed:
-            known = self._oldest[place][1]
-        return known
+    def _oldest_ns(self, place: Place, committed: int, published_ns: PublishedNs) -> int | None:
+        offset, known_ns = self._oldest.get(place, (-1, 0))
+        return known_ns if offset == committed else published_ns(place, committed)
 
 
 class FoldedGroups:
@@ -316,10 +289,10 @@ class FoldedGroups:
         time_ns: int,
         partition_count: PartitionCount,
         end_offset: EndOffset,
-        published: Mapping[Place, PublishTimes],
+        published_ns: PublishedNs,
     ) -> tuple[GroupView, ...]:
         """All groups as they stand."""
-        return tuple(group.view(time_ns, partition_count, end_offset, published) for group in self._groups.values())
+        return tuple(group.view(time_ns, partition_count, end_offset, published_ns) for group in self._groups.values())
 
     def rebalances(self) -> tuple[RebalanceView, ...]:
         """Oldest first."""

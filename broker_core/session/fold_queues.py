@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 
 import msgspec
 
 from broker_core.clock import NS_PER_MS
 from broker_core.events import Event, EventKind
+from broker_core.queues.retry import RetryPolicy
 from broker_core.session.fold_topics import FoldedGates
-from broker_core.snapshots import DeadLetterView, LeaseView, QueueView
+from broker_core.snapshots import DeadLetterView, LeaseView, QueueView, WaitView
 
 LeasePlace = tuple[int, int]  # partition, offset
+
+LIKELY = 0.5  # of a delay that chance has drawn
+_ATTEMPT_ENDS = frozenset({EventKind.NACKED, EventKind.LEASE_EXPIRED})
 
 #: The dead letter at an offset of a queue's bin, with payload and attempts, where somebody knows it.
 FindLetter = Callable[[str, int], DeadLetterView | None]
@@ -31,7 +36,9 @@ class FoldedQueue:
         self.dead_letter_topic = view.dead_letter_topic
         self.subscription = self.topic != view.name
         self._waiting = view.ready + view.delayed
-        self._delayed = view.delayed
+        self._retry = msgspec.convert(msgspec.structs.asdict(view.retry), RetryPolicy)
+        self._due: dict[LeasePlace, int | None] = {(wait.partition, wait.offset): wait.due_ns for wait in view.waits}
+        self._unlisted = view.delayed - len(view.waits)  # delayed ones of which nobody knows until when
         self._in_flight = view.in_flight
         self._dead = view.dead
         self._counts = {name: getattr(view, name) for name in _COUNTED}
@@ -60,11 +67,11 @@ class FoldedQueue:
         self._in_flight += event.count
         if (event.attempt or 1) > 1:
             self._counts["redelivered"] += event.count
-            self._delayed = max(0, self._delayed - event.count)
         assert event.partition is not None
         assert event.offset is not None
         view = self._view
         for offset in range(event.offset, event.offset + event.count):
+            self._due.pop((event.partition, offset), None)
             self._leases[event.partition, offset] = LeaseView(
                 view.name,
                 event.partition,
@@ -86,6 +93,15 @@ class FoldedQueue:
             self._waiting += event.count
         for place in self._places(event):
             self._leases.pop(place, None)
+            self._wait(place, event)
+
+    def _wait(self, place: LeasePlace, event: Event) -> None:
+        attempt = event.attempt or 1
+        if event.kind in _ATTEMPT_ENDS and attempt >= self._view.max_attempts > 0:
+            # It waits for its bin, which takes it at once as a rule, and is told then.
+            self._due[place] = None
+        elif event.kind is EventKind.NACKED and (delay_ns := self._retry.delay_ns(attempt, LIKELY)):
+            self._due[place] = event.time_ns + delay_ns
 
     def extended(self, event: Event) -> None:
         """Leases last longer: by a whole one, as events do not tell other lengths."""
@@ -98,7 +114,7 @@ class FoldedQueue:
     def taken_out(self, event: Event) -> None:
         """Messages that nobody held are gone."""
         self._waiting -= event.count
-        self._delayed = min(self._delayed, self._waiting)
+        self._forget(event)
         if event.kind is EventKind.EVICTED:
             self._evicted += event.count
 
@@ -109,7 +125,7 @@ class FoldedQueue:
     def buried(self, event: Event) -> None:
         """A message went to the bin, after its last attempt had ended."""
         self._waiting -= event.count
-        self._delayed = min(self._delayed, self._waiting)
+        self._forget(event)
         self._counts["dead_lettered"] += event.count
         self._dead += event.count
         if event.to_offset is None:
@@ -158,6 +174,10 @@ class FoldedQueue:
         known = find(self._view.name, letter.offset)
         return letter if known is None or known.dead_ns != letter.dead_ns else known
 
+    def _forget(self, event: Event) -> None:
+        for place in self._places(event):
+            self._due.pop(place, None)
+
     def _places(self, event: Event) -> list[LeasePlace]:
         if event.partition is None or event.offset is None:
             return []
@@ -165,7 +185,12 @@ class FoldedQueue:
 
     def view(self, time_ns: int, gates: FoldedGates, find: FindLetter) -> QueueView:
         """As it stands."""
-        delayed = min(self._delayed, self._waiting)
+        waits = tuple(
+            WaitView(*place, due_ns)
+            for place, due_ns in sorted(self._due.items(), key=itemgetter(0))
+            if due_ns is None or due_ns > time_ns
+        )
+        delayed = min(len(waits) + self._unlisted, self._waiting)
         depth = self._waiting if self.subscription else self._waiting + self._in_flight
         gate = gates.view(self._view.name, time_ns, depth, self._view.name)
         if gate is not None:
@@ -177,6 +202,7 @@ class FoldedQueue:
             in_flight=self._in_flight,
             dead=self._dead,
             leases=tuple(lease for _, lease in sorted(self._leases.items())),
+            waits=waits,
             dead_letters=tuple(self._whole(letter, find) for _, letter in sorted(self._letters.items())),
             gate=gate,
             **self._counts,

@@ -13,7 +13,7 @@ import pytest
 import resources
 from broker_core import snapshots
 from broker_core.clock import NS_PER_S
-from broker_core.events import Event
+from broker_core.events import Event, EventKind
 from broker_core.groups.offset_reset import Target
 from broker_core.lab import Simulation, load_scenario
 from broker_core.lab.actions import (
@@ -46,6 +46,7 @@ from broker_core.lab.actions import (
     UserAction,
 )
 from broker_core.session.fold import NOT_TOLD, Fold, fold
+from broker_core.session.publish_times import PublishTimes
 from broker_core.snapshots import Snapshot
 
 SCENARIOS = sorted(path.stem for path in resources.path("scenarios").glob("*.yaml"))
@@ -95,10 +96,9 @@ def told(snapshot: Snapshot) -> dict[str, Any]:
             member["partitions"] = sorted(member["partitions"])
         group["members"].sort(key=lambda member: member["member_id"])
         for offset in group["offsets"]:
-            del offset["position"], offset["lag_ns"]
+            del offset["position"]
     plain["groups"].sort(key=lambda group: group["name"])
     for queue in plain["queues"]:
-        queue["waiting"] = queue.pop("ready") + queue.pop("delayed")
         del queue["waiting_takers"]
         _gate(queue["gate"])
         for lease in queue["leases"]:
@@ -112,6 +112,15 @@ def told(snapshot: Snapshot) -> dict[str, Any]:
     counted = ("name", "role", "target", "processed", "failed", "rejected", "dropped", "outcome")
     plain["actors"] = [tuple(actor[name] for name in counted) for actor in plain["actors"]]
     return plain
+
+
+def times_of(events: list[Event]) -> Callable[[tuple[str, int], int, int], int | None]:
+    """When messages were published, of all events."""
+    times = PublishTimes()
+    for event in events:
+        if event.kind is EventKind.PUBLISHED:
+            times.published(event)
+    return lambda place, offset, _time_ns: times.of(place, offset)
 
 
 def differences(folded: Any, real: Any, where: str = "") -> list[str]:
@@ -135,16 +144,20 @@ def _gate(gate: dict[str, Any] | None) -> None:
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_keyframe_folded_through_its_events_is_the_next_keyframe(name: str) -> None:
     frames, events = keyframes_of(name)
+    times = times_of(events)
     for before, after in pairwise(frames):
-        folded = fold(before, events[before.events : after.events], time_ns=after.time_ns)
+        since = events[before.events : after.events]
+        folded = fold(before, since, time_ns=after.time_ns, published_before=times)
         assert differences(told(folded), told(after)) == [], f"{name} at {after.time_ns / NS_PER_S:g} s"
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_ten_seconds_in_one_fold_are_the_same(name: str) -> None:
     frames, events = keyframes_of(name)
+    times = times_of(events)
     for before, after in zip(frames[::10], frames[10::10], strict=False):
-        folded = fold(before, events[before.events : after.events], time_ns=after.time_ns)
+        since = events[before.events : after.events]
+        folded = fold(before, since, time_ns=after.time_ns, published_before=times)
         assert differences(told(folded), told(after)) == [], f"{name} at {after.time_ns / NS_PER_S:g} s"
 
 
@@ -215,6 +228,7 @@ def test_what_a_person_does_is_folded_too() -> None:
             events[before.events : after.events],
             time_ns=after.time_ns,
             find_letter=lambda queue, offset, known=letters: known.get((queue, offset)),  # type: ignore[misc]
+            published_before=times_of(events),
         )
         expected, found = told(after), told(folded)
         for plain in (expected, found):
@@ -230,7 +244,8 @@ def test_a_session_without_keyframes_is_folded_from_nothing() -> None:
         for topic in plain["topics"]:
             del topic["gate"]
         for queue in plain["queues"]:
-            for name in ("lease_ms", "max_attempts", "gate", "dead_letter_topic"):
+            queue["waiting"] = queue.pop("ready") + queue.pop("delayed")
+            for name in ("lease_ms", "max_attempts", "gate", "dead_letter_topic", "retry", "waits"):
                 del queue[name]
             for lease in queue["leases"]:
                 del lease["deadline_ns"], lease["max_attempts"]
