@@ -1,4 +1,4 @@
-"""Runs the questions on Spark and brings home what is drawn."""
+"""Makes the passes over a session and the tables of their results."""
 
 from __future__ import annotations
 
@@ -7,19 +7,26 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from spark_reports.frames import KEPT, read_frames
-from spark_reports.parts import EVERY, kept_of, made_for, tables_of, weights
+from spark_reports.bounds import bring, local
+from spark_reports.frames import PASSES, read_frames
+from spark_reports.parts import EVERY, figures_of, made_for, passes_of, tables_of, weights
+from spark_reports.passes import runs as runs_pass
 from spark_reports.scale import Scale
-from spark_reports.tables import TABLES, Table
+from spark_reports.tables import TABLES, latency, runs
+from spark_reports.tables.schema import arrow
 
 if TYPE_CHECKING:
+    import polars as pl
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from spark_reports.progress import Progress
     from spark_reports.session import SessionInfo
 
-PARALLEL = 3  # small jobs wait for planning more than for the processors
+EVERY_FIGURE = figures_of(EVERY)
+PARALLEL = 2  # while Spark plans one pass, it reads for another
+_FIRST = ("rollup", "control")  # others ask these for what there is
+_LAST = ("happened",)
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,7 @@ class Made:
     scale: Scale
     whole: bool = True  # False for a part of the session
     parts: frozenset[str] = EVERY
+    notes: tuple[str, ...] = ()  # sentences for the reader: what had to be put together
 
     def written(self) -> dict[str, pa.Table]:
         """The tables that were asked for."""
@@ -52,38 +60,51 @@ def make_tables(
 ) -> Made:
     """The tables of these parts of the report, from one time to another. What Spark raises, goes through."""
     frames = read_frames(spark, info, from_ns, to_ns)
-    context = spark.sparkContext
-    names, kept = made_for(parts), kept_of(parts)
-    wanted = [table for table in TABLES if table.name in names]
+    names, wanted = made_for(parts), passes_of(parts)
 
-    def keep(name: str, label: str, frame: DataFrame) -> None:
-        with progress.step(prefix + name, label):
-            context.setJobGroup(prefix + name, label)
-            frame.count()
+    def make(name: str) -> None:
+        with progress.step(prefix + name, PASSES[name]):
+            spark.sparkContext.setJobGroup(prefix + name, PASSES[name])
+            getattr(frames, name)
 
-    def collect(table: Table) -> tuple[str, pa.Table]:
-        with progress.step(prefix + table.name, table.label):
-            context.setJobGroup(prefix + table.name, table.label)
-            return table.name, table.build(frames).toArrow()
-
-    def collect_later(table: Table, first: pa.Table) -> pa.Table:
-        """What depends on `first` is looked for only where that found something."""
-        if any(not ok for ok in first.column("ok").to_pylist()):
-            return collect(table)[1]
-        with progress.step(prefix + table.name, table.label):
-            return spark.createDataFrame([], table.schema).toArrow()
-
-    for name, label in KEPT.items():
-        if name in kept:
-            keep(name, label, getattr(frames, name))
-    pool = ThreadPoolExecutor(PARALLEL, "tables")
+    between = [name for name in PASSES if name in wanted and name not in (*_FIRST, *_LAST)]
+    for name in _FIRST:
+        if name in wanted:
+            make(name)
+    pool = ThreadPoolExecutor(PARALLEL, "passes")
     try:
-        tables = dict(pool.map(collect, (table for table in wanted if not table.after)))
+        list(pool.map(make, between))
     finally:
         pool.shutdown(cancel_futures=True)
-    for table in wanted:
-        if table.after:
-            tables[table.name] = collect_later(table, tables[table.after])
-    frames.release()
+    for name in _LAST:
+        if name in wanted:
+            make(name)
+    with progress.step(prefix + "tables", "Making the tables"):
+        tables = {table.name: arrow(table.build(frames), table.schema) for table in TABLES if table.name in names}
     whole = from_ns is None and to_ns is None
-    return Made({table.name: tables[table.name] for table in wanted}, frames.scale, whole, parts)
+    return Made(tables, frames.scale, whole, parts, tuple(frames.notes))
+
+
+def make_runs(
+    messages: DataFrame,
+    control: DataFrame,
+    about: pl.DataFrame,
+    from_ns: int | None = None,
+    to_ns: int | None = None,
+    figures: frozenset[str] = EVERY_FIGURE,
+) -> pl.DataFrame:
+    """One row per session of `about` with these figures; what they do not need is not read.
+
+    All events have the number of their session, and are those from `from_ns` up to `to_ns`, or all of it.
+    """
+    ends = runs.ends(about, from_ns, to_ns)
+    parts = [bring(runs_pass.counted(messages)), bring(runs_pass.told(control))]
+    if not figures.isdisjoint(runs.LATENCY):
+        replays = latency.replays(bring(runs_pass.joins(control)), "session")
+        since = local(messages.sparkSession, replays) if replays.height else None
+        parts.append(runs.latencies(bring(runs_pass.latency_buckets(messages, since))))
+    if not figures.isdisjoint(runs.MOVES):
+        parts.append(bring(runs_pass.moves(control)))
+    if not figures.isdisjoint(runs.BLOCKED):
+        parts.append(bring(runs_pass.blocked(control, local(messages.sparkSession, ends.drop("length_ns")))))
+    return runs.runs(about, ends, parts, figures)

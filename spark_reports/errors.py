@@ -23,6 +23,10 @@ class Cancelled(ReportError):
         super().__init__("The report was cancelled.")
 
 
+class TooMany(ReportError):
+    """A pass would bring home more than fits."""
+
+
 def reason(error: Exception) -> str:
     """What lies at the bottom of an error from Spark, which wraps it in several others and calls itself by the name of
     a Python object. Ask while Java is still there: the text is with it.

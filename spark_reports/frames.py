@@ -1,46 +1,66 @@
-"""The DataFrames of one session that several tables share, each made once and only when it is asked for."""
+"""What the report knows of one session: the passes over its events, each made when it is first asked for, and what
+several tables share.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyspark.sql import functions as F
+import polars as pl
 
-from spark_reports.questions import (
+from spark_reports.bounds import Names, bring, capped, local
+from spark_reports.errors import TooMany
+from spark_reports.passes import audit as audit_pass
+from spark_reports.passes import control as control_pass
+from spark_reports.passes import dead_letters as dead_pass
+from spark_reports.passes import hands as hands_pass
+from spark_reports.passes import keys as keys_pass
+from spark_reports.passes import latency as latency_pass
+from spark_reports.passes import recording as recording_pass
+from spark_reports.passes import rollup as rollup_pass
+from spark_reports.passes import suspects as suspects_pass
+from spark_reports.passes import unserved as unserved_pass
+from spark_reports.scale import Scale, scale_of
+from spark_reports.session import SessionInfo, read_events
+from spark_reports.tables import (
     audit,
+    audit_list,
     backpressure,
     consumers,
-    cost,
     dead_letters,
+    details,
+    groups,
     hands,
     keys,
     lag,
     latency,
-    markers,
-    order,
     ownership,
     queues,
     rebalances,
-    rollup,
     throughput,
     totals,
     unserved,
 )
-from spark_reports.scale import Scale, scale_of
-from spark_reports.session import SessionInfo, read_events
+from spark_reports.tables.schema import rows
+from spark_reports.tuning import is_small
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: Kept in memory, with what a reader sees while each is made: one pass over the messages each.
-KEPT = {
+#: What reads the session, with what people see meanwhile; those that others ask first are first.
+PASSES = {
+    "control": "Reading what happened",
     "rollup": "Reading messages",
+    "broken": "Auditing deliveries",
     "latency_buckets": "Measuring latency",
     "slots": "Watching consumers",
-    "words": "Auditing deliveries",
-    "late": "Checking the order",
-    "dead": "Following dead letters",
+    "broken_numbers": "Looking for gaps",
+    "hot_keys": "Counting keys",
+    "dead_letters": "Following dead letters",
+    "published_in_pauses": "Counting what nobody read",
+    "happened": "Following what broke a rule",
 }
 
 
@@ -52,161 +72,210 @@ class Recorded(NamedTuple):
 
 
 class Frames:
-    """The DataFrames of one session, or of the part of it that `scale` is of.
+    """What is known of one session, or of the part of it that `scale` is of.
 
-    `messages` and `control` begin with the session whatever the part, for what is owned, waiting or behind at its
-    beginning
-    comes from before; they end with the part. `counted` and `happened` are the part alone. `summary` is what the
-    broker counted.
+    `messages` and `control_events` begin with the session whatever the part, for what is owned, waiting or behind at
+    its beginning comes from before; they end with the part. `counted` and `happening` are the part alone. `summary` is
+    what the broker counted, `noted` what the program noted of its cost. `notes` are sentences for the reader: what of
+    the session had to be put together to be brought home.
     """
 
     def __init__(
         self,
         messages: DataFrame,
-        control: DataFrame,
+        control_events: DataFrame,
         scale: Scale,
-        summary: DataFrame,
-        noted: DataFrame | None = None,
+        summary: Mapping[str, int] | None = None,
+        noted: Mapping[str, float] | None = None,
         recorded: Recorded | None = None,
     ) -> None:
         self.messages = messages
-        self.control = control
-        self.scale = scale
-        self.summary = summary
-        self.noted = noted
-        self.recorded = recorded or Recorded(0, scale.duration_ns)
-        self.happened = control.where(F.col("time_ns") >= scale.from_ns) if scale.from_ns else control
-        self._in_memory: list[DataFrame] = []
+        self.control_events = control_events
+        self.scale: Scale = scale
+        self.summary: pl.DataFrame = rows(totals.SUMMARY_SCHEMA, list((summary or {}).items()))
+        self.noted: Mapping[str, float] = noted or {}
+        self.recorded: Recorded = recorded or Recorded(0, scale.duration_ns)
+        self.notes: list[str] = []
+
+    # The passes, in the order of PASSES.
 
     @cached_property
-    def rollup(self) -> DataFrame:
-        """The counts that most questions share; see `questions.rollup`."""
-        return self._kept(rollup.rollup(self.messages, self.scale))
+    def control(self) -> pl.DataFrame:
+        """What happened beside the messages, in order."""
+        most = control_pass.MOST
+        found = bring(control_pass.control(self.control_events, most)).sort("seq")
+        if found.height > most:
+            self.notes.append(f"Only the first {most:,} of the events beside the messages are told.")
+        return found.head(most)
 
     @cached_property
-    def counted(self) -> DataFrame:
+    def rollup(self) -> pl.DataFrame:
+        """The counts that most tables share; puts names together where there are too many to tell apart."""
+        try:
+            return bring(rollup_pass.rollup(self.messages, self.scale))
+        except TooMany:
+            names = Names.of(self.messages)
+            self.messages, self.control_events = (capped(one, names) for one in (self.messages, self.control_events))
+            self.notes += names.notes
+            self.__dict__.pop("control", None)
+            return bring(rollup_pass.rollup(self.messages, self.scale))
+
+    @cached_property
+    def broken(self) -> pl.DataFrame:
+        """The words of offsets in which a check of the audit is broken."""
+        reach = audit.reach(self.rollup)
+        return bring(audit_pass.broken(self.messages, self._local(reach) if reach.height else None))
+
+    @cached_property
+    def latency_buckets(self) -> pl.DataFrame:
+        """The counts by duration."""
+        replays = latency.replays(self.control)
+        found = self._local(replays) if replays.height else None
+        return bring(latency_pass.latency_buckets(self.messages, found, self.scale))
+
+    @cached_property
+    def slots(self) -> pl.DataFrame:
+        """What came into and went out of hands."""
+        return bring(hands_pass.slots(self.messages, self.scale, self._slot_ns))
+
+    @cached_property
+    def broken_numbers(self) -> pl.DataFrame:
+        """Where the numbers of the events are not whole."""
+        return bring(recording_pass.broken_numbers(self.messages, self.control_events))
+
+    @cached_property
+    def hot_keys(self) -> pl.DataFrame:
+        """The keys that most messages have."""
+        return bring(keys_pass.hot_keys(self.messages, self.scale))
+
+    @cached_property
+    def dead_letters(self) -> pl.DataFrame:
+        """What died, counted by cause and key, and the first ones; without asking where nothing died."""
+        kinds = set(self.rollup["kind"].unique())
+        if "dead_lettered" not in kinds:
+            return rows(dead_letters.COUNTED_SCHEMA, [])
+        return bring(dead_pass.dead_letters(dead_pass.dead(self.messages, self.scale, "redriven" in kinds)))
+
+    @cached_property
+    def published_in_pauses(self) -> pl.DataFrame:
+        """The messages that came while nobody read their partition, by pause; without asking where there is none."""
+        pauses = self.pauses.select("pause", "topic", "partition", "from_ns", "to_ns")
+        if not pauses.height:
+            return rows(unserved.PUBLISHED_SCHEMA, [])
+        return bring(unserved_pass.published_in(self.messages, self._local(pauses), unserved.windows(pauses)))
+
+    @cached_property
+    def happened(self) -> pl.DataFrame:
+        """All that happened to what broke a rule; without asking where nothing did."""
+        suspects = audit.suspects(self.audited).filter(~audit.is_run()).select("check", *audit.PLACE, "word").unique()
+        if not suspects.height:
+            return rows(audit_list.HAPPENED_SCHEMA, [])
+        return bring(suspects_pass.happened(self.messages, self._local(suspects)))
+
+    def _local(self, frame: pl.DataFrame) -> DataFrame:
+        return local(self.messages.sparkSession, frame)
+
+    @cached_property
+    def _slot_ns(self) -> int:
+        places = self.rollup.filter(pl.col("kind") == "delivered").select(hands_pass.PLACE).unique()
+        return self.scale.slot_ns(places.height)
+
+    # What several tables share.
+
+    @cached_property
+    def counted(self) -> pl.DataFrame:
         """The rollup of the part alone."""
-        return self.rollup.where(F.col("start_ns") >= self.scale.from_ns)
+        return self.rollup.filter(pl.col("start_ns") >= self.scale.from_ns)
 
     @cached_property
-    def latency_buckets(self) -> DataFrame:
-        """The counts by duration; see `questions.latency`."""
-        return self._kept(latency.latency_buckets(self.messages, self.control, self.scale))
+    def detailed(self) -> pl.DataFrame:
+        """What happened beside the messages, with what its details say."""
+        return details.detailed(self.control)
 
     @cached_property
-    def slots(self) -> DataFrame:
-        """What came into and went out of hands; see `questions.hands`."""
-        return self._kept(hands.slots(self.messages, self.scale))
+    def happening(self) -> pl.DataFrame:
+        """What happened beside the messages in the part alone."""
+        return self.control.filter(pl.col("time_ns") >= self.scale.from_ns)
 
     @cached_property
-    def words(self) -> DataFrame:
-        """What happened to each offset; see `questions.audit`."""
-        return self._kept(audit.words(self.messages))
+    def totals(self) -> pl.DataFrame:
+        """How many messages met which fate."""
+        return totals.totals(self.counted, self.happening)
 
     @cached_property
-    def late(self) -> DataFrame:
-        """First deliveries behind later ones; see `questions.order`."""
-        return self._kept(order.late(self.messages))
+    def audited(self) -> pl.DataFrame:
+        """What is broken, with whether there is a reason."""
+        return audit.explained(self.broken, self.control)
 
     @cached_property
-    def dead(self) -> DataFrame:
-        """Every dead letter and its fate; see `questions.dead_letters`."""
-        return self._kept(dead_letters.dead(self.messages, self.scale))
-
-    def _kept(self, frame: DataFrame) -> DataFrame:
-        """`frame`, kept in memory from its first use on until `release`."""
-        self._in_memory.append(frame.persist())
-        return frame
-
-    def release(self) -> None:
-        """Keep nothing in memory any more."""
-        for frame in self._in_memory:
-            frame.unpersist()
-
-    @cached_property
-    def spans(self) -> DataFrame:
+    def spans(self) -> pl.DataFrame:
         """What each client had in its hands, in spans."""
-        return self._kept(hands.spans(self.slots, self.control, self.scale))
+        return hands.spans(self.slots, self.detailed, self.scale, self._slot_ns)
 
     @cached_property
-    def ownership(self) -> DataFrame:
+    def ownership(self) -> pl.DataFrame:
         """Who owned which partition."""
-        return self._kept(ownership.ownership(self.control, self.scale))
+        return ownership.ownership(self.detailed, self.scale)
 
     @cached_property
-    def rebalances(self) -> DataFrame:
+    def rebalances(self) -> pl.DataFrame:
         """Every rebalance."""
-        return self._kept(rebalances.rebalances(self.control, self.scale))
+        return rebalances.rebalances(self.detailed, self.scale)
 
     @cached_property
-    def unserved(self) -> DataFrame:
+    def pauses(self) -> pl.DataFrame:
         """Partitions that a rebalance took from their owners."""
-        pauses = self._kept(unserved.pauses(self.control, self.rebalances, self.ownership, self.scale))
-        return self._kept(unserved.unserved(pauses, self.messages, unserved.windows(pauses)))
+        return unserved.pauses(self.detailed, self.rebalances, self.ownership, self.scale)
 
     @cached_property
-    def consumers(self) -> DataFrame:
+    def consumers(self) -> pl.DataFrame:
         """Every consumer."""
-        return self._kept(consumers.consumers(self.rollup, self.control, self.ownership, self.spans, self.scale))
+        return consumers.consumers(self.rollup, self.detailed, self.ownership, self.spans, self.scale)
 
     @cached_property
-    def partitions(self) -> DataFrame:
+    def partitions(self) -> pl.DataFrame:
         """The load of each partition."""
         return keys.partitions(self.counted)
 
     @cached_property
-    def blocks(self) -> DataFrame:
+    def blocks(self) -> pl.DataFrame:
         """Every time that a producer was blocked."""
-        return self._kept(backpressure.backpressure(self.control, self.scale))
+        return backpressure.backpressure(self.control, self.scale)
 
     @cached_property
-    def throughput(self) -> DataFrame:
+    def throughput(self) -> pl.DataFrame:
         """Throughput of every series over time."""
         return throughput.throughput(self.counted, self.scale)
 
     @cached_property
-    def lag(self) -> DataFrame:
+    def lag(self) -> pl.DataFrame:
         """Lag of every partition over time."""
-        return self._kept(lag.lag(self.rollup, self.control, self.scale))
+        return lag.lag(self.rollup, self.detailed, self.scale)
 
     @cached_property
-    def queues(self) -> DataFrame:
+    def queues(self) -> pl.DataFrame:
         """What waits in every queue over time."""
-        return self._kept(queues.queues(self.rollup, self.control, self.scale))
+        return queues.queues(self.rollup, self.control, self.scale)
 
     @cached_property
-    def markers(self) -> DataFrame:
-        """Faults, actions, comings and goings."""
-        return self._kept(markers.markers(self.happened))
-
-    @cached_property
-    def cost(self) -> DataFrame:
-        """What the whole session cost, whatever the part."""
-        noted = self.messages.sparkSession.createDataFrame([], cost.NOTED_SCHEMA) if self.noted is None else self.noted
-        return cost.cost(noted, *self.recorded)
-
-    @cached_property
-    def latency_by_group(self) -> DataFrame:
-        """Percentiles of each group or queue over all its topics."""
-        return latency.latency(self.latency_buckets, "group")
+    def behind(self) -> pl.DataFrame:
+        """How far behind each group and queue was over time."""
+        return groups.behind(self.lag, self.queues)
 
 
 def read_frames(spark: SparkSession, info: SessionInfo, from_ns: int | None = None, to_ns: int | None = None) -> Frames:
     """The frames of the session `info`, or of its part; a part has no totals of the broker to be compared with."""
     messages, control = read_events(spark, info, "messages"), read_events(spark, info, "control")
+    if is_small(info.metadata.get("events")):
+        # One task for each pass: nothing is shuffled, and no stage waits for another.
+        messages, control = messages.coalesce(1), control.coalesce(1)
     duration_ns = _duration_ns(info, messages, control)
     scale = scale_of(duration_ns, from_ns, to_ns)
     if to_ns is not None:
-        messages, control = messages.where(F.col("time_ns") < to_ns), control.where(F.col("time_ns") < to_ns)
-    summary = _summary(info) if from_ns is None and to_ns is None else []
-    return Frames(
-        messages,
-        control,
-        scale,
-        spark.createDataFrame(summary, totals.SUMMARY_SCHEMA),
-        spark.createDataFrame(_noted(info), cost.NOTED_SCHEMA),
-        Recorded(dict(_summary(info)).get("events", 0), duration_ns),
-    )
+        messages, control = (frame.where(f"time_ns < {to_ns}") for frame in (messages, control))
+    summary = _summary(info) if from_ns is None and to_ns is None else {}
+    recorded = Recorded(_summary(info).get("events", 0), duration_ns)
+    return Frames(messages, control, scale, summary, _noted(info), recorded)
 
 
 def _duration_ns(info: SessionInfo, messages: DataFrame, control: DataFrame) -> int:
@@ -217,17 +286,17 @@ def _duration_ns(info: SessionInfo, messages: DataFrame, control: DataFrame) -> 
     return max(1, (last[0] if last is not None else 0) or 0)
 
 
-def _noted(info: SessionInfo) -> list[tuple[str, float]]:
+def _noted(info: SessionInfo) -> dict[str, float]:
     """What the program noted of its own cost, if it did."""
     extra = info.metadata.get("extra")
     noted = extra.get("cost") if isinstance(extra, dict) else None
     found = noted.items() if isinstance(noted, dict) else ()
-    return [(str(name), float(value)) for name, value in found if isinstance(value, int | float)]
+    return {str(name): float(value) for name, value in found if isinstance(value, int | float)}
 
 
-def _summary(info: SessionInfo) -> list[tuple[str, int]]:
+def _summary(info: SessionInfo) -> dict[str, int]:
     """What the broker counted itself, with the number of events that the recorder took."""
     counted = info.metadata.get("totals")
     found = {**counted} if isinstance(counted, dict) else {}
     found["events"] = info.metadata.get("events")
-    return [(name, value) for name, value in found.items() if isinstance(value, int)]
+    return {name: value for name, value in found.items() if isinstance(value, int)}

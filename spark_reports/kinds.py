@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from spark_reports.collect import Made, make_tables, steps
+from spark_reports.collect import Made, make_runs, make_tables, steps
 from spark_reports.delivery import PDF, PICTURES
 from spark_reports.exports import write_table
 from spark_reports.outcome import Outcome
 from spark_reports.parts import figures_of
 from spark_reports.progress import Progress
-from spark_reports.questions import comparison, runs
 from spark_reports.request import COMPARE, HISTORY, Request
 from spark_reports.sessions import Found, about, names, read_all
+from spark_reports.tables import comparison, runs
+from spark_reports.tables.schema import arrow
 
 if TYPE_CHECKING:
+    import polars as pl
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
     from spark_reports.paper.paper import Paper
 
@@ -76,6 +78,7 @@ def _session(spark: SparkSession, request: Request, found: Found, progress: Prog
     progress.plan(steps(request.parts))
     made = make_tables(spark, info, progress, request.from_ns, request.to_ns, parts=request.parts)
     progress.close()
+    info = replace(info, problems=(*info.problems, *made.notes))
     rows = {name: table.to_pylist() for name, table in made.tables.items()}
     settings = Settings(info.scenario)
     findings = find(rows, made.scale, whole=made.whole, parts=made.parts, settings=settings)
@@ -88,22 +91,13 @@ def _session(spark: SparkSession, request: Request, found: Found, progress: Prog
     )
 
 
-def _figures(spark: SparkSession, request: Request, found: Found, progress: Progress) -> DataFrame:
-    """The figures of all sessions that the parts have, kept in memory."""
+def _figures(spark: SparkSession, request: Request, found: Found, progress: Progress) -> pl.DataFrame:
+    """The figures of all sessions that the parts have; what they lack is not read."""
     part = (request.from_ns, request.to_ns)
     messages, control = (read_all(spark, found.infos, kind, *part) for kind in ("messages", "control"))
-    whole = about(spark, found.infos)
-    figures = runs.runs(messages, control, whole, *part, figures=figures_of(request.parts)).persist()
     with progress.step("runs", "Reading all sessions"):
         spark.sparkContext.setJobGroup("runs", "Reading all sessions")
-        figures.count()
-    return figures
-
-
-def _collect(spark: SparkSession, progress: Progress, name: str, label: str, frame: DataFrame) -> pa.Table:
-    with progress.step(name, label):
-        spark.sparkContext.setJobGroup(name, label)
-        return frame.toArrow()
+        return make_runs(messages, control, about(found.infos), *part, figures=figures_of(request.parts))
 
 
 def _comparison(spark: SparkSession, request: Request, found: Found, progress: Progress) -> Report:
@@ -115,11 +109,11 @@ def _comparison(spark: SparkSession, request: Request, found: Found, progress: P
     each = (steps(request.parts, f"{number} ") for number in range(len(labels)))
     progress.plan({"runs": 8.0, "comparison": 1.0} | {name: weight for some in each for name, weight in some.items()})
     figures = _figures(spark, request, found, progress)
-    compared = comparison.comparison(runs.measures(figures))
-    tables = {
-        "runs": _collect(spark, progress, "comparison", "Comparing", figures),
-        "comparison": compared.toArrow(),
-    }
+    with progress.step("comparison", "Comparing"):
+        tables = {
+            "runs": arrow(figures, runs.schema(figures_of(request.parts))),
+            "comparison": arrow(comparison.comparison(runs.measures(figures)), comparison.SCHEMA),
+        }
     made = [
         make_tables(spark, info, progress, request.from_ns, request.to_ns, f"{number} ", request.parts)
         for number, info in enumerate(found.infos)
@@ -155,12 +149,13 @@ def _history(spark: SparkSession, request: Request, found: Found, progress: Prog
     from spark_reports.findings.history import history_findings
     from spark_reports.page.history_page import render_history
 
-    progress.plan({"runs": 12.0, "history": 1.0, "trends": 2.0})
+    progress.plan({"runs": 12.0, "trends": 1.0})
     figures = _figures(spark, request, found, progress)
-    tables = {
-        "runs": _collect(spark, progress, "history", "Collecting runs", figures),
-        "trends": _collect(spark, progress, "trends", "Fitting trends", comparison.trends(runs.measures(figures))),
-    }
+    with progress.step("trends", "Fitting trends"):
+        tables = {
+            "runs": arrow(figures, runs.schema(figures_of(request.parts))),
+            "trends": arrow(comparison.trends(runs.measures(figures)), comparison.TRENDS_SCHEMA),
+        }
     progress.close()
     rows = {name: table.to_pylist() for name, table in tables.items()}
     findings = history_findings(rows["runs"], rows["trends"])

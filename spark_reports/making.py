@@ -40,7 +40,6 @@ class Making:
         if any(remote) and not all(remote):
             raise ReportError("Some sessions are on this machine and some are not: report on them one by one.")
         self._remote = any(remote)
-        self._ours = False  # whether the JVM is
         self._found: Found | None = None
         if not self._remote and request.mode == HISTORY:
             self._found = find_sessions(request.sessions)
@@ -63,13 +62,12 @@ class Making:
         self._cancellation.kills(jvm.kill)
         try:
             with self._log.open("a", encoding="utf-8") as noise, contextlib.redirect_stderr(noise):
-                self._ours = True
                 self._progress.plan({"start": 8.0, AHEAD: self._ahead()})
                 with self._progress.step("start", "Starting Spark"):
                     from spark_reports.spark import spark_session
 
                     jvm.connect()
-                    spark = spark_session(master, self._work, setup.settings)
+                    spark = spark_session(master, self._work)
                 outcome = self.fill_on(spark, folder, deliver)
                 spark.stop()
                 return outcome
@@ -92,8 +90,7 @@ class Making:
 
         self._progress.plan({"page": 1.0, AHEAD: self._ahead()})
         found = self._found or self._look(spark)
-        if self._found is None or not self._ours:
-            _tune(spark, found)
+        _tune(spark, found)
         self._progress.watch(spark.sparkContext)
         report = make_kind(spark, self._request, found, self._progress)
         report.write(folder / REPORT, folder / TABLES, self._request.formats)

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 
 class Part(NamedTuple):
-    """`title` is read by people. `tables` are made and written, `kept` is what they read of what stays in memory.
+    """`title` is read by people. `tables` are made and written, `passes` over the session are what they are made of.
 
     `figures` are those of a session that comparisons and histories have of it; `asks` are tables that its findings
     cannot be told without: they are made and not written.
@@ -15,7 +15,7 @@ class Part(NamedTuple):
 
     title: str
     tables: tuple[str, ...]
-    kept: tuple[str, ...] = ()
+    passes: tuple[str, ...] = ()
     figures: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
 
@@ -25,55 +25,59 @@ PARTS: Final = {
     "throughput": Part(
         "Throughput",
         ("totals", "throughput", "throughput_series"),
-        ("rollup",),
+        ("control", "rollup"),
         ("published", "delivered", "acknowledged", "published_per_s", "delivered_per_s", "bytes_per_s"),
     ),
     "latency": Part(
         "Latency",
         ("latency", "latency_by_group", "latency_over_time", "latency_curve", "latency_heat"),
-        ("latency_buckets",),
+        ("control", "latency_buckets"),
         ("p50_ns", "p99_ns", "p999_ns", "max_ns", "acknowledged_p99_ns"),
     ),
-    "lag": Part("Lag", ("lag", "lag_series"), ("rollup",)),
+    "lag": Part("Lag", ("lag", "lag_series"), ("control", "rollup")),
     "rebalances": Part(
         "Rebalances",
         ("rebalances", "unserved", "ownership"),
+        ("control", "published_in_pauses"),
         figures=("rebalances", "rebalancing_ns", "moved"),
     ),
     "consumers": Part(
         "Consumers",
         ("groups", "consumers", "consumers_over_time"),
-        ("rollup", "latency_buckets", "slots"),
+        ("control", "rollup", "latency_buckets", "slots", "broken_numbers"),
         asks=("recording",),
     ),
-    "queues": Part("Queues", ("queues", "leases", "redeliveries"), ("rollup", "slots"), ("redelivered",)),
+    "queues": Part("Queues", ("queues", "leases", "redeliveries"), ("control", "rollup", "slots"), ("redelivered",)),
     "dead-letters": Part(
-        "Dead letters", ("dead_letters", "dead_letter_keys", "dead_letter_list"), ("dead",), ("dead_lettered",)
+        "Dead letters",
+        ("dead_letters", "dead_letter_keys", "dead_letter_list"),
+        ("rollup", "dead_letters"),
+        ("dead_lettered",),
     ),
     "backpressure": Part(
         "Backpressure",
         ("backpressure", "backpressure_series", "backpressure_over_time", "blockers"),
-        ("rollup",),
+        ("control", "rollup"),
         ("turned_away", "blocked_ns"),
     ),
     "schemas": Part("Schemas", ("refusals",), ("rollup",)),
-    "keys": Part("Keys", ("partitions", "hot_keys"), ("rollup",)),
+    "keys": Part("Keys", ("partitions", "hot_keys"), ("rollup", "hot_keys")),
     "events": Part(
         "Events",
         ("markers", "effects"),
-        ("rollup", "latency_buckets"),
+        ("control", "rollup", "latency_buckets"),
         ("faults", "user_actions"),
         # Who is delivered less because less came in is no effect of anything.
         asks=("throughput", "redeliveries"),
     ),
-    "audit": Part("Audit", ("audit", "audit_list"), ("words", "late")),
-    "recording": Part("Recording", ("recording",)),
-    "totals": Part("Totals", ("totals", "reconciliation", "cost"), ("rollup",)),
+    "audit": Part("Audit", ("audit", "audit_list"), ("control", "rollup", "broken", "happened")),
+    "recording": Part("Recording", ("recording",), ("broken_numbers",)),
+    "totals": Part("Totals", ("totals", "reconciliation", "cost"), ("control", "rollup")),
 }
 EVERY: Final = frozenset(PARTS)
 #: The others have no figure that could have a trend.
 IN_HISTORY: Final = frozenset(name for name, part in PARTS.items() if part.figures)
-_KEPT_WEIGHTS = {"rollup": 8.0, "latency_buckets": 4.0, "slots": 4.0, "words": 8.0, "late": 4.0, "dead": 2.0}
+_WEIGHTS = {"rollup": 4.0, "broken": 6.0, "latency_buckets": 2.0, "slots": 2.0, "broken_numbers": 2.0}  # others 1
 
 
 def in_order(names: Collection[str]) -> list[str]:
@@ -96,9 +100,9 @@ def made_for(names: Collection[str]) -> frozenset[str]:
     return tables_of(names) | {table for name in names for table in PARTS[name].asks}
 
 
-def kept_of(names: Collection[str]) -> frozenset[str]:
-    """What these parts read of `frames.KEPT`."""
-    return frozenset(kept for name in names for kept in PARTS[name].kept)
+def passes_of(names: Collection[str]) -> frozenset[str]:
+    """The passes that these parts are made of."""
+    return frozenset(each for name in names for each in PARTS[name].passes)
 
 
 def figures_of(names: Collection[str]) -> frozenset[str]:
@@ -107,6 +111,5 @@ def figures_of(names: Collection[str]) -> frozenset[str]:
 
 
 def weights(names: Collection[str]) -> dict[str, float]:
-    """What each step of making them weighs: a pass over the messages more than a table."""
-    kept = {name: _KEPT_WEIGHTS[name] for name in kept_of(names)}
-    return kept | dict.fromkeys(made_for(names), 1.0)
+    """What each step of making them weighs."""
+    return {name: _WEIGHTS.get(name, 1.0) for name in passes_of(names)} | {"tables": 1.0}

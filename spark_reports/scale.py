@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from spark_reports.session import bucket_width_ns
 
 if TYPE_CHECKING:
+    import polars as pl
     from pyspark.sql import Column
 
 SLOTS_PER_BUCKET = 50  # what clients have in their hands is looked at this much finer
+MOST_SLOTS = 1_000_000  # of all clients and partitions together
 
 
 class Scale(NamedTuple):
@@ -37,10 +39,10 @@ class Scale(NamedTuple):
         """How many there are."""
         return max(1, -(-self.duration_ns // self.width_ns))
 
-    @property
-    def slot_ns(self) -> int:
-        """The width of a slot."""
-        return max(self.width_ns // SLOTS_PER_BUCKET, 1)
+    def slot_ns(self, places: int = 0) -> int:
+        """The width of a slot: a fiftieth of a bucket, or more where `places` would have too many of them."""
+        slots = min(SLOTS_PER_BUCKET, max(MOST_SLOTS // max(places * self.buckets, 1), 1))
+        return max(self.width_ns // slots, 1)
 
     def bucket(self, start_ns: int) -> int:
         """The number of the bucket; what happened at the very end belongs to the last one."""
@@ -57,6 +59,15 @@ class Scale(NamedTuple):
         last = (-(-self.duration_ns // width) - 1) * width
         begins = after - F.pmod(after, F.lit(width))  # whole numbers: a quotient is rounded, and moves an edge
         return (F.least(F.greatest(begins, F.lit(-width)), F.lit(last)) + self.from_ns).cast("bigint")
+
+    def start_of(self, time: str, width_ns: int | None = None) -> pl.Expr:
+        """The same for what came home."""
+        import polars as pl
+
+        width = width_ns or self.width_ns
+        after = pl.col(time) - self.from_ns
+        last = (-(-self.duration_ns // width) - 1) * width
+        return (after - after % width).clip(-width, last) + self.from_ns
 
 
 def scale_of(duration_ns: int, from_ns: int | None = None, to_ns: int | None = None) -> Scale:

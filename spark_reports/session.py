@@ -146,8 +146,16 @@ def read_events(spark: SparkSession, info: SessionInfo, folder: str) -> DataFram
     """The table of `folder` (messages or control), without the parts that are known to be damaged."""
     files = info.parts.get(folder, [])
     if not files:
-        return spark.createDataFrame([], EVENTS_SCHEMA)
+        return no_events(spark)
     return read_files(spark, files)
+
+
+def no_events(spark: SparkSession, **more: str) -> DataFrame:
+    """A table of events without any; `more` columns are as in SQL."""
+    from pyspark.sql import functions as F
+
+    columns = {**more, **{column.name: _SQL_TYPES[str(column.type)] for column in schema.EVENT_SCHEMA}}
+    return spark.range(0).select(*(F.lit(None).cast(kind).alias(name) for name, kind in columns.items()))
 
 
 def read_files(spark: SparkSession, files: Sequence[str]) -> DataFrame:

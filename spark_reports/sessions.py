@@ -11,24 +11,23 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from broker_core.session import schema
+from spark_reports.bounds import local
 from spark_reports.errors import ReportError
 from spark_reports.session import (
-    EVENTS_SCHEMA,
     SessionInfo,
     inspect,
     is_remote,
+    no_events,
     parse_metadata,
     read_files,
     remote_info,
 )
+from spark_reports.tables.runs import ABOUT_SCHEMA
+from spark_reports.tables.schema import rows
 
 if TYPE_CHECKING:
+    import polars as pl
     from pyspark.sql import DataFrame, SparkSession
-
-ABOUT_SCHEMA = (
-    "session INT, name STRING, scenario STRING, seed BIGINT, started_at STRING, ended STRING, duration_ns BIGINT, "
-    "recorded_events BIGINT"
-)
 
 
 @dataclass(frozen=True)
@@ -117,19 +116,17 @@ def _in_order(infos: list[SessionInfo], problems: list[str], locations: Sequence
     return Found(tuple(sorted(infos, key=lambda info: str(info.metadata.get("started_at", "")))), tuple(problems))
 
 
-def about(spark: SparkSession, infos: Sequence[SessionInfo]) -> DataFrame:
+def about(infos: Sequence[SessionInfo]) -> pl.DataFrame:
     """One row a session: its number, from 0, its name and what `session.json` says of it."""
-    rows = []
+    found: list[tuple[object, ...]] = []
     for number, (info, name) in enumerate(zip(infos, names(infos), strict=True)):
         said = info.metadata
-        rows.append(
-            (
-                number, name, str(said.get("scenario") or ""), _whole(said.get("seed")),
-                str(said.get("started_at") or ""), str(said.get("ended") or ""), _whole(said.get("duration_ns")),
-                _whole(said.get("events")),
-            )
-        )  # fmt: skip
-    return spark.createDataFrame(rows, ABOUT_SCHEMA)
+        words = (str(said.get(key) or "") for key in ("scenario", "started_at", "ended"))
+        scenario, started_at, ended = words
+        numbers = (_whole(said.get(key)) for key in ("seed", "duration_ns", "events"))
+        seed, duration_ns, events = numbers
+        found.append((number, name, scenario, seed, started_at, ended, duration_ns, events))
+    return rows(ABOUT_SCHEMA, found)
 
 
 def _whole(value: object) -> int | None:
@@ -146,15 +143,16 @@ def read_all(
     """The events of `folder` of all sessions, with the number of each in `session`, in one scan of all their files."""
     from pyspark.sql import functions as F
 
-    places, files = [], []
+    places: list[tuple[object, ...]] = []
+    files: list[str] = []
     for number, info in enumerate(infos):
         mine = info.parts.get(folder, [])
         files += mine
         # A part is a file, or on a remote path the folder of all of them.
         places += [(_one_slash(part), number) for part in mine]
     if not files:
-        return spark.createDataFrame([], f"session INT, {EVENTS_SCHEMA}")
-    numbers = spark.createDataFrame(places, "part STRING, session INT")
+        return no_events(spark, session="INT")
+    numbers = local(spark, rows("part STRING, session INT", places))
     # The path is a URI, with its spaces as %20; a + in it is a +.
     path = F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B")))
     path = F.regexp_replace(path, "^file:/+", "file:/")

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def spark_session(master: str, work: Path, settings: Mapping[str, str]) -> SparkSession:
-    """A session on `master` whose local files are in `work`; `settings` come on top."""
+def spark_session(master: str, work: Path, settings: Mapping[str, str] | None = None) -> SparkSession:
+    """A session on `master` whose local files are in `work`; `settings` come on top, and stay for all its reports."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -27,6 +27,6 @@ def spark_session(master: str, work: Path, settings: Mapping[str, str]) -> Spark
     if master.startswith("local"):
         fixed |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     builder = SparkSession.builder.appName("brokerscope report").master(master)
-    for name, value in {**fixed, **settings}.items():
+    for name, value in {**fixed, **(settings or {})}.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()

@@ -3,8 +3,6 @@
 Measured on 2 cores with a session of 31,000 events, whole report, CPU seconds of the JVM: 40 as Spark comes, 22 with
 the quick compiler and the serial collector, 20 without adaptive execution as well. With the thorough compiler a report
 of a million events took 28 s where the quick one took 24, one of three million 30 and 27, one of ten million 34 and 40.
-(2026-11-21; an AppCDS archive saved another 5 s, cost 13 s once and 187 MB of the user's cache, and was left out: a
-warm process for the next report saves more.)
 """
 
 from __future__ import annotations
@@ -17,27 +15,40 @@ LARGE_EVENTS = 20_000_000
 
 
 class Tuning(NamedTuple):
-    """Options of the JVM and settings of Spark SQL."""
+    """Options of the JVM, and settings of Spark SQL: every one is in all of them, so that each undoes the others."""
 
     jvm_options: tuple[str, ...]
     settings: dict[str, str]
 
 
+def _settings(*, adaptive: bool, partitions: int, compiled: bool) -> dict[str, str]:
+    return {
+        "spark.sql.adaptive.enabled": str(adaptive).lower(),
+        "spark.sql.shuffle.partitions": str(partitions),
+        "spark.sql.codegen.wholeStage": str(compiled).lower(),
+        "spark.sql.codegen.factoryMode": "FALLBACK" if compiled else "NO_CODEGEN",
+    }
+
+
 _SERIAL = "-XX:+UseSerialGC"
 _QUICK = ("-XX:TieredStopAtLevel=1", _SERIAL)
-_FEW = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "2"}
 
 #: For a few rows, compiling a query costs more than running it as it is.
-SMALL = Tuning(_QUICK, _FEW | {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"})
-MEDIUM = Tuning(_QUICK, _FEW)
-MANY = Tuning((_SERIAL,), _FEW)
-LARGE = Tuning((), {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "16"})
+SMALL = Tuning(_QUICK, _settings(adaptive=False, partitions=1, compiled=False))
+MEDIUM = Tuning(_QUICK, _settings(adaptive=False, partitions=2, compiled=True))
+MANY = Tuning((_SERIAL,), _settings(adaptive=False, partitions=2, compiled=True))
+LARGE = Tuning((), _settings(adaptive=True, partitions=16, compiled=True))
+
+
+def is_small(events: object) -> bool:
+    """Whether one task reads so many events soonest."""
+    return isinstance(events, int) and events < SMALL_EVENTS
 
 
 def tuning(events: object) -> Tuning:
     """The one for a session with so many events; anything but a count means that nobody knows."""
     if not isinstance(events, int) or events >= LARGE_EVENTS:
         return LARGE
-    if events < SMALL_EVENTS:
+    if is_small(events):
         return SMALL
     return MEDIUM if events < MANY_EVENTS else MANY

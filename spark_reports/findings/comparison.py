@@ -8,7 +8,7 @@ from spark_reports.collect import Made
 from spark_reports.findings.finding import BAD, GOOD, INFO, ORDER, WARN, Finding, Row, Rows
 from spark_reports.page import text
 from spark_reports.page.measures import MEASURES, change, shown
-from spark_reports.questions.comparison import AS_LONG
+from spark_reports.tables.comparison import AS_LONG
 
 #: What is worth a sentence of its own, most telling first.
 _TOLD = (

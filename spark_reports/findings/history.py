@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from spark_reports.findings.finding import GOOD, INFO, ORDER, WARN, Finding, Rows
 from spark_reports.page import text
 from spark_reports.page.measures import MEASURES, change, shown
-from spark_reports.questions.comparison import AS_LONG
+from spark_reports.tables.comparison import AS_LONG
 
 CLEAR = 0.6  # of the variation explained by a straight line: it is a trend and no accident
 WORTH_TELLING = 0.1

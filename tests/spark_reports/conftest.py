@@ -12,13 +12,15 @@ from pyspark.sql import SparkSession
 from broker_core.events import EventStream
 from broker_core.session.checksums import stamp_part
 from broker_core.session.recorder import Recorder
+from spark_reports.bounds import local
 from spark_reports.frames import Frames, read_frames
 from spark_reports.java import find_java
 from spark_reports.jvm import Jvm
-from spark_reports.session import EVENTS_SCHEMA, inspect
+from spark_reports.session import inspect
 from spark_reports.spark import spark_session
 from spark_reports.tuning import SMALL
 from tests.broker_core.session.fake_stream import FakeBroker
+from tests.spark_reports.tables.rows import events as written
 
 
 @pytest.fixture(scope="session")
@@ -27,9 +29,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     work = tmp_path_factory.mktemp("spark")
     jvm = Jvm(find_java(), work, work / "spark.log", "local[2]", SMALL.jvm_options)
     jvm.connect()
-    # For a handful of rows, compiling costs more than running.
-    uncompiled = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-    session = spark_session("local[2]", work, {**SMALL.settings, "spark.sql.shuffle.partitions": "1", **uncompiled})
+    session = spark_session("local[2]", work, SMALL.settings)  # for a handful of rows, as the tests have them
     yield session
     session.stop()
     jvm.close()
@@ -75,14 +75,10 @@ class Events:
 
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
-        self.names = [part.split("`")[1] for part in EVENTS_SCHEMA.split(", ")]
 
     def __call__(self, *rows: dict):
         """A DataFrame with one event a dict; `seq` is the place in the list where it is not given."""
-        empty = dict.fromkeys(self.names) | dict.fromkeys(("topic", "client", "group", "cause", "to_topic"), "")
-        empty |= {"count": 0, "size_bytes": 0, "time_ns": 0}
-        full = [{**empty, "seq": number, **row} for number, row in enumerate(rows)]
-        return self.spark.createDataFrame([tuple(row[name] for name in self.names) for row in full], EVENTS_SCHEMA)
+        return local(self.spark, written(*rows))
 
 
 @pytest.fixture(scope="session")

@@ -16,10 +16,10 @@ from pyspark.sql import SparkSession
 
 from broker_core.session.recorder import Recorder
 from spark_reports.kinds import make_kind
-from spark_reports.questions.totals import _SAME_NAME
 from spark_reports.request import Request
 from spark_reports.session import inspect
 from spark_reports.sessions import Found
+from spark_reports.tables.totals import SAME_NAME
 from tests.spark_reports.conftest import record
 from tests.spark_reports.test_wrong import Silent
 
@@ -82,7 +82,7 @@ def test_a_report_is_made_with_progress_to_the_end(recorded: Path, tmp_path: Pat
     totals = dict(line.split(",") for line in (out / "tables" / "totals.csv").read_text().splitlines())
     counted = json.loads((recorded / "session.json").read_text())["totals"]
     assert {name: int(totals[name]) for name in counted} == counted
-    assert set(_SAME_NAME) <= set(totals)
+    assert set(SAME_NAME) <= set(totals)
     names = {path.stem for path in (out / "tables").iterdir()}
     assert {"findings", "audit", "rebalances"} <= names
     assert "Everything adds up" in (out / "tables" / "findings.csv").read_text(encoding="utf-8")

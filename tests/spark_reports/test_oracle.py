@@ -5,21 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
+import polars as pl
 import pytest
-from pyspark.sql import DataFrame
 
 from spark_reports.frames import Frames
-from spark_reports.questions import (
-    audit,
-    backpressure,
-    dead_letters,
-    keys,
-    lag,
-    latency,
-    redeliveries,
-    throughput,
-    totals,
-)
+from spark_reports.tables import audit, backpressure, dead_letters, keys, lag, latency, redeliveries, throughput
 
 pytestmark = pytest.mark.spark
 
@@ -35,9 +25,9 @@ def duck(recorded: Path) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def rows(frame: DataFrame, *columns: str) -> list[tuple]:
+def rows(frame: pl.DataFrame, *columns: str) -> list[tuple]:
     """The chosen columns of every row, sorted."""
-    return sorted(tuple(row) for row in frame.select(*columns or frame.columns).collect())
+    return sorted(frame.select(columns or frame.columns).rows())
 
 
 def answer(duck: duckdb.DuckDBPyConnection, query: str) -> list[tuple]:
@@ -52,7 +42,7 @@ def test_the_buckets_are_as_the_queries_below_assume(frames: Frames) -> None:
 
 
 def test_totals(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
-    found = dict(rows(totals.totals(frames.counted, frames.happened)))
+    found = dict(rows(frames.totals))
     counted = dict(answer(duck, "SELECT kind, sum(count)::BIGINT FROM messages GROUP BY kind"))
     for kind in ("published", "delivered", "acknowledged", "dead_lettered", "redriven", "rejected"):
         assert found[kind] == counted[kind] > 0, kind
@@ -61,7 +51,7 @@ def test_totals(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_throughput_of_partitions(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
-    found = frames.throughput.where("dimension = 'partition'")
+    found = frames.throughput.filter(pl.col("dimension") == "partition")
     assert rows(found, "topic", "name", "start_ns", "messages", "bytes") == answer(
         duck,
         f"""SELECT topic, partition::VARCHAR, time_ns // {WIDTH} * {WIDTH}, sum(count)::BIGINT, sum(size_bytes)::BIGINT
@@ -70,7 +60,7 @@ def test_throughput_of_partitions(frames: Frames, duck: duckdb.DuckDBPyConnectio
 
 
 def test_throughput_of_consumers(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
-    series = throughput.throughput_series(frames.throughput, frames.scale).where("dimension = 'consumer'")
+    series = throughput.throughput_series(frames.throughput, frames.scale).filter(pl.col("dimension") == "consumer")
     assert rows(series, "name", "topic", "messages") == answer(
         duck, "SELECT client, topic, sum(count)::BIGINT FROM messages WHERE kind = 'delivered' GROUP BY ALL"
     )
@@ -110,12 +100,12 @@ def test_lag_at_the_end_of_every_bucket(frames: Frames, duck: duckdb.DuckDBPyCon
     found = rows(frames.lag, "group", "topic", "partition", "start_ns", "end_offset", "committed")
     none_last = [tuple(-1 if value is None else value for value in row) for row in expected]
     assert [tuple(-1 if value is None else value for value in row) for row in found] == sorted(none_last)
-    for row in lag.lag_series(frames.lag, frames.scale).collect():
-        assert row.max_lag >= row.last_lag >= 0
+    for row in lag.lag_series(frames.lag, frames.scale).rows(named=True):
+        assert row["max_lag"] >= row["last_lag"] >= 0
 
 
 def test_queues_end_with_what_nobody_finished(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
-    last = frames.queues.collect()[-1]
+    last = frames.queues.row(-1, named=True)
     left = answer(
         duck,
         """SELECT sum(CASE WHEN kind = 'published' AND topic = 'orders' OR kind = 'redriven' THEN count
@@ -123,18 +113,20 @@ def test_queues_end_with_what_nobody_finished(frames: Frames, duck: duckdb.DuckD
                            ELSE 0 END)::BIGINT
            FROM messages""",
     )
-    assert last.waiting + last.in_flight == left[0][0]
+    assert last["waiting"] + last["in_flight"] == left[0][0]
 
 
 def test_redeliveries(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
-    found = redeliveries.redeliveries(frames.rollup).where("delivered > 0")
+    found = redeliveries.redeliveries(frames.rollup).filter(pl.col("delivered") > 0)
     assert rows(found, "group", "attempt", "delivered") == answer(
         duck, """SELECT "group", attempt, sum(count)::BIGINT FROM messages WHERE kind = 'delivered' GROUP BY ALL"""
     )
 
 
 def test_dead_letters(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
-    assert rows(dead_letters.dead_letters(frames.dead), "group", "cause", "dead_lettered", "redriven") == answer(
+    assert rows(
+        dead_letters.dead_letters(frames.dead_letters), "group", "cause", "dead_lettered", "redriven"
+    ) == answer(
         duck,
         """SELECT d."group", d.cause, count(*), count(r.seq) FROM messages d LEFT JOIN messages r
            ON r.kind = 'redriven' AND r.topic = d.to_topic AND r."offset" = d.to_offset
@@ -143,7 +135,8 @@ def test_dead_letters(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_keys(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
-    found = keys.hot_keys(frames.messages, frames.partitions, frames.scale).where("topic = 'commits' AND rank <= 3")
+    found = keys.hot_keys(frames.hot_keys, frames.partitions)
+    found = found.filter((pl.col("topic") == "commits") & (pl.col("rank") <= 3))
     assert rows(found, "messages", "bytes") == answer(
         duck,
         """SELECT count(*), sum(size_bytes)::BIGINT FROM messages
@@ -162,7 +155,7 @@ def test_backpressure(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
     )
     assert rows(backpressure.backpressure_series(frames.blocks, frames.rollup), "topic", "blocked_ns") == blocked
     over_time = backpressure.backpressure_over_time(frames.blocks, frames.rollup, frames.scale)
-    assert sum(row.blocked_ns for row in over_time.collect()) == blocked[0][1]
+    assert over_time["blocked_ns"].sum() == blocked[0][1]
 
 
 def test_rebalances(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
@@ -176,6 +169,4 @@ def test_rebalances(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_a_sound_session_passes_the_audit(frames: Frames) -> None:
-    assert [row.messages for row in audit.audit(frames.words, frames.late, frames.control).collect()] == [0] * len(
-        audit.CHECKS
-    )
+    assert audit.audit(frames.audited)["messages"].to_list() == [0] * len(audit.CHECKS)

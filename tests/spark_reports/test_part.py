@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
+import polars as pl
 import pytest
 from pyspark.sql import SparkSession
 
 from spark_reports.frames import Frames, read_frames
-from spark_reports.questions import cost, totals
 from spark_reports.session import inspect
+from spark_reports.tables import cost
 
 pytestmark = pytest.mark.spark
 
@@ -19,11 +19,9 @@ FROM, TO = 5_000_000_000, 17_000_000_000
 
 
 @pytest.fixture(scope="module")
-def part(spark: SparkSession, recorded: Path) -> Iterator[Frames]:
+def part(spark: SparkSession, recorded: Path) -> Frames:
     """The twelve seconds from second 5 on."""
-    frames = read_frames(spark, inspect(str(recorded)), FROM, TO)
-    yield frames
-    frames.release()
+    return read_frames(spark, inspect(str(recorded)), FROM, TO)
 
 
 def test_a_part_has_buckets_of_its_own(part: Frames) -> None:
@@ -31,7 +29,7 @@ def test_a_part_has_buckets_of_its_own(part: Frames) -> None:
 
 
 def test_a_part_counts_exactly_what_happened_in_it(part: Frames, recorded: Path) -> None:
-    found = {row.name: row.recorded for row in totals.totals(part.counted, part.happened).collect()}
+    found = dict(part.totals.rows())
     truth = dict(
         duckdb.execute(
             f"""SELECT kind, sum(count)::BIGINT FROM read_parquet('{recorded}/messages/*.parquet')
@@ -40,39 +38,37 @@ def test_a_part_counts_exactly_what_happened_in_it(part: Frames, recorded: Path)
     )
     for kind in ("published", "delivered", "acknowledged", "dead_lettered", "rejected"):
         assert found[kind] == truth[kind] > 0, kind
-    measured = {row[0]: row[1] for row in part.latency_buckets.groupBy("measure").sum("messages").collect()}
+    measured = dict(part.latency_buckets.group_by("measure").agg(pl.col("messages").sum()).rows())
     assert measured["acknowledged"] == truth["acknowledged"]
-    assert part.summary.count() == 0, "the broker counted the whole"
+    assert part.summary.height == 0, "the broker counted the whole"
 
 
-def test_what_a_part_cost_is_told_of_the_whole_session(part: Frames, frames: Frames, spark: SparkSession) -> None:
-    noted = spark.createDataFrame([("wall_s", 2.0), ("process_cpu_s", 1.0)], cost.NOTED_SCHEMA)
-    part.noted, frames.noted = noted, noted
-    mine, whole = (one.cost.collect() for one in (part, frames))
-    assert mine == whole
-    found = {row.name: row.value for row in mine}
+def test_what_a_part_cost_is_told_of_the_whole_session(part: Frames, frames: Frames) -> None:
+    noted = {"wall_s": 2.0, "process_cpu_s": 1.0}
+    mine, whole = (cost.cost(noted, *one.recorded) for one in (part, frames))
+    assert mine.equals(whole)
+    found = dict(mine.select("name", "value").rows())
     assert found["session_seconds_a_second"] == frames.scale.duration_ns / 1e9 / 2
-    events = frames.messages.count() + frames.control.count()
+    events = frames.messages.count() + frames.control.height
     assert found["process_cpu_an_event"] == 1e9 / events
 
 
 def test_what_stands_at_the_beginning_of_a_part_comes_from_before(part: Frames, frames: Frames) -> None:
     keys = ("group", "topic", "partition")
     ends = {
-        (*(row[name] for name in keys), row.start_ns + frames.scale.width_ns): row.lag for row in frames.lag.collect()
+        (*(row[name] for name in keys), row["start_ns"] + frames.scale.width_ns): row["lag"]
+        for row in frames.lag.rows(named=True)
     }
     same = [
-        (row.lag, ends[place])
-        for row in part.lag.collect()
-        if (place := (*(row[name] for name in keys), row.start_ns + part.scale.width_ns)) in ends
+        (row["lag"], ends[place])
+        for row in part.lag.rows(named=True)
+        if (place := (*(row[name] for name in keys), row["start_ns"] + part.scale.width_ns)) in ends
     ]
     assert len(same) > 100 and all(mine == theirs for mine, theirs in same)
-    waiting = {row.start_ns + frames.scale.width_ns: row for row in frames.queues.collect()}
-    for row in part.queues.collect():
-        if other := waiting.get(row.start_ns + part.scale.width_ns):
-            assert (row.waiting, row.in_flight) == (other.waiting, other.in_flight)
-    owners = {
-        tuple(row[name] for name in (*keys, "client")) for row in part.ownership.where(f"from_ns = {FROM}").collect()
-    }
+    waiting = {row[1] + frames.scale.width_ns: row[2:] for row in frames.queues.rows()}
+    for _, start_ns, *mine in part.queues.rows():
+        if other := waiting.get(start_ns + part.scale.width_ns):
+            assert tuple(mine) == other
+    owners = part.ownership.filter(pl.col("from_ns") == FROM).select(*keys, "client").unique().rows()
     assert len(owners) == 6, "every partition has its owner from the first moment on"
-    assert part.ownership.where(f"from_ns < {FROM} OR to_ns > {TO}").count() == 0
+    assert part.ownership.filter((pl.col("from_ns") < FROM) | (pl.col("to_ns") > TO)).height == 0

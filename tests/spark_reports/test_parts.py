@@ -9,39 +9,35 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_reports.collect import make_tables, steps
-from spark_reports.frames import KEPT, read_frames
+from spark_reports.frames import PASSES, read_frames
 from spark_reports.kinds import make_kind
-from spark_reports.parts import EVERY, IN_HISTORY, PARTS, figures_of, in_order, kept_of, made_for, tables_of, titles
-from spark_reports.questions.runs import _FIGURES, ALWAYS
+from spark_reports.parts import EVERY, IN_HISTORY, PARTS, figures_of, in_order, made_for, passes_of, tables_of, titles
 from spark_reports.request import COMPARE, HISTORY, Request
 from spark_reports.session import inspect
 from spark_reports.sessions import Found
 from spark_reports.tables import TABLES
+from spark_reports.tables.runs import ALWAYS, FIGURES
 from tests.spark_reports.conftest import record
 from tests.spark_reports.test_wrong import Silent
 
 
 def test_every_table_every_pass_and_every_figure_is_of_some_part() -> None:
     assert tables_of(EVERY) == made_for(EVERY) == {table.name for table in TABLES}
-    assert kept_of(EVERY) == set(KEPT)
-    assert sorted(name for part in PARTS.values() for name in part.figures) == sorted(set(_FIGURES) - set(ALWAYS))
+    assert passes_of(EVERY) == set(PASSES)
+    assert sorted(name for part in PARTS.values() for name in part.figures) == sorted(set(FIGURES) - set(ALWAYS))
     assert figures_of(IN_HISTORY) == figures_of(EVERY)
     assert in_order({"audit", "latency"}) == ["latency", "audit"] and titles({"dead-letters"}) == ["Dead letters"]
-    for table in TABLES:
-        for part in PARTS.values():
-            assert not table.after or table.name not in part.tables or table.after in part.tables
 
 
 @pytest.mark.spark
 @pytest.mark.parametrize("name", PARTS)
 def test_a_part_reads_what_it_says_and_no_more(spark: SparkSession, recorded: Path, name: str) -> None:
-    """Frames are made when they are first asked for, so those that are there were asked for."""
+    """Passes are made when they are first asked for, so those that are there were asked for."""
     frames = read_frames(spark, inspect(str(recorded)))
     for table in TABLES:
         if table.name in made_for({name}):
             table.build(frames)
-    assert set(KEPT) & set(vars(frames)) == set(PARTS[name].kept)
-    frames.release()
+    assert set(PASSES) & set(vars(frames)) == passes_of({name})
 
 
 class Noted(Silent):
@@ -86,8 +82,8 @@ def test_comparisons_and_histories_have_the_figures_of_the_parts(spark: SparkSes
         progress = Noted()
         make_kind(spark, request, found, progress).write(out / "report.html", out / "tables", request.formats)
         assert {path.stem for path in (out / "tables").iterdir()} == {"runs", "findings", *others}
-        assert not any(step.endswith(("words", "slots", " audit")) for step in progress.steps)
+        assert not any(step.endswith(("broken", "slots", "happened")) for step in progress.steps)
         with (out / "tables" / "runs.csv").open(newline="", encoding="utf-8") as file:
             heads = next(csv.reader(file))
-        assert set(heads) & set(_FIGURES) == figures_of(asked) | set(ALWAYS)
+        assert set(heads) & set(FIGURES) == figures_of(asked) | set(ALWAYS)
         assert (out / "report.pdf").stat().st_size > 1_000

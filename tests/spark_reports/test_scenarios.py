@@ -7,13 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 from pyspark.sql import SparkSession
 
 import resources
 from spark_reports.frames import read_frames
-from spark_reports.questions import audit, recording, totals
 from spark_reports.session import inspect
+from spark_reports.tables import audit, totals
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -30,10 +31,10 @@ def test_the_recording_of_a_scenario_is_the_whole_truth(spark: SparkSession, tmp
     summary = json.loads(done.stdout.splitlines()[-1])
 
     frames = read_frames(spark, inspect(str(session)))
-    rows = totals.reconciliation(totals.totals(frames.counted, frames.happened), frames.summary).collect()
-    assert {row.name: row.recorded for row in rows} == {row.name: summary[row.name] for row in rows}
-    assert len(rows) == 13 and all(row.equal for row in rows)
-    assert [row for row in audit.audit(frames.words, frames.late, frames.control).collect() if not row.ok] == []
-    assert frames.queues.where("waiting < 0 OR in_flight < 0").count() == 0
-    assert recording.recording(frames.messages, frames.control).collect() == []
-    frames.release()
+    found = totals.reconciliation(frames.totals, frames.summary)
+    counted = dict(found.select("name", "recorded").rows())
+    assert counted == {name: summary[name] for name in counted}
+    assert len(counted) == 13 and found["equal"].all()
+    assert audit.audit(frames.audited)["ok"].all()
+    assert frames.queues.filter((pl.col("waiting") < 0) | (pl.col("in_flight") < 0)).height == 0
+    assert frames.broken_numbers.height == 0

@@ -49,11 +49,11 @@ def test_the_report_counts_what_the_broker_counted(spark: SparkSession, tmp_path
     live.close(finished=False)
     summary = live.summary()
     frames = read_frames(spark, inspect(str(tmp_path / "session")))
-    counted = {row["name"]: row["recorded"] for row in TOTALS.build(frames).collect()}
+    counted = dict(TOTALS.build(frames).rows())
     assert counted == {name: summary[name] for name in counted}
     assert set(counted) == set(summary)
     assert summary["published"] > 0
-    assert all(row["equal"] for row in RECONCILIATION.build(frames).collect())
+    assert RECONCILIATION.build(frames)["equal"].all()
 
 
 def test_a_message_that_the_recording_lost_is_noticed(spark: SparkSession, tmp_path: Path) -> None:
@@ -69,6 +69,7 @@ def test_a_message_that_the_recording_lost_is_noticed(spark: SparkSession, tmp_p
     live.simulation.loop.run_until(ns_from_s(10))
     live.close(finished=False)
     frames = read_frames(spark, inspect(str(tmp_path / "session")))
-    different = {row["name"]: row["difference"] for row in RECONCILIATION.build(frames).collect() if not row["equal"]}
+    found = RECONCILIATION.build(frames)
+    different = dict(found.filter(~found["equal"]).select("name", "difference").rows())
     assert different["published"] < 0
     assert different["delivered"] < 0

@@ -27,4 +27,9 @@ def test_the_setting_goes_by_the_number_of_events(events: object, setting: Tunin
 def test_only_few_events_are_worth_no_compiling() -> None:
     quick = "-XX:TieredStopAtLevel=1"
     assert [quick in each.jvm_options for each in (SMALL, MEDIUM, MANY, LARGE)] == [True, True, False, False]
-    assert [each.settings.get("spark.sql.codegen.wholeStage") for each in (SMALL, MEDIUM)] == ["false", None]
+    compiled = [each.settings["spark.sql.codegen.wholeStage"] for each in (SMALL, MEDIUM, MANY, LARGE)]
+    assert compiled == ["false", "true", "true", "true"]
+
+
+def test_every_setting_undoes_every_other() -> None:
+    assert len({frozenset(each.settings) for each in (SMALL, MEDIUM, MANY, LARGE)}) == 1

@@ -22,9 +22,9 @@ from spark_reports.paper.contents import comparison_paper, history_paper, sessio
 from spark_reports.paper.paper import _findings_sheets
 from spark_reports.paper.plots import plots
 from spark_reports.parts import EVERY, IN_HISTORY, PARTS, figures_of, in_order, tables_of
-from spark_reports.questions.runs import ALWAYS
 from spark_reports.session import SessionInfo
 from spark_reports.sessions import Found
+from spark_reports.tables.runs import ALWAYS
 from tests.spark_reports.findings.test_findings import CASES
 from tests.spark_reports.page.tables_by_hand import SCALE, S, made, only, rows_of
 from tests.spark_reports.page.test_comparison_page import LABELS, Rows, measure

@@ -10,7 +10,7 @@ from spark_reports.page.text import NBSP
 from spark_reports.paper.cells import comparison_table, cost_table, printed, runs_table, trends_table
 from spark_reports.paper.contents import history_paper
 from spark_reports.paper.paper import LINE_CHARS, _columns, _fitting, are_numbers
-from spark_reports.questions import comparison, runs
+from spark_reports.tables import comparison, runs
 
 S = 1_000_000_000
 

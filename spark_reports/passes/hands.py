@@ -1,0 +1,35 @@
+"""What came into the hands of each client, and what went out: delivered to it; acknowledged, refused or given back.
+
+Time is cut into slots, a fiftieth of a bucket, or wider where there are many places. In a slot the exact sum over time
+is known, but not the order, so a client was busy for that sum, and at most for the whole slot: exact for who takes one
+message at a time, and to a slot for the others.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_reports.scale import Scale
+
+PLACE = ("group", "client", "topic", "partition")
+OUT = ("acknowledged", "nacked", "released", "lease_expired")
+
+
+def slots(messages: DataFrame, scale: Scale, slot_ns: int) -> DataFrame:
+    """Per group, client, partition and slot: by how much the number in hand changed, and the change summed over time.
+
+    Bound: places x slots, for which `Scale.slot_ns_for` chooses the width of a slot.
+    """
+    sign = F.when(F.col("kind") == "delivered", F.col("count")).otherwise(-F.col("count"))
+    slot = scale.start("time_ns", slot_ns)
+    left = F.when(slot < scale.from_ns, F.lit(0)).otherwise(slot + slot_ns - F.col("time_ns"))
+    return (
+        messages.where(F.col("kind").isin("delivered", *OUT) & (F.col("group") != ""))
+        .select(*PLACE, slot.alias("slot_ns"), sign.alias("change"), left.alias("left"))
+        .groupBy(*PLACE, "slot_ns")
+        .agg(
+            F.sum("change").cast("bigint").alias("change"),
+            F.sum(F.col("change").cast("double") * F.col("left")).alias("area"),
+        )
+    )

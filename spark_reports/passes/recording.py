@@ -1,0 +1,39 @@
+"""Is the recording whole? Events are numbered without gaps, so what is missing can be said, and where."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+WORD = 64
+MOST = 10_000
+
+
+def broken_numbers(messages: DataFrame, control: DataFrame) -> DataFrame:
+    """The words of 64 numbers that are not whole, or that do not follow the word before: `events` in it, different
+    numbers `there` and `expected`, its `last` number, when it begins and ends; `previous` word, and when that ended.
+
+    Bound: `MOST` words.
+    """
+    numbered = messages.select("seq", "time_ns").union(control.select("seq", "time_ns"))
+    words = numbered.groupBy(F.floor(F.col("seq") / WORD).alias("word")).agg(
+        F.count("*").alias("events"),
+        F.bit_count(F.bit_or(F.expr(f"shiftleft(1L, CAST(seq % {WORD} AS INT))"))).cast("bigint").alias("there"),
+        F.max("seq").alias("last"),
+        F.min("time_ns").alias("begin_ns"),
+        F.max("time_ns").alias("end_ns"),
+    )
+    order = Window.orderBy("word")
+    expected = F.when(F.lead("word").over(order).isNull(), F.col("last") % WORD + 1).otherwise(WORD)
+    return (
+        words.select(
+            *words.columns,
+            F.coalesce(F.lag("word").over(order), F.lit(-1)).cast("bigint").alias("previous"),
+            F.lag("end_ns").over(order).alias("previous_ns"),
+            expected.cast("bigint").alias("expected"),
+        )
+        .where("word - previous > 1 OR there < expected OR events > there")
+        .drop("last")
+        .orderBy("word")
+        .limit(MOST)
+    )

@@ -1,0 +1,91 @@
+"""Was anything lost, delivered twice as if it were new, or finished twice?"""
+
+from __future__ import annotations
+
+import polars as pl
+
+SCHEMA = (
+    "check STRING, messages BIGINT, explained BIGINT, ok BOOLEAN, `group` STRING, topic STRING, partition INT, "
+    "near_offset BIGINT"
+)
+
+#: What must not be, in the order of the page.
+CHECKS = (
+    "lost: an offset that was never published, between others that were",
+    "published twice under one offset",
+    "delivered twice to one group, both times as the first",
+    "finished twice by one group",
+    "acknowledged or dead without ever being delivered",
+    "skipped: never delivered to a group that went on behind it",
+    "reordered: delivered for the first time behind a later one",
+)
+LOST, TWICE, AGAIN, FINISHED_TWICE, NEVER, SKIPPED, REORDERED = range(len(CHECKS))
+PLACE = ("group", "topic", "partition")
+WORD = 64
+SUSPECTS = 200  # words of 64 offsets that are looked at
+
+
+def reach(rollup: pl.DataFrame) -> pl.DataFrame:
+    """Per topic and partition its `readers`: each group that was delivered some, and between which offsets."""
+    return (
+        rollup.filter(pl.col("kind") == "delivered")
+        .group_by(PLACE)
+        .agg(pl.col("first_offset").min().alias("begin"), pl.col("reached_offset").max().alias("end"))
+        .drop_nulls(["begin", "end"])
+        .sort(PLACE)
+        .group_by("topic", "partition", maintain_order=True)
+        .agg(pl.struct("group", "begin", "end").alias("readers"))
+    )
+
+
+def explained(broken: pl.DataFrame, control: pl.DataFrame) -> pl.DataFrame:
+    """`broken` with what its `passes.audit` found, and whether an event of the broker is the reason: offsets of the
+    group were reset, a user took something back, or the topic was trimmed or compacted.
+    """
+    kind = pl.col("kind")
+    compacted = kind.is_in(["topic_created", "user_action"]) & pl.col("detail").str.contains('"compact"', literal=True)
+    reset = control.filter(kind == "offsets_reset").get_column("group")
+    undone = control.filter((kind == "user_action") & (pl.col("count") > 0)).get_column("topic")
+    trimmed = control.filter(kind.is_in(["records_deleted", "damage"]) | compacted).get_column("topic")
+    who, cut = ({name for name in names if name} for names in ([*reset, *undone], trimmed))
+    return broken.with_columns(
+        explained=pl.col("group").is_in(who)
+        | pl.col("topic").is_in(who)
+        | ((pl.col("check") == SKIPPED) & pl.col("topic").is_in(cut))
+    )
+
+
+def audit(found: pl.DataFrame) -> pl.DataFrame:
+    """One row per check of `CHECKS`: how many messages broke it, and the first place where.
+
+    `near_offset` begins the 64 offsets in which the first of them is. `explained` are those of groups whose offsets
+    were reset, of topics where a user took something back, and skipped ones of topics that were trimmed or compacted.
+    """
+    messages = pl.col("messages")
+    worst = (
+        found.sort(*PLACE, "word")
+        .group_by("check", maintain_order=True)
+        .agg(
+            messages.sum(),
+            messages.filter("explained").sum().alias("explained"),
+            *(pl.col(name).first() for name in PLACE),
+            (pl.col("word").first() * WORD).alias("near_offset"),
+        )
+        .with_columns(pl.col("check").cast(pl.Int64))
+    )
+    checks = pl.DataFrame({"check": range(len(CHECKS)), "name": CHECKS}, {"check": pl.Int64, "name": pl.String})
+    return (
+        checks.join(worst, on="check", how="left", maintain_order="left")
+        .with_columns(pl.col("messages", "explained").fill_null(0))
+        .with_columns(ok=messages == pl.col("explained"), check=pl.col("name"))
+    )
+
+
+def suspects(found: pl.DataFrame) -> pl.DataFrame:
+    """The first words whose messages are told one by one, or as one run."""
+    return found.drop_nulls("listed").sort("check", *PLACE, "word").head(SUSPECTS)
+
+
+def is_run() -> pl.Expr:
+    """Whether a row of `suspects` is a run of offsets that nobody published at all."""
+    return (pl.col("check") == LOST) & (pl.col("messages") > WORD)

@@ -1,0 +1,49 @@
+"""Which messages died, of what, and what became of those that were redriven?"""
+
+from __future__ import annotations
+
+import polars as pl
+
+_RESULTS = "dead_lettered BIGINT, redriven BIGINT, recovered BIGINT, died_again BIGINT, waiting BIGINT"
+SCHEMA = f"`group` STRING, cause STRING, {_RESULTS}, first_ns BIGINT, last_ns BIGINT"
+KEYS_SCHEMA = f"`group` STRING, `key` STRING, {_RESULTS}, cause STRING, first_ns BIGINT"
+LIST_SCHEMA = (
+    "time_ns BIGINT, `group` STRING, topic STRING, partition INT, offset BIGINT, `key` STRING, cause STRING, "
+    "attempt INT, published_ns BIGINT, bin STRING, bin_offset BIGINT, redriven_ns BIGINT, fate STRING, fate_ns BIGINT"
+)
+#: What `passes.dead_letters` brings home.
+COUNTED_SCHEMA = (
+    f"way INT, seq BIGINT, offset BIGINT, group STRING, key STRING, {_RESULTS}, first_ns BIGINT, last_ns BIGINT, "
+    "cause STRING, time_ns BIGINT, topic STRING, partition INT, attempt INT, published_ns BIGINT, bin STRING, "
+    "bin_offset BIGINT, redriven_ns BIGINT, fate STRING, fate_ns BIGINT, place INT"
+)
+LISTED = 500
+TOP_KEYS = 50
+RECOVERED, DIED_AGAIN, WAITING = "acknowledged", "died again", "waiting"
+BY_CAUSE, BY_KEY, EACH = range(3)  # the ways in which `passes.dead_letters` counts
+
+
+def _counted(dead: pl.DataFrame, way: int) -> pl.DataFrame:
+    """What was counted in one way, in its order."""
+    return dead.filter(pl.col("way") == way).sort("place")
+
+
+def dead_letter_list(dead: pl.DataFrame) -> pl.DataFrame:
+    """The first `LISTED` dead letters, one row a message, in the order in which they died.
+
+    `bin` and `bin_offset` are its place among the dead letters, `redriven_ns` when it was first sent back, if
+    ever. `fate` is what became of it then: acknowledged, died again or waiting.
+    """
+    return _counted(dead, EACH)
+
+
+def dead_letters(dead: pl.DataFrame) -> pl.DataFrame:
+    """One row per group or queue and cause."""
+    return _counted(dead, BY_CAUSE)
+
+
+def dead_letter_keys(dead: pl.DataFrame) -> pl.DataFrame:
+    """The `TOP_KEYS` keys that died most often, per group or queue; `cause` is that of the first. Messages without a
+    key are one row.
+    """
+    return _counted(dead, BY_KEY)

@@ -1,0 +1,35 @@
+"""What control events say in their details."""
+
+from __future__ import annotations
+
+import polars as pl
+
+_PLACES = pl.List(pl.List(pl.String()))
+_DETAIL = pl.Struct(
+    {
+        "before": _PLACES,  # [topic, partition, client] of each partition
+        "after": _PLACES,
+        "partitions": _PLACES,  # [topic, partition]
+        "changes": _PLACES,  # [topic, partition, from offset, to offset]
+        "started_ns": pl.Int64(),
+        "role": pl.String(),
+    }
+)
+
+
+def detailed(control: pl.DataFrame) -> pl.DataFrame:
+    """`control` in its order, with what is known in `detail` as columns."""
+    told = control.sort("seq").with_columns(pl.col("detail").str.json_decode(_DETAIL).alias("told"))
+    return told.unnest("told")
+
+
+def places(detailed: pl.DataFrame, *kinds: str) -> pl.DataFrame:
+    """One row per partition of the events of these kinds, with its `topic` and `partition`, in order."""
+    place = pl.col("partitions").list
+    return (
+        detailed.filter(pl.col("kind").is_in(kinds))
+        .select("seq", "time_ns", "kind", "group", "client", "generation", "partitions")
+        .explode("partitions", empty_as_null=False, keep_nulls=False)
+        .with_columns(topic=place.get(0), partition=place.get(1).cast(pl.Int32))
+        .drop("partitions")
+    )

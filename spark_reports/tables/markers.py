@@ -1,0 +1,14 @@
+"""What happened beside the messages: faults, user actions, and clients coming and going?"""
+
+from __future__ import annotations
+
+import polars as pl
+
+SCHEMA = "time_ns BIGINT, kind STRING, `group` STRING, client STRING, topic STRING, cause STRING"
+KINDS = ("fault", "user_action", "damage", "offsets_reset", "client_stopped", "member_left")
+LISTED = 1_000
+
+
+def markers(control: pl.DataFrame, limit: int = LISTED) -> pl.DataFrame:
+    """The first `limit` of them, in order."""
+    return control.filter(pl.col("kind").is_in(KINDS)).sort("seq").head(limit)

@@ -1,0 +1,121 @@
+"""When did groups rebalance, why, what moved, and how long did nobody read?"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from spark_reports.scale import Scale
+from spark_reports.tables.details import places
+
+SCHEMA = (
+    "`group` STRING, started_ns BIGINT, ended_ns BIGINT, pause_ns BIGINT, finished BOOLEAN, cause STRING, "
+    "generation_before INT, generation_after INT, partitions INT, moved INT, kept INT, stopped INT, "
+    "changed INT"
+)
+_SAME_START = 4  # rebalances of a group that may begin at one moment, or end where the next begins
+_SEPARATOR = "\x00"
+
+
+def rebalances(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """One row per rebalance; one that never finished lasts to the session's end.
+
+    `moved` came from or went to nobody or another owner, `kept` stayed with their owner, `stopped` were taken from
+    their owner for the pause. `changed` were given an owner that they did not have before; none where the group had
+    none, as at its start. A partition that is given back in one rebalance and given out in the next has moved twice
+    and changed its owner once.
+    """
+    known = _known(detailed, scale)
+    stopped = (
+        within(places(detailed, "partitions_revoked"), known)
+        .group_by("rebalance")
+        .agg(pl.struct("topic", "partition").n_unique().alias("stopped"))
+    )
+    return (
+        known.join(stopped, on="rebalance", how="left")
+        .with_columns(pl.col("stopped").fill_null(0))
+        .filter(pl.col("ended_ns") >= scale.from_ns)
+        .sort("started_ns", "group")
+    )
+
+
+def _known(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """Every rebalance, with its number as `rebalance`, in the order in which those of a group began."""
+    kind = pl.col("kind")
+    previous = {
+        name: pl.when(kind.shift(1).over("group") == "rebalance_started").then(pl.col(name).shift(1).over("group"))
+        for name in ("time_ns", "generation")
+    }
+    steps = detailed.filter((pl.col("group") != "") & kind.is_in(["rebalance_started", "rebalance_completed"]))
+    steps = steps.with_columns(
+        previous_ns=previous["time_ns"],
+        previous_generation=previous["generation"],
+        next_kind=kind.shift(-1).over("group"),
+    )
+    columns = ("group", "begin_ns", "ended_ns", "finished", "cause", "generation_before", "generation_after")
+    whole = steps.filter(kind == "rebalance_completed").select(
+        pl.all().exclude("after", "before"),
+        pl.coalesce("started_ns", "previous_ns", "time_ns").alias("begin_ns"),
+        pl.col("time_ns").alias("ended_ns"),
+        pl.lit(True).alias("finished"),
+        pl.col("previous_generation").alias("generation_before"),
+        pl.col("generation").alias("generation_after"),
+        *("before", "after"),
+    )
+    cut = steps.filter((kind == "rebalance_started") & pl.col("next_kind").is_null()).select(
+        pl.all().exclude("after", "before"),
+        pl.col("time_ns").alias("begin_ns"),
+        pl.lit(scale.to_ns).alias("ended_ns"),
+        pl.lit(False).alias("finished"),
+        pl.col("generation").alias("generation_before"),
+        pl.lit(None, pl.Int32).alias("generation_after"),
+        *("before", pl.lit(None, pl.List(pl.List(pl.String()))).alias("after")),
+    )
+    before, after = pl.col("before").list, pl.col("after").list
+    touched = _joined("before", 2).list.set_union(_joined("after", 2)).list.len().alias("partitions")
+    finished, zero = pl.col("finished"), pl.lit(0, pl.UInt32)
+    return (
+        pl.concat([each.select(*columns, touched, _joined("before"), _joined("after")) for each in (whole, cut)])
+        .rename({"begin_ns": "started_ns"})
+        .with_columns(both=before.set_intersection("after").list.len())
+        .with_columns(
+            pause_ns=pl.col("ended_ns") - pl.col("started_ns"),
+            moved=pl.when(finished).then(pl.col("partitions") - pl.col("both")).otherwise(zero),
+            kept=pl.when(finished).then("both").otherwise(zero),
+            changed=pl.when(before.len() > 0).then(after.set_difference("before").list.len()).otherwise(zero),
+        )
+        .drop("before", "after", "both")
+        .sort("group", "started_ns", "ended_ns")
+        .with_row_index("rebalance")
+    )
+
+
+def _joined(name: str, first: int = 3) -> pl.Expr:
+    """Of [topic, partition, client] the `first` ones as one text, which sets can be made of."""
+    each = pl.element().list.head(first).list.join(_SEPARATOR)
+    return pl.col(name).fill_null([]).list.eval(each).list.unique(maintain_order=True)
+
+
+def within(revoked: pl.DataFrame, rebalances: pl.DataFrame) -> pl.DataFrame:
+    """Each row of `revoked` once per rebalance of its group that went on at its `time_ns`: with the number of that,
+    its `started_ns` and `ended_ns`.
+    """
+    spans = rebalances.select("group", "rebalance", "started_ns", "ended_ns").sort("group", "started_ns")
+    latest = revoked.sort("group", "time_ns").join_asof(
+        spans.select("group", "started_ns", pl.col("rebalance").alias("latest")),
+        left_on="time_ns",
+        right_on="started_ns",
+        by="group",
+        check_sortedness=False,
+    )
+    near = latest.drop("started_ns").drop_nulls("latest")
+    each = near.with_columns(rebalance=pl.int_ranges(_first(), pl.col("latest") + 1, dtype=pl.UInt32))
+    return (
+        each.explode("rebalance", empty_as_null=False, keep_nulls=False)
+        .join(spans, on=["group", "rebalance"])
+        .filter(pl.col("time_ns").is_between("started_ns", "ended_ns"))
+    )
+
+
+def _first() -> pl.Expr:
+    number = pl.col("latest").cast(pl.Int64) - (_SAME_START - 1)
+    return number.clip(lower_bound=0)

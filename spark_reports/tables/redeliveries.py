@@ -1,0 +1,26 @@
+"""How often was a message handed over again, and on which attempt did it end?"""
+
+from __future__ import annotations
+
+import polars as pl
+
+SCHEMA = (
+    "`group` STRING, topic STRING, attempt INT, delivered BIGINT, acknowledged BIGINT, nacked BIGINT, released BIGINT, "
+    "lease_expired BIGINT, dead_lettered BIGINT"
+)
+_OUTCOMES = ("delivered", "acknowledged", "nacked", "released", "lease_expired", "dead_lettered")
+
+
+def redeliveries(rollup: pl.DataFrame) -> pl.DataFrame:
+    """The ladder: per group or queue and attempt, how many were delivered and what became of them.
+
+    Where an event does not say its attempt (a group's commit), it is counted as the first.
+    """
+    kind = pl.col("kind")
+    keys = ("group", "topic", "attempt")
+    return (
+        rollup.filter(kind.is_in(_OUTCOMES))
+        .group_by("group", "topic", pl.col("attempt").fill_null(1))
+        .agg(pl.col("messages").filter(kind == name).sum().alias(name) for name in _OUTCOMES)
+        .sort(keys)
+    )

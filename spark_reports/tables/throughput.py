@@ -1,0 +1,56 @@
+"""How many messages and bytes per second, by topic, partition, producer and consumer?"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from spark_reports.scale import Scale
+
+SCHEMA = (
+    "dimension STRING, topic STRING, name STRING, start_ns BIGINT, messages BIGINT, bytes BIGINT, "
+    "messages_per_s DOUBLE, bytes_per_s DOUBLE"
+)
+SERIES_SCHEMA = (
+    "dimension STRING, topic STRING, name STRING, messages BIGINT, bytes BIGINT, messages_per_s DOUBLE, "
+    "bytes_per_s DOUBLE, peak_messages_per_s DOUBLE"
+)
+#: What each dimension counts, and the column that tells its series apart.
+_DIMENSIONS = (
+    *(("topic", "published", "topic"), ("partition", "published", "partition"), ("producer", "published", "client")),
+    ("consumer", "delivered", "client"),
+)
+_SUMS = (pl.col("messages").sum(), pl.col("bytes").sum())
+
+
+def throughput(rollup: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """One row per dimension (topic, partition, producer, consumer), series and time bucket that saw messages.
+
+    Topics, partitions and producers count what was published, consumers what was delivered to them.
+    """
+    return (
+        pl.concat(
+            rollup.filter(pl.col("kind") == kind)
+            .group_by("topic", pl.col(name).cast(pl.String).alias("name"), "start_ns")
+            .agg(_SUMS)
+            .select(pl.lit(dimension).alias("dimension"), pl.all())
+            for dimension, kind, name in _DIMENSIONS
+        )
+        .with_columns(_rates(scale, scale.width_ns))
+        .sort("dimension", "topic", "name", "start_ns")
+    )
+
+
+def _rates(scale: Scale, length_ns: int) -> list[pl.Expr]:
+    """Null where no time passes."""
+    seconds = pl.lit(None if scale.is_moment else length_ns / 1e9, pl.Float64)
+    return [(pl.col(name) / seconds).alias(f"{name}_per_s") for name in ("messages", "bytes")]
+
+
+def throughput_series(throughput: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """One row per series: its sums, its mean over the session and its busiest bucket."""
+    return (
+        throughput.group_by("dimension", "topic", "name")
+        .agg(*_SUMS, pl.col("messages_per_s").max().alias("peak_messages_per_s"))
+        .with_columns(_rates(scale, scale.duration_ns))
+        .sort("dimension", "messages", "topic", "name", descending=[False, True, False, False])
+    )

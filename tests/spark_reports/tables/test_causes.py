@@ -1,0 +1,197 @@
+"""What blocked, refused or interrupted whom, and what changed by it."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from spark_reports.scale import Scale
+from spark_reports.tables import (
+    backpressure,
+    blockers,
+    consumers,
+    effects,
+    groups,
+    hands,
+    lag,
+    latency,
+    markers,
+    ownership,
+    queues,
+    rebalances,
+    refusals,
+    unserved,
+)
+from spark_reports.tables.details import detailed
+from spark_reports.tables.schema import arrow, rows
+from tests.spark_reports.tables.rows import (
+    MS,
+    S,
+    check,
+    committed,
+    delivered,
+    events,
+    happened,
+    late,
+    leased,
+    published,
+    rolled,
+    slots,
+)
+
+SCALE = Scale(0, 60 * S, S)
+
+
+def _turned_away(kind: str, count: int, cause: str, **more: object) -> dict:
+    return {"kind": kind, "topic": "t", "client": "p", "count": count, "cause": cause, **more}
+
+
+def test_what_blocked_what_is_told_without_the_numbers_that_differ() -> None:
+    full = "t is full: {} of 20 messages, slowest reader g"
+    rate = "t takes at most 20 messages/s"
+    control = happened(
+        _turned_away("producer_blocked", 0, full.format(20), time_ns=S),
+        _turned_away("producer_unblocked", 0, "room", time_ns=2 * S),
+        _turned_away("producer_blocked", 0, full.format(19), time_ns=3 * S),
+        _turned_away("producer_unblocked", 0, "room", time_ns=6 * S),
+        _turned_away("producer_blocked", 0, rate, time_ns=7 * S, client="p2"),
+        _turned_away("producer_unblocked", 0, "room", time_ns=8 * S, client="p2"),
+    )
+    table = events(
+        _turned_away("rejected", 2, full.format(18)),
+        _turned_away("dropped", 3, full.format(20)),
+        _turned_away("rejected", 1, "schema s refused /a"),
+        {**_turned_away("evicted", 4, "room for a newer message"), "group": "slow"},
+    )
+    blocks = backpressure.backpressure(control, SCALE)
+    check(
+        blockers.blockers(blocks, rolled(table, SCALE)),
+        blockers.SCHEMA,
+        [
+            ("t", "p", "full of messages", "g", 2, 4 * S, 3 * S, 2, 3, 0),
+            ("t", "p2", "rate limit", "", 1, S, S, 0, 0, 0),
+            ("t", "p", "schema", "", 0, 0, 0, 1, 0, 0),
+            ("t", "", "room for a newer message", "slow", 0, 0, 0, 0, 0, 4),
+        ],
+    )
+
+
+def test_schema_refusals_name_subject_and_place() -> None:
+    table = events(
+        _turned_away("rejected", 2, "schema order refused /amount", time_ns=5),
+        _turned_away("rejected", 1, "schema order refused /amount", time_ns=9, client="p2"),
+        _turned_away("dead_lettered", 1, "schema order refused the value", time_ns=7),
+        _turned_away("rejected", 8, "t is full: 20 of 20 messages"),
+    )
+    check(
+        refusals.refusals(rolled(table, SCALE)),
+        refusals.SCHEMA,
+        [
+            ("t", "order", "/amount", "refused", 3, 2, 5, 9),
+            ("t", "order", "the value", "dead-lettered", 1, 1, 7, 7),
+        ],
+    )
+
+
+def _owned(kind: str, at: int, client: str, *partitions: int) -> dict:
+    detail = json.dumps({"partitions": [["t", number] for number in partitions]})
+    return {"kind": f"partitions_{kind}", "time_ns": at, "group": "g", "client": client, "detail": detail}
+
+
+def test_partitions_without_a_reader_and_what_came_meanwhile() -> None:
+    control = happened(
+        _owned("assigned", 0, "a", 0, 1, 2),
+        {"kind": "rebalance_started", "time_ns": 10 * S, "group": "g", "cause": "b joined"},
+        _owned("revoked", 10 * S, "a", 0, 1),
+        _owned("assigned", 12 * S, "a", 0),
+        _owned("assigned", 13 * S, "b", 1),
+        {"kind": "rebalance_completed", "time_ns": 13 * S, "group": "g", "detail": json.dumps({"started_ns": 10 * S})},
+        {"kind": "rebalance_started", "time_ns": 50 * S, "group": "g", "cause": "b left"},
+        _owned("revoked", 50 * S, "b", 1),
+    )
+    messages = events(
+        published(9 * S, 1, 0, 7), published(10 * S, 1, 7, 2), published(12 * S + 1, 1, 9), published(13 * S, 1, 10, 5),
+        published(11 * S, 2, 0, 9),
+    )  # fmt: skip
+    told = detailed(control)
+    moves, owners = rebalances.rebalances(told, SCALE), ownership.ownership(told, SCALE)
+    pauses = unserved.pauses(told, moves, owners, SCALE)
+    appended = messages.join_where(
+        pauses.rename({"topic": "of"}),
+        pl.col("topic") == pl.col("of"),
+        pl.col("partition") == pl.col("partition_right"),
+        pl.col("time_ns") >= pl.col("from_ns"),
+        pl.col("time_ns") < pl.col("to_ns"),
+    )
+    counted = appended.group_by("pause").agg(pl.col("count").sum().alias("published"))
+    check(
+        unserved.unserved(pauses, counted),
+        unserved.SCHEMA,
+        [
+            ("g", 50 * S, "t", 1, "b", None, 50 * S, 60 * S, 10 * S, 0),
+            ("g", 10 * S, "t", 1, "a", "b", 10 * S, 13 * S, 3 * S, 3),
+            ("g", 10 * S, "t", 0, "a", "a", 10 * S, 12 * S, 2 * S, 0),
+        ],
+    )
+
+
+def test_many_pauses_are_few_windows() -> None:
+    spans: list[tuple] = [(at * 100, at * 100 + (10 if at else 150)) for at in range(200)]
+    schema = "from_ns BIGINT, to_ns BIGINT"
+    found = unserved.windows(rows(schema, spans))
+    assert len(found) == unserved.MOST_WINDOWS and found[0][0] == 0
+    assert all(any(begin <= span[0] and span[1] <= end for begin, end in found) for span in spans)
+    assert unserved.windows(rows(schema, spans[:3])) == [(0, 150), (200, 210)]
+    assert unserved.windows(rows(schema, [])) == []
+
+
+def test_the_effects_of_a_fault_are_those_of_its_group_and_of_a_disk_of_all() -> None:
+    table = events(
+        *(published(at * S, 0, at, 1) for at in range(60)),
+        *(delivered(at * S + 10 * MS, 0, at) | {"published_ns": at * S} for at in range(30)),
+        *(committed(at * S + 10 * MS, 0, at) for at in range(30)),
+        *(leased("delivered", at * S, at, 2, published_ns=at * S) for at in range(60)),
+        *(leased("acknowledged", at * S, at, 2) for at in range(60)),
+    )
+    control = happened(
+        {"kind": "fault", "time_ns": 30 * S, "client": "c", "cause": "crash"},
+        {"kind": "fault", "time_ns": 30 * S, "cause": "disk full"},
+        {"kind": "client_stopped", "time_ns": 31 * S, "client": "c"},
+    )
+    found, told = rolled(table, SCALE), detailed(control)
+    behind = groups.behind(lag.lag(found, told, SCALE), queues.queues(found, told, SCALE))
+    answer = effects.effects(markers.markers(control), found, late(table, SCALE), behind, SCALE)
+    disk, crash = (SimpleNamespace(**row) for row in arrow(answer, effects.SCHEMA).to_pylist())
+    assert (crash.cause, crash.scope, disk.cause, disk.scope) == ("crash", "g", "disk full", "")
+    assert (crash.published_before, crash.published_after) == (1.0, 1.0)
+    assert (crash.delivered_before, crash.delivered_after) == (1.0, 0.0)
+    assert (disk.delivered_before, disk.delivered_after) == (3.0, 2.0)
+    assert crash.p99_before_ns == pytest.approx(10 * MS, rel=0.005) and crash.p99_after_ns is None
+    assert (crash.behind_before, crash.behind_after) == (0, 13)
+
+
+def test_a_group_in_one_row() -> None:
+    table = events(
+        *(published(at * S, 0, at) for at in range(10)),
+        *(delivered(at * S + 10, 0, at) | {"published_ns": at * S} for at in range(8)),
+        *(committed(at * S + S // 2, 0, at) for at in range(8)),
+    )
+    scale, told = Scale(0, 10 * S, S), detailed(happened())
+    found, owners = rolled(table, scale), ownership.ownership(told, scale)
+    moves = rebalances.rebalances(told, scale)
+    spans = hands.spans(slots(table, scale), told, scale, scale.slot_ns())
+    answer = groups.groups(
+        found,
+        latency.latency(late(table, scale), "group"),
+        groups.behind(lag.lag(found, told, scale), queues.queues(found, told, scale)),
+        moves,
+        unserved.pauses(told, moves, owners, scale),
+        consumers.consumers(found, told, owners, spans, scale),
+    )
+    (row,) = (SimpleNamespace(**each) for each in arrow(answer, groups.SCHEMA).to_pylist())
+    assert (row.group, row.clients, row.delivered, row.acknowledged, row.repeated) == ("g", 1, 8, 8, 0)
+    assert (row.max_behind, row.last_behind, row.rebalances, row.unserved_ns) == (2, 2, 0, 0)
+    assert row.max_ns == 10 and row.utilisation == pytest.approx(0.4, abs=0.01)

@@ -1,0 +1,95 @@
+"""Many sessions as one dataset: their figures, differences and trends."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from spark_reports.tables import comparison, cost, runs
+from spark_reports.tables.schema import arrow, rows
+from tests.spark_reports.tables.rows import S, check
+
+
+def _measures(values: dict[str, list[float | None]]) -> pl.DataFrame:
+    found: list[tuple] = [
+        (number, f"run-{number}", "same", f"2026-01-0{number + 1}", measure, value)
+        for measure, series in values.items()
+        for number, value in enumerate(series)
+    ]
+    return rows(runs.MEASURES_SCHEMA, found)
+
+
+def test_differences_have_a_size_and_a_direction() -> None:
+    measures = _measures(
+        {"p99_ns": [100.0, 50.0, 101.0], "dead_lettered": [0.0, 3.0, 0.0], "published": [5.0, 9.0, None]}
+    )
+    check(
+        comparison.comparison(measures).filter(pl.col("session") > 0),
+        comparison.SCHEMA,
+        [
+            ("dead_lettered", "less", 1, "run-1", 3.0, 0.0, 3.0, None, "worse"),
+            ("dead_lettered", "less", 2, "run-2", 0.0, 0.0, 0.0, None, "same"),
+            ("p99_ns", "less", 1, "run-1", 50.0, 100.0, -50.0, -0.5, "better"),
+            ("p99_ns", "less", 2, "run-2", 101.0, 100.0, 1.0, 0.01, "same"),
+            ("published", "", 1, "run-1", 9.0, 5.0, 4.0, 0.8, "different"),
+            ("published", "", 2, "run-2", None, 5.0, None, None, None),
+        ],
+    )  # fmt: skip
+
+
+def test_sums_over_sessions_of_different_lengths_are_not_judged() -> None:
+    told: dict[str, list[float | None]] = {
+        "length_ns": [10.0 * S, 20.0 * S, 10.5 * S],
+        "dead_lettered": [10.0, 20.0, 20.0],
+        "p99_ns": [1.0, 2.0, 2.0],
+    }
+    verdicts = {
+        (row["measure"], row["session"]): row["verdict"]
+        for row in comparison.comparison(_measures(told)).rows(named=True)
+    }
+    assert [verdicts["dead_lettered", session] for session in range(3)] == ["same", "different", "worse"]
+    assert [verdicts["p99_ns", session] for session in range(3)] == ["same", "worse", "worse"]
+    trends = {row["measure"]: row["verdict"] for row in comparison.trends(_measures(told)).rows(named=True)}
+    assert (trends["dead_lettered"], trends["p99_ns"]) == ("different", "worse")
+    told["length_ns"] = [10.0 * S] * 3
+    trends = {row["measure"]: row["verdict"] for row in comparison.trends(_measures(told)).rows(named=True)}
+    assert (trends["dead_lettered"], trends["length_ns"]) == ("worse", "same")
+
+
+def test_trends_tell_a_drift_from_one_run_that_is_out_of_line() -> None:
+    measures = _measures(
+        {"p99_ns": [10.0, 20.0, 30.0, 40.0, 50.0], "delivered_per_s": [7.0, 7.0, 70.0, 7.0, 7.0], "moved": [1.0]}
+    )
+    found = arrow(comparison.trends(measures), comparison.TRENDS_SCHEMA).to_pylist()
+    odd, drift = (SimpleNamespace(**row) for row in found)
+    assert (drift.measure, drift.runs, drift.first, drift.last, drift.median) == ("p99_ns", 5, 10.0, 50.0, 30.0)
+    assert (drift.per_run, drift.verdict, drift.odd_session) == (pytest.approx(10.0), "worse", None)
+    assert drift.change == pytest.approx(4.0) and drift.steady == pytest.approx(1.0)
+    assert (odd.measure, odd.odd_session, odd.odd_name, odd.odd_value) == ("delivered_per_s", 2, "run-2", 70.0)
+    assert odd.steady == pytest.approx(0.0) and odd.verdict == "same"
+
+
+def test_what_a_session_cost_has_its_units_and_what_follows() -> None:
+    noted = {
+        "wall_s": 4.0,
+        "process_cpu_s": 2.0,
+        "peak_memory_bytes": 5e6,
+        "frames_drawn_count": 300.0,
+        "frame_cost_p99_ms": 12.5,
+    }
+    check(
+        cost.cost(noted, 1000, 8 * S),
+        cost.SCHEMA,
+        [
+            ("frame_cost_p99", 12.5, "ms"),
+            ("frames_drawn", 300.0, "count"),
+            ("peak_memory", 5e6, "bytes"),
+            ("process_cpu", 2.0, "s"),
+            ("process_cpu_an_event", 2_000_000.0, "ns"),
+            ("session_seconds_a_second", 2.0, ""),
+            ("wall", 4.0, "s"),
+        ],
+    )
+    check(cost.cost({}, 0, 8 * S), cost.SCHEMA, [])

@@ -1,0 +1,121 @@
+"""What clients had in their hands, how busy they were, and what became of leases."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+from spark_reports.scale import Scale
+from spark_reports.tables import consumers, hands, leases, ownership
+from spark_reports.tables.details import detailed
+from tests.spark_reports.tables.rows import MS, S, check, committed, delivered, events, happened, leased, rolled, slots
+
+SCALE = Scale(0, 10 * S, S)  # slots of 20 ms
+
+
+def spans(table: pl.DataFrame, control: pl.DataFrame, scale: Scale = SCALE) -> pl.DataFrame:
+    return hands.spans(slots(table, scale), detailed(control), scale, scale.slot_ns())
+
+
+def busy(table: pl.DataFrame, control: pl.DataFrame, scale: Scale = SCALE) -> dict[str, int]:
+    return dict(spans(table, control, scale).group_by("client").agg(pl.col("busy_ns").sum()).rows())
+
+
+def _revoked(at: int, *partitions: int) -> dict:
+    detail = json.dumps({"partitions": [["t", number] for number in partitions]})
+    return {"kind": "partitions_revoked", "time_ns": at, "group": "g", "client": "c", "detail": detail}
+
+
+def test_who_takes_one_message_at_a_time_is_busy_to_the_nanosecond() -> None:
+    work = [(3 * MS, 17 * MS), (105 * MS + 1, 995 * MS), (2 * S + 7, 2 * S + 9)]
+    table = events(
+        *(
+            row
+            for number, (begin, end) in enumerate(work)
+            for row in (leased("delivered", begin, number), leased("acknowledged", end, number))
+        )
+    )
+    assert busy(table, happened()) == {"w": sum(end - begin for begin, end in work)}
+
+
+def test_several_messages_in_hand_are_no_more_than_busy() -> None:
+    table = events(
+        leased("delivered", 1 * S, 0, 10), leased("acknowledged", 2 * S, 0, 9), leased("nacked", 3 * S, 9),
+        leased("delivered", 5 * S, 10), leased("lease_expired", 6 * S, 10),
+    )  # fmt: skip
+    assert busy(table, happened()) == {"w": 3 * S}
+    held = spans(table, happened())["held"].sum()
+    assert held == pytest.approx(9 * S + 2 * S + S)
+
+
+def test_what_is_taken_from_a_client_is_in_its_hands_no_more() -> None:
+    table = events(delivered(S, 0, 0, 5), delivered(S, 1, 0), committed(4 * S, 1, 0))
+    control = happened(_revoked(3 * S, 0))
+    assert busy(table, control) == {"c": 3 * S}
+    # Without the revocation the five messages of partition 0 are in hand to the end.
+    assert busy(table, happened()) == {"c": 9 * S}
+    # A commit of more than was delivered leaves nobody with less than nothing.
+    more = events(committed(S, 0, 0, 3), delivered(2 * S, 0, 3), committed(3 * S, 0, 3))
+    assert busy(more, happened()) == {"c": S}
+
+
+def test_a_part_begins_with_what_was_in_hand_before() -> None:
+    table = events(leased("delivered", S, 0), leased("acknowledged", 6 * S, 0))
+    assert busy(table, happened(), Scale(5 * S, 10 * S, S)) == {"w": S}
+    assert busy(table.filter(pl.col("time_ns") < 4 * S), happened(), Scale(2 * S, 4 * S, S)) == {"w": 2 * S}
+
+
+def test_hands_over_time() -> None:
+    table = events(leased("delivered", S // 2, 0, 2), leased("acknowledged", 2 * S, 0, 2))
+    scale = Scale(0, 3 * S, S)
+    check(
+        hands.hands_over_time(spans(table, happened(), scale), scale).filter(pl.col("in_hand") > 0),
+        hands.TIME_SCHEMA,
+        [("q", "w", 0, S // 2, 1.0), ("q", "w", S, S, 2.0)],
+    )
+
+
+def test_consumers_are_busy_idle_or_did_nothing() -> None:
+    table = events(delivered(2 * S, 0, 0), committed(4 * S, 0, 0), delivered(9 * S, 0, 1))
+    started = [
+        {"kind": "client_started", "time_ns": at, "client": client, "detail": json.dumps({"role": role})}
+        for at, client, role in (
+            (0, "c", "consumer"),
+            (S, "bench", "worker"),
+            (0, "p", "producer"),
+            (0, "idle", "consumer"),
+        )
+    ]
+    assigned = {
+        "kind": "partitions_assigned", "time_ns": S, "group": "g", "client": "c",
+        "detail": json.dumps({"partitions": [["t", 0], ["t", 1]]}),
+    }  # fmt: skip
+    joined = {"kind": "member_joined", "time_ns": 2 * S, "group": "g", "client": "idle"}
+    stopped = {"kind": "client_stopped", "time_ns": 6 * S, "client": "bench"}
+    control = happened(*started, assigned, joined, stopped, _revoked(8 * S, 1))
+    owners = ownership.ownership(detailed(control), SCALE)
+    answer = consumers.consumers(rolled(table, SCALE), detailed(control), owners, spans(table, control), SCALE)
+    check(
+        answer,
+        consumers.SCHEMA,
+        [
+            ("g", "c", 0, 10 * S, 9 * S, 2, 1, 3 * S, 7 * S, 0.3, 0.3, 5 * S - 20 * MS),
+            ("", "bench", S, 6 * S, None, 0, 0, 0, 5 * S, 0.0, 0.0, 5 * S),
+            ("g", "idle", 0, 10 * S, 0, 0, 0, 0, 10 * S, 0.0, 0.0, 10 * S),
+        ],
+    )
+
+
+def test_leases_are_counted_by_how_they_ended() -> None:
+    table = events(
+        leased("delivered", 0, 0, 4), leased("lease_extended", S, 0, 2), leased("lease_extended", 2 * S, 0),
+        leased("acknowledged", 2 * S, 0, 2), leased("lease_expired", 3 * S, 2), leased("released", 4 * S, 3),
+        leased("delivered", 5 * S, 2, attempt=2), leased("nacked", 6 * S, 2, attempt=2),
+        delivered(0, 0, 0), committed(S, 0, 0),
+    )  # fmt: skip
+    control = happened({"kind": "member_joined", "group": "g", "client": "c"})
+    answer = leases.leases(rolled(table, SCALE), control, spans(table, control), SCALE)
+    held = 2 * 2 * S + 3 * S + 4 * S + S
+    check(answer, leases.SCHEMA, [("q", "w", 5, 2, 1, 1, 1, 3, float(held), held / 5, held / (10 * S))])

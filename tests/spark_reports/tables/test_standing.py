@@ -1,0 +1,69 @@
+"""How far behind groups are, and what waits in queues."""
+
+from __future__ import annotations
+
+import json
+
+from spark_reports.scale import Scale
+from spark_reports.tables import lag, queues
+from spark_reports.tables.details import detailed
+from tests.spark_reports.tables.rows import S, check, committed, events, happened, leased, published, rolled
+
+
+def test_lag_carries_offsets_forward_and_is_null_before_the_first_commit() -> None:
+    table = events(
+        published(0, 0, 0, 10), committed(S, 0, 0, 4), published(3 * S, 0, 10, 5), committed(3 * S + 1, 0, 4, 2)
+    )
+    scale = Scale(0, 5 * S, S)
+    answer = lag.lag(rolled(table, scale), detailed(happened()), scale)
+    check(
+        answer,
+        lag.SCHEMA,
+        [
+            ("g", "t", 0, 0, 10, None, None),
+            ("g", "t", 0, S, 10, 4, 6),
+            ("g", "t", 0, 2 * S, 10, 4, 6),
+            ("g", "t", 0, 3 * S, 15, 6, 9),
+            ("g", "t", 0, 4 * S, 15, 6, 9),
+        ],
+    )
+    check(lag.lag_series(answer, scale), lag.SERIES_SCHEMA, [("g", "t", 0, 9, 9, 4 * S, 7.5)])
+
+
+def test_a_reset_moves_the_committed_offset_back_and_redriven_messages_are_appended() -> None:
+    redriven = {
+        "kind": "redriven", "time_ns": S, "topic": "t.dlq", "partition": 0, "offset": 0, "count": 2,
+        "to_topic": "t", "to_partition": 0, "to_offset": 10, "seq": 3,
+    }  # fmt: skip
+    table = events(published(0, 0, 0, 10), committed(0, 0, 0, 10), redriven)
+    changes = json.dumps({"changes": [["t", 0, 10, 2]]})
+    reset = happened({"kind": "offsets_reset", "time_ns": S, "group": "g", "count": 1, "detail": changes, "seq": 9})
+    check(
+        lag.lag(rolled(table, Scale(0, 2 * S, S)), detailed(reset), Scale(0, 2 * S, S)),
+        lag.SCHEMA,
+        [("g", "t", 0, 0, 10, 10, 0), ("g", "t", 0, S, 12, 2, 10)],
+    )
+
+
+def test_queues_have_what_waits_and_what_is_in_flight() -> None:
+    table = events(
+        {**published(0, 0, 0, 5), "topic": "q"},
+        leased("delivered", 0, 0, 3),
+        leased("acknowledged", S, 0, 1),
+        leased("nacked", S, 1, 1),
+        leased("lease_expired", S, 2, 1),
+        leased("dead_lettered", S, 2, 1, to_topic="q.dlq", to_partition=0, to_offset=0),
+        {"kind": "redriven", "time_ns": 2 * S, "topic": "q.dlq", "partition": 0, "offset": 0, "count": 1, "group": "q",
+         "to_topic": "q", "to_partition": 0, "to_offset": 5},
+        {"kind": "dropped", "time_ns": 2 * S, "topic": "q", "count": 7},
+        leased("purged", 2 * S, 3, 2),
+    )  # fmt: skip
+    control = happened(
+        {"kind": "user_action", "time_ns": 2 * S, "topic": "q", "count": 1, "cause": "undo purge"},
+        {"kind": "user_action", "time_ns": 2 * S, "topic": "q", "cause": "looked at it"},
+    )
+    check(
+        queues.queues(rolled(table, Scale(0, 3 * S, S)), control, Scale(0, 3 * S, S)),
+        queues.SCHEMA,
+        [("q", 0, 2, 3), ("q", S, 3, 0), ("q", 2 * S, 3, 0)],
+    )
