@@ -44,7 +44,7 @@ def effects(
         for kind in _RATES
         for side, long in seconds.items()
     )
-    return found.with_columns(*rates, window_ns=pl.lit(WINDOW_BUCKETS * scale.width_ns)).sort(_KEY)
+    return found.with_columns(*rates, window_ns=pl.lit(WINDOW_BUCKETS * scale.width_ns, pl.Int64)).sort(_KEY)
 
 
 def _windows(markers: pl.DataFrame, rollup: pl.DataFrame, scale: Scale) -> pl.DataFrame:

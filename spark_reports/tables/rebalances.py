@@ -64,7 +64,7 @@ def _known(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     cut = steps.filter((kind == "rebalance_started") & pl.col("next_kind").is_null()).select(
         pl.all().exclude("after", "before"),
         pl.col("time_ns").alias("begin_ns"),
-        pl.lit(scale.to_ns).alias("ended_ns"),
+        pl.lit(scale.to_ns, pl.Int64).alias("ended_ns"),
         pl.lit(False).alias("finished"),
         pl.col("generation").alias("generation_before"),
         pl.lit(None, pl.Int32).alias("generation_after"),
