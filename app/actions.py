@@ -170,13 +170,14 @@ class ActionRegistry(QObject):
                 shortcut=self._actions[command.id].shortcut().toString(QKeySequence.SequenceFormat.NativeText),
                 reason=str(self._actions[command.id].data() or ""),
                 icon=self._actions[command.id].icon(),
+                more=tr(command.hint),
             )
             for command in self.commands()
             if command.id != "palette"
         ]
 
     def install(self, window: QWidget) -> None:
-        """Make the shortcuts work in `window`, and keep unmodified keys for the text field that has the focus."""
+        """Make the shortcuts work in `window`, and keep what types for the text field that has the focus."""
         window.addActions(list(self._actions.values()))
         app = QApplication.instance()
         if isinstance(app, QApplication):
@@ -189,7 +190,7 @@ class ActionRegistry(QObject):
             focused.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Unmodified keys do nothing while a text field has focus; Space presses the button that has it."""
+        """Keys that type are those of the text field that has the focus; Space presses the button that has it."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             if belongs_to_focus(event):
                 event.accept()
@@ -212,7 +213,7 @@ _TEXT_FIELDS = (QLineEdit, QAbstractSpinBox, QTextEdit, QPlainTextEdit)
 def belongs_to_focus(event: QKeyEvent) -> bool:
     """True for a key press that the focused widget must have before any shortcut."""
     focus = QApplication.focusWidget()
-    if focus is None or event.modifiers() & _MODIFIERS:
+    if focus is None or event.modifiers() & _MODIFIERS or Qt.Key.Key_F1 <= event.key() <= Qt.Key.Key_F35:
         return False
     if isinstance(focus, _TEXT_FIELDS):
         return not (isinstance(focus, QLineEdit | QTextEdit | QPlainTextEdit) and focus.isReadOnly())

@@ -133,6 +133,7 @@ class Workbench(QObject):
         if self.views.schemas is not None:
             self.views.schemas.follow(self.player.ask, self.player.feeds.refusals)
         self.views.select("")
+        self.canvas.setFocus()
         self.views.status.seed = self.player.seed
         self.window.toolbar.set_scenario(scenario.title)
         self.window.setWindowTitle(f"{contained(scenario.title)} - Brokerscope")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from widgets.bytes_text import contained
@@ -12,7 +13,12 @@ from widgets.words import tr
 
 
 class HintBar(QFrame):
-    """One sentence, perhaps an offer, and a way to send it away. Offers wait for each other."""
+    """One sentence, perhaps an offer, and a way to send it away. Offers wait for each other.
+
+    `answered` when somebody has pressed one of its buttons, before anything comes of it.
+    """
+
+    answered = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -65,9 +71,11 @@ class HintBar(QFrame):
     def _take(self) -> None:
         _sentence, _offer, taken, _dismissed = self._waiting.pop(0)
         self._show()
+        self.answered.emit()
         taken()
 
     def _send_away(self) -> None:
         _sentence, _offer, _taken, dismissed = self._waiting.pop(0)
         self._show()
+        self.answered.emit()
         dismissed()

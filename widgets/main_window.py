@@ -153,6 +153,7 @@ class MainWindow(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         self.hint = HintBar(upper)
+        self.hint.answered.connect(self.parts.canvas.setFocus)
         column.addWidget(self.hint)
         column.addWidget(self.top, 1)
         column.addWidget(self.timeline)

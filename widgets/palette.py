@@ -1,4 +1,4 @@
-"""The command palette (Ctrl+P): every command by name, run from the keyboard."""
+"""The palette (Ctrl+P): every command, and everything that the session has, by name and from the keyboard."""
 
 from __future__ import annotations
 
@@ -20,18 +20,23 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.facts import plain_label
+from widgets.name_search import fit
 from widgets.panels.cell_painter import Index
 from widgets.theme import Theme, current_theme, qcolour, ui_font
 from widgets.words import tr
 
 _ENTRY = Qt.ItemDataRole.UserRole
 _WIDTH, _ROW = 560, 40
+LISTED = 200  # nobody reads further
 _VCENTRE = Qt.AlignmentFlag.AlignVCenter
 
 
 @dataclass(frozen=True, slots=True)
 class PaletteEntry:
-    """A command as the palette shows it; `reason` says why it cannot run now, "" where it can."""
+    """A command as the palette shows it; `reason` says why it cannot run now, "" where it can.
+
+    What `is_thing` is no command: its id is that of the canvas. `more` is found too, after every name.
+    """
 
     id: str
     title: str
@@ -39,17 +44,17 @@ class PaletteEntry:
     shortcut: str = ""
     reason: str = ""
     icon: QIcon = field(default_factory=QIcon, compare=False)
+    more: str = ""
+    is_thing: bool = False
 
 
 def matching(entries: Sequence[PaletteEntry], text: str) -> list[PaletteEntry]:
-    """Entries that hold every word of `text`: first those whose title begins with it, and those that can run."""
-    words = text.casefold().split()
-
-    def rank(entry: PaletteEntry) -> tuple[bool, bool]:
-        return not entry.title.casefold().startswith(" ".join(words)), bool(entry.reason)
-
-    found = [one for one in entries if all(word in f"{one.category} {one.title}".casefold() for word in words)]
-    return sorted(found, key=rank) if words else found
+    """What fits `text`, the best first, and what can run before what cannot; without one, all commands."""
+    if not text.strip():
+        return [one for one in entries if not one.is_thing]
+    found = [(fit(text, one.title, one.category, one.more), bool(one.reason), one) for one in entries]
+    ranked = [(rank, idle, one) for rank, idle, one in found if rank is not None]
+    return [one for _rank, _idle, one in sorted(ranked, key=lambda each: each[:2])]
 
 
 class _EntryDelegate(QStyledItemDelegate):
@@ -104,8 +109,8 @@ class CommandPalette(QDialog):
         self.setWindowTitle(tr("Commands"))
         self._entries: list[PaletteEntry] = []
         self.field = QLineEdit(self)
-        self.field.setPlaceholderText(tr("Type the name of a command"))
-        self.field.setAccessibleName(tr("Command"))
+        self.field.setPlaceholderText(tr("Type the name of a command, or of anything in the session"))
+        self.field.setAccessibleName(tr("Command or name"))
         self.list = QListWidget(self)
         self.list.setItemDelegate(_EntryDelegate(self.list))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -155,7 +160,8 @@ class CommandPalette(QDialog):
 
     def _show(self, text: str) -> None:
         self.list.clear()
-        for entry in matching(self._entries, text):
+        found = matching(self._entries, text)
+        for entry in found[:LISTED]:
             item = QListWidgetItem(self.list)
             item.setData(_ENTRY, entry)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{entry.title}, {entry.category}")
@@ -169,11 +175,12 @@ class CommandPalette(QDialog):
     def _show_reason(self) -> None:
         entry = self._current()
         if entry is None:
-            self.reason.setText(tr("No command has this name."))
+            self.reason.setText(tr("No command has this name, and nothing in the session."))
+        elif entry.reason:
+            self.reason.setText(tr("Not now: {reason}", reason=entry.reason))
         else:
-            self.reason.setText(
-                tr("Not now: {reason}", reason=entry.reason) if entry.reason else tr("Enter runs it, Escape closes.")
-            )
+            shown = tr("Enter shows it on the canvas, Escape closes.")
+            self.reason.setText(shown if entry.is_thing else tr("Enter runs it, Escape closes."))
 
     def _run(self) -> None:
         entry = self._current()

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu
 
 from app.actions import Command
 from app.desk import Desk
+from app.view_models.things import things
 from broker_core.clock import ns_from_s, s_from_ns
 from broker_core.lab.actions import (
     AddConsumer,
@@ -49,7 +50,7 @@ class ViewHandlers(QObject):
 
     COMMANDS = (
         Command("filter", "Filter", "View", "Ctrl+F", "filter", "Goes to the filter of the open panel."),
-        Command("palette", "Find a command...", "View", "Ctrl+P", "command", "All commands, by name."),
+        Command("palette", "Find a command...", "View", "Ctrl+P", "command", "All commands, and all that there is."),
         Command("show_assignments", "Assignments", "View", "Ctrl+1", "assignments", "Who owns which partition."),
         Command("show_offsets", "Offsets", "View", "Ctrl+2", "offsets", "How far each group has come."),
         Command("show_in_flight", "In flight", "View", "Ctrl+3", "clock", "Messages under a lease."),
@@ -77,13 +78,13 @@ class ViewHandlers(QObject):
         super().__init__(desk.window)
         self._desk = desk
         self._palette = CommandPalette(desk.window)
-        self._palette.chosen.connect(desk.registry.trigger)
+        self._palette.chosen.connect(self._run_or_show)
         bind, window, canvas = desk.registry.bind, desk.window, desk.canvas
         canvas.selected.connect(self._select)
         canvas.contextMenuRequested.connect(self._canvas_menu)
         desk.menu_parts.append(self._add_to_menu)
         bind("filter", window.focus_filter)
-        bind("palette", lambda: self._palette.show_entries(desk.registry.entries()))
+        bind("palette", self._open_palette)
         for command in self.COMMANDS:
             if command.id.startswith("show_"):
                 bind(command.id, partial(window.show_tab, command.id.removeprefix("show_")))
@@ -112,6 +113,17 @@ class ViewHandlers(QObject):
         bind("zoom_in", canvas.zoom_in)
         bind("zoom_out", canvas.zoom_out)
         bind("zoom_fit", canvas.fit)
+
+    def _open_palette(self) -> None:
+        self._palette.show_entries([*self._desk.registry.entries(), *things(self._desk.player.snapshot)])
+
+    def _run_or_show(self, chosen: str) -> None:
+        """A command runs; anything of the session is chosen, framed on the canvas and has the keyboard there."""
+        if ":" in chosen:
+            self._choose(chosen)
+            self._desk.canvas.setFocus()
+        else:
+            self._desk.registry.trigger(chosen)
 
     def _show_sides(self, left: bool, right: bool, bottom: bool) -> None:
         for name, on in (("left", left), ("right", right), ("bottom", bottom)):

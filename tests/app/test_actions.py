@@ -202,12 +202,12 @@ def test_the_key_of_a_disabled_command_says_why(window, qtbot):
 
 
 @pytest.mark.parametrize("where", ["field", "text"])
-def test_unmodified_keys_do_nothing_while_a_text_field_has_focus(window, qtbot, where):
+def test_keys_that_type_are_those_of_the_text_field_that_has_the_focus_and_function_keys_are_not(window, qtbot, where):
     field = getattr(window, where)
     field.setFocus()
-    for key in (Qt.Key.Key_Space, Qt.Key.Key_F5, Qt.Key.Key_F4):
+    for key in (Qt.Key.Key_Space, Qt.Key.Key_F5, Qt.Key.Key_Left, Qt.Key.Key_F4, Qt.Key.Key_End):
         qtbot.keyClick(field, key)
-    assert window.ran == []
+    assert window.ran == ["run", "step"]
     assert (field.text() if where == "field" else field.toPlainText()) == " "
 
 

@@ -59,8 +59,10 @@ def test_the_first_hint_comes_once_and_can_be_sent_away(
     hint = hand.workbench.window.hint
     assert hint.isVisible()
     assert "Drag indexer-4" in hint.sentence.text()
+    hand.workbench.window.parts.navigator.filter_field.setFocus()
     hand.qtbot.mouseClick(hint.dismiss, Qt.MouseButton.LeftButton)
     assert not hint.isVisible()
+    assert hand.workbench.window.focusWidget() is hand.workbench.canvas
     hand.workbench.player.restart()
     assert not hint.isVisible(), "one hint, once"
 
@@ -96,3 +98,4 @@ def test_an_offer_of_the_hint_is_taken_by_a_click_and_the_next_follows(open_work
     hand.qtbot.mouseClick(hint.offer, Qt.MouseButton.LeftButton)
     assert taken == ["opened"]
     assert not hint.isVisible()
+    assert hand.workbench.window.focusWidget() is hand.workbench.canvas

@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
 from tests.app.conftest import Hand
+from widgets.palette import CommandPalette
 
 
 def test_what_is_chosen_in_the_navigator_is_framed_on_the_canvas_and_inspected(hand: Hand) -> None:
@@ -14,6 +15,18 @@ def test_what_is_chosen_in_the_navigator_is_framed_on_the_canvas_and_inspected(h
     facts = hand.workbench.window.parts.inspector.facts()
     assert facts is not None
     assert facts.name == "auditors"
+
+
+def test_what_is_named_in_the_palette_is_framed_on_the_canvas_and_has_the_keyboard(hand: Hand) -> None:
+    hand.workbench.registry.trigger("palette")
+    palette = hand.workbench.window.findChild(CommandPalette)
+    assert palette is not None
+    hand.qtbot.keyClicks(palette.field, "builder-2")
+    hand.qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert not palette.isVisible()
+    assert hand.canvas._selected_id == "worker:builder-2"
+    assert hand.workbench.window.parts.navigator.current_id() == "worker:builder-2"
+    assert hand.workbench.window.focusWidget() is hand.canvas
 
 
 def test_what_is_clicked_on_the_canvas_is_chosen_in_the_navigator(hand: Hand) -> None:

@@ -60,6 +60,24 @@ def test_words_find_scenarios_and_enter_opens_the_one_that_is_left(hand: Hand) -
     assert hand.workbench.player.moving or hand.workbench.player.status.mode.value == "paused"
 
 
+@pytest.mark.parametrize(
+    ("text", "stem"),
+    [("at most", "at-most-or-at-least-once"), ("hot", "hot-key"), ("compac", "compaction"), ("load", "load-balancing"),
+     ("at-least-once", "at-most-or-at-least-once")],
+)  # fmt: skip
+def test_a_title_is_found_before_a_text_that_holds_the_words(hand: Hand, text: str, stem: str) -> None:
+    picker = picker_of(hand)
+    hand.qtbot.keyClicks(picker.filter_field, text)
+    assert picker.current() == stem
+
+
+def test_who_has_opened_a_scenario_has_the_keyboard_on_the_canvas(hand: Hand) -> None:
+    hand.workbench.window.parts.navigator.filter_field.setFocus()
+    picker = picker_of(hand)
+    hand.qtbot.keyClick(picker.filter_field, Qt.Key.Key_Return)
+    assert hand.workbench.window.focusWidget() is hand.workbench.canvas
+
+
 def test_words_that_no_scenario_has_leave_nothing_to_open(hand: Hand) -> None:
     picker = picker_of(hand)
     picker.filter_field.setText("zzz-no-such-words")

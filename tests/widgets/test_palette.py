@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from widgets.palette import CommandPalette, PaletteEntry, matching
+from widgets.palette import LISTED, CommandPalette, PaletteEntry, matching
 
 ENTRIES = [
     PaletteEntry("run", "Run", "Session", "F5"),
@@ -39,6 +39,40 @@ def test_words_are_found_in_title_and_category_and_what_can_run_comes_first(text
     assert {entry.id for entry in matching(ENTRIES, text)} >= set(ids[:1])
     if text != "r":
         assert [entry.id for entry in matching(ENTRIES, text)] == ids
+
+
+THINGS = [
+    PaletteEntry("consumer:at-most-1", "at-most-1", "Consumer, at-most", is_thing=True),
+    PaletteEntry("topic:orders", "orders", "Topic", is_thing=True),
+    PaletteEntry("hot", "Hot key", "Scenarios", more="At most one consumer reads it."),
+    PaletteEntry("most", "At most once, at least once", "Scenarios"),
+    PaletteEntry("reorder", "Reorder tabs", "View"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("at most", ["most", "consumer:at-most-1", "hot"]),
+        ("at-most", ["consumer:at-most-1"]),
+        ("order", ["topic:orders", "reorder"]),
+        ("topic", ["topic:orders"]),
+        ("one reads", ["hot"]),
+        ("", ["hot", "most", "reorder"]),
+    ],
+)
+def test_names_come_before_what_is_told_of_them_and_things_are_found_too(text, ids):
+    assert [entry.id for entry in matching(THINGS, text)] == ids
+
+
+def test_a_name_is_looked_for_among_many_and_the_list_stays_short(palette, qtbot):
+    palette.show_entries([PaletteEntry(f"topic:t{n}", f"t{n}", "Topic", is_thing=True) for n in range(10_000)])
+    assert palette.shown() == []
+    qtbot.keyClicks(palette.field, "t9")
+    assert len(palette.shown()) == LISTED
+    qtbot.keyClicks(palette.field, "876")
+    assert [entry.title for entry in palette.shown()] == ["t9876"]
+    assert palette.reason.text() == "Enter shows it on the canvas, Escape closes."
 
 
 def test_a_title_that_begins_with_the_text_comes_first():
@@ -80,7 +114,7 @@ def test_a_disabled_command_says_why_and_does_not_run(palette, qtbot):
 
 def test_no_match_is_said(palette, qtbot):
     qtbot.keyClicks(palette.field, "zzz")
-    assert palette.reason.text() == "No command has this name."
+    assert palette.reason.text() == "No command has this name, and nothing in the session."
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert palette.isVisible()
 

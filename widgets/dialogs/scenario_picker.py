@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from widgets.bytes_text import contained
 from widgets.facts import FactsGrid, let_wrap, plain_label
+from widgets.name_search import fit
 from widgets.panels.soft_area import SoftArea
 from widgets.words import tr
 
@@ -59,9 +60,7 @@ class ScenarioPicker(QDialog):
         self.list = QListWidget(self)
         self.list.setAccessibleName(tr("Scenarios"))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        for facts in scenarios:
-            item = QListWidgetItem(contained(facts.title), self.list)
-            item.setData(_ID, facts.id)
+        self._list(scenarios)
         self.list.currentItemChanged.connect(lambda _item, _old: self._show())
         self.list.itemDoubleClicked.connect(lambda _item: self._open())
         self._nothing = plain_label(tr("No scenario holds these words."), "muted", self)
@@ -126,7 +125,7 @@ class ScenarioPicker(QDialog):
     def current(self) -> str:
         """The id of the scenario that is read, "" for none."""
         item = self.list.currentItem()
-        return "" if item is None or item.isHidden() else str(item.data(_ID))
+        return "" if item is None else str(item.data(_ID))
 
     def select(self, scenario_id: str) -> None:
         """Read the scenario with this id."""
@@ -135,20 +134,22 @@ class ScenarioPicker(QDialog):
             if item is not None and item.data(_ID) == scenario_id:
                 self.list.setCurrentItem(item)
 
+    def _list(self, scenarios: Iterable[ScenarioFacts]) -> None:
+        for facts in scenarios:
+            item = QListWidgetItem(contained(facts.title), self.list)
+            item.setData(_ID, facts.id)
+
     def _filter(self, text: str) -> None:
-        words = text.casefold().split()
-        first: QListWidgetItem | None = None
-        for place in range(self.list.count()):
-            item = self.list.item(place)
-            assert item is not None
-            facts = self._scenarios[str(item.data(_ID))]
-            whole = " ".join((facts.title, facts.about, facts.holds, *facts.watch, *facts.try_)).casefold()
-            item.setHidden(not all(word in whole for word in words))
-            if first is None and not item.isHidden():
-                first = item
-        self._nothing.setVisible(first is None)
-        if first is not None and not self.current():
-            self.list.setCurrentItem(first)
+        """What fits the text, the best first, is listed; that one is read."""
+        before = self.current()
+        found = [(_fit(facts, text), facts) for facts in self._scenarios.values()] if text.strip() else []
+        ranked = sorted(((rank, facts) for rank, facts in found if rank is not None), key=lambda one: one[0])
+        shown = [facts for _rank, facts in ranked] if text.strip() else list(self._scenarios.values())
+        self.list.clear()
+        self._list(shown)
+        self._nothing.setVisible(not shown)
+        if shown:
+            self.select(shown[0].id if text.strip() else before or shown[0].id)
         self._show()
 
     def _show(self) -> None:
@@ -187,10 +188,11 @@ class ScenarioPicker(QDialog):
         return super().eventFilter(watched, event)
 
     def _step(self, by: int) -> None:
-        place = self.list.currentRow() + by
-        while 0 <= place < self.list.count():
-            item = self.list.item(place)
-            if item is not None and not item.isHidden():
-                self.list.setCurrentRow(place)
-                return
-            place += by
+        self.list.setCurrentRow(min(max(self.list.currentRow() + by, 0), self.list.count() - 1))
+
+
+def _fit(facts: ScenarioFacts, text: str) -> int | None:
+    """How well a scenario fits, by its title or the name of its file, then by its texts."""
+    texts = (facts.about, facts.holds, *facts.watch, *facts.try_)
+    fits = [fit(text, name, *texts) for name in (facts.title, facts.id.replace("-", " "), facts.id)]
+    return min((rank for rank in fits if rank is not None), default=None)

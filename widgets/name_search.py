@@ -1,0 +1,33 @@
+"""How well a text that somebody types fits a name: the palette and the list of scenarios sort by it."""
+
+from __future__ import annotations
+
+import re
+
+_WORD = re.compile(r"\w+")
+
+
+def fit(text: str, name: str, *more: str) -> int | None:
+    """0 for the name itself, larger the worse it fits, None where it does not: names first, then what `more` tells.
+
+    A phrase goes before its words, beginnings of words before their insides; case does not matter.
+    """
+    wanted, title = " ".join(text.casefold().split()), " ".join(name.casefold().split())
+    words = wanted.split()
+    if title == wanted:
+        return 0
+    if title.startswith(wanted):
+        return 1
+    rest = " ".join(part.casefold() for part in more)
+    for rank, whole in ((2, title), (6, f"{title} {rest}")):
+        begins = re.search(rf"(?<!\w){re.escape(wanted)}", whole) is not None
+        if begins:
+            return rank
+        known = _WORD.findall(whole)
+        if all(any(one.startswith(word) for one in known) for word in words):
+            return rank + 1
+        if wanted in whole:
+            return rank + 2
+        if all(word in whole for word in words):
+            return rank + 3
+    return None
