@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from broker_core.broker_admin import BrokerAdmin
+from broker_core.broker_catalog import BrokerCatalog
 from broker_core.broker_groups import BrokerGroups
 from broker_core.broker_queues import BrokerQueues
 from broker_core.broker_state import Topic, level_of, payload_bytes
@@ -40,7 +40,7 @@ def _ignore(_published: Published) -> None:
     """For who waits for the reply alone."""
 
 
-class Broker(BrokerAdmin, BrokerGroups, BrokerQueues, BrokerViews):
+class Broker(BrokerCatalog, BrokerGroups, BrokerQueues, BrokerViews):
     """A monitor around the pure core: calls come from one thread at a time, and waiting is a parked `Reply`."""
 
     # -- publishing
@@ -248,6 +248,7 @@ class Broker(BrokerAdmin, BrokerGroups, BrokerQueues, BrokerViews):
     def note_unsynced(self) -> None:
         """Let the next round cover what nobody waits for, as once in every tick."""
         self.syncs.note(log for topic in self._topics.values() for log in topic.log.partitions)
+        self.syncs.note(self.journal.logs)
 
     # -- queues
 
@@ -329,3 +330,4 @@ class Broker(BrokerAdmin, BrokerGroups, BrokerQueues, BrokerViews):
         self._forget_all()
         for topic in self._topics.values():
             topic.log.close()
+        self.journal.close()

@@ -10,7 +10,6 @@ import msgspec
 from broker_core.broker_bygones import BrokerBygones, Bygone
 from broker_core.broker_schemas import bin_of
 from broker_core.broker_state import Topic
-from broker_core.catalog import Catalog, QueueEntry, SubscriptionEntry, TopicEntry
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
@@ -22,13 +21,11 @@ from broker_core.log.compaction import Compaction
 from broker_core.log.config import LogConfig
 from broker_core.log.partition_log import PartitionLog
 from broker_core.log.partitioners import Partitioner, PartitionerKind
-from broker_core.log.producer_ids import ProducerIds
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.jitter import Jitter
 from broker_core.queues.queue import Queue
 from broker_core.queues.subscription import BacklogPolicy, Subscription, check_backlog, subscribed
-from broker_core.schemas.registry import SchemaRegistry
 from broker_core.schemas.rule import SchemaRule
 
 
@@ -182,8 +179,12 @@ class BrokerAdmin(BrokerBygones):
         flow: FlowConfig | None = None,
         jitter_seed: int = 0,
         log: LogConfig | None = None,
+        restored: bool = False,
     ) -> None:
-        """A queue, its log with a partition for each priority, and the bin for its dead letters."""
+        """A queue, its log with a partition for each priority, and the bin for its dead letters.
+
+        Where it is `restored`, what the journal tells of it holds.
+        """
         bin_name = config.dead_letter_topic_of(name)
         self._check_new(name)  # first: who makes a queue twice must not hear of its bin
         self._check_new(bin_name)
@@ -198,8 +199,11 @@ class BrokerAdmin(BrokerBygones):
             config,
             jitter=self._jitter(name, jitter_seed),
             room=lambda time_ns: self._make_room(time_ns, name),
+            journal=self._journal_of(topic.log),
             undo_window_ms=self.undo_window_ms,
         )
+        if not restored:
+            self._queues[name].begin(now_ns)
         self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=name, count=config.priorities)
 
     def subscribe(
@@ -212,20 +216,31 @@ class BrokerAdmin(BrokerBygones):
         max_messages: int | None = None,
         policy: BacklogPolicy = "drop_newest",
         from_end: bool = True,
+        restored: bool = False,
     ) -> None:
         """A fan-out subscription `name`: from now on it gets every message of `topic`, with leases as a queue has.
 
         Where `max_messages` wait in it already, a message is turned away from it, or pushes out the oldest one. Take,
-        acknowledge and redrive as for a queue. Without `from_end` it gets what is there, too. Raises
-        UNKNOWN_TOPIC_OR_PARTITION, TOPIC_ALREADY_EXISTS, INVALID_CONFIG.
+        acknowledge and redrive as for a queue. Without `from_end` it gets what is there, too; where it is `restored`,
+        what the journal tells of it holds. Raises UNKNOWN_TOPIC_OR_PARTITION, TOPIC_ALREADY_EXISTS, INVALID_CONFIG.
         """
         log = self._topic(topic).log
         self._check_new(name)
         check_backlog(max_messages, policy)
         bin_log = self._add_bin(config.dead_letter_topic_of(name), None).log
         queue = self._queues[name] = subscribed(
-            log, name, bin_log, self._events, self._timers, config, jitter=self._jitter(name), from_end=from_end
+            log,
+            name,
+            bin_log,
+            self._events,
+            self._timers,
+            config,
+            jitter=self._jitter(name),
+            journal=self._journal_of(log),
+            from_end=from_end,
         )
+        if not restored:
+            queue.begin(now_ns)
         self._subscriptions[name] = Subscription(topic, queue, max_messages, policy)
         self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=topic, group=name, count=len(log.partitions))
 
@@ -278,72 +293,7 @@ class BrokerAdmin(BrokerBygones):
         offset = log.offset_for_time((timestamp_ms - self._epoch_ms) * NS_PER_MS)
         return offset if offset < log.high_watermark else None
 
-    # -- restart
-
-    def catalog(self) -> Catalog:
-        """What a restart needs to make everything again."""
-        queues = [(name, queue) for name, queue in self._queues.items() if name not in self._subscriptions]
-        hidden = {name for name, _ in queues} | {queue.dead_letters.name for queue in self._queues.values()}
-        hidden |= {letters.name for letters in self._bins.values()}
-        return Catalog(
-            topics=tuple(self._entry(name) for name in self._topics if name not in hidden),
-            queues=tuple(
-                QueueEntry(
-                    name, queue.config, self._topics[name].log.config, self.flow_config(name), self.schema_rule(name)
-                )
-                for name, queue in queues
-            ),
-            subscriptions=tuple(
-                SubscriptionEntry(name, each.topic, each.queue.config, each.max_messages, each.policy)
-                for name, each in self._subscriptions.items()
-            ),
-            producers=self.producer_ids.state(),
-            schemas=self.schemas.state(),
-        )
-
-    def restore(self, now_ns: int, catalog: Catalog) -> None:
-        """Make everything again, on a broker that has nothing yet."""
-        self.schemas = SchemaRegistry.restore(catalog.schemas)
-        for topic in catalog.topics:
-            self.create_topic(
-                now_ns,
-                topic.name,
-                topic.partitions,
-                partitioner=topic.partitioner,
-                flow=topic.flow,
-                log=topic.log,
-            )
-            # The subject may have been deleted since.
-            self._set_rule(topic.name, topic.schema)
-            if topic.has_bin:
-                self._make_bin(topic.name)
-        for queue in catalog.queues:
-            self.create_queue(now_ns, queue.name, queue.config, flow=queue.flow, log=queue.log)
-            self._set_rule(queue.name, queue.schema)
-        for each in catalog.subscriptions:
-            self.subscribe(
-                now_ns,
-                each.name,
-                each.topic,
-                each.config,
-                max_messages=each.max_messages,
-                policy=each.policy,
-                from_end=False,
-            )
-        self.producer_ids = ProducerIds(catalog.producers)
-
-    def _entry(self, name: str) -> TopicEntry:
-        log = self._topics[name].log
-        rule = self.schema_rule(name)
-        return TopicEntry(
-            name,
-            len(log.partitions),
-            log.partitioner.kind,
-            log.config,
-            self.flow_config(name),
-            rule,
-            name in self._bins,
-        )
+    # -- looking
 
     def flow_config(self, name: str) -> FlowConfig | None:
         """What the topic or queue takes; None where nothing limits it. Raises UNKNOWN_TOPIC_OR_PARTITION."""

@@ -37,32 +37,42 @@ class BrokerQueues(BrokerState):
         """A parked take is no longer wanted."""
         self.queue(queue).cancel_take(reply)
 
-    def ack(self, now_ns: int, lease: Lease) -> None:
-        """The holder has finished with the message. Raises INVALID_LEASE where it holds it no longer."""
-        self.queue(lease.queue).ack(now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt)
+    def ack(self, now_ns: int, lease: Lease, *, durable: bool | None = None) -> Reply[None]:
+        """The holder has finished with the message, and `durable` as `Queue.ack` says. Raises INVALID_LEASE too."""
+        written = self.queue(lease.queue).ack(
+            now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt, durable=durable
+        )
         self._make_room(now_ns, lease.queue)
+        return written
 
-    def ack_many(self, now_ns: int, leases: Sequence[Lease]) -> None:
+    def ack_many(self, now_ns: int, leases: Sequence[Lease], *, durable: bool | None = None) -> Reply[None]:
         """`ack` all of these, neighbours in one step; where some are held no longer, INVALID_LEASE after the others."""
         late: BrokerError | None = None
+        written: Reply[None] = Reply.of(None)
         for lease, count in lease_runs(leases):
+            # What is written later is durable later.
             try:
-                queue = self.queue(lease.queue)
-                queue.ack(now_ns, lease.partition, lease.offset, lease.holder, count=count, attempt=lease.attempt)
+                written = self._ack_run(now_ns, lease, count, durable)
             except BrokerError as error:
                 late = late or error
-                self._ack_singly(now_ns, lease, count)
+                for offset in range(lease.offset, lease.offset + count if count > 1 else lease.offset):
+                    with contextlib.suppress(BrokerError):
+                        written = self._ack_run(now_ns, msgspec.structs.replace(lease, offset=offset), 1, durable)
         for name in {lease.queue: None for lease in leases}:
             self._make_room(now_ns, name)
-        if late is not None:
-            raise late
+        if late is None:
+            return written
+        failed, first = Reply[None](), late
+        written.then(lambda done: failed.fail(done.error or first))
+        if failed.done:
+            raise first
+        return failed
 
-    def _ack_singly(self, now_ns: int, first: Lease, count: int) -> None:
-        """Of a run that is not held as a whole, what is held."""
-        for offset in range(first.offset, first.offset + count):
-            with contextlib.suppress(BrokerError):
-                queue = self.queue(first.queue)
-                queue.ack(now_ns, first.partition, offset, first.holder, attempt=first.attempt)
+    def _ack_run(self, now_ns: int, first: Lease, count: int, durable: bool | None) -> Reply[None]:
+        queue = self.queue(first.queue)
+        return queue.ack(
+            now_ns, first.partition, first.offset, first.holder, count=count, attempt=first.attempt, durable=durable
+        )
 
     def nack(self, now_ns: int, lease: Lease, cause: str, *, requeue: bool = True) -> None:
         """The holder has failed: the message is tried again, or dead-lettered. Raises INVALID_LEASE."""

@@ -30,6 +30,7 @@ from broker_core.messages import Message
 from broker_core.names import ByName, check_name
 from broker_core.queues.config import FIRST_COME
 from broker_core.queues.dead_letters import DeadLetters
+from broker_core.queues.journal import Journal
 from broker_core.queues.levels import check_priorities
 from broker_core.queues.queue import Queue
 from broker_core.queues.subscription import Subscription
@@ -101,6 +102,7 @@ class BrokerState:
         self._compacted: dict[PartitionLog, int] = {}  # sealed segments that the last pass left
         self.syncs = GroupCommit()
         self._synced_ns = 0
+        self.journal = Journal(files, self.syncs, log_config, epoch_ms, self.damage.say)
         self.producer_ids = ProducerIds()
         self.fetches = Fetches(events, timers, self._partition)
         self.groups = GroupCoordinator(
@@ -144,7 +146,7 @@ class BrokerState:
 
     def tell_damage(self, now_ns: int) -> None:
         """Say aloud what was found damaged since the last time, on opening too."""
-        logs = (log for topic in self._topics.values() for log in topic.log.partitions)
+        logs = (*(log for topic in self._topics.values() for log in topic.log.partitions), *self.journal.logs)
         self.damage.look(now_ns, logs, self._offsets.damage)
 
     def by_partition(self, name: str, messages: Sequence[Message]) -> dict[int, list[Message]]:
@@ -194,6 +196,10 @@ class BrokerState:
         return self._epoch_ms
 
     # -- inside
+
+    def _journal_of(self, log: TopicLog) -> Journal | None:
+        """Where a queue writes that reads `log`; None where nothing of it outlives the process."""
+        return None if "memory" in {self._log_config.durability, log.config.durability} else self.journal
 
     def _check_fields(self, name: str, messages: Sequence[Message]) -> None:
         """Raises INVALID_RECORD for a time to live out of range, or a priority that queue `name` has no level for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -75,3 +75,21 @@ class Reply(Generic[T]):
         if self._error is not None:
             raise self._error
         return self._value  # type: ignore[return-value]
+
+
+def all_done(replies: Sequence[Reply[T]]) -> Reply[None]:
+    """There when all of these are, however they were settled."""
+    whole: Reply[None] = Reply()
+    left = len(replies)
+
+    def count(_done: Reply[T]) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            whole.resolve(None)
+
+    for reply in replies:
+        reply.then(count)
+    if not replies:
+        whole.resolve(None)
+    return whole

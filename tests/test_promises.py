@@ -1,4 +1,4 @@
-"""Which test holds the core to which row of the checklist (A1 to D5) and to which promise (1 to 29).
+"""Which test holds the core to which row of the checklist (A1 to D5) and to which promise (1 to 37).
 
 Not every test of a row stands here, only those that show it best. Rows of the doors and of the window have their tests
 named beside them.
@@ -208,6 +208,8 @@ ROWS: dict[str, str] = {
         queues/test_queue.py test_a_late_acknowledgement_is_refused_even_before_the_timer_has_fired
         queues/test_queue.py test_somebody_else_can_do_nothing_with_a_lease""",
     "13 poison": """
+        ../crash/test_queue_kill_nine.py test_promise_13_a_message_that_kills_its_worker_at_once_is_dead_at_its_last_attempt
+        queues/test_journal.py test_whenever_it_dies_it_goes_on_where_it_was
         queues/test_dead_letters.py test_a_poison_message_is_dead_lettered_at_exactly_its_last_attempt
         queues/test_dead_letters.py test_a_redrive_appends_to_the_origin_and_removes_after_and_is_counted
         lab/test_scenarios.py test_poison_message""",
@@ -236,13 +238,22 @@ ROWS: dict[str, str] = {
     "29 schemas": """
         schemas/test_never_fetches_never_hangs.py test_a_remote_reference_is_refused_wherever_it_stands
         schemas/test_never_fetches_never_hangs.py test_an_evil_pattern_on_50_000_characters_is_bounded_work""",
+    "32 what failed": """
+        clients/test_failed_publishes.py test_what_no_policy_let_in_in_time_is_never_stored
+        clients/test_failed_publishes.py test_a_publish_that_timed_out_is_not_stored_when_there_is_room
+        clients/test_failed_publishes.py test_what_a_bad_line_may_have_stored_is_said_to_be_in_doubt
+        clients/test_failed_publishes.py test_what_waits_for_the_disk_is_in_doubt_when_its_producer_gives_up
+        doors/http/test_queues.py test_promise_32_what_was_refused_or_given_up_is_never_stored""",
+    "34 durable acknowledgements": """
+        ../crash/test_queue_kill_nine.py test_promise_34_an_acknowledgement_that_is_to_be_durable_survives_a_kill
+        ../crash/test_queue_kill_nine.py test_promise_34_by_http""",
 }
 
 WANTED = [
     *(f"A{number}" for number in range(1, 25) if number != 20),
     *(f"C{number}" for number in range(1, 9)),
     *(f"D{number}" for number in range(1, 6)),
-    *map(str, (*range(1, 19), 23, 24, 28, 29)),
+    *map(str, (*range(1, 19), 23, 24, 28, 29, 32, 34)),
 ]
 
 

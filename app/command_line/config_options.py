@@ -30,7 +30,15 @@ _LOG_FIELDS = (
     "tombstone_ms",
 )
 _FLOW_FIELDS = ("max_messages", "max_bytes", "policy", "rate_per_s", "burst", "block_timeout_ms")
-_QUEUE_FIELDS = ("lease_ms", "max_attempts", "balancing", "dead_letter_topic", "priorities", "ageing_ms")
+_QUEUE_FIELDS = (
+    "lease_ms",
+    "max_attempts",
+    "balancing",
+    "dead_letter_topic",
+    "priorities",
+    "ageing_ms",
+    "durable_acks",
+)
 _RETRY_FIELDS = ("kind", "base_ms", "max_ms", "factor")
 
 
@@ -119,6 +127,9 @@ def add_queue(parser: argparse.ArgumentParser, *, own_log: bool = True) -> None:
         help=f"by which exponential delays grow (default: {usual.retry.factor:g})",
     )
     group.add("--dead-letter-topic", metavar="NAME", help="of its bin (default: the queue's name and .dlq)")
+    group.add(
+        "--durable-acks", action="store_true", help="answer acknowledgements when a kill of the broker cannot undo them"
+    )
     if own_log:
         group.add(
             "--priorities",

@@ -20,6 +20,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_WAIT_MS
 from broker_core.messages import StoredMessage
 from broker_core.queues.lease import Lease
+from broker_core.replies import Reply
 
 if TYPE_CHECKING:
     from broker_core.clients.chain import Chain
@@ -60,13 +61,17 @@ class Delivery(msgspec.Struct, eq=False):
             self._lease = self._tail.lease(self.message, self._holder)
         return self._lease
 
-    def ack(self) -> None:
-        """The work is done; the second call does nothing."""
+    def ack(self, *, durable: bool | None = None) -> None:
+        """The work is done; the second call does nothing.
+
+        `durable` waits until a kill, or what else the queue survives, cannot undo that; None is as the queue's
+        `durable_acks` says. Raises STORAGE_ERROR, too.
+        """
         tail = self._tail
         if tail is not None and tail.held.pop(self.message.offset, False):
             self.finished = True
         else:
-            self._end(self._host.broker.ack)
+            self._end(lambda now_ns, lease: self._host.broker.ack(now_ns, lease, durable=durable))
 
     def nack(self, cause: str = "nack", *, requeue: bool = True) -> None:
         """The work has failed: the message is tried again as the queue's retry policy says, or dead-lettered."""
@@ -84,10 +89,12 @@ class Delivery(msgspec.Struct, eq=False):
         lease_ms = None if lease_s is None else lease_s * 1_000
         self._lease = self._host.call(lambda now_ns: self._host.broker.extend(now_ns, self.lease, lease_ms))
 
-    def _end(self, action: Callable[[int, Lease], None]) -> None:
+    def _end(self, action: Callable[[int, Lease], Reply[None] | None]) -> None:
         if not self.finished:
-            self._host.call(lambda now_ns: action(now_ns, self.lease))
+            written = self._host.call(lambda now_ns: action(now_ns, self.lease))
             self.finished = True
+            if written is not None:
+                self._host.wait(written)
 
     def __enter__(self) -> Self:
         return self
@@ -185,21 +192,35 @@ class QueueConsumer:
         try:
             leases: list[Lease] = self._host.wait(reply)
         except KeyboardInterrupt:
-            self._host.call(lambda _now: broker.cancel_take(self.queue, reply))
+            self._host.call(lambda now_ns: self._give_up(now_ns, reply))
             raise
         if self._chain is None and not self._at_most_once:
             return [Delivery(self._host, lease, lease.message) for lease in leases]
         deliveries = [Delivery(self._host, lease, lease.message) for lease in leases]
         if self._at_most_once:
-            for delivery in deliveries:
-                delivery.ack()
+            self.ack_many(deliveries, durable=True)
         return deliveries if self._chain is None else self._passed(self._chain, deliveries)
 
-    def ack_many(self, deliveries: Sequence[Delivery]) -> None:
-        """Acknowledge all of these in one step. Raises INVALID_LEASE where some have expired, after the others."""
+    def _give_up(self, now_ns: int, reply: Reply[list[Lease]]) -> None:
+        """Nobody waits for `reply`: what comes with it all the same is given back."""
+        broker = self._host.broker
+        broker.cancel_take(self.queue, reply)
+
+        def release(done: Reply[list[Lease]]) -> None:
+            for lease in done.result() if done.error is None else ():
+                broker.release(now_ns, lease)
+
+        reply.then(release)
+
+    def ack_many(self, deliveries: Sequence[Delivery], *, durable: bool | None = None) -> None:
+        """Acknowledge all of these in one step, and `durable` as `Delivery.ack` says.
+
+        Raises INVALID_LEASE where some have expired, after the others.
+        """
         leases = [delivery.lease for delivery in deliveries if not delivery.finished]
+        broker = self._host.broker
         try:
-            self._host.call(lambda now_ns: self._host.broker.ack_many(now_ns, leases))
+            self._host.wait(self._host.call(lambda now_ns: broker.ack_many(now_ns, leases, durable=durable)))
         except BrokerError as error:
             if error.code is ErrorCode.INVALID_LEASE:
                 _finish(deliveries)

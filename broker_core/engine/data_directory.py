@@ -3,6 +3,7 @@
 broker.lock            held while a process uses the directory
 catalog.json           what was created, see `broker_core.catalog`, beside its CRC-32C
 offsets.sqlite         committed offsets
+queue-journal/         what happened in queues since their states were saved, see `broker_core.queues.journal`
 queue-states/<queue>   CRC-32C (4 bytes, big-endian) and MessagePack of `KeptQueue`
 <topic>-<partition>/   the logs
 reserve                bytes that are given up where a full disk would keep messages from being deleted

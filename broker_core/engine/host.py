@@ -36,6 +36,7 @@ from broker_core.groups.offsets import OffsetStore
 from broker_core.kinds import Range
 from broker_core.limits import MAX_PARTITIONS
 from broker_core.log.config import LogConfig
+from broker_core.queues.journal import unknown_to
 from broker_core.replies import Reply
 from broker_core.settings import Settings, WaitMs
 from broker_core.timers import Timers
@@ -114,12 +115,17 @@ class BrokerHost(HostLoop):
         in_memory = config.log.durability == "memory" and not read_only
         self.tails = Tails(self.broker, self._start_ns, self._wake_at, self.loop.is_due) if in_memory else None
         self._writer = None if read_only else Writer(self, self.directory, offsets, config.tick_ms)
+        if self._writer is not None and self.broker.journal.logs:
+            # What was replayed is about the logs as they are now. A disk that is full is told at the next tick.
+            with contextlib.suppress(BrokerError):
+                self._writer.save_queues()
         self._timer_thread.start()
         if self._writer is not None:
             self._writer.start()
 
     def _restore(self, directory: DataDirectory) -> None:
         self.broker.restore(0, directory.catalog())
+        told = self.broker.journal.entries()
         bins = {letters.name: letters for letters in self.broker.bins().values()}
         for name in (*self.broker.queue_names(), *bins):
             try:
@@ -127,9 +133,13 @@ class BrokerHost(HostLoop):
             except BrokerError as error:
                 self.broker.damage.say(0, str(error))
                 continue
-            if kept is not None:
-                if kept.queue is not None:
+            if name not in bins:
+                saved_to = 0
+                if kept is not None and kept.queue is not None:
                     self.broker.queue(name).restore(0, kept.queue)
+                    saved_to = kept.queue.journal_offset
+                self.broker.queue(name).replay(0, unknown_to(told.get(name, []), saved_to))
+            if kept is not None:
                 letters = bins[name] if name in bins else self.broker.dead_letters(name)
                 letters.restore(kept.dead_letters)
         self.broker.count_from_now()

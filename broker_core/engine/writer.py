@@ -159,7 +159,7 @@ class Writer:
                 self._save_queues(self._directory)
 
     def _save_queues(self, directory: DataDirectory) -> None:
-        changed = self._host.locked(self._changed_queues)
+        changed, known_to = self._host.locked(self._changed_queues)
         if changed:
             self._host.locked(lambda _now: self._broker.note_unsynced())
             self._sync()
@@ -182,6 +182,8 @@ class Writer:
         self._unwritable &= {*self._broker.queue_names(), *bins}
         if refused is not None:
             raise refused
+        if not self._unwritable:
+            self._host.locked(lambda _now: self._broker.journal.forget_before(known_to))
 
     def _tell_unwritable(self, name: str, error: Exception) -> None:
         """Once, until it can be written again; it is tried at every tick."""
@@ -192,7 +194,8 @@ class Writer:
         _log.error("%s", sentence, exc_info=error)
         self._host.locked(lambda now_ns: self._broker.damage.say(now_ns, sentence))
 
-    def _changed_queues(self, now_ns: int) -> dict[str, tuple[tuple[object, ...], KeptQueue]]:
+    def _changed_queues(self, now_ns: int) -> tuple[dict[str, tuple[tuple[object, ...], KeptQueue]], int]:
+        """What is to be saved, and up to where in the journal that knows everything."""
         changed = {}
         for name in self._broker.queue_names():
             queue = self._broker.queue(name)
@@ -206,4 +209,4 @@ class Writer:
             mark = (letters.purged, letters.restored, letters.count(), letters.redriven())
             if mark != self._marks.get(letters.name):
                 changed[letters.name] = (mark, KeptQueue(None, letters.state()))
-        return changed
+        return changed, self._broker.journal.end_offset

@@ -25,6 +25,10 @@ class QueueConfig(Settings, frozen=True, forbid_unknown_fields=True):
     long has passed since it was published.
     `dead_letter_topic` is the key `errors.deadletterqueue.topic.name` of KIP-1191; "" is the queue's name plus ".dlq".
     No other queue may have the same.
+
+    Attempts are on the disk before a message is handed out, unless the queue is in memory. With `durable_acks` so are
+    acknowledgements before they are answered, also where the call does not ask for it; without, a kill may undo the
+    last ones, and their messages come again.
     """
 
     lease_ms: WaitMsAboveZero = 30_000.0
@@ -33,6 +37,7 @@ class QueueConfig(Settings, frozen=True, forbid_unknown_fields=True):
     priorities: Annotated[int, Range(1, MAX_PRIORITIES)] = 1
     ageing_ms: WaitMsAboveZero | None = None
     balancing: Literal["first-come", "round-robin", "weighted", "least-loaded"] = "first-come"
+    durable_acks: bool = False
     dead_letter_topic: str = msgspec.field(default="", name="errors.deadletterqueue.topic.name")
 
     def dead_letter_topic_of(self, queue: str) -> str:

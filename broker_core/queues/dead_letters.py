@@ -205,6 +205,10 @@ class DeadLetters:
         )
         return place
 
+    def is_durable(self, offset: int) -> bool:
+        """Whether the dead letter there is as durable as the bin promises."""
+        return offset < self._log.high_watermark
+
     def preview(self, offsets: Iterable[int], edits: Edits | None = None) -> RedrivePreview:
         """What `redrive` would do; nothing is done."""
         redrivable: list[Redrivable] = []

@@ -12,6 +12,7 @@ from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.due_timer import DueTimer
 from broker_core.queues.handout import Skipped
+from broker_core.queues.journal import QueueJournal
 from broker_core.queues.levels import Levels
 from broker_core.queues.queue_events import QueueEvents
 from broker_core.queues.queue_state import QueueCounts
@@ -39,6 +40,7 @@ class Endings:
         events: QueueEvents,
         due: DueTimer,
         jitter: Callable[[], float],
+        journal: QueueJournal,
     ) -> None:
         self._queue = queue
         self._config = config
@@ -48,6 +50,7 @@ class Endings:
         self._events = events
         self._due = due
         self._jitter = jitter
+        self._journal = journal
 
     def failed(self, now_ns: int, level: int, span: Span, first: int, end: int, cause: str, *, requeue: bool) -> None:
         """The holder could not: the members from `first` up to `end` are tried again as the retry policy says."""
@@ -56,36 +59,40 @@ class Endings:
         self._events.part(now_ns, EventKind.NACKED, level, span, first, end, cause=cause)
         history = _told(span, now_ns, cause)
         if not requeue or span.attempts >= self._config.max_attempts:
-            self._bury(now_ns, level, span, first, end, history)
+            self._bury(now_ns, level, span, first, end, history, "nacked")
             return
         table = self._levels.tables[level]
         delay_ns = self._config.retry.delay_ns(span.attempts, self._jitter())
         if delay_ns:
             due = self._due.place_in(delay_ns, now_ns)
-            table.move(span, first, end, LeaseAction.DELAY, history=history, due=due)
+            moved = table.move(span, first, end, LeaseAction.DELAY, history=history, due=due)
         else:
-            table.move(span, first, end, LeaseAction.REQUEUE, history=history)
+            moved = table.move(span, first, end, LeaseAction.REQUEUE, history=history)
+        self._journal.moved(now_ns, level, moved, "nacked")
 
     def released(self, now_ns: int, level: int, span: Span, first: int, end: int, cause: str) -> None:
         """The holder gives them back, and the attempt does not count."""
         self._counts.released += end - first
         self._events.part(now_ns, EventKind.RELEASED, level, span, first, end, cause=cause)
         attempts = span.attempts - 1
-        self._levels.tables[level].move(span, first, end, LeaseAction.REQUEUE, attempts=attempts)
+        moved = self._levels.tables[level].move(span, first, end, LeaseAction.REQUEUE, attempts=attempts)
+        self._journal.moved(now_ns, level, moved, "released")
 
     def due(self, now_ns: int, level: int, span: Span, first: int, end: int) -> None:
         """Their lease, or their wait for the next attempt, is over. An expired lease has been wait enough."""
         history = span.history
         held = span.state is LeaseState.ACQUIRED
+        counted = ("lease_expired",) if held else ()
         if held:
             history = _told(span, now_ns, LEASE_EXPIRED)
             self._counts.lease_expired += end - first
             self._events.part(now_ns, EventKind.LEASE_EXPIRED, level, span, first, end, cause=LEASE_EXPIRED)
         if span.doomed or span.attempts >= self._config.max_attempts:
-            self._bury(now_ns, level, span, first, end, history)
+            self._bury(now_ns, level, span, first, end, history, *counted)
         else:
             action = LeaseAction.REQUEUE if held else LeaseAction.DUE
-            self._levels.tables[level].move(span, first, end, action, history=history)
+            moved = self._levels.tables[level].move(span, first, end, action, history=history)
+            self._journal.moved(now_ns, level, moved, *counted)
 
     def skipped(self, now_ns: int, level: int, skipped: Skipped) -> None:
         """A message has expired or cannot be read any more; it is finished."""
@@ -95,7 +102,7 @@ class Endings:
             self._counts.lost += 1
         self._events.skipped(now_ns, level, skipped)
 
-    def _bury(self, now_ns: int, level: int, span: Span, first: int, end: int, history: History) -> None:
+    def _bury(self, now_ns: int, level: int, span: Span, first: int, end: int, history: History, *counted: str) -> None:
         """Into the bin first, out of the queue after; where the bin refuses, the message waits and is tried again."""
         table = self._levels.tables[level]
         for offset in range(first, end):
@@ -106,12 +113,17 @@ class Endings:
                 self.skipped(now_ns, level, Skipped(offset, span.published_ns, size_bytes, error))
             else:
                 try:
-                    self._dead_letters.bury(now_ns, stored, self._queue, history[-1].outcome, history, span.attempts)
+                    last = history[-1].outcome
+                    place = self._dead_letters.bury(now_ns, stored, self._queue, last, history, span.attempts)
                 except BrokerError:
                     due = self._due.place_in(_BIN_RETRY_NS, now_ns)
-                    table.move(span, offset, end, LeaseAction.DELAY, history=history, due=due).doomed = True
+                    moved = table.move(span, offset, end, LeaseAction.DELAY, history=history, due=due)
+                    moved.doomed = True
+                    self._journal.moved(now_ns, level, moved, *counted)
                     return
                 self._counts.dead_lettered += 1
+                if self._dead_letters.is_durable(place):  # else a power cut may take it: its message must be there
+                    self._journal.finished(now_ns, level, offset, offset + 1, *counted, "dead_lettered", urgent=True)
             table.finish(span, offset, offset + 1, LeaseAction.REMOVE)
 
 

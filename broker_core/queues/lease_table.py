@@ -14,7 +14,7 @@ from broker_core.messages import Run
 from broker_core.queues.due_heap import DueHeap, Place
 from broker_core.queues.handout import Skipped, Taken, neighbours, read_live
 from broker_core.queues.log_port import PartitionPort
-from broker_core.queues.spans import Span, SpanIndex, part_of
+from broker_core.queues.spans import Span, SpanIndex, part_of, shares_of
 from broker_core.queues.states import NEXT_STATE, LeaseAction, LeaseState
 from broker_core.snapshots import AttemptView
 
@@ -197,6 +197,20 @@ class LeaseTable:
             return None
         return self.finish(span, offset, offset + 1, LeaseAction.REMOVE)
 
+    def take_out(self, first: int, end: int) -> tuple[int, int]:
+        """The messages from `first` up to `end` are nowhere any more, wherever they were; those that the log has."""
+        first, end = max(first, self.log.start_offset), min(end, self.end_offset)
+        while self.next_offset < first:
+            self.insert(self._pop_fresh(first - self.next_offset))
+        for offset in range(first, min(end, self.next_offset)):
+            span = self.index.get(offset)
+            if span is not None:
+                self.index.clear(offset, offset + 1)
+                self._leave(span, offset, offset + 1)
+        while self.next_offset < end:
+            self._pop_fresh(end - self.next_offset)
+        return first, end
+
     def bring_back(self, removed: Span) -> int:
         """Messages that were taken out are ready again, as far as the log still has them; how many that is."""
         first = max(removed.offset, self.log.start_offset)
@@ -335,12 +349,8 @@ class LeaseTable:
             run = runs[0]
         else:  # compaction has left a gap, which `read_live` reports
             run = Run(first, (runs[0].offset if runs else first + most) - first, 0, 0)
-        # The log knows the size of a run, not of a message in it; what is handed out gets its true size.
-        whole, count = run.size_bytes, run.count
-        if whole % count:
-            sizes = tuple([whole * (n + 1) // count - whole * n // count for n in range(count)])
-        else:
-            sizes = (whole // count,) * count
         self.next_offset = run.end_offset
-        self._fresh_bytes -= whole
-        return Span(first, run.end_offset, LeaseState.AVAILABLE, 0, (), run.published_ns, sizes, first, count)
+        self._fresh_bytes -= run.size_bytes
+        # What is handed out gets its true sizes.
+        sizes = shares_of(run)
+        return Span(first, run.end_offset, LeaseState.AVAILABLE, 0, (), run.published_ns, sizes, first, run.count)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from broker_core.queues.journal import Entry
 from broker_core.queues.lease_table import LeaseTable
-from broker_core.queues.spans import Span
-from broker_core.queues.states import LeaseState
+from broker_core.queues.spans import Span, shares_of
+from broker_core.queues.states import OPEN_STATES, LeaseState
 from broker_core.snapshots import AttemptView
 
 
@@ -61,9 +62,10 @@ class QueueState(msgspec.Struct, frozen=True):
     time_ns: int
     tables: tuple[TableState, ...]
     counts: QueueCounts
+    journal_offset: int = 0  # what the journal holds from here on came after it
 
 
-def saved(now_ns: int, tables: Sequence[LeaseTable], counts: QueueCounts) -> QueueState:
+def saved(now_ns: int, tables: Sequence[LeaseTable], counts: QueueCounts, journal_offset: int) -> QueueState:
     """The state of `tables` and `counts`."""
     return QueueState(
         now_ns,
@@ -89,6 +91,7 @@ def saved(now_ns: int, tables: Sequence[LeaseTable], counts: QueueCounts) -> Que
             for table in tables
         ),
         msgspec.structs.replace(counts),
+        journal_offset,
     )
 
 
@@ -126,3 +129,42 @@ def restored(
                 )
     for name in QueueCounts.__struct_fields__:
         setattr(counts, name, getattr(state.counts, name))
+
+
+def replayed(
+    now_ns: int,
+    entries: Sequence[Entry],
+    tables: Sequence[LeaseTable],
+    counts: QueueCounts,
+    ticket: Callable[[], int],
+) -> None:
+    """Do again what the journal tells; leases and waits last as long as they did when it was written."""
+    for entry in entries:
+        if entry.level >= len(tables):
+            continue
+        table = tables[entry.level]
+        first, end = table.take_out(entry.first, entry.end)
+        shift_ns = now_ns - entry.time_ns
+        waits = entry.state in (LeaseState.ACQUIRED, LeaseState.DELAYED)
+        place = ticket() if waits else -1
+        for run in table.log.runs(first, end) if entry.state in OPEN_STATES else ():
+            table.insert(
+                Span(
+                    run.offset,
+                    run.end_offset,
+                    entry.state,
+                    entry.attempts,
+                    entry.history,
+                    run.published_ns,
+                    shares_of(run),
+                    run.offset,
+                    run.count,
+                    entry.holder,
+                    entry.since_ns + shift_ns if entry.holder else 0,
+                    entry.deadline_ns + shift_ns if waits else 0,
+                    place,
+                    entry.doomed,
+                )
+            )
+        for name in entry.counted:
+            setattr(counts, name, getattr(counts, name) + entry.end - entry.first)

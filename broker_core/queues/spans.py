@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from broker_core.messages import Run
 from broker_core.queues.states import LeaseState
 from broker_core.snapshots import AttemptView
 
@@ -46,6 +47,14 @@ class Span(msgspec.Struct, eq=False, gc=False):
     def sizes_of(self, first: int, end: int) -> tuple[int, ...]:
         """The size of each message from `first` up to `end`."""
         return self.sizes[first - self.base : end - self.base]
+
+
+def shares_of(run: Run) -> tuple[int, ...]:
+    """The size of each message of `run`, as nearly as one can tell: the log knows that of the run."""
+    whole, count = run.size_bytes, run.count
+    if whole % count:
+        return tuple([whole * (n + 1) // count - whole * n // count for n in range(count)])
+    return (whole // count,) * count
 
 
 def part_of(span: Span, first: int, end: int, state: LeaseState) -> Span:

@@ -15,6 +15,9 @@ class LeaseState(enum.IntEnum):
     ARCHIVED = 4
 
 
+OPEN_STATES = frozenset({LeaseState.AVAILABLE, LeaseState.DELAYED, LeaseState.ACQUIRED})
+
+
 class LeaseAction(enum.IntEnum):
     """What can happen to it."""
 

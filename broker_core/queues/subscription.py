@@ -14,6 +14,7 @@ import msgspec
 from broker_core.events import EventStream
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
+from broker_core.queues.journal import Journal
 from broker_core.queues.log_port import TopicPort
 from broker_core.queues.queue import Queue
 from broker_core.settings import Positive, Settings
@@ -94,6 +95,7 @@ def subscribed(
     config: QueueConfig,
     *,
     jitter: Callable[[], float],
+    journal: Journal | None,
     from_end: bool = True,
 ) -> Queue:
     """A queue over the topic's log; its dead letters go into `bin_log`.
@@ -101,7 +103,7 @@ def subscribed(
     It begins at the end of the log, or, to be restored, at its start.
     """
     config = msgspec.structs.replace(config, priorities=len(log.partitions), ageing_ms=_AT_ONCE_MS)
-    queue = Queue(name, log, DeadLetters(bin_log, events), events, timers, config, jitter=jitter)
+    queue = Queue(name, log, DeadLetters(bin_log, events), events, timers, config, jitter=jitter, journal=journal)
     for table in queue.levels.tables if from_end else ():
         table.skip_to(table.end_offset)
     return queue

@@ -107,12 +107,16 @@ class Held(Body, frozen=True):
 
 
 class Settle(Body, frozen=True):
-    """The end of leases, all of one kind. `requeue` is for nack: without it the message goes to the dead letters."""
+    """The end of leases, all of one kind. `requeue` is for nack: without it the message goes to the dead letters.
+
+    `durable` is for ack, see `Queue.ack`.
+    """
 
     outcome: Literal["ack", "nack", "release"]
     leases: tuple[Held, ...]
     cause: str = ""
     requeue: bool = True
+    durable: bool | None = None
 
 
 class Settled(Body, frozen=True):

@@ -283,13 +283,14 @@ class RemoteFace(RemoteAdministration):
         """See `Broker.cancel_take`."""
         self.reading.cancel(reply)
 
-    def ack(self, now_ns: int, lease: Lease) -> None:
+    def ack(self, now_ns: int, lease: Lease, *, durable: bool | None = None) -> Reply[None]:
         """See `Broker.ack`. Waits."""
-        self._leases.settle(lease, "ack")
+        return self.ack_many(now_ns, (lease,), durable=durable)
 
-    def ack_many(self, now_ns: int, leases: Sequence[Lease]) -> None:
+    def ack_many(self, now_ns: int, leases: Sequence[Lease], *, durable: bool | None = None) -> Reply[None]:
         """See `Broker.ack_many`. Waits."""
-        self._leases.ack_many(leases)
+        self._leases.ack_many(leases, durable)
+        return Reply.of(None)
 
     def nack(self, now_ns: int, lease: Lease, cause: str, *, requeue: bool = True) -> None:
         """See `Broker.nack`. Waits."""

@@ -149,21 +149,20 @@ class Leases:
         self._link = link
         self._shift_ns = shift_ns
 
-    def settle(
-        self, lease: Lease, outcome: Literal["ack", "nack", "release"], cause: str = "", requeue: bool = True
-    ) -> None:
-        """See `Broker.ack`, `Broker.nack` and `Broker.release`."""
+    def settle(self, lease: Lease, outcome: Literal["nack", "release"], cause: str = "", requeue: bool = True) -> None:
+        """See `Broker.nack` and `Broker.release`."""
         body = api.Settle(outcome, (_held(lease),), cause, requeue)
         [(number, about)] = self._link.ask(body, api.Settled, repeat=True).errors
         if number:
             raise broker_error(number, about)
 
-    def ack_many(self, leases: Sequence[Lease]) -> None:
+    def ack_many(self, leases: Sequence[Lease], durable: bool | None) -> None:
         """See `Broker.ack_many`."""
         late: BrokerError | None = None
         for first in range(0, len(leases), _LEASES_AT_A_TIME):
             part = tuple(_held(lease) for lease in leases[first : first + _LEASES_AT_A_TIME])
-            for number, about in self._link.ask(api.Settle("ack", part), api.Settled, repeat=True).errors:
+            body = api.Settle("ack", part, durable=durable)
+            for number, about in self._link.ask(body, api.Settled, repeat=True).errors:
                 late = late or (broker_error(number, about) if number else None)
         if late is not None:
             raise late

@@ -14,7 +14,7 @@ from broker_core.doors.http.shapes.topics import BatchPublished, PublishBatch
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.queues.lease import Lease
 from broker_core.queues.queue import Queue
-from broker_core.replies import Reply
+from broker_core.replies import Reply, all_done
 
 operation = Operations("Queues")
 
@@ -112,9 +112,11 @@ async def take(call: Call) -> shapes.Taken:
     def give_back(reply: Reply[list[Lease]]) -> None:
         if not reply.done:
             call.broker.cancel_take(name, reply)
-        elif reply.error is None:
-            for lease in reply.result():
-                call.broker.release(call.host.now_ns, lease)
+        reply.then(release_all)
+
+    def release_all(reply: Reply[list[Lease]]) -> None:
+        for lease in reply.result() if reply.error is None else ():
+            call.broker.release(call.host.now_ns, lease)
 
     try:
         # The deadline is the session's; where that stands still, the client's own time counts.
@@ -131,10 +133,10 @@ async def ack(call: Call) -> shapes.LeasesDone:
     """The work is done: these messages are finished."""
     body = await call.body(shapes.Ack)
 
-    def finish(queue: Queue, now_ns: int, lease: LeaseId) -> None:
-        queue.ack(now_ns, *lease[:3], attempt=lease[3])
+    def finish(queue: Queue, now_ns: int, lease: LeaseId) -> Reply[None]:
+        return queue.ack(now_ns, *lease[:3], attempt=lease[3], durable=body.durable)
 
-    return _each(call, body.leases, finish)
+    return await _each(call, body.leases, finish)
 
 
 @operation("POST", "/v1/queues/{queue}/nack", shapes.LeasesDone, body=shapes.Nack, errors=(409,))
@@ -145,7 +147,7 @@ async def nack(call: Call) -> shapes.LeasesDone:
     def fail(queue: Queue, now_ns: int, lease: LeaseId) -> None:
         queue.nack(now_ns, *lease[:3], body.cause, requeue=body.requeue, attempt=lease[3])
 
-    return _each(call, body.leases, fail)
+    return await _each(call, body.leases, fail)
 
 
 @operation("POST", "/v1/queues/{queue}/extend", shapes.LeasesDone, body=shapes.Extend, errors=(409,))
@@ -156,7 +158,7 @@ async def extend(call: Call) -> shapes.LeasesDone:
     def hold(queue: Queue, now_ns: int, lease: LeaseId) -> None:
         queue.extend(now_ns, *lease[:3], body.lease_ms, attempt=lease[3])
 
-    return _each(call, body.leases, hold)
+    return await _each(call, body.leases, hold)
 
 
 @operation("POST", "/v1/queues/{queue}/release", shapes.LeasesDone, body=shapes.Release, errors=(409,))
@@ -167,7 +169,7 @@ async def release(call: Call) -> shapes.LeasesDone:
     def give_back(queue: Queue, now_ns: int, lease: LeaseId) -> None:
         queue.release(now_ns, *lease[:3], attempt=lease[3])
 
-    return _each(call, body.leases, give_back)
+    return await _each(call, body.leases, give_back)
 
 
 @operation("POST", "/v1/queues/{queue}/purge", shapes.Messages, errors=(409,))
@@ -206,24 +208,30 @@ def delivery(lease: Lease, now_ns: int, wanted: Encoding) -> shapes.Delivery:
     )
 
 
-def _each(call: Call, leases: list[str], use: Use) -> shapes.LeasesDone:
-    """`use` each lease; where none could be used, raises what the first had to say."""
+async def _each(call: Call, leases: list[str], use: Use) -> shapes.LeasesDone:
+    """`use` each lease, and wait for what it replies; where none could be used, raises what the first had to say."""
     name = call.name_of("queue", READ)
 
-    def run(now_ns: int) -> list[tuple[str, BrokerError]]:
+    def run(now_ns: int) -> tuple[list[Reply[None]], Reply[None]]:
         queue = call.broker.queue(name)
-        refused: list[tuple[str, BrokerError]] = []
+        ends: list[Reply[None]] = []
         for text in leases:
             partition, offset, attempt, holder = text.split(".", 3)
+            end: Reply[None] = Reply()
             try:
                 if int(partition) >= len(queue.levels.tables):
                     raise BrokerError(ErrorCode.INVALID_LEASE, text)
-                use(queue, now_ns, (int(partition), int(offset), holder, int(attempt)))
+                done = use(queue, now_ns, (int(partition), int(offset), holder, int(attempt)))
             except BrokerError as error:
-                refused.append((text, error))
-        return refused
+                end.fail(error)
+            else:
+                end = done if isinstance(done, Reply) else Reply.of(None)
+            ends.append(end)
+        return ends, all_done(ends)
 
-    refused = call.host.call(run)
+    ends, whole = call.host.call(run)
+    await call.wait(whole)
+    refused = [(text, end.error) for text, end in zip(leases, ends, strict=True) if isinstance(end.error, BrokerError)]
     if len(refused) == len(leases):
         raise refused[0][1]
     return shapes.LeasesDone(

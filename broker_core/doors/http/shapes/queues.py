@@ -36,7 +36,11 @@ class RetrySettings(Request, frozen=True, kw_only=True):
 
 
 class QueueSettings(Request, frozen=True, kw_only=True):
-    """A lease counts from delivery; after `max_attempts` deliveries a message goes to the dead letters."""
+    """A lease counts from delivery; after `max_attempts` deliveries a message goes to the dead letters.
+
+    With `durable_acks` an acknowledgement is answered when it survives what the queue does; without, a kill of the
+    broker may undo the last ones, and their messages come again.
+    """
 
     lease_ms: LeaseMs = 30_000.0
     max_attempts: Annotated[int, Meta(ge=1, le=1_000)] = 5
@@ -45,6 +49,7 @@ class QueueSettings(Request, frozen=True, kw_only=True):
     ageing_ms: LeaseMs | None = None
     balancing: Literal["first-come", "round-robin", "weighted", "least-loaded"] = "first-come"
     dead_letter_topic: Name | None = None
+    durable_acks: bool = False
 
     def config(self) -> QueueConfig:
         """As the core has it."""
@@ -56,6 +61,7 @@ class QueueSettings(Request, frozen=True, kw_only=True):
             priorities=self.priorities,
             ageing_ms=self.ageing_ms,
             balancing=self.balancing,
+            durable_acks=self.durable_acks,
             dead_letter_topic=self.dead_letter_topic or "",
         )
 
@@ -182,9 +188,10 @@ Leases = Annotated[list[LeaseToken], Meta(min_length=1, max_length=10_000)]
 
 
 class Ack(Request, frozen=True, kw_only=True):
-    """The work on these is done."""
+    """The work on these is done. `durable` answers when that survives what the queue does; null: as the queue says."""
 
     leases: Leases
+    durable: bool | None = None
 
 
 class Nack(Request, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from broker_core.doors.wire.rows import Caller, How, Need, Row, Waiting, nothing
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage
 from broker_core.queues.lease import Lease
+from broker_core.replies import Reply, all_done
 from broker_core.wire import queues as api
 from broker_core.wire.body import Done
 from broker_core.wire.fetch import Messages
@@ -95,8 +96,8 @@ def take(caller: Caller, request: api.Take, now_ns: int) -> Waiting:
         leases = reply.result()
         size_bytes = sum(lease.message.size_bytes for lease in leases)
         while len(leases) < most and size_bytes < MOST_TAKEN_BYTES:
-            more = broker.take(now_ns, name, holder, max_messages=min(most - len(leases), _AT_A_TIME)).result()
-            if not more:
+            next_ones = broker.take(now_ns, name, holder, max_messages=min(most - len(leases), _AT_A_TIME))
+            if not next_ones.done or not (more := next_ones.result()):
                 break
             size_bytes += sum(lease.message.size_bytes for lease in more)
             leases += more
@@ -112,25 +113,35 @@ def take(caller: Caller, request: api.Take, now_ns: int) -> Waiting:
     return Waiting(reply, answer, parked=True, cancel=lambda: broker.cancel_take(name, reply), lost=lost)
 
 
-def settle(caller: Caller, request: api.Settle, now_ns: int) -> api.Settled:
-    """Each lease by itself."""
+def settle(caller: Caller, request: api.Settle, now_ns: int) -> Waiting:
+    """Each lease by itself; answered when all are as durable as was asked for."""
     broker = caller.broker
-    errors: list[tuple[int, str]] = []
+    ends: list[Reply[None]] = []
     for held in request.leases:
         lease = _lease(held)
+        end: Reply[None] = Reply()
         try:
             match request.outcome:
                 case "ack":
-                    broker.ack(now_ns, lease)
+                    end = broker.ack(now_ns, lease, durable=request.durable)
                 case "nack":
                     broker.nack(now_ns, lease, request.cause or "nack", requeue=request.requeue)
+                    end.resolve(None)
                 case "release":
                     broker.release(now_ns, lease)
+                    end.resolve(None)
         except BrokerError as error:
-            errors.append((error.code.code, error.about))
-        else:
-            errors.append((0, ""))
-    return api.Settled(tuple(errors))
+            end.fail(error)
+        ends.append(end)
+    return Waiting(all_done(ends), lambda _done: api.Settled(tuple(map(_error, ends))))
+
+
+def _error(end: Reply[None]) -> tuple[int, str]:
+    if end.error is None:
+        return 0, ""
+    if not isinstance(end.error, BrokerError):
+        raise end.error
+    return end.error.code.code, end.error.about
 
 
 def extend(caller: Caller, request: api.Extend, now_ns: int) -> api.Extended:
@@ -174,7 +185,7 @@ ROWS = (
     Row(api.PurgeQueue, How.AT_ONCE, of_queue(Operation.ADMIN), purge),
     Row(api.PeekQueue, How.AT_ONCE, of_queue(Operation.READ), peek),
     Row(api.Take, How.WAITS, of_queue(Operation.READ, "queue"), take),
-    Row(api.Settle, How.AT_ONCE, _held, settle),
+    Row(api.Settle, How.WAITS, _held, settle),
     Row(api.Extend, How.AT_ONCE, _held, extend),
     Row(api.ReleaseHolder, How.AT_ONCE, of_queue(Operation.READ, "queue"), release_holder),
 )

@@ -1,0 +1,227 @@
+"""The journal of deliveries: what happened to messages of queues since their states were saved last.
+
+An attempt is in the journal before its message is handed out, so that it counts although it kills its process at once.
+The journal is a log of its own, as `__share_group_state` is for Kafka's share groups (KIP-932): records of `Entry`,
+which say where messages stand from then on. A saved state says from which offset of the journal on it knows nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files import FileSystem
+from broker_core.log.config import MAX_SEGMENT_BYTES, LogConfig
+from broker_core.log.group_commit import GroupCommit
+from broker_core.log.partition_log import PartitionLog
+from broker_core.messages import Message
+from broker_core.queues.spans import Span
+from broker_core.queues.states import LeaseState
+from broker_core.replies import Reply
+from broker_core.snapshots import AttemptView
+
+DIRECTORY = "queue-journal"  # no topic's: those end with a number
+_SEGMENT_BYTES = 4 * 1_048_576
+_PAGE = 10_000
+_AT_A_TIME = 500  # entries of one record
+_MOST_UNWRITTEN = 1_000
+_FINISHED = LeaseState.ARCHIVED
+
+
+class Entry(msgspec.Struct, array_like=True, gc=False):
+    """Messages of level `level` from `first` up to `end` are in `state` at `time_ns`; both final states are finished.
+
+    `counted` names the totals of the queue in which this has counted; the rest is as in `Span`. A `level` of -1 says
+    that the queue is new: what was written of another of this name before concerns it no more.
+    """
+
+    queue: str
+    time_ns: int
+    level: int = -1
+    first: int = 0
+    end: int = 0
+    state: LeaseState = _FINISHED
+    counted: tuple[str, ...] = ()
+    attempts: int = 0
+    holder: str = ""
+    since_ns: int = 0
+    deadline_ns: int = 0
+    history: tuple[AttemptView, ...] = ()
+    doomed: bool = False
+
+
+_ENCODER = msgspec.msgpack.Encoder()
+_NO_ENTRIES = _ENCODER.encode([])
+_DECODER = msgspec.msgpack.Decoder(list[Entry])
+
+
+class Journal:
+    """One for all queues of a data directory, as durable as that is; its log is made when there is what to write."""
+
+    def __init__(
+        self,
+        files: FileSystem,
+        syncs: GroupCommit,
+        config: LogConfig,
+        epoch_ms: int,
+        tell: Callable[[int, str], object],
+    ) -> None:
+        """`tell(now_ns, sentence)` is called when it cannot be written, once until it can be again."""
+        self._files = files
+        self._syncs = syncs
+        self._config = LogConfig(
+            durability=config.durability,
+            segment_bytes=_SEGMENT_BYTES,
+            segment_ms=None,
+            max_message_bytes=MAX_SEGMENT_BYTES,
+        )
+        self._epoch_ms = epoch_ms
+        self._tell = tell
+        self._failed = False
+        self.log = self._opened() if files.exists(DIRECTORY) else None
+
+    @property
+    def end_offset(self) -> int:
+        """What is written next has this offset."""
+        return 0 if self.log is None else self.log.end_offset
+
+    @property
+    def logs(self) -> tuple[PartitionLog, ...]:
+        """Its log, where it has one."""
+        return () if self.log is None else (self.log,)
+
+    def _opened(self) -> PartitionLog:
+        return PartitionLog(self._files, DIRECTORY, DIRECTORY, 0, config=self._config, epoch_ms=self._epoch_ms)
+
+    def write(self, now_ns: int, entries: list[Entry]) -> Reply[None]:
+        """Append; there when that is as durable as the directory. Fails with STORAGE_ERROR, which is told aloud."""
+        try:
+            if self.log is None:
+                self.log = self._opened()
+            parts = (entries[first : first + _AT_A_TIME] for first in range(0, len(entries), _AT_A_TIME))
+            self.log.append_batch(now_ns, [Message(_ENCODER.encode(part)) for part in parts])
+        except BrokerError as error:
+            reply: Reply[None] = Reply()
+            reply.fail(error)
+        else:
+            reply = self._syncs.durable(self.log, self.log.end_offset)
+        reply.then(lambda done: self._note(now_ns, done))
+        return reply
+
+    def _note(self, now_ns: int, done: Reply[None]) -> None:
+        if done.error is not None and not self._failed:
+            about = "until that is over, an attempt that ends with its process is not counted"
+            self._tell(now_ns, f"the journal of queues cannot be written ({done.error}): {about}")
+        self._failed = done.error is not None
+
+    def entries(self) -> dict[str, list[tuple[int, Entry]]]:
+        """Everything in it by queue, each with its offset in the journal, in order."""
+        found: dict[str, list[tuple[int, Entry]]] = {}
+        if self.log is None:
+            return found
+        offset = self.log.start_offset
+        while offset < self.log.high_watermark:
+            try:
+                page = self.log.read(offset, max_messages=_PAGE)
+            except BrokerError as error:
+                if error.code is not ErrorCode.DAMAGED:
+                    raise
+                page = []  # it is told with the damage of all logs
+            offset = page[-1].offset + 1 if page else offset + 1
+            for record in page:
+                for entry in _DECODER.decode(record.value or _NO_ENTRIES):
+                    found.setdefault(entry.queue, []).append((record.offset, entry))
+        return found
+
+    def forget_before(self, offset: int) -> None:
+        """States that were saved know everything before `offset`. Raises STORAGE_ERROR."""
+        if self.log is not None and self.log.size_bytes > _SEGMENT_BYTES:
+            self.log.delete_before(min(offset, self.log.high_watermark))
+
+    def close(self) -> None:
+        """Give back its files. Raises STORAGE_ERROR."""
+        if self.log is not None:
+            self.log.close()
+
+
+class QueueJournal:
+    """What one queue writes. Without a `journal`, as in memory, nothing is written and everything is there at once."""
+
+    def __init__(self, queue: str, journal: Journal | None, *, counts_attempts: bool) -> None:
+        """Where attempts do not count, only what must be durable is written."""
+        self._queue = queue
+        self._journal = journal
+        self._counts_attempts = counts_attempts
+        self._unwritten: list[Entry] = []
+        self._urgent = False
+
+    @property
+    def end_offset(self) -> int:
+        """What is written next has this offset."""
+        return 0 if self._journal is None else self._journal.end_offset
+
+    def begin(self, now_ns: int) -> None:
+        """The queue is a new one."""
+        if self._journal is not None and self._journal.end_offset:
+            self._journal.write(now_ns, [Entry(self._queue, now_ns)])
+
+    def moved(self, now_ns: int, level: int, span: Span, *counted: str) -> None:
+        """Note where all members of `span` stand now; to be written by the next `flush`."""
+        if self._journal is not None and self._counts_attempts:
+            self._urgent = True
+            self._unwritten.append(
+                Entry(
+                    self._queue,
+                    now_ns,
+                    level,
+                    span.offset,
+                    span.end,
+                    span.state,
+                    counted,
+                    span.attempts,
+                    span.holder,
+                    span.since_ns,
+                    span.deadline_ns,
+                    span.history,
+                    span.doomed,
+                )
+            )
+
+    def finished(self, now_ns: int, level: int, first: int, end: int, *counted: str, urgent: bool) -> None:
+        """Note that these are finished; to be written by the next `flush` where that is `urgent`, else when it may."""
+        if self._journal is None or not (urgent or self._counts_attempts):
+            return
+        self._urgent = self._urgent or urgent
+        last = self._unwritten[-1] if self._unwritten else None
+        if last is not None and (last.level, last.end, last.counted, last.state) == (level, first, counted, _FINISHED):
+            last.end = end
+            return
+        self._unwritten.append(Entry(self._queue, now_ns, level, first, end, _FINISHED, counted))
+        if len(self._unwritten) >= _MOST_UNWRITTEN:
+            self.write(now_ns)
+
+    def flush(self, now_ns: int) -> None:
+        """Write what was noted, where that is urgent."""
+        if self._urgent:
+            self.write(now_ns)
+
+    def write(self, now_ns: int) -> Reply[None]:
+        """Write all that was noted; there when it is durable. Fails with STORAGE_ERROR."""
+        if self._journal is None or not self._unwritten:
+            return Reply.of(None)
+        entries, self._unwritten = self._unwritten, []
+        self._urgent = False
+        return self._journal.write(now_ns, entries)
+
+
+def unknown_to(entries: list[tuple[int, Entry]], journal_offset: int) -> list[Entry]:
+    """Those that a state which was saved at `journal_offset` does not know, and that are of this queue."""
+    found: list[Entry] = []
+    for offset, entry in entries:
+        if entry.level < 0:
+            found.clear()
+        elif offset >= journal_offset:
+            found.append(entry)
+    return found

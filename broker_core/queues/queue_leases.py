@@ -1,0 +1,334 @@
+"""The leases of a queue: a message is handed to one holder at a time until one is done with it.
+
+Priority levels are the partitions of the log, 0 the most urgent. A lease counts from delivery. What was nacked, or was
+not finished in time, is handed out again, ahead of what came later; after the last attempt it goes to the dead letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from broker_core.clock import ns_from_ms
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventKind, EventStream
+from broker_core.limits import MAX_WAIT_MS
+from broker_core.queues.balancing import Memory
+from broker_core.queues.config import FIRST_COME, QueueConfig
+from broker_core.queues.dead_letters import DeadLetters
+from broker_core.queues.due_heap import Place
+from broker_core.queues.due_timer import DueTimer
+from broker_core.queues.endings import Endings
+from broker_core.queues.journal import Journal, QueueJournal
+from broker_core.queues.lease import Lease
+from broker_core.queues.levels import Levels
+from broker_core.queues.log_port import TopicPort
+from broker_core.queues.queue_events import QueueEvents
+from broker_core.queues.queue_state import QueueCounts
+from broker_core.queues.removals import Removals
+from broker_core.queues.states import LeaseAction
+from broker_core.queues.takers import Taker, Takers
+from broker_core.replies import Reply
+from broker_core.timers import Timers
+
+_WRITTEN: Reply[None] = Reply.of(None)
+_DELIVERED, _REDELIVERED = ("delivered",), ("delivered", "redelivered")  # totals
+
+
+class QueueLeases:
+    """Takes, leases and their ends. `counts` holds the totals, `levels` where each message stands."""
+
+    def __init__(
+        self,
+        name: str,
+        log: TopicPort,
+        dead_letters: DeadLetters,
+        events: EventStream,
+        timers: Timers,
+        config: QueueConfig,
+        *,
+        jitter: Callable[[], float] = lambda: 0.5,
+        room: Callable[[int], object] | None = None,
+        journal: Journal | None = None,
+        undo_window_ms: float = 60_000.0,
+    ) -> None:
+        """`jitter` gives numbers from 0 up to 1 for the retry policy.
+
+        `room(now_ns)` is called whenever messages were finished, by whomever: the gate may let others in. `journal` is
+        for a queue that outlives its process. Raises INVALID_CONFIG where the log has fewer partitions than there are
+        priorities.
+        """
+        if len(log.partitions) < config.priorities:
+            raise BrokerError(
+                ErrorCode.INVALID_CONFIG,
+                f"queue {name!r} has {config.priorities} priorities and {len(log.partitions)} partitions",
+            )
+        self.name = name
+        self.config = config
+        self.dead_letters = dead_letters
+        self.counts = QueueCounts()
+        ageing_ns = None if config.ageing_ms is None else ns_from_ms(config.ageing_ms)
+        self.levels = Levels(log.partitions[: config.priorities], ageing_ns)
+        self._events = QueueEvents(name, log.name, events)
+        self._timers = timers
+        self._due = DueTimer(timers, self._end_waits)
+        self._journal = QueueJournal(name, journal, counts_attempts=True)
+        self._endings = Endings(
+            name, config, self.levels, self.counts, dead_letters, self._events, self._due, jitter, self._journal
+        )
+        self._removals = Removals(self.levels, self.counts, self._events, ns_from_ms(undo_window_ms))
+        self._room = room
+        self._lease_ns = ns_from_ms(config.lease_ms)
+        self._takers = Takers()
+        self._serving = False
+        self._balance = Memory()
+
+    @property
+    def ready(self) -> int:
+        """Messages that can be taken now."""
+        return self.levels.ready
+
+    @property
+    def delayed(self) -> int:
+        """Messages that wait for their next attempt."""
+        return self.levels.delayed
+
+    @property
+    def in_flight(self) -> int:
+        """Messages that are leased."""
+        return self.levels.in_flight
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of keys and values of all messages that are not finished."""
+        return self.levels.size_bytes
+
+    @property
+    def waiting_takers(self) -> int:
+        """Takes that are parked."""
+        return len(self._takers)
+
+    # -- taking
+
+    def appended(self, now_ns: int) -> None:
+        """The log has grown: those who wait are served."""
+        for table in self.levels.tables:
+            table.grow()
+        self._finished(now_ns)
+
+    def take(
+        self, now_ns: int, holder: str, *, max_messages: int = 1, deadline_ns: int | None = None, weight: int = 1
+    ) -> Reply[list[Lease]]:
+        """At most `max_messages` messages, leased to `holder`.
+
+        Where nothing is ready, the reply is [] at once without a `deadline_ns`; with one it is parked until something
+        is there, and is [] when the deadline passes. Those who wait are served in the order in which they came, or as
+        the queue's `balancing` says, one message at a time; `weight` is the holder's share there. What is there comes
+        as soon as its attempt is as durable as the queue.
+        """
+        if max_messages < 1:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"max_messages is {max_messages}; it must be at least 1")
+        # Whoever waits already comes first, also where a callback of theirs is what asks.
+        leases = [] if self._takers else self._hand_out(now_ns, holder, max_messages)
+        if self._room is not None:
+            self._room(now_ns)
+        reply: Reply[list[Lease]] = Reply()
+        if leases or deadline_ns is None or deadline_ns <= now_ns:
+            self._answer(now_ns, reply, leases)
+            return reply
+        timer = self._timers.at(deadline_ns, lambda _: self.cancel_take(reply))
+        self._takers.join(Taker(reply, holder, max_messages, timer, weight))
+        return reply
+
+    def _answer(self, now_ns: int, reply: Reply[list[Lease]], leases: list[Lease]) -> None:
+        # Where the journal cannot be written, which it tells aloud, reading goes on.
+        written = self._journal.write(now_ns) if leases else _WRITTEN
+        written.then(lambda _written: reply.resolve(leases))
+
+    def cancel_take(self, reply: Reply[list[Lease]]) -> None:
+        """Stop waiting: a parked `reply` becomes []; one that is settled, or about to be, stays as it is."""
+        if self._takers.leave(reply) is not None:
+            reply.resolve([])
+
+    # -- ending a lease
+
+    def ack(
+        self,
+        now_ns: int,
+        partition: int,
+        offset: int,
+        holder: str,
+        *,
+        count: int = 1,
+        attempt: int | None = None,
+        durable: bool | None = None,
+    ) -> Reply[None]:
+        """`holder` is done with `count` messages from `offset` on, all or none.
+
+        `attempt`, where it is given, must be that of the lease: a holder that has got a message twice can tell its
+        leases apart. A `durable` acknowledgement (None is as the queue's `durable_acks` says) is as durable as the
+        queue when the reply comes; any other may be undone by a kill, and the message comes again. Raises
+        INVALID_LEASE where one has expired, or is another's, and STORAGE_ERROR; the reply fails with STORAGE_ERROR.
+        """
+        table = self.levels.table(partition)
+        parts = table.held(now_ns, offset, count, holder, attempt)
+        if durable is None:
+            durable = self.config.durable_acks
+        for _, first, end in parts:
+            self._journal.finished(now_ns, partition, first, end, "acknowledged", urgent=durable)
+        written = self._journal.write(now_ns) if durable else _WRITTEN
+        if written.done:
+            written.result()
+        for span, first, end in parts:
+            table.finish(span, first, end, LeaseAction.ACKNOWLEDGE)
+            self.counts.acknowledged += end - first
+            self._events.part(now_ns, EventKind.ACKNOWLEDGED, partition, span, first, end)
+        self._finished(now_ns)
+        return written
+
+    def nack(
+        self,
+        now_ns: int,
+        partition: int,
+        offset: int,
+        holder: str,
+        cause: str,
+        *,
+        requeue: bool = True,
+        count: int = 1,
+        attempt: int | None = None,
+    ) -> None:
+        """`holder` has failed, because of `cause`: the message is tried again as the retry policy says.
+
+        After the last attempt, or without `requeue`, it goes to the dead letters. A long cause is cut. Raises
+        INVALID_LEASE as `ack` does.
+        """
+        table = self.levels.table(partition)
+        for span, first, end in table.held(now_ns, offset, count, holder, attempt):
+            self._endings.failed(now_ns, partition, span, first, end, cause, requeue=requeue)
+        self._finished(now_ns)
+
+    def release(
+        self,
+        now_ns: int,
+        partition: int,
+        offset: int,
+        holder: str,
+        *,
+        cause: str = "released",
+        count: int = 1,
+        attempt: int | None = None,
+    ) -> None:
+        """`holder` gives the message back as if it had never been handed out: the attempt does not count.
+
+        Raises INVALID_LEASE as `ack` does.
+        """
+        table = self.levels.table(partition)
+        for span, first, end in table.held(now_ns, offset, count, holder, attempt):
+            self._endings.released(now_ns, partition, span, first, end, cause)
+        self._finished(now_ns)
+
+    def extend(
+        self,
+        now_ns: int,
+        partition: int,
+        offset: int,
+        holder: str,
+        lease_ms: float | None = None,
+        *,
+        count: int = 1,
+        attempt: int | None = None,
+    ) -> int:
+        """The lease now ends `lease_ms` from now (as long as a new one where none is given); its end, in ns.
+
+        Raises INVALID_LEASE as `ack` does, INVALID_REQUEST where `lease_ms` is not above 0, or more than a week.
+        """
+        if lease_ms is not None and not 0 < lease_ms <= MAX_WAIT_MS:
+            about = f"a lease of {lease_ms} ms; it must be more than 0 and at most {MAX_WAIT_MS}, a week"
+            raise BrokerError(ErrorCode.INVALID_REQUEST, about)
+        lease_ns = self._lease_ns if lease_ms is None else max(1, ns_from_ms(lease_ms))
+        table = self.levels.table(partition)
+        parts = table.held(now_ns, offset, count, holder, attempt)
+        due = self._due.place_in(lease_ns, now_ns)
+        for span, first, end in parts:
+            moved = table.move(span, first, end, LeaseAction.EXTEND, due=due)
+            self._journal.moved(now_ns, partition, moved)
+            self._events.part(now_ns, EventKind.LEASE_EXTENDED, partition, moved, first, end)
+        self._journal.flush(now_ns)
+        return due[0]
+
+    def release_holder(self, now_ns: int, holder: str, cause: str) -> int:
+        """A client has closed: its takes end, and what it holds is given back at once; how many messages that is."""
+        for taker in self._takers.of(holder):
+            self.cancel_take(taker.reply)
+        released = 0
+        for level, table in enumerate(self.levels.tables):
+            for span in table.held_by(holder):
+                for first, end in list(table.index.segments(span)):
+                    self._endings.released(now_ns, level, span, first, end, cause)
+                    released += end - first
+        self._finished(now_ns)
+        return released
+
+    # -- inside
+
+    def _hand_out(self, now_ns: int, holder: str, most: int) -> list[Lease]:
+        leases: list[Lease] = []
+        due: Place | None = None
+        while len(leases) < most and (level := self.levels.next_level(now_ns)) is not None:
+            due = due or self._due.place_in(self._lease_ns, now_ns)
+            # Where messages rise, the next one may be another level's.
+            wanted = most - len(leases) if self.levels.ageing_ns is None else 1
+            taken, skipped = self.levels.tables[level].take(now_ns, holder, due, wanted)
+            for lost in skipped:
+                self._endings.skipped(now_ns, level, lost)
+            for span, messages in taken:
+                self.counts.delivered += span.open
+                if span.attempts > 1:
+                    self.counts.redelivered += span.open
+                self._journal.moved(now_ns, level, span, *(_DELIVERED if span.attempts == 1 else _REDELIVERED))
+                key = messages[0].key if span.open == 1 else None
+                self._events.part(now_ns, EventKind.DELIVERED, level, span, span.offset, span.end, key=key)
+                leases += [
+                    Lease(self.name, level, message.offset, holder, span.attempts, due[0], message)
+                    for message in messages
+                ]
+        return leases
+
+    def _serve(self, now_ns: int) -> None:
+        """Hand what is ready to those who wait. A callback of theirs may come back in here: the outer call goes on."""
+        if self._serving:
+            return
+        self._serving = True
+        try:
+            while (taker := self._takers.first()) is not None:
+                memory, most = self._balance, taker.most
+                if self.config.balancing != FIRST_COME and self.levels.ready:
+                    taker, memory = self._takers.picked(self.config.balancing, self._balance, self._held_by)
+                    most = 1
+                leases = self._hand_out(now_ns, taker.holder, most)
+                if not leases:
+                    return
+                self._balance = memory
+                self._takers.leave(taker.reply)
+                self._answer(now_ns, taker.reply, leases)
+        finally:
+            self._serving = False
+
+    def _held_by(self, holder: str) -> int:
+        return sum(span.open for table in self.levels.tables for span in table.held_by(holder))
+
+    def _finished(self, now_ns: int) -> None:
+        """Messages may have become ready, or have been finished."""
+        self._journal.flush(now_ns)
+        self._serve(now_ns)
+        if self._room is not None:
+            self._room(now_ns)
+
+    def _end_waits(self, now_ns: int, place: Place) -> None:
+        for level, table in enumerate(self.levels.tables):
+            if table.next_due() == place:
+                for span, first, end in table.pop_due(place):
+                    self._endings.due(now_ns, level, span, first, end)
+        # Armed before anybody is called back.
+        self._due.arm(self.levels.next_due())
+        self._finished(now_ns)

@@ -1,0 +1,205 @@
+"""The journal of deliveries: a queue that dies between two saved states knows every attempt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventStream
+from broker_core.files import MemoryFiles
+from broker_core.log.config import LogConfig
+from broker_core.log.group_commit import GroupCommit
+from broker_core.log.topic_log import TopicLog
+from broker_core.messages import Message
+from broker_core.queues.config import QueueConfig
+from broker_core.queues.dead_letters import DeadLetters
+from broker_core.queues.journal import Journal, unknown_to
+from broker_core.queues.queue import Queue
+from broker_core.queues.queue_state import QueueState
+from broker_core.queues.retry import RetryPolicy
+from broker_core.timers import Timers
+
+CONFIG = QueueConfig(lease_ms=50, max_attempts=3, priorities=2, retry=RetryPolicy("fixed", 20))
+
+
+class Life:
+    """A queue on files that stay when it dies; every life reads the same log, bin and journal."""
+
+    def __init__(self, files: MemoryFiles, durability: str = "file", **config: Any) -> None:
+        self.timers, self.now_ns = Timers(), 0
+        self.told: list[str] = []
+        log = LogConfig(durability=durability)  # type: ignore[arg-type]
+        self.syncs = GroupCommit()
+        self.log = TopicLog(files, "jobs", 2, config=log, epoch_ms=0)
+        letters = TopicLog(files, "jobs.dlq", 1, config=log, epoch_ms=0)
+        self.journal = Journal(files, self.syncs, log, 0, lambda _now, sentence: self.told.append(sentence))
+        events = EventStream()
+        self.letters = DeadLetters(letters, events)
+        settings = QueueConfig(**{**{name: getattr(CONFIG, name) for name in CONFIG.__struct_fields__}, **config})
+        self.queue = Queue("jobs", self.log, self.letters, events, self.timers, settings, journal=self.journal)
+
+    def publish(self, level: int, count: int = 1) -> None:
+        self.log.partitions[level].append_batch(self.now_ns, [Message(b"x")] * count)
+        self.queue.appended(self.now_ns)
+
+    def until(self, now_ms: int) -> None:
+        end_ns = now_ms * NS_PER_MS
+        while (due_ns := self.timers.next_deadline_ns()) is not None and due_ns <= end_ns:
+            self.now_ns = max(self.now_ns, due_ns)
+            self.timers.fire_next(due_ns)
+        self.now_ns = max(self.now_ns, end_ns)
+
+    def picture(self) -> list[tuple[Any, ...]]:
+        """What is open, wherever it stands: what was never handed out has had no attempt."""
+        found = []
+        for level, table in enumerate(self.queue.levels.tables):
+            for first, end, span in table.index.runs():
+                told = tuple(attempt.outcome for attempt in span.history)
+                found += [(level, at, int(span.state), span.attempts, span.holder, told) for at in range(first, end)]
+            found += [(level, at, 0, 0, "", ()) for at in range(table.next_offset, table.end_offset)]
+        return sorted(found)
+
+
+def reborn(files: MemoryFiles, state: QueueState | None, now_ns: int = 0, durability: str = "file") -> Life:
+    life = Life(files, durability)
+    life.now_ns = now_ns
+    if state is not None:
+        life.queue.restore(now_ns, state)
+    told = life.journal.entries().get("jobs", [])
+    life.queue.replay(now_ns, unknown_to(told, 0 if state is None else state.journal_offset))
+    return life
+
+
+STEP = st.tuples(
+    st.sampled_from(["publish", "take", "ack", "nack", "bury", "release", "extend", "wait", "save"]), st.integers(0, 5)
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(steps=st.lists(STEP, max_size=40), durable=st.booleans())
+def test_whenever_it_dies_it_goes_on_where_it_was(steps: list[tuple[str, int]], durable: bool):
+    files = MemoryFiles()
+    life = Life(files, durable_acks=durable)
+    life.queue.begin(0)
+    state: QueueState | None = None
+    held: list[Any] = []
+    for what, number in steps:
+        now_ns, queue = life.now_ns, life.queue
+        if what == "publish":
+            life.publish(number % 2, 1 + number)
+        elif what == "take":
+            held += queue.take(now_ns, f"w{number % 2}", max_messages=1 + number).result()
+        elif what == "wait":
+            life.until(now_ns // NS_PER_MS + 15 * number)
+        elif what == "save":
+            state = queue.state(now_ns)
+        elif held:
+            lease = held.pop(number % len(held))
+            place = (now_ns, lease.partition, lease.offset, lease.holder)
+            try:
+                match what:
+                    case "ack":
+                        queue.ack(*place, attempt=lease.attempt)
+                    case "nack" | "bury":
+                        queue.nack(*place, "no", requeue=what == "nack", attempt=lease.attempt)
+                    case "release":
+                        queue.release(*place, attempt=lease.attempt)
+                    case "extend":
+                        queue.extend(*place, 70, attempt=lease.attempt)
+            except BrokerError as error:
+                assert error.code is ErrorCode.INVALID_LEASE
+    if not durable:
+        life.publish(0)
+        life.queue.take(life.now_ns, "last", max_messages=1)  # what was acknowledged is written with the next take
+    after = reborn(files, state, life.now_ns)
+    assert after.picture() == life.picture()
+    assert after.queue.counts == life.queue.counts
+    assert after.queue.size_bytes == life.queue.size_bytes
+
+
+def test_a_poison_message_is_dead_at_its_last_attempt_though_nobody_saves_a_state():
+    files = MemoryFiles()
+    life = Life(files)
+    life.publish(0)
+    attempts = []
+    for _ in range(5):
+        attempts += [lease.attempt for lease in life.queue.take(life.now_ns, "w").result()]
+        life = reborn(files, None, life.now_ns)
+        life.until(life.now_ns // NS_PER_MS + 50)
+    assert attempts == [1, 2, 3]
+    assert [len(letter.attempts) for letter in life.letters.list()] == [3]
+
+
+def test_a_released_attempt_does_not_count_after_a_death_either():
+    files = MemoryFiles()
+    life = Life(files)
+    life.publish(0)
+    for _ in range(5):
+        [lease] = life.queue.take(0, "w").result()
+        assert lease.attempt == 1
+        life.queue.release(0, 0, 0, "w")
+        life = reborn(files, None)
+
+
+def test_what_is_synced_is_handed_out_after_its_attempt_is_durable():
+    files = MemoryFiles()
+    life = Life(files, "fsync")
+    life.publish(0)
+    life.log.partitions[0].sync()
+    life.queue.appended(0)
+    reply = life.queue.take(0, "w")
+    assert not reply.done and life.queue.in_flight == 1
+    rounds = life.syncs.begin()
+    for _, ticket in rounds:
+        ticket.run()
+    life.syncs.end(rounds)
+    [lease] = reply.result()
+    acked = life.queue.ack(0, 0, 0, "w", attempt=lease.attempt, durable=True)
+    assert not acked.done
+    rounds = life.syncs.begin()
+    for _, ticket in rounds:
+        ticket.run()
+    life.syncs.end(rounds)
+    assert acked.done and reborn(files, None, durability="fsync").picture() == []
+
+
+def test_another_queue_of_the_same_name_begins_with_nothing():
+    files = MemoryFiles()
+    life = Life(files)
+    life.publish(0, 3)
+    life.queue.take(0, "w", max_messages=2).result()
+    life.queue.begin(0)
+    assert {row[3] for row in reborn(files, None).picture()} == {0}
+
+
+def test_where_the_journal_cannot_be_written_reading_goes_on_and_it_is_said_once(monkeypatch: Any):
+    life = Life(MemoryFiles())
+    life.publish(0, 3)
+    life.queue.take(0, "w").result()
+    assert life.journal.log is not None
+    life.journal.log.read_only = "it is full"
+    assert [lease.offset for lease in life.queue.take(0, "w", max_messages=2).result()] == [1, 2]
+    life.queue.release(0, 0, 1, "w")
+    assert len(life.told) == 1 and "it is full" in life.told[0]
+    life.queue.ack(0, 0, 0, "w")
+    try:
+        life.queue.ack(0, 0, 2, "w", durable=True)
+    except BrokerError as error:
+        assert error.code is ErrorCode.STORAGE_ERROR and life.queue.in_flight == 1
+    else:
+        raise AssertionError
+
+
+def test_what_saved_states_know_goes_with_its_segments():
+    life = Life(MemoryFiles())
+    life.publish(0, 40_000)
+    for _ in range(40_000):
+        life.queue.take(0, "worker-with-a-rather-long-name" * 3).result()
+    log = life.journal.log
+    assert log is not None and log.size_bytes > 4 * 1_048_576
+    life.journal.forget_before(life.queue.state(0).journal_offset)
+    assert log.start_offset == log.end_offset and log.size_bytes < 4 * 1_048_576
