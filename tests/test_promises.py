@@ -208,7 +208,7 @@ ROWS: dict[str, str] = {
         queues/test_queue.py test_a_late_acknowledgement_is_refused_even_before_the_timer_has_fired
         queues/test_queue.py test_somebody_else_can_do_nothing_with_a_lease""",
     "13 poison": """
-        ../crash/test_queue_kill_nine.py test_promise_13_a_message_that_kills_its_worker_at_once_is_dead_at_its_last_attempt
+        ../crash/test_queue_kill_nine.py test_promise_13_who_kills_its_worker_at_once_is_dead_at_its_last_attempt
         queues/test_journal.py test_whenever_it_dies_it_goes_on_where_it_was
         queues/test_dead_letters.py test_a_poison_message_is_dead_lettered_at_exactly_its_last_attempt
         queues/test_dead_letters.py test_a_redrive_appends_to_the_origin_and_removes_after_and_is_counted

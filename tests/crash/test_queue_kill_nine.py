@@ -85,9 +85,7 @@ def prepared(folder: Path, durability: str, *values: str, durable_acks: bool = F
             producer.publish("news", value)
 
 
-def test_promise_13_a_message_that_kills_its_worker_at_once_is_dead_at_its_last_attempt(
-    tmp_path: Path, durability: str
-):
+def test_promise_13_who_kills_its_worker_at_once_is_dead_at_its_last_attempt(tmp_path: Path, durability: str):
     prepared(tmp_path, durability, "poison")
     seen = [killed(tmp_path, durability, "nothing") for _ in range(3)]
     assert seen == [["jobs 1", "mails 1"], ["jobs 2", "mails 2"], ["jobs 3", "mails 3"]]
