@@ -259,6 +259,7 @@ def _run_command() -> Command:
 
 def _report_command() -> Command:
     from app.command_line.comma_lists import complete_lists
+    from spark_reports.errors import ReportError
     from spark_reports.request import LISTS, add_arguments, request_of
 
     parser = Parser(
@@ -270,7 +271,11 @@ def _report_command() -> Command:
     def run(options: argparse.Namespace) -> int:
         from app.report_command import local, make_report
 
-        request = request_of(options)
+        try:
+            request = request_of(options)
+        except ReportError as error:
+            print(f"brokerscope: {error}", file=sys.stderr)
+            return 2
         places = tuple(map(local, request.sessions))
         return make_report(request._replace(sessions=places, out=local(str(request.out))))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -183,6 +183,21 @@ class Compares:
             return any(holds(text, wanted) for text in _texts(found))
 
         return lambda row: lies(get(row))
+
+
+#: Those of a field with a value.
+COMPARISONS = (Contains, Fits, Equals, Compares)
+
+
+def leaves(condition: Condition) -> Iterator[Condition]:
+    """The conditions that are made of no others, in order."""
+    if isinstance(condition, All | Any_):
+        for part in condition.parts:
+            yield from leaves(part)
+    elif isinstance(condition, Not):
+        yield from leaves(condition.part)
+    else:
+        yield condition
 
 
 def _is_nothing(found: Any) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, TypeVar
 
-from filter_language.condition import Condition, Everything, Get, Test
+from filter_language.condition import COMPARISONS, Condition, Everything, Get, Test, leaves
 from filter_language.field import Fields, folded
 from filter_language.parser import Parser
 
@@ -24,6 +24,16 @@ class Filter:
     def takes_all(self) -> bool:
         """True for the empty filter."""
         return isinstance(self._condition, Everything)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of what is compared, each once, in order."""
+        return tuple(dict.fromkeys(leaf.name for leaf in leaves(self._condition) if isinstance(leaf, COMPARISONS)))
+
+    @property
+    def only_compares(self) -> bool:
+        """False where words or flags are looked for as well."""
+        return all(isinstance(leaf, COMPARISONS) for leaf in leaves(self._condition))
 
     def matches(self, row: Mapping[str, Any]) -> bool:
         """Whether a row fits; its keys are names of fields, folded. Bare words look in `row[""]`, else in all texts."""

@@ -19,6 +19,8 @@ REPORT = "report.html"
 TABLES = "tables"
 PDF = "report.pdf"
 PICTURES = "pictures"
+JUNIT = "junit.xml"
+SCHEMA = "schema.md"
 
 
 @contextlib.contextmanager
@@ -48,8 +50,8 @@ def _check(out: Path) -> None:
 
 
 def _has_no_page(out: Path) -> bool:
-    """A report without a page is a folder with its tables, pictures or PDF, and nothing else."""
-    return {path.name for path in out.iterdir()} <= {TABLES, PDF, PICTURES}
+    """A report without a page is a folder with its other files, and nothing else."""
+    return {path.name for path in out.iterdir()} <= {TABLES, PDF, PICTURES, JUNIT, SCHEMA}
 
 
 def _publish(partial: Path, out: Path) -> None:

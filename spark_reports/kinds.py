@@ -8,9 +8,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from spark_reports.assertions import judge, verdicts_table
 from spark_reports.collect import Made, make_runs, make_tables, steps
-from spark_reports.delivery import PDF, PICTURES
+from spark_reports.delivery import JUNIT, PDF, PICTURES
 from spark_reports.exports import write_table
+from spark_reports.junit import junit
 from spark_reports.outcome import Outcome
 from spark_reports.parts import figures_of
 from spark_reports.progress import Progress
@@ -36,14 +38,19 @@ class Report:
     paper: Callable[[], Paper]
     progress: Progress
     outcome: Outcome
+    junit: bytes = b""
 
     def write(self, page: Path, tables: Path, formats: frozenset[str]) -> None:
-        """Write `page`, and into the folder `tables` a file for each table and format. Raises OSError."""
+        """Write `page`, into the folder `tables` a file for each table and format, and beside them the verdicts on what
+        was asserted. Raises OSError.
+        """
         with self.progress.step("page", "Writing the files"):
             for name, table in self.tables.items():
                 write_table(table, tables, name, formats)
             if not formats & {"csv", "parquet"}:
                 tables.rmdir()
+            if self.junit:
+                (page.parent / JUNIT).write_bytes(self.junit)
             if "html" in formats:
                 page.write_text(self.page(), encoding="utf-8")
         if formats & {"pdf", "png"}:
@@ -82,12 +89,15 @@ def _session(spark: SparkSession, request: Request, found: Found, progress: Prog
     rows = {name: table.to_pylist() for name, table in made.tables.items()}
     settings = Settings(info.scenario)
     findings = find(rows, made.scale, whole=made.whole, parts=made.parts, settings=settings)
+    verdicts = judge(request.assertions, rows)
+    told = tuple(f"{one.assertion} does not hold: {one.found}." for one in verdicts if not one.holds)
     return Report(
-        {**made.written(), "findings": findings_table(findings)},
-        lambda: render(info, made, rows, findings, _files(request)),
-        lambda: _papers().session_paper(info, made, rows, findings),
+        {**made.written(), "findings": findings_table(findings), **verdicts_table(verdicts)},
+        lambda: render(info, made, rows, findings, _files(request), verdicts),
+        lambda: _papers().session_paper(info, made, rows, findings, verdicts),
         progress,
-        Outcome(info.problems),
+        Outcome(info.problems, told),
+        junit(str(info.metadata.get("scenario") or info.location), info.problems, verdicts) if verdicts else b"",
     )
 
 

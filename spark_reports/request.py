@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from spark_reports.assertions import FIGURES, MOST, check, read_file
 from spark_reports.errors import ReportError
 from spark_reports.parts import EVERY, IN_HISTORY, PARTS, in_order
 
@@ -25,7 +26,8 @@ MOST_COMPARED = 8  # more than a reader can hold side by side; a history takes a
 
 class Request(NamedTuple):
     """`from_ns` and `to_ns` bound what is looked at of each session, the end not included; None is its beginning or its
-    end. `parts` are the parts of the report: of others nothing is computed and nothing written.
+    end. `parts` are the parts of the report: of others nothing is computed and nothing written. `assertions` are
+    judged, in the language of `assertions`.
     """
 
     sessions: tuple[str, ...]
@@ -36,6 +38,7 @@ class Request(NamedTuple):
     formats: frozenset[str] = frozenset(USUAL_FORMATS)
     master: str = LOCAL
     parts: frozenset[str] = EVERY
+    assertions: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Raises `ReportError` where nothing sensible can come of it."""
@@ -64,6 +67,11 @@ class Request(NamedTuple):
                 f"A history has nothing of {', '.join(in_order(self.parts))}: choose from "
                 f"{', '.join(in_order(IN_HISTORY))}."
             )
+        if self.assertions and self.mode != SESSION:
+            raise ReportError("Assertions are judged of one session: ask for the reports one by one.")
+        if len(self.assertions) > MOST:
+            raise ReportError(f"{len(self.assertions)} assertions are too many: there may be {MOST}.")
+        check(self.assertions, self.parts)
 
 
 def add_arguments(parser: argparse.ArgumentParser, *, with_master: bool = True) -> None:
@@ -107,12 +115,26 @@ def add_arguments(parser: argparse.ArgumentParser, *, with_master: bool = True) 
         metavar="LIST",
         help=f"only these parts of the report, any of {','.join(PARTS)} (default: all of them)",
     )
+    parser.add_argument(
+        "--assert",
+        dest="assertions",
+        action="append",
+        default=[],
+        metavar="FIGURE<VALUE",
+        help="what must hold, as in 'p99 < 200 ms' or 'lag(\"billing\") < 100'; the exit code is 4 where one does not. "
+        f"Figures: {', '.join(figure.name for figure in FIGURES)}",
+    )
+    parser.add_argument(
+        "--assert-file", type=Path, metavar="FILE", help="a file with one such assertion a line; # begins a comment"
+    )
     if with_master:
         parser.add_argument("--master", default=LOCAL, metavar="URL", help="any Spark master (default: %(default)s)")
 
 
 def request_of(options: argparse.Namespace) -> Request:
-    """The request that the arguments of `add_arguments` describe."""
+    """The request that the arguments of `add_arguments` describe. Raises `ReportError` where a file of assertions
+    cannot be read.
+    """
     mode = COMPARE if options.compare else HISTORY if options.history else SESSION
     return Request(
         tuple(map(plain, options.sessions)),
@@ -123,6 +145,7 @@ def request_of(options: argparse.Namespace) -> Request:
         options.formats,
         getattr(options, "master", LOCAL),
         options.parts,
+        (*options.assertions, *(read_file(options.assert_file) if options.assert_file else ())),
     )
 
 
@@ -140,6 +163,8 @@ def arguments_of(request: Request) -> list[str]:
     for name, value_ns in (("--from", request.from_ns), ("--to", request.to_ns)):
         if value_ns is not None:
             found += [name, f"{value_ns // 10**9}.{value_ns % 10**9:09d}"]
+    for text in request.assertions:
+        found += [f"--assert={text}"]  # one word: it may begin with a dash
     return [*found, "--master", request.master]
 
 

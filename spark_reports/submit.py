@@ -33,8 +33,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Make one report on the Spark that runs us. The exit code is that of `spark_reports.job`."""
     parser = argparse.ArgumentParser(prog="spark-submit spark_reports/submit.py", description=__doc__.splitlines()[0])
     add_arguments(parser, with_master=False)
-    request = request_of(parser.parse_args(argv))
+    options = parser.parse_args(argv)
     try:
+        request = request_of(options)
         request.check()
         with tempfile.TemporaryDirectory(prefix="brokerscope-report-") as work:
             outcome = _run(request, Path(work))

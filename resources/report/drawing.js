@@ -5,11 +5,103 @@
     const options = plots[id](box);
     drawn.get(id)?.dispose();
     const chart = echarts.init(box, null, { renderer: "svg" });
-    chart.setOption(options);
-    chart.group = options.xAxis && options.xAxis.type === "value" && options.xAxis.max === data.to_s && id !== "plot-owners" ? "time" : "";
+    const byTime = timed(options);
+    chart.setOption(byTime ? { ...options, ...zooming() } : options);
+    chart.group = byTime && options.xAxis.type === "value" && id !== "plot-owners" ? "time" : "";
     drawn.set(id, chart);
+    if (byTime) link(chart);
   }
   const drawAll = () => { Object.keys(plots).forEach(draw); echarts.connect("time"); };
+
+  // Plots over time share what part of it they show, and the moment under the pointer. The parts are percents, which an axis of
+  // buckets and one of seconds both have; each keeps its own axis.
+  const shown = { start: 0, end: 100 };
+  const whole = document.querySelector(".whole");
+  const timed = (options) => Boolean(options.xAxis) && (options.xAxis.max === data.to_s || (options.xAxis.type === "category" && options.xAxis.data.length === data.buckets && data.buckets > 1));
+  const zooming = () => ({
+    dataZoom: [{ type: "inside", xAxisIndex: 0, ...shown, zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false, moveOnMouseMove: false, preventDefaultMouseMove: false, minSpan: 1, filterMode: "none" }],
+    toolbox: { itemSize: 0, right: -40, feature: { dataZoom: { yAxisIndex: false, title: { zoom: "", back: "" }, brushStyle: { color: colour("band"), borderWidth: 0 } } } },
+  });
+  const timePlots = () => [...drawn.values()].filter((chart) => !chart.isDisposed() && chart.linked);
+  function show(start, end) {
+    if (Math.abs(shown.start - start) < 1e-6 && Math.abs(shown.end - end) < 1e-6) return;
+    Object.assign(shown, { start, end });
+    timePlots().forEach((chart) => chart.dispatchAction({ type: "dataZoom", dataZoomIndex: 0, start, end }));
+    whole.hidden = start <= 0 && end >= 100;
+    const at = (percent) => clock(data.from_s + (data.to_s - data.from_s) * percent / 100, Math.max(1, digitsOf(data.width_s)));
+    whole.textContent = `${at(start)} to ${at(end)}: show all of the time`;
+  }
+  function link(chart) {
+    chart.linked = true;
+    if (matchMedia("(pointer: fine)").matches) chart.dispatchAction({ type: "takeGlobalCursor", key: "dataZoomSelect", dataZoomSelectActive: true });
+    chart.on("datazoom", () => {
+      const { start, end } = chart.getOption().dataZoom[0];
+      show(start, end);
+    });
+    chart.getZr().on("mousemove", (event) => point(chart, event.offsetX, event.offsetY));
+    chart.getZr().on("globalout", () => point(null));
+  }
+  // A line at the same moment in all the others.
+  function point(from, x, y) {
+    const inside = from?.containPixel({ gridIndex: 0 }, [x, y]);
+    const axis = inside ? from.getModel().getComponent("xAxis", 0).axis : null;
+    const coordinate = axis?.toLocalCoord(x);
+    const extent = axis?.getExtent();
+    const share = inside ? (coordinate - extent[0]) / (extent[1] - extent[0]) : 0;
+    timePlots().forEach((chart) => {
+      const box = chart.getDom();
+      let mark = box.querySelector(".crosshair");
+      if (!inside || chart === from) { mark?.remove(); return; }
+      const grid = chart.getModel().getComponent("grid", 0).coordinateSystem.getRect();
+      if (!mark) mark = box.appendChild(Object.assign(document.createElement("i"), { className: "crosshair" }));
+      Object.assign(mark.style, { left: `${grid.x + share * grid.width}px`, top: `${grid.y}px`, height: `${grid.height}px` });
+    });
+  }
+  whole?.addEventListener("click", () => show(0, 100));
+
+  // A table is sorted by what its cells say: numbers with their units, times, else words; what is not there comes last.
+  const UNITS = { ns: 1e-9, "µs": 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, B: 1, kB: 1e3, KiB: 1024, MB: 1e6, MiB: 1048576, GB: 1e9, GiB: 1073741824, TB: 1e12, TiB: 1099511627776, "%": 0.01 };
+  function measured(words) {
+    const said = words.replaceAll(",", "").replaceAll("\u00a0", " ").replace(/^below /, "").replace(/^×/, "").trim();
+    const time = said.match(/^(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)$/);
+    if (time) return (+(time[1] ?? 0) * 60 + +time[2]) * 60 + +time[3];
+    const parts = [...said.matchAll(/([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?) ?([a-zA-Zµ%]*)(?:\/s)?(?= |$)/g)];
+    if (!parts.length || parts.map((part) => part[0]).join(" ").length < said.length) return NaN;
+    return parts.reduce((sum, part) => sum + +part[1] * (UNITS[part[2]] ?? 1), 0);
+  }
+  const isMissing = (words) => ["", "n/a", "-", "no", "never", "nobody"].includes(words);
+  function compare(one, other, numeric) {
+    const lost = isMissing(one) - isMissing(other);
+    if (lost || isMissing(one)) return [lost, true];
+    const difference = numeric ? measured(one) - measured(other) : NaN;
+    return [Number.isNaN(difference) ? one.localeCompare(other, "en", { numeric: true }) : difference, false];
+  }
+  document.querySelectorAll("table.sortable").forEach((one) => {
+    const body = one.tBodies[0], heads = [...one.tHead.rows[0].cells], first = +one.dataset.first;
+    const unfold = one.closest(".panel").querySelector(".unfold");
+    const fold = () => [...body.rows].forEach((row, index) => row.classList.toggle("folded", index >= first && unfold?.getAttribute("aria-expanded") === "false"));
+    fold();
+    unfold?.addEventListener("click", () => { unfold.setAttribute("aria-expanded", "true"); unfold.remove(); body.querySelectorAll(".folded").forEach((row) => row.classList.remove("folded")); });
+    heads.forEach((head, at) => {
+      if (!head.textContent.trim()) return;
+      const button = Object.assign(document.createElement("button"), { type: "button", className: "sort" });
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const words = (row) => row.cells[at]?.textContent.trim() ?? "";
+        const numeric = [...body.rows].every((row) => isMissing(words(row)) || !Number.isNaN(measured(words(row))));
+        const down = head.ariaSort ? head.ariaSort === "ascending" : numeric; // of numbers the highest is asked for first
+        heads.forEach((other) => other.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const sorted = [...body.rows].map((row) => [words(row), row]).sort(([a], [b]) => {
+          const [difference, final] = compare(a, b, numeric);
+          return final || !down ? difference : -difference;
+        });
+        body.append(...sorted.map(([, row]) => row));
+        fold();
+      });
+    });
+  });
 
   document.querySelectorAll(".choice").forEach((choice) => choice.addEventListener("click", (event) => {
     const button = event.target.closest("button");

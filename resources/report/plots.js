@@ -125,6 +125,12 @@
       return `<b>${clock(at)}</b> to ${clock(at + data.width_s)}${table(most.map((item) => row(item.color, item.seriesName, format(item.value[2] ?? item.value[1], item.seriesName))))}${happened(at, at + data.width_s)}`;
     },
   });
+  // What the colours of a heat map mean, beside its heading; from the lowest to the highest, in equal steps or not.
+  function heatScale(id, low, high, steps, logarithmic) {
+    const box = document.querySelector(`.heatscale[data-for="${id}"]`);
+    const colours = steps.map((n) => colour(`heat${n}`)).join(", ");
+    box.innerHTML = `<span>${plain(low)}</span><i style="background:linear-gradient(90deg, ${colours})"></i><span>${plain(high)}</span>${logarithmic ? "<em>logarithmic</em>" : ""}`;
+  }
   const withTooltip = (options, more) => ({ ...options, tooltip: { ...options.tooltip, ...more } });
 
   function bars(box, names, all) {

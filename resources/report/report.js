@@ -30,6 +30,7 @@
       const labels = heat.labels.map((ms, index) => (heat.has_zero && index === 0 ? 0 : ms));
       const names = bucketNames();
       const most = Math.max(1, ...heat.cells.map((cell) => cell[2]));
+      heatScale("plot-heat", "1", `${number(most)} messages`, [0, 1, 2, 3], true);
       const decade = (index) => heat.has_zero ? index === 0 || index > 1 && Math.abs(Math.log10(labels[index]) % 1) < 0.02 : Math.abs(Math.log10(labels[index]) % 1) < 0.02;
       return withTooltip(frame({
         legend: undefined, grid: { left: 8, right: 26, top: 12, bottom: 6, containLabel: true },
@@ -68,6 +69,7 @@
       box.style.height = `${Math.max(120, rows.length * 24 + 46)}px`;
       const cells = rows.flatMap((one, y) => one.lag.map((v, x) => (v === null ? null : [x, y, v, Math.log10(v + 1)])).filter(Boolean));
       const names = bucketNames();
+      heatScale("plot-lag-heat", "0", `${number(Math.max(0, ...cells.map((cell) => cell[2])))} behind`, [0, 1, 2, 3], true);
       return withTooltip(frame({
         legend: undefined, grid: { left: 8, right: 26, top: 6, bottom: 6, containLabel: true },
         xAxis: category(names, { axisLabel: { ...text(), interval: Math.max(0, Math.round((step() ?? 1) / data.width_s) - 1) } }),
@@ -115,6 +117,7 @@
       const rows = data.busy;
       box.style.height = `${Math.max(120, rows.length * 24 + 46)}px`;
       const names = bucketNames();
+      heatScale("plot-busy", "idle", "busy all the time", [0, 1, 2], false);
       const cells = rows.flatMap((one, y) => one.busy.map((v, x) => [x, rows.length - 1 - y, v]));
       return withTooltip(frame({
         legend: undefined, grid: { left: 8, right: 26, top: 6, bottom: 6, containLabel: true },

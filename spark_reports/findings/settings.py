@@ -15,6 +15,12 @@ class Settings:
         self.text = text
         self._told = _read(text)
 
+    @property
+    def about(self) -> str:
+        """What the scenario says of itself."""
+        about = self._told.get("about")
+        return about.strip() if isinstance(about, str) else ""
+
     def topic(self, name: str) -> Mapping[str, Any]:
         """A topic."""
         return self._named("topics", name)

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 import resources
 from resources.colours import DARK_HUES, LIGHT_HUES, ink_on
+from spark_reports.findings.remedies import REMEDIES
 from spark_reports.page import text
 
 ALL_FILES = ("CSV", "Parquet")
@@ -40,7 +41,7 @@ def document(template: str, plots: str, data: Mapping[str, Any], **values: Any) 
         scripts=[Markup(script) for script in scripts],
         hashes=" ".join(_hash(script) for script in scripts),
         data=Markup(_json(data)),
-        **values,
+        **({"verdicts": (), "remedies": REMEDIES} | values),
     )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from spark_reports.assertions import Verdict
 from spark_reports.collect import Made
 from spark_reports.findings.finding import Finding
+from spark_reports.findings.settings import Settings
 from spark_reports.page.charts import chart_data
 from spark_reports.page.document import ALL_FILES, document
 from spark_reports.page.figures import key_figures
@@ -31,9 +33,16 @@ _MEASURES = ("delivered", "acknowledged", "replayed", "replayed and acknowledged
 
 
 def render(
-    info: SessionInfo, made: Made, tables: Tables, findings: Sequence[Finding], files: Sequence[str] = ALL_FILES
+    info: SessionInfo,
+    made: Made,
+    tables: Tables,
+    findings: Sequence[Finding],
+    files: Sequence[str] = ALL_FILES,
+    verdicts: Sequence[Verdict] = (),
 ) -> str:
-    """The page as one HTML text; `tables` are the rows of `made`, `files` how they are written besides."""
+    """The page as one HTML text; `tables` are the rows of `made`, `files` how they are written besides, `verdicts` what
+    became of what was asserted.
+    """
     scale = made.scale
     parts = in_order(made.parts)
     over_time = [name for name in parts if name in OVER_TIME]
@@ -45,7 +54,10 @@ def render(
         session=_EMPTY | info.metadata,
         tables={**tables, "latency_all": _latencies(tables) if "latency" in parts else []},
         parts=parts,
-        sections=[(name, PARTS[name].title) for name in parts],
+        sections=[
+            *((name, PARTS[name].title) for name in parts),
+            *([("scenario", "Scenario")] if info.scenario else []),
+        ],
         told_parts=[] if made.parts == EVERY else titles(parts),
         # Where the first plot over time tells what its bands are.
         over_time=over_time,
@@ -55,10 +67,12 @@ def render(
         duration_ns=0 if scale.is_moment else scale.duration_ns,
         width_ns=scale.width_ns,
         findings=findings,
+        verdicts=verdicts,
+        about=Settings(info.scenario).about,
         at=Moments(info.location).at,
         figures=key_figures(tables, scale),
         wrong=[row for row in tables.get("reconciliation", ()) if not row["equal"]],
-        file_names=sorted([*made.written(), "findings"]),
+        file_names=sorted([*made.written(), "findings", *(["assertions"] if verdicts else [])]),
         files=files,
     )
 

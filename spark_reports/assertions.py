@@ -1,0 +1,283 @@
+"""What is asserted of a session in the filter language, `p99 < 200 ms`, `lag("billing") < 100`: does it hold?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from filter_language import Field, Fields, Filter, FilterError, parse
+from filter_language.field import Kind, called, folded
+from spark_reports.errors import ReportError
+
+MOST: Final = 200
+_SHOWN: Final = 3  # of the names that there are
+Rows = Sequence[Mapping[str, Any]]
+Tables = Mapping[str, Rows]
+#: Values by what they are asked of; "" is all of it.
+Values = Mapping[str, float]
+
+
+class Figure(NamedTuple):
+    """What may be asserted: `values` are nanoseconds where `kind` is duration. `part` is the part of the report whose
+    tables it is read from, `of` what it may be asked of, "" for nothing.
+    """
+
+    name: str
+    kind: Kind
+    about: str
+    part: str
+    values: Callable[[Tables], Values]
+    of: str = ""
+
+
+class Verdict(NamedTuple):
+    """`found` says what the figures were, or why it cannot hold."""
+
+    assertion: str
+    holds: bool
+    found: str
+
+
+def _percentile(column: str, measure: str = "delivered") -> Callable[[Tables], Values]:
+    def values(tables: Tables) -> Values:
+        whole = [row[column] for row in tables["latency"] if row["measure"] == measure]
+        found = {"": whole[0]} if whole else {}
+        for row in tables["latency_by_group"]:
+            if row["measure"] == measure and row[column] is not None:
+                found[row["group"]] = max(row[column], found.get(row["group"], 0))
+        return found
+
+    return values
+
+
+def _at_ends(table: str, name: str, value: str, *, last: bool) -> Callable[[Tables], Values]:
+    """The highest of the sums at the end of each bucket, or the last of them."""
+
+    def values(tables: Tables) -> Values:
+        sums: dict[str, dict[int, int]] = {}
+        for row in tables[table]:
+            if row[value] is not None:
+                series = sums.setdefault(row[name], {})
+                series[row["start_ns"]] = series.get(row["start_ns"], 0) + row[value]
+        found = {key: series[max(series)] if last else max(series.values()) for key, series in sums.items()}
+        return {"": max(found.values(), default=0)} | found
+
+    return values
+
+
+def _sum(table: str, name: str, *columns: str) -> Callable[[Tables], Values]:
+    def values(tables: Tables) -> Values:
+        found: dict[str, float] = {"": 0}
+        for row in tables[table]:
+            count = sum(row[column] or 0 for column in columns)
+            found[""] += count
+            if name:
+                found[row[name]] = found.get(row[name], 0) + count
+        return found
+
+    return values
+
+
+def _total(name: str) -> Callable[[Tables], Values]:
+    return lambda tables: {"": next(row["recorded"] for row in tables["totals"] if row["name"] == name)}
+
+
+def _published(column: str) -> Callable[[Tables], Values]:
+    def values(tables: Tables) -> Values:
+        found = {row["name"]: row[column] or 0 for row in tables["throughput_series"] if row["dimension"] == "topic"}
+        return {"": sum(found.values())} | found
+
+    return values
+
+
+def _longest(table: str, name: str, column: str) -> Callable[[Tables], Values]:
+    def values(tables: Tables) -> Values:
+        found: dict[str, float] = {}
+        for row in tables[table]:
+            found[row[name]] = max(found.get(row[name], 0), row[column])
+        return {"": max(found.values(), default=0)} | found
+
+    return values
+
+
+_GROUP, _QUEUE, _TOPIC = "a group or queue", "a queue", "a topic"
+FIGURES: Final = (
+    *(
+        Figure(name, "duration", f"{word}, publish to first delivery", "latency", _percentile(column), _GROUP)
+        for name, word, column in (
+            *(("p50", "median", "p50_ns"), ("p90", "p90", "p90_ns"), ("p99", "p99", "p99_ns")),
+            *(("p999", "p99.9", "p999_ns"), ("max", "longest", "max_ns")),
+        )
+    ),
+    Figure(
+        "acknowledged_p99",
+        "duration",
+        "p99, publish to acknowledgement",
+        "latency",
+        _percentile("p99_ns", "acknowledged"),
+        _GROUP,
+    ),
+    Figure(
+        "lag", "number", "most that a group was behind", "lag", _at_ends("lag", "group", "lag", last=False), "a group"
+    ),
+    Figure(
+        "last_lag",
+        "number",
+        "what it was behind at the end",
+        "lag",
+        _at_ends("lag", "group", "lag", last=True),
+        "a group",
+    ),
+    Figure(
+        "waiting",
+        "number",
+        "most that waited in a queue",
+        "queues",
+        _at_ends("queues", "queue", "waiting", last=False),
+        _QUEUE,
+    ),
+    Figure(
+        "last_waiting",
+        "number",
+        "what waited at the end",
+        "queues",
+        _at_ends("queues", "queue", "waiting", last=True),
+        _QUEUE,
+    ),
+    Figure("expired_leases", "number", "leases that ran out", "queues", _sum("leases", "queue", "expired"), _QUEUE),
+    Figure("published", "number", "messages published", "throughput", _published("messages"), _TOPIC),
+    Figure(
+        "published_per_s", "number", "messages published a second", "throughput", _published("messages_per_s"), _TOPIC
+    ),
+    Figure("delivered", "number", "deliveries", "throughput", _total("delivered")),
+    Figure("acknowledged", "number", "messages acknowledged", "throughput", _total("acknowledged")),
+    Figure("redelivered", "number", "deliveries that were repeats", "throughput", _total("redelivered")),
+    Figure(
+        "dead_letters",
+        "number",
+        "messages that died",
+        "dead-letters",
+        _sum("dead_letters", "group", "dead_lettered"),
+        _GROUP,
+    ),
+    Figure(
+        "turned_away",
+        "number",
+        "messages refused, dropped, evicted or expired",
+        "backpressure",
+        _sum("backpressure_series", "topic", "rejected", "dropped", "evicted", "expired"),
+        _TOPIC,
+    ),
+    Figure(
+        "blocked",
+        "duration",
+        "producers' time blocked",
+        "backpressure",
+        _sum("backpressure", "client", "blocked_ns"),
+        "a producer",
+    ),
+    Figure("rebalances", "number", "rebalances", "rebalances", lambda tables: {"": len(tables["rebalances"])}),
+    Figure(
+        "unread",
+        "duration",
+        "longest that nobody read a partition",
+        "rebalances",
+        _longest("unserved", "group", "pause_ns"),
+        "a group",
+    ),
+    Figure(
+        "broken",
+        "number",
+        "messages that broke a rule of the audit",
+        "audit",
+        lambda tables: {"": sum(row["messages"] - row["explained"] for row in tables["audit"] if not row["ok"])},
+    ),
+    Figure("missing", "number", "events missing from the recording", "recording", _sum("recording", "", "missing")),
+)
+_BY_NAME: Final = {figure.name: figure for figure in FIGURES}
+FIELDS: Final = Fields(Field(figure.name, figure.kind, f"{figure.about}.", figure.of) for figure in FIGURES)
+
+
+def check(assertions: Iterable[str], parts: Collection[str]) -> None:
+    """Raises `ReportError` for what cannot be read, and for what is in no part that is asked for."""
+    for text in assertions:
+        for name in _read(text).fields:
+            part = _BY_NAME[name.partition("(")[0]].part
+            if part not in parts:
+                raise ReportError(f"{text!r} cannot be judged: it takes the part {part}, which is not asked for.")
+
+
+def read_file(path: Path) -> tuple[str, ...]:
+    """The assertions of a file, one a line; # begins a comment. Raises `ReportError`."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReportError(f"The assertions in {path} cannot be read: {error}.") from None
+    return tuple(text for line in lines if (text := line.strip()) and not text.startswith("#"))
+
+
+def judge(assertions: Iterable[str], tables: Tables) -> list[Verdict]:
+    """Whether each holds, by the tables of the report."""
+    known = {figure.name: figure.values(tables) for figure in FIGURES if _has(figure, tables)}
+    return [_judged(text, known) for text in assertions]
+
+
+def verdicts_table(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """The verdicts as a table of the report; none where nothing was asserted."""
+    import pyarrow as pa
+
+    schema = pa.schema([("assertion", pa.string()), ("holds", pa.bool_()), ("found", pa.string())])
+    return {"assertions": pa.Table.from_pylist([one._asdict() for one in verdicts], schema)} if verdicts else {}
+
+
+def _has(figure: Figure, tables: Tables) -> bool:
+    from spark_reports.parts import PARTS
+
+    return all(name in tables for name in PARTS[figure.part].tables)
+
+
+def _read(text: str) -> Filter:
+    try:
+        found = parse(text, FIELDS)
+    except FilterError as error:
+        raise ReportError(f"{text!r} cannot be read: {error}") from None
+    if found.takes_all or not found.only_compares:
+        raise ReportError(f"{text!r} asserts nothing: compare a figure with a value, as in p99 < 200 ms.")
+    return found
+
+
+def _judged(text: str, known: Mapping[str, Values]) -> Verdict:
+    found = _read(text)
+    getters: dict[str, Callable[[object], Any]] = {}
+    told = []
+    for asked in found.fields:
+        name, _, of = asked.partition("(")
+        figure, of = _BY_NAME[name], of.removesuffix(")")
+        values = known.get(name, {})
+        if of and of not in values:
+            return Verdict(text, False, _unknown(figure, of, values))
+        value = values.get(of)
+        getters[folded(asked)] = _always(value)
+        told.append(f"{called(name, of) if of else name} is {_words(value, figure.kind)}")
+    return Verdict(text, found.tester(getters, lambda _row: "")(None), ", ".join(told))
+
+
+def _always(value: float | None) -> Callable[[object], Any]:
+    return lambda _row: value
+
+
+def _unknown(figure: Figure, of: str, values: Values) -> str:
+    names = sorted(name for name in values if name)
+    there = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    return f"{of} has no {figure.name} here; {f'there are {there}' if names else 'nothing has'}"
+
+
+def _words(value: float | None, kind: Kind) -> str:
+    from spark_reports.page import text
+
+    if value is None:
+        return text.NOT_THERE
+    return (
+        text.duration(value) if kind == "duration" else text.count(value) if value == int(value) else text.rate(value)
+    )
