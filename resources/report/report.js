@@ -53,7 +53,7 @@
       const percent = (v) => (v <= 1 ? "0" : `p${+(100 * (1 - 1 / v)).toFixed(Math.max(0, Math.round(Math.log10(v)) - 2))}`);
       return withTooltip(frame({
         grid: { left: 8, right: 26, top: 34, bottom: 6, containLabel: true },
-        xAxis: value(percent, { type: "log", min: 1, splitLine: { show: false }, axisLine: { lineStyle: { color: colour("line") } } }), yAxis: value(milliseconds, scale.axis),
+        xAxis: value(percent, { type: "log", min: 1, axisLabel: { ...text(), formatter: percent, hideOverlap: true }, splitLine: { show: false }, axisLine: { lineStyle: { color: colour("line") } } }), yAxis: value(milliseconds, scale.axis),
         series: Object.keys(names).filter((key) => data.latency_curve[key]).map((key, index) =>
           line(names[key], data.latency_curve[key].map(([x, ms]) => scale.at(x, ms)), index, { step: "end" })),
       }), {

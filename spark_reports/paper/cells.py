@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from spark_reports.assertions import Verdict
 from spark_reports.page import text
 from spark_reports.page.measures import MEASURES, change, shown
 
@@ -67,6 +68,12 @@ def cost_table(rows: Rows) -> PrintedTable:
     """What the session cost; each row has a unit of its own."""
     told = [[text.label(row["name"]), text.measured(row["value"], row["unit"])] for row in rows]
     return PrintedTable("What it cost", ["", ""], told)
+
+
+def verdicts_told(verdicts: Sequence[Verdict]) -> PrintedTable:
+    """What was asserted, and whether it holds."""
+    rows = [["holds" if one.holds else "fails", one.assertion, one.found] for one in verdicts]
+    return PrintedTable("Assertions", ["", "asserted", "found"], rows)
 
 
 def comparison_table(compared: Rows, labels: Sequence[str]) -> PrintedTable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from spark_reports.assertions import Verdict
 from spark_reports.collect import Made
 from spark_reports.findings.finding import Finding
 from spark_reports.page import text
@@ -12,7 +13,7 @@ from spark_reports.page.charts import chart_data
 from spark_reports.page.comparison_page import comparison_data
 from spark_reports.page.figures import key_figures
 from spark_reports.page.history_page import history_data, in_order
-from spark_reports.paper.cells import comparison_table, cost_table, printed, runs_table, trends_table
+from spark_reports.paper.cells import comparison_table, cost_table, printed, runs_table, trends_table, verdicts_told
 from spark_reports.paper.paper import Paper
 from spark_reports.paper.plots import Plot, plots
 from spark_reports.paper.run_plots import comparison_plots, history_plots
@@ -38,9 +39,15 @@ _TABLES = (
 )  # fmt: skip
 
 
-def session_paper(info: SessionInfo, made: Made, tables: Mapping[str, Rows], findings: Sequence[Finding]) -> Paper:
+def session_paper(
+    info: SessionInfo,
+    made: Made,
+    tables: Mapping[str, Rows],
+    findings: Sequence[Finding],
+    verdicts: Sequence[Verdict] = (),
+) -> Paper:
     """The report of one session."""
-    rows = {name: list(found) for name, found in tables.items()}
+    rows = {name: list(found) for name, found in tables.items() if name in made.written()}
     figures = [(figure.label, figure.value) for figure in key_figures(rows, made.scale)]
     return Paper(
         str(info.metadata.get("scenario") or info.location),
@@ -48,6 +55,7 @@ def session_paper(info: SessionInfo, made: Made, tables: Mapping[str, Rows], fin
         figures,
         findings,
         [
+            *([verdicts_told(verdicts)] if verdicts else []),
             *(printed(title, rows[name], columns) for name, title, columns in _TABLES if rows.get(name)),
             *([cost_table(rows["cost"])] if rows.get("cost") else []),
         ],
