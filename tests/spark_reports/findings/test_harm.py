@@ -19,7 +19,7 @@ def test_two_points_are_no_growth() -> None:
     at = np.arange(100, dtype=np.float64)
     assert growth(np.where(at < 50, 0.0, 400.0)) is None
     assert growth(np.asarray(200 + 200 * np.sin(at / 5), np.float64)) is None
-    assert growth(np.concatenate([at[:50] * 8, 400.0 - at[:50] * 2])) is None
+    assert growth(np.asarray([*at[:50] * 8, *400 - at[:50] * 2], np.float64)) is None
     assert growth(np.where(at < 99, 0.0, 900.0)) is None
     assert growth(at[:4] * 100) is None, "four buckets are too few"
     found = growth(np.asarray(at * 5 + 3 * np.cos(at), np.float64))
