@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import enum
 
+from broker_core.limits import MAX_ABOUT_CHARS
+
 
 class ErrorCode(enum.Enum):
     """What went wrong. Where Kafka has the same error, the name and the number are Kafka's."""
@@ -80,6 +82,8 @@ class BrokerError(Exception):
     """
 
     def __init__(self, code: ErrorCode, about: str = "", *, possibly_stored: bool = False) -> None:
+        if len(about) > MAX_ABOUT_CHARS:
+            about = f"{about[:MAX_ABOUT_CHARS]}..."
         super().__init__(f"{code.sentence}: {about}." if about else f"{code.sentence}.")
         self.code = code
         self.about = about

@@ -6,7 +6,7 @@ import difflib
 import enum
 import math
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
@@ -55,6 +55,7 @@ class Kind(NamedTuple):
 
 
 _ANY_NUMBER = Range(-math.inf, math.inf, above=True)
+_NO_LIST = (str, bytes, Iterator)
 _MANY: dict[Any, tuple[Any, str]] = {
     AbstractSet: (AbstractSet, "a set"),
     list: (list, "a list"),
@@ -86,7 +87,7 @@ def kind_of(annotation: Any, *, ranged: bool = False) -> Kind:
         return _row([kind_of(each, ranged=ranged) for each in inner])
     if origin is not None and isinstance(origin, type):
         return _container(origin, [kind_of(each, ranged=ranged) for each in inner if each is not Ellipsis])
-    if isinstance(annotation, type) and annotation is not object and not getattr(annotation, "_is_protocol", False):
+    if isinstance(annotation, type) and annotation not in (object, Any) and _can_be_asked(annotation):
         return Kind(_called(annotation), lambda value: isinstance(value, annotation))
     return Kind("anything", lambda _value: True)
 
@@ -157,15 +158,23 @@ def _container(origin: type, inner: list[Kind]) -> Kind:
                 and all(keys.accepts(key) and values.accepts(value) for key, value in found.items())
             ),
         )
-    if origin is type or not issubclass(origin, Iterable):
-        return Kind("callable", callable) if origin in _CALLABLE else Kind("anything", lambda _value: True)
+    if origin in _CALLABLE:
+        return Kind("a function", callable)
+    if not issubclass(origin, Iterable) or not inner:
+        return kind_of(origin)
     allowed, words = _MANY.get(origin, (Iterable, "a list"))
     each = inner[0]
 
     def accepts(value: Any) -> bool:
-        return isinstance(value, allowed) and not isinstance(value, str | bytes) and all(map(each.accepts, value))
+        """An iterator is none: who looks at it takes its values away."""
+        return isinstance(value, allowed) and not isinstance(value, _NO_LIST) and all(map(each.accepts, value))
 
     return Kind(f"{words} of {each.words}", accepts)
+
+
+def _can_be_asked(kind: type) -> bool:
+    """Whether `isinstance` knows of `kind`: of a protocol it does where that is said."""
+    return not getattr(kind, "_is_protocol", False) or getattr(kind, "_is_runtime_protocol", False)
 
 
 def _called(kind: type) -> str:

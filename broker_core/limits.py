@@ -19,6 +19,7 @@ MAX_WAIT_MS = 7 * 86_400_000  # a week: of a lease (extend it for more), a retry
 MAX_TTL_MS = 36_525 * 86_400_000  # a century: its end, in nanoseconds, fits into 64 bits
 MAX_ATTEMPTS_KEPT = 32  # of a message's attempts these last ones are told with a dead letter, in under 4 KiB
 MAX_CAUSE_CHARS = 1_000  # of why something failed; a whole traceback belongs into a log
+MAX_ABOUT_CHARS = 1_000  # of what an error tells of: names come from outside
 MAX_OWN_HEADER_BYTES = 65_536  # what the broker adds to a message, above all to a dead letter, on top of its own size
 MAX_PRIORITIES = 256  # levels of a queue; each is a partition, and all are looked at when something is taken
 MAX_SCHEMA_BYTES = 262_144  # of a schema's text

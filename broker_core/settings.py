@@ -18,6 +18,8 @@ R = TypeVar("R")
 C = TypeVar("C")
 
 Positive = Annotated[int, Range(1)]
+Port = Annotated[int, Range(0, 65_535)]
+Count = Annotated[int, Range(0, (1 << 31) - 1)]  # of what is asked for at once
 NotNegative = Annotated[int, Range(0)]
 Whole = Annotated[int, WHOLE]
 PositiveNumber = Annotated[float, Range(0, above=True)]
@@ -30,6 +32,9 @@ TimeMsOrZero = Annotated[int, Range(0, MAX_TTL_MS, told="a century")]
 TimeMsNumber = Annotated[float, Range(0, MAX_TTL_MS, told="a century")]
 TimeMsAboveZero = Annotated[float, Range(0, MAX_TTL_MS, above=True, told="a century")]
 TimeS = Annotated[float, Range(0, MAX_TTL_MS / 1_000, told="a century")]
+
+_ANYTHING = kind_of(Any)
+TIMEOUT = kind_of(TimeS | None)
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -52,22 +57,34 @@ class Question(Settings, frozen=True):
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """`function`, with its arguments judged by their annotations: raises INVALID_REQUEST, before it is called."""
-    kinds = functools.cache(lambda: _parameters(function))
+    """`function`, with its arguments judged by their annotations before it is called.
+
+    Raises INVALID_REQUEST; where something is made, INVALID_CONFIG.
+    """
+    refusal = ConfigError if function.__name__ == "__init__" else _request_error
+    kinds: list[Kind] = []  # of the arguments by place
+    by_name: dict[str, Kind] = {}
+    names = list(inspect.signature(function).parameters)
+
+    def learn() -> None:
+        """When it is called first: its module may not be complete before."""
+        by_name.update(_parameters(function))
+        kinds.extend(by_name.get(name, _ANYTHING) for name in names)
 
     @functools.wraps(function)
-    def judged(*args: P.args, **kwargs: P.kwargs) -> R:
-        in_order, by_name = kinds()
-        given = list(args)
-        for place, (name, kind) in enumerate(in_order[: len(given)]):
-            if kind is not None:
-                given[place] = _judged(name, kind, given[place])
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if not kinds:
+            learn()
+        for value, kind in zip(args, kinds, strict=False):
+            if not kind.accepts(value):
+                given = [judged(*each, refusal) for each in zip(names, kinds, args, strict=False)]
+                return call(*given, **kwargs)
         for name, value in kwargs.items():
-            if (kind := by_name.get(name)) is not None:
-                kwargs[name] = _judged(name, kind, value)
-        return function(*given, **kwargs)  # type: ignore[arg-type]
+            if name in by_name:
+                kwargs[name] = judged(name, by_name[name], value, refusal)
+        return function(*args, **kwargs)
 
-    return judged
+    return call
 
 
 def checked_class(*, fast: tuple[str, ...] = ()) -> Callable[[type[C]], type[C]]:
@@ -83,12 +100,19 @@ def checked_class(*, fast: tuple[str, ...] = ()) -> Callable[[type[C]], type[C]]
     return decorate
 
 
-def _judged(name: str, kind: Kind, value: Any) -> Any:
-    if isinstance(value, Iterator):  # it gives its values once only
+def _request_error(told: str) -> BrokerError:
+    return BrokerError(ErrorCode.INVALID_REQUEST, told)
+
+
+def judged(name: str, kind: Kind, value: Any, refusal: Callable[[str], BrokerError] = _request_error) -> Any:
+    """`value`, what gives its values once only as a tuple. Raises `refusal` where it is none of `kind`."""
+    if kind.accepts(value):
+        return value
+    if isinstance(value, Iterator):
         value = tuple(value)
-    if not kind.accepts(value):
-        raise BrokerError(ErrorCode.INVALID_REQUEST, kind.wrong(name, value))
-    return value
+        if kind.accepts(value):
+            return value
+    raise refusal(kind.wrong(name, value))
 
 
 @functools.cache
@@ -97,14 +121,10 @@ def _fields(settings: type[Settings]) -> tuple[tuple[str, Kind], ...]:
     return tuple((name, kind_of(hints[name], ranged=True)) for name in settings.__struct_fields__)
 
 
-def _parameters(function: Callable[..., Any]) -> tuple[list[tuple[str, Kind | None]], dict[str, Kind]]:
-    """What is judged of the arguments by place and of those by name."""
+def _parameters(function: Callable[..., Any]) -> dict[str, Kind]:
     hints = get_type_hints(function, include_extras=True)
     parameters = inspect.signature(function).parameters.values()
-    by_name = {
-        each.name: kind_of(hints[each.name])
-        for each in parameters
-        if each.name in hints and each.kind not in {each.VAR_POSITIONAL, each.VAR_KEYWORD}
+    judgeable = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+    return {
+        each.name: kind_of(hints[each.name]) for each in parameters if each.name in hints and each.kind in judgeable
     }
-    in_order = [(each.name, by_name.get(each.name)) for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
-    return in_order, by_name

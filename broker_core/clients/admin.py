@@ -20,11 +20,13 @@ from broker_core.queues.dead_letters import PurgeResult, RedrivePreview, Redrive
 from broker_core.queues.paced_redrive import PacedRedrive
 from broker_core.queues.subscription import BacklogPolicy
 from broker_core.schemas.rule import SchemaRule
+from broker_core.settings import Count, Positive, PositiveNumber, TimeS, checked_class
 from broker_core.snapshots import DeadLetterView, GroupView, OffsetView, QueueView, TopicView
 
 ADMIN = "admin"
 
 
+@checked_class()
 class RunningRedrive:
     """A redrive that takes its time."""
 
@@ -51,11 +53,12 @@ class RunningRedrive:
         """Leave the rest where it is."""
         self._host.call(lambda _now: self._paced.cancel())
 
-    def wait(self, timeout_s: float | None = None) -> RedriveResult:
+    def wait(self, timeout_s: TimeS | None = None) -> RedriveResult:
         """What became of each, when all are done or it is cancelled. Raises REQUEST_TIMED_OUT."""
         return self._host.wait(self._paced.reply, timeout_s)
 
 
+@checked_class()
 class Admin:
     """Every change is saved when its call returns, and is an event of the broker's stream. From any thread."""
 
@@ -115,7 +118,7 @@ class Admin:
         return self._host.call(lambda now_ns: self._broker.topic_view(now_ns, name))
 
     def messages(
-        self, topic: str, partition: int = 0, offset: int | None = None, *, limit: int = 100
+        self, topic: str, partition: int = 0, offset: int | None = None, *, limit: Count = 100
     ) -> tuple[StoredMessage, ...]:
         """At most `limit` messages of a partition from `offset`, or its beginning, on; that counts as no reading.
 
@@ -157,7 +160,7 @@ class Admin:
         topic: str,
         config: QueueConfig | None = None,
         *,
-        max_messages: int | None = None,
+        max_messages: Positive | None = None,
         policy: BacklogPolicy = "drop_newest",
     ) -> None:
         """A fan-out subscription, which is used as a queue is. See `Broker.subscribe`."""
@@ -184,7 +187,7 @@ class Admin:
         """How the queue hands out messages. Raises UNKNOWN_QUEUE."""
         return self._host.call(lambda _now: self._broker.queue(name).config)
 
-    def peek_queue(self, name: str, max_messages: int = 10) -> tuple[StoredMessage, ...]:
+    def peek_queue(self, name: str, max_messages: Count = 10) -> tuple[StoredMessage, ...]:
         """The next messages of a queue, the most urgent first, without taking them. Raises UNKNOWN_QUEUE."""
         return self._host.call(lambda _now: tuple(self._broker.queue(name).peek(max_messages)))
 
@@ -199,7 +202,7 @@ class Admin:
     # -- dead letters
 
     def dead_letters(
-        self, queue: str, only: DeadLetterFilter | None = None, *, offset: int = 0, limit: int | None = 100
+        self, queue: str, only: DeadLetterFilter | None = None, *, offset: int = 0, limit: Count | None = 100
     ) -> tuple[DeadLetterView, ...]:
         """At most `limit` of them from `offset` of the bin on, the oldest first."""
         return self._host.call(lambda _now: self._broker.dead_letters(queue).list(only, offset, limit))
@@ -238,7 +241,7 @@ class Admin:
         """Take out these dead letters, or all."""
         return self._host.call(lambda now_ns: self._broker.dead_letters(queue).purge(now_ns, offsets, ADMIN))
 
-    def redrive_paced(self, queue: str, offsets: Sequence[int], rate_per_s: float) -> RunningRedrive:
+    def redrive_paced(self, queue: str, offsets: Sequence[int], rate_per_s: PositiveNumber) -> RunningRedrive:
         """`redrive` one by one, at most so many a second, while this returns at once."""
         paced = PacedRedrive(
             self._host.loop.timers,

@@ -10,6 +10,7 @@ from broker_core.clients.middleware import Context, Middleware
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.protocol import TopicPartition
 from broker_core.messages import Message, StoredMessage
+from broker_core.settings import checked_class
 
 R = TypeVar("R")
 
@@ -26,6 +27,7 @@ class Passage(NamedTuple):
     failures: dict[TopicPartition, tuple[int, BrokerError]]
 
 
+@checked_class(fast=("outgoing", "failed", "incoming", "incoming_many"))
 class Chain:
     """`dropped` counts, by the middleware's class, what was not let through."""
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from broker_core.clients.group_consumer import GroupConsumer
 from broker_core.groups.protocol import TopicPartition
 from broker_core.messages import StoredMessage
+from broker_core.settings import checked, checked_class
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS brokerscope_offsets (
@@ -24,6 +25,7 @@ _FETCH = "SELECT next_offset FROM brokerscope_offsets WHERE grp = ? AND topic = 
 _STORE = "INSERT OR REPLACE INTO brokerscope_offsets VALUES (?, ?, ?, ?)"
 
 
+@checked_class()
 class SqliteEffects:
     """Offsets of `group` beside the effects in the application's own database. One thread at a time.
 
@@ -67,6 +69,7 @@ class SqliteEffects:
         resume_from(consumer, partitions, self.offset)
 
 
+@checked
 def resume_from(
     consumer: GroupConsumer, partitions: Sequence[TopicPartition], offset: Callable[[str, int], int | None]
 ) -> None:

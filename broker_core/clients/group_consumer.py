@@ -9,26 +9,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from broker_core.clients.consumer import Consumer
 from broker_core.clients.host import Host
 from broker_core.clients.membership import ConsumerConfig
+from broker_core.clients.middleware import Middleware
 from broker_core.clients.partition_runs import within
+from broker_core.clients.serializer import Serializer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offset_reset import Change, Target, preview
 from broker_core.groups.protocol import TopicPartition
+from broker_core.kinds import kind_of
 from broker_core.messages import StoredMessage
 from broker_core.replies import Reply
-
-if TYPE_CHECKING:
-    from broker_core.clients.middleware import Middleware
-    from broker_core.clients.serializers import Serializer
+from broker_core.settings import Count, TimeS, checked_class, judged
 
 T = TypeVar("T")
 Listener = Callable[[Sequence[TopicPartition]], object]
 
 _numbers = count(1)
+_MESSAGE = kind_of(StoredMessage)
 DEFAULT_CONFIG = ConsumerConfig(auto_commit_interval_ms=5_000.0, max_poll_interval_ms=300_000)
 
 
@@ -36,6 +37,7 @@ def _ignore(_partitions: Sequence[TopicPartition]) -> None:
     """The listener of who does not listen."""
 
 
+@checked_class(fast=("value_of", "key_of"))
 class GroupConsumer:
     """Reads topics of `host` as a member of `group`. Close it, or use it in a `with` block.
 
@@ -124,7 +126,7 @@ class GroupConsumer:
 
     # -- reading
 
-    def poll(self, timeout_s: float = 0.5, max_messages: int | None = None) -> list[StoredMessage]:
+    def poll(self, timeout_s: TimeS = 0.5, max_messages: Count | None = None) -> list[StoredMessage]:
         """The next messages; [] where nothing came in time, or while the group rebalances.
 
         What an earlier poll gave counts as processed: that is what is committed by itself. Raises DAMAGED or
@@ -173,11 +175,11 @@ class GroupConsumer:
 
     def value_of(self, message: StoredMessage) -> Any:
         """The value as the serializer reads it; None where there is none. Raises UNREADABLE for this message alone."""
-        return read_with(self._serializer, message.value)
+        return read_with(self._serializer, judged("message", _MESSAGE, message).value)
 
     def key_of(self, message: StoredMessage) -> Any:
         """The key as the serializer of keys reads it; None where there is none. Raises UNREADABLE."""
-        return read_with(self._key_serializer, message.key)
+        return read_with(self._key_serializer, judged("message", _MESSAGE, message).key)
 
     def seek(self, topic: str, partition: int, offset: int) -> None:
         """The next poll reads from `offset` on. Raises INVALID_REQUEST for what it does not own."""
@@ -315,7 +317,7 @@ class GroupConsumer:
 
         return tell
 
-    def _fetched(self, timeout_s: float, max_messages: int | None) -> list[StoredMessage]:
+    def _fetched(self, timeout_s: float, max_messages: Count | None) -> list[StoredMessage]:
         """What the core polls; a poll that outlasts `timeout_s`, as in a rebalance, goes on with the next call."""
         deadline_s = time.monotonic() + timeout_s
         if self._polling is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from broker_core.broker import Broker
 from broker_core.engine.host_loop import Closable
@@ -16,6 +16,7 @@ from broker_core.replies import Reply
 T = TypeVar("T")
 
 
+@runtime_checkable
 class Host(Protocol):
     """See `BrokerHost` and `HostLoop`."""
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.kinds import Range
 from broker_core.messages import Message, StoredMessage
 from broker_core.names import check_name
+from broker_core.settings import checked_class
 
 SENT_NS_HEADER = "sent_ns"
 Way = Literal["publish", "deliver", "both"]
+_HOOKS = ("before_publish", "before_deliver", "publish_failed")  # called with every message
 _log = logging.getLogger(__name__)
 M = TypeVar("M", Message, StoredMessage)
 
@@ -42,6 +44,7 @@ class Middleware:
         """`message`, which this one let pass, was not stored, so that it may come again."""
 
 
+@checked_class(fast=_HOOKS)
 class Logging(Middleware):
     """Says what passes: names, sizes and places; never the payload."""
 
@@ -61,6 +64,7 @@ class Logging(Middleware):
         return message
 
 
+@checked_class(fast=_HOOKS)
 class Filter(Middleware):
     """Lets pass what `accepts` says True to."""
 
@@ -77,6 +81,7 @@ class Filter(Middleware):
         return message if self._on == "publish" or self._accepts(message) else None
 
 
+@checked_class(fast=_HOOKS)
 class Transform(Middleware):
     """Changes messages: one function for each way, such as to compress and to decompress."""
 
@@ -97,6 +102,7 @@ class Transform(Middleware):
         return message if self._deliver is None else self._deliver(message)
 
 
+@checked_class(fast=_HOOKS)
 class Dedupe(Middleware):
     """Drops what was seen among the last `window` messages; what has no identity passes.
 
@@ -108,17 +114,13 @@ class Dedupe(Middleware):
         self,
         identity: Callable[[Message | StoredMessage], bytes | None] | None = None,
         *,
-        window: int = 10_000,
+        window: Annotated[int, Range(1, 1 << 31)] = 10_000,
         on: Way = "both",
     ) -> None:
         """`identity` is what two copies have in common: the header `id`, where nothing else is given.
 
         Transforms after this one must leave it alone.
-
-        Raises INVALID_CONFIG for an empty window.
         """
-        if window < 1:
-            raise BrokerError(ErrorCode.INVALID_CONFIG, f"a window of {window} messages remembers nothing")
         self._identity = identity or (lambda message: header(message, "id"))
         self._window = window
         self._on = on
@@ -161,6 +163,7 @@ class Dedupe(Middleware):
             self._published.pop(identity, None)
 
 
+@checked_class(fast=_HOOKS)
 class Routing(Middleware):
     """Sends messages to the topic that `route` names; None leaves them where they were going."""
 

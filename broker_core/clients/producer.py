@@ -8,30 +8,33 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from broker_core.broker import Broker, Published
 from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, failure_of
 from broker_core.clients.host import Host
 from broker_core.clients.inbox import MOST_ENTRIES, Gatherer
 from broker_core.clients.message_form import serialized
+from broker_core.clients.middleware import Middleware
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.sender import Sender
+from broker_core.clients.serializer import Serializer
 from broker_core.clients.throttle import Throttle
 from broker_core.engine.host_loop import CLOSE_TIMEOUT_S
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.kinds import kind_of
 from broker_core.messages import Headers, Message
-
-if TYPE_CHECKING:
-    from broker_core.clients.middleware import Middleware
-    from broker_core.clients.serializers import Serializer
+from broker_core.settings import TimeS, checked_class, judged
 
 T = TypeVar("T")
 
 _numbers = count(1)
+_PARTITION = kind_of(int)
+_TOPIC = kind_of(str)
 OnDelivery = Callable[[Receipt], object]
 
 
+@checked_class(fast=("send", "send_message", "publish", "publish_many"))
 class Producer:
     """Publishes to topics and queues of `host`. Close it, or use it in a `with` block: closing loses nothing.
 
@@ -150,8 +153,8 @@ class Producer:
         timeout_s: float | None,
     ) -> Receipt:
         """Where there is a `timeout_s`, it is put in a batch of its own, and waits no longer for room."""
-        if partition is not None and not isinstance(partition, int):
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"partition {partition!r}; it must be a whole number or None")
+        if partition is not None:
+            judged("partition", _PARTITION, partition)
         max_block_ms = self._keep_rate(1, timeout_s)
         passed = self._passed(topic, message)
         if passed is None:
@@ -177,7 +180,7 @@ class Producer:
             raise
 
     def publish(
-        self, topic: str, value: Any, key: Any = None, *, timeout_s: float | None = None, **fields: Any
+        self, topic: str, value: Any, key: Any = None, *, timeout_s: TimeS | None = None, **fields: Any
     ) -> tuple[int, int]:
         """`send` without lingering, and wait: (partition, offset), -1 where a middleware dropped it.
 
@@ -197,7 +200,7 @@ class Producer:
                 return placed
         return self._store(topic, value, key, timeout_s)
 
-    def _store(self, topic: str, value: bytes | None, key: bytes | None, timeout_s: float | None) -> tuple[int, int]:
+    def _store(self, topic: str, value: bytes | None, key: bytes | None, timeout_s: TimeS | None) -> tuple[int, int]:
         """`publish`, where it takes the lock at least."""
         tails, sender = self._tails, self._sender
         if tails is not None and value is not None:
@@ -249,13 +252,14 @@ class Producer:
         return sent.partition, sent.offset
 
     def publish_many(
-        self, topic: str, messages: Sequence[Message], *, timeout_s: float | None = None
+        self, topic: str, messages: Sequence[Message], *, timeout_s: TimeS | None = None
     ) -> tuple[Published, ...]:
         """All `messages` in as few batches as can be, and wait: where each batch was stored, in order of sending.
 
         Each partition gets its own in the order given. Raises the first error; other batches may have been stored, and
         it says so (`possibly_stored`). What is not stored within `timeout_s` is withdrawn, as by `publish`.
         """
+        judged("topic", _TOPIC, topic)
         ends_s = None if timeout_s is None else time.monotonic() + timeout_s
         self._keep_rate(len(messages), timeout_s)
         if self._chain is not None:
@@ -284,7 +288,7 @@ class Producer:
             self._host.call(lambda _now: self._sender.give_up(batches, timeout_s))
         raise failure_of(batches, failed)
 
-    def flush(self, timeout_s: float | None = None) -> None:
+    def flush(self, timeout_s: TimeS | None = None) -> None:
         """Send what lingers, and wait until the fate of everything sent so far is known.
 
         Raises the first error since the last flush that no receipt and no callback has told, and REQUEST_TIMED_OUT.
@@ -292,7 +296,7 @@ class Producer:
         self._host.wait(self._host.call(lambda _now: self._sender.flush()), timeout_s)
         self._sender.raise_failure()
 
-    def close(self, timeout_s: float | None = CLOSE_TIMEOUT_S) -> None:
+    def close(self, timeout_s: TimeS | None = CLOSE_TIMEOUT_S) -> None:
         """`flush`, then take nothing more; what is not stored in time is given up. The second call does nothing.
 
         Raises as `flush`, when it is closed; REQUEST_TIMED_OUT says how many messages it gave up, and for which topics.

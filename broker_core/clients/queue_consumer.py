@@ -14,18 +14,20 @@ import msgspec
 
 from broker_core.clients.group_consumer import read_with
 from broker_core.clients.host import Host
+from broker_core.clients.middleware import Middleware
+from broker_core.clients.serializer import Serializer
 from broker_core.clock import ns_from_s
 from broker_core.engine.tails import QueueTail
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.kinds import kind_of
 from broker_core.limits import MAX_WAIT_MS
 from broker_core.messages import StoredMessage
 from broker_core.queues.lease import Lease
 from broker_core.replies import Reply
+from broker_core.settings import Count, TimeS, checked, checked_class, judged
 
 if TYPE_CHECKING:
     from broker_core.clients.chain import Chain
-    from broker_core.clients.middleware import Middleware
-    from broker_core.clients.serializers import Serializer
 
 _log = logging.getLogger(__name__)
 _numbers = count(1)
@@ -73,6 +75,7 @@ class Delivery(msgspec.Struct, eq=False):
         else:
             self._end(lambda now_ns, lease: self._host.broker.ack(now_ns, lease, durable=durable))
 
+    @checked
     def nack(self, cause: str = "nack", *, requeue: bool = True) -> None:
         """The work has failed: the message is tried again as the queue's retry policy says, or dead-lettered."""
         self._end(lambda now_ns, lease: self._host.broker.nack(now_ns, lease, cause, requeue=requeue))
@@ -114,6 +117,10 @@ class Delivery(msgspec.Struct, eq=False):
             self.release()
 
 
+_DELIVERY = kind_of(Delivery)
+
+
+@checked_class(fast=("take", "value_of"))
 class QueueConsumer:
     """Takes messages of `queue`. Close it, or use it in a `with` block: what it still holds is given back at once.
 
@@ -153,7 +160,7 @@ class QueueConsumer:
         self._lock = host.lock
         host.register(self)
 
-    def take(self, timeout_s: float = 0.0) -> Delivery | None:
+    def take(self, timeout_s: TimeS = 0.0) -> Delivery | None:
         """The next message; None where none is there in time. Without a timeout it does not wait.
 
         Raises MIDDLEWARE_FAILED.
@@ -168,7 +175,7 @@ class QueueConsumer:
         found = self.take_many(1, timeout_s)
         return found[0] if found else None
 
-    def take_many(self, max_messages: int, timeout_s: float = 0.0) -> list[Delivery]:
+    def take_many(self, max_messages: Count, timeout_s: TimeS = 0.0) -> list[Delivery]:
         """At most `max_messages`, as many as are there; where none is, the first that comes within `timeout_s`.
 
         Raises MIDDLEWARE_FAILED where that leaves nothing to give; else it is logged.
@@ -229,7 +236,7 @@ class QueueConsumer:
 
     def value_of(self, delivery: Delivery) -> Any:
         """The value as the serializer reads it. Raises UNREADABLE for this message alone."""
-        return read_with(self._serializer, delivery.message.value)
+        return read_with(self._serializer, judged("delivery", _DELIVERY, delivery).message.value)
 
     def run(self, handler: Callable[[Delivery], object], stop: threading.Event | None = None) -> None:
         """Hand one message after the other to `handler`, until `stop` is set or the consumer is closed.

@@ -9,8 +9,10 @@ from broker_core.schemas.compatibility import Compatibility, SchemaKind, SchemaP
 from broker_core.schemas.diff import Change
 from broker_core.schemas.registry import SchemaRegistry, SchemaVersion
 from broker_core.schemas.rule import SchemaRule
+from broker_core.settings import checked_class
 
 
+@checked_class()
 class SchemaAdmin:
     """Every change is saved when its call returns. From any thread."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal
 
 import msgspec
 
@@ -16,20 +16,7 @@ from broker_core.schemas.json_schema import JsonSchema
 from broker_core.schemas.json_text import InvalidJsonError, dump_json, read_json
 from broker_core.schemas.problem import Problem, summary
 from broker_core.schemas.registry import SchemaRegistry
-
-V = TypeVar("V")
-
-
-class Serializer(Protocol[V]):
-    """Both ways of one format. `deserialize(serialize(value)) == value` for every value of the format."""
-
-    def serialize(self, value: V) -> bytes:
-        """Raises UNSERIALIZABLE where the format has no form for `value`, MESSAGE_TOO_LARGE past 1 MiB."""
-        ...
-
-    def deserialize(self, data: bytes) -> V:
-        """Raises UNREADABLE where `data` are not in the format."""
-        ...
+from broker_core.settings import checked
 
 
 class BytesSerializer:
@@ -59,6 +46,8 @@ class StringSerializer:
         """Raises UNREADABLE where `data` are not UTF-8."""
         try:
             return data.decode()
+        except AttributeError:
+            raise _unreadable(f"bytes are expected, not a {type(data).__name__}") from None
         except UnicodeDecodeError as error:
             raise _unreadable(f"byte {error.start} is not UTF-8") from None
 
@@ -111,6 +100,7 @@ class MessagePackSerializer:
 class JsonSchemaSerializer:
     """JSON that a subject's schema accepts, with the schema's id in front (Confluent's wire format)."""
 
+    @checked
     def __init__(self, registry: SchemaRegistry, subject: str, version: int | Literal["latest"] = "latest") -> None:
         """`version` is what is written with. Raises UNKNOWN_SUBJECT, UNKNOWN_SCHEMA_VERSION, INVALID_CONFIG."""
         self._registry = registry
@@ -141,6 +131,7 @@ class JsonSchemaSerializer:
 class AvroSerializer:
     """Avro's binary form with the schema's id in front (Confluent's wire format)."""
 
+    @checked
     def __init__(self, registry: SchemaRegistry, subject: str, version: int | Literal["latest"] = "latest") -> None:
         """`version` is written with, and is what older and newer data are resolved to.
 

@@ -21,6 +21,7 @@ from broker_core.messages import Message, StoredMessage
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.states import LeaseState
 from broker_core.schemas.json_text import check_plain, read_json
+from broker_core.settings import TimeS, checked_class
 
 Status = Literal["pending", "in_flight", "acknowledged", "dead"]
 _log = logging.getLogger(__name__)
@@ -54,6 +55,7 @@ class Consumption(Transmission, frozen=True, kw_only=True):
     priority: int = 0
 
 
+@checked_class()
 class SimpleQueue:
     """The queue `name` of `host`, made where it is missing. From any thread; several may pull from one queue.
 
@@ -129,7 +131,7 @@ class SimpleQueue:
 
     # -- out
 
-    def pull_msg(self, timeout_s: float = 0.0) -> Consumption | None:
+    def pull_msg(self, timeout_s: TimeS = 0.0) -> Consumption | None:
         """The next message, the most urgent first; None where none is there in time."""
         end_s = time.monotonic() + timeout_s
         while (delivery := self._consumer.take(timeout_s)) is not None:

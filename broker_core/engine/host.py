@@ -38,7 +38,7 @@ from broker_core.limits import MAX_PARTITIONS
 from broker_core.log.config import LogConfig
 from broker_core.queues.journal import unknown_to
 from broker_core.replies import Reply
-from broker_core.settings import Settings, WaitMs
+from broker_core.settings import Settings, WaitMs, checked_class
 from broker_core.timers import Timers
 
 T = TypeVar("T")
@@ -62,6 +62,7 @@ class HostConfig(Settings, frozen=True, kw_only=True):
     tick_ms: WaitMs = 250
 
 
+@checked_class(fast=("call", "admin", "locked"))
 class BrokerHost(HostLoop):
     """A broker that runs by itself. Without a `path` everything is kept in memory.
 

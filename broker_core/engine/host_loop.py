@@ -13,12 +13,13 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from broker_core.clock import NS_PER_S
 from broker_core.engine.loop import Loop, TaskCancelledError
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.replies import Reply
+from broker_core.settings import TIMEOUT, checked, judged
 
 T = TypeVar("T")
 
@@ -30,6 +31,11 @@ _LONGEST_WAIT_S = 3_600.0
 CLOSE_TIMEOUT_S = 5.0  # what is not done so long after it was to end is given up
 
 
+def _end() -> None:
+    """The callback behind the last one."""
+
+
+@runtime_checkable
 class Closable(Protocol):
     """A client, closed before its host is."""
 
@@ -76,7 +82,7 @@ class HostLoop:
         self._sleeps_until_ns = 0
         self._waiters: set[threading.Event | _Gate] = set()
         self._clients: dict[Closable, Callable[[float | None], object] | None] = {}
-        self._callbacks: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
+        self._callbacks: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
         self._callback_thread: threading.Thread | None = None
         self._callback_lock = threading.Lock()
         self._timer_thread = threading.Thread(target=self._keep_time, name=f"{name}-timers", daemon=True)
@@ -115,6 +121,7 @@ class HostLoop:
     def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
         """Sleep until `reply` is there; its result. Raises its error, REQUEST_TIMED_OUT, or CLOSED."""
         if not reply.done:
+            judged("timeout_s", TIMEOUT, timeout_s)
             gate = _Gate()
             with self.lock:
                 self._waiters.add(gate)
@@ -169,6 +176,7 @@ class HostLoop:
         """True once `close` was called."""
         return self._closing
 
+    @checked
     def register(self, client: Closable, close: Callable[[float | None], object] | None = None) -> None:
         """Close `client` before the host; with `close(timeout_s)` where that may have to wait for something."""
         self._clients[client] = close
@@ -199,7 +207,7 @@ class HostLoop:
             self._wake.notify_all()
             for event in tuple(self._waiters):
                 event.set()
-        self._callbacks.put(None)
+        self._callbacks.put(_end)
         for thread in (self._timer_thread, self._callback_thread):
             if thread is not None and thread.is_alive() and thread is not threading.current_thread():
                 thread.join()
@@ -254,7 +262,7 @@ class HostLoop:
                 self._sleeps_until_ns = 0
 
     def _call_back(self) -> None:
-        while (callback := self._callbacks.get()) is not None:
+        while (callback := self._callbacks.get()) is not _end:
             try:
                 callback()
             except Exception:

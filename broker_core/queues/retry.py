@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from broker_core.clock import NS_PER_MS
 from broker_core.kinds import Range
-from broker_core.settings import Settings, WaitMsNumber
+from broker_core.settings import Positive, Settings, WaitMsNumber, checked
 
 RetryKind = Literal["none", "fixed", "exponential", "exponential_jitter"]
 
@@ -24,7 +24,8 @@ class RetryPolicy(Settings, frozen=True, forbid_unknown_fields=True):
     max_ms: WaitMsNumber = 60_000.0
     factor: Annotated[float, Range(1)] = 2.0
 
-    def delay_ns(self, attempt: int, unit_interval: float) -> int:
+    @checked
+    def delay_ns(self, attempt: Positive, unit_interval: float) -> int:
         """Nanoseconds to wait after delivery number `attempt` (from 1) has failed.
 
         `unit_interval` is the randomness, from 0 up to 1; only `exponential_jitter` looks at it.

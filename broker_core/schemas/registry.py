@@ -23,6 +23,7 @@ from broker_core.schemas.json_schema import JsonSchema
 from broker_core.schemas.json_schema_text import InvalidSchemaError, read_schema_text
 from broker_core.schemas.json_text import write_json
 from broker_core.schemas.problem import Problem, summary
+from broker_core.settings import checked_class
 
 
 class SchemaVersion(msgspec.Struct, frozen=True):
@@ -61,6 +62,7 @@ class _Subject:
         return {version: found for version, found in enumerate(self.ids, 1) if version not in self.deleted}
 
 
+@checked_class(fast=("schema", "problems_of"))
 class SchemaRegistry:
     """Changes come from one thread at a time (the broker's); looking is safe from any."""
 

@@ -20,6 +20,7 @@ from broker_core.engine.host_loop import CLOSE_TIMEOUT_S, HostLoop
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage
 from broker_core.replies import Reply
+from broker_core.settings import TIMEOUT, Count, Port, TimeS, checked_class, judged
 from broker_core.wire import fetch as reading_api
 from broker_core.wire import watch as watch_api
 from broker_core.wire.session import Hello, HelloReply, Ping, Pong
@@ -31,6 +32,7 @@ SOFTWARE = "brokerscope-python"
 _numbers = itertools.count(1)
 
 
+@checked_class(fast=("call", "admin", "wait", "start", "run"))
 class RemoteBroker(HostLoop):
     """Connects to the wire door of a broker, and connects again whenever the connection is lost.
 
@@ -45,7 +47,7 @@ class RemoteBroker(HostLoop):
     def __init__(
         self,
         address: str = "127.0.0.1",
-        port: int = DEFAULT_PORT,
+        port: Port = DEFAULT_PORT,
         *,
         token: str | None = None,
         client: str = "",
@@ -78,6 +80,7 @@ class RemoteBroker(HostLoop):
 
     def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
         """See `HostLoop.wait`; where nobody else reads, the calling thread reads what it waits for."""
+        judged("timeout_s", TIMEOUT, timeout_s)
         left_s = self._link.read_until(reply, timeout_s)
         if left_s == 0 and not (reply.done or self.closing):
             raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"nothing came in {timeout_s} s")
@@ -108,7 +111,7 @@ class RemoteBroker(HostLoop):
         """How often it has connected."""
         return self._link.connects
 
-    def ping(self, timeout_s: float | None = None) -> int:
+    def ping(self, timeout_s: TimeS | None = None) -> int:
         """The broker's session time, in ns. Raises CONNECTION_LOST, REQUEST_TIMED_OUT."""
         return self._link.ask(Ping(), Pong, timeout_s, repeat=True).now_ns
 
@@ -116,13 +119,13 @@ class RemoteBroker(HostLoop):
         """Totals and counts of the broker."""
         return self._link.ask(watch_api.Metrics(), watch_api.MetricsReply, repeat=True)
 
-    def events(self, from_seq: int = -1, *, max_events: int = 500, wait_s: float = 0.0) -> watch_api.Events:
+    def events(self, from_seq: int = -1, *, max_events: Count = 500, wait_s: TimeS = 0.0) -> watch_api.Events:
         """Events from number `from_seq` on (-1: those to come), waiting for the first; go on at its `next_seq`."""
         wait_ms = round(wait_s * 1_000)
         body = watch_api.TailEvents(from_seq, max_events, wait_ms)
         return self._link.ask(body, watch_api.Events, wait_s + 10.0, repeat=True)
 
-    def read(self, topic: str, partition: int, offset: int, max_messages: int = 500) -> list[StoredMessage]:
+    def read(self, topic: str, partition: int, offset: int, max_messages: Count = 500) -> list[StoredMessage]:
         """Messages of a partition, for no group: nothing counts as delivered. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         body = reading_api.ReadRecords(topic, partition, offset, max_messages)
         return self._link.ask(body, reading_api.Messages, repeat=True).stored(self._shift_ns)

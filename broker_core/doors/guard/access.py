@@ -26,7 +26,8 @@ from typing import Literal
 import msgspec
 
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
-from broker_core.settings import Settings
+from broker_core.kinds import shown
+from broker_core.settings import Settings, checked, checked_class
 
 MIN_TOKEN_CHARS = 16  # 80 bits of base32: more than anybody guesses through a network
 
@@ -106,6 +107,7 @@ class AccessFile(Settings, frozen=True, forbid_unknown_fields=True):
 EVERYTHING = Rule("*", tuple(Operation), ("*",), ("*",), ("*",), ("*",), broker=True)
 
 
+@checked_class(fast=("principal",))
 class Access:
     """Decides. Unchangeable, so any thread may ask."""
 
@@ -122,11 +124,13 @@ class Access:
         self._rules = rules
 
     @classmethod
+    @checked
     def of_token(cls, token: str) -> Access:
         """Who knows `token` may do everything."""
         return cls((PrincipalEntry("token", token),))
 
     @classmethod
+    @checked
     def of_file(cls, path: Path | str) -> Access:
         """Raises INVALID_CONFIG where the file cannot be read or says something else."""
         try:
@@ -135,6 +139,8 @@ class Access:
             raise ConfigError(f"the access file {path} cannot be read ({error.strerror})") from error
         except (msgspec.DecodeError, ValueError) as error:
             raise ConfigError(f"the access file {path} is not as it must be ({error})") from error
+        except ValueError as error:  # a path that no system has
+            raise ConfigError(f"the access file {shown(path)} cannot be read ({error})") from error
         if not found.principals:
             raise ConfigError(f"the access file {path} names no principals")
         return cls(found.principals, found.rules)
@@ -148,7 +154,7 @@ class Access:
         """Whose token this is; all tokens are compared, in constant time. Raises UNAUTHORIZED."""
         if self.open:
             return ANYBODY
-        digest = digest_of(token or "")
+        digest = digest_of(token if isinstance(token, str) else "")
         found: Principal | None = None
         for known, principal in self._digests:
             if hmac.compare_digest(known, digest):
@@ -181,7 +187,11 @@ class Access:
 
 def digest_of(token: str) -> bytes:
     """What is kept and compared of a token."""
-    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
+    try:
+        data = token.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a character, which no connection brings
+        data = token.encode("utf-8", "surrogatepass")
+    return hashlib.sha256(data).digest()
 
 
 def is_loopback(address: str) -> bool:

@@ -25,6 +25,7 @@ from broker_core.doors.http.protocol import GuardedProtocol
 from broker_core.doors.http.server import DoorServer
 from broker_core.doors.served import ServedHost
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.settings import Port, checked_class
 
 _log = logging.getLogger(__name__)
 LOOPBACK = "127.0.0.1"
@@ -33,6 +34,7 @@ _EXPIRE_S = 0.5
 _START_S = 30.0
 
 
+@checked_class()
 class HttpDoor:
     """Lets HTTP clients to `host`, from `start` to `close`; it has a thread of its own. Use it in a `with` block, too.
 
@@ -45,7 +47,7 @@ class HttpDoor:
         host: ServedHost,
         *,
         address: str = LOOPBACK,
-        port: int = 0,
+        port: Port = 0,
         access: Access | None = None,
         limits: GuardConfig | None = None,
         connections: Connections | None = None,

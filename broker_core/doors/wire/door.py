@@ -25,6 +25,7 @@ from broker_core.doors.wire.connection import WireConnection
 from broker_core.doors.wire.event_tail import EventTail
 from broker_core.doors.wire.rows import Waiting
 from broker_core.errors import ConfigError
+from broker_core.settings import Port, checked_class
 from broker_core.wire.body import Body
 from broker_core.wire.codec import Request
 
@@ -35,6 +36,7 @@ BACKLOG = 512
 READ_BYTES = 1 << 18
 
 
+@checked_class()
 class WireDoor:
     """Opens `host` to clients that speak the wire protocol. Port 0 is any free one; `port` says which, once started.
 
@@ -47,7 +49,7 @@ class WireDoor:
         host: ServedHost,
         *,
         address: str = "127.0.0.1",
-        port: int = DEFAULT_PORT,
+        port: Port = DEFAULT_PORT,
         access: Access | None = None,
         limits: GuardConfig | None = None,
         connections: Connections | None = None,

@@ -60,6 +60,11 @@ class StillHost:
     def ensure_topic(self, name: str) -> None:
         raise AssertionError(name)
 
+    def start(self, coroutine: object) -> None:
+        raise AssertionError(coroutine)
+
+    waking = kept = start
+
     def register(self, client: object, close: object = None) -> None: ...
     def unregister(self, client: object) -> None: ...
 

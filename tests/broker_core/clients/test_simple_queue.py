@@ -175,7 +175,7 @@ def test_a_payload_that_is_no_json_is_refused_and_not_stored(host: BrokerHost, w
 
 @pytest.mark.parametrize("wrong", ["0001-01-01T00:00:00+14:00", 5, None, LATEST], ids=str)
 def test_a_replay_from_what_is_no_moment_is_refused_in_a_sentence(host: BrokerHost, wrong: Any):
-    with pytest.raises(BrokerError, match="neither a time nor the id") as refused:
+    with pytest.raises(BrokerError, match=r"neither a time nor the id|must be a datetime, or text") as refused:
         SimpleQueue(host, "mail").replay_from(wrong)
     assert refused.value.code is ErrorCode.INVALID_REQUEST
 
