@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import enum
-import math
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -54,7 +53,7 @@ class Kind(NamedTuple):
         return f"{name} {shown(value)} must be {self.words}{f' (did you mean {near[0]}?)' if near else ''}"
 
 
-_ANY_NUMBER = Range(-math.inf, math.inf, above=True)
+_ANY_NUMBER = Range(-MOST)
 _NO_LIST = (str, bytes, Iterator)
 _MANY: dict[Any, tuple[Any, str]] = {
     AbstractSet: (AbstractSet, "a set"),

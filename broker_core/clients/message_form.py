@@ -12,7 +12,7 @@ from broker_core.log.reserved_headers import users_headers
 from broker_core.messages import Message
 
 if TYPE_CHECKING:
-    from broker_core.clients.serializers import Serializer
+    from broker_core.clients.serializer import Serializer
 
 _log = logging.getLogger(__name__)
 _ROWS = (tuple, list)  # the union of both takes three times as long to look at

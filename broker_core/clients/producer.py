@@ -29,8 +29,7 @@ from broker_core.settings import TimeS, checked_class, judged
 T = TypeVar("T")
 
 _numbers = count(1)
-_PARTITION = kind_of(int)
-_TOPIC = kind_of(str)
+_PARTITION, _TOPIC = kind_of(int), kind_of(str)
 OnDelivery = Callable[[Receipt], object]
 
 

@@ -13,6 +13,7 @@ All of it is its owner's alone, 0700 and 0600.
 
 from __future__ import annotations
 
+import os
 import re
 import struct
 from pathlib import Path
@@ -54,7 +55,7 @@ def _read_catalog(data: bytes) -> Catalog:
 
 def is_data_directory(path: Path) -> bool:
     """True where a broker has opened `path` before."""
-    return (path / _LOCK_FILE).is_file()
+    return os.path.isfile(path / _LOCK_FILE)  # False for a name that no system takes
 
 
 class KeptQueue(msgspec.Struct, frozen=True):

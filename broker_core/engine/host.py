@@ -38,7 +38,7 @@ from broker_core.limits import MAX_PARTITIONS
 from broker_core.log.config import LogConfig
 from broker_core.queues.journal import unknown_to
 from broker_core.replies import Reply
-from broker_core.settings import Settings, WaitMs, checked_class
+from broker_core.settings import Settings, TimeS, WaitMs, checked_class
 from broker_core.timers import Timers
 
 T = TypeVar("T")
@@ -183,7 +183,7 @@ class BrokerHost(HostLoop):
         if count > 0:
             self.admin(create)
 
-    def close(self, timeout_s: float | None = CLOSE_TIMEOUT_S) -> None:
+    def close(self, timeout_s: TimeS | None = CLOSE_TIMEOUT_S) -> None:
         """Close the clients, save everything, give back files and threads. The second call waits for the first.
 
         Clients have `timeout_s` together for what they have begun; None is as long as it takes. Raises what a client

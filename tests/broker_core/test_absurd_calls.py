@@ -13,6 +13,7 @@ import math
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
@@ -352,7 +353,11 @@ def _function(name: str, method: str, parameter: str) -> Any:
 
 
 @pytest.mark.parametrize(("name", "method"), list(_methods()))
-def test_an_absurd_argument_is_refused_in_a_sentence(name: str, method: str):
+def test_an_absurd_argument_is_refused_in_a_sentence(
+    name: str, method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")  # ".." is a directory, too
     told: dict[str, str] = {}
     world: World | None = None
     for parameter, (called, value) in itertools.product(_parameters(name, method), ABSURD.items()):

@@ -132,7 +132,7 @@ class RemoteBroker(HostLoop):
 
     # -- the end
 
-    def close(self, timeout_s: float | None = CLOSE_TIMEOUT_S) -> None:
+    def close(self, timeout_s: TimeS | None = CLOSE_TIMEOUT_S) -> None:
         """Close the clients, then the connection. The second call waits for the first.
 
         Clients have `timeout_s` together for what they have begun. Raises what a client gave up then.

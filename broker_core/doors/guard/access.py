@@ -26,7 +26,6 @@ from typing import Literal
 import msgspec
 
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
-from broker_core.kinds import shown
 from broker_core.settings import Settings, checked, checked_class
 
 MIN_TOKEN_CHARS = 16  # 80 bits of base32: more than anybody guesses through a network
@@ -139,8 +138,6 @@ class Access:
             raise ConfigError(f"the access file {path} cannot be read ({error.strerror})") from error
         except (msgspec.DecodeError, ValueError) as error:
             raise ConfigError(f"the access file {path} is not as it must be ({error})") from error
-        except ValueError as error:  # a path that no system has
-            raise ConfigError(f"the access file {shown(path)} cannot be read ({error})") from error
         if not found.principals:
             raise ConfigError(f"the access file {path} names no principals")
         return cls(found.principals, found.rules)
