@@ -54,7 +54,7 @@ def test_a_topic_is_described_with_its_schema_and_partitioner(shell: Shell) -> N
 def test_a_setting_that_is_not_allowed_makes_nothing(shell: Shell) -> None:
     for what in ("topics", "queues"):
         shell(what, "create", "x", "--segment-bytes", 0)
-        assert (shell.code, "segment_bytes is 0" in shell.error) == (2, True)
+        assert (shell.code, "segment_bytes 0 must be" in shell.error) == (2, True)
         assert shell.rows(what, "list") == []
 
 
