@@ -17,7 +17,6 @@ from broker_core.flow.config import FlowConfig
 from broker_core.groups import offset_reset
 from broker_core.groups.offset_reset import Change, Target
 from broker_core.groups.protocol import TopicPartition
-from broker_core.log.compaction import Compaction
 from broker_core.log.config import LogConfig
 from broker_core.log.partition_log import PartitionLog
 from broker_core.log.partitioners import Partitioner, PartitionerKind
@@ -136,7 +135,7 @@ class BrokerAdmin(BrokerBygones):
         return log.start_offset
 
     def clean(self, now_ns: int) -> None:
-        """Apply retention, do one more step of every compaction, and say what was found damaged.
+        """Apply retention, begin the compactions that are due, and say what was found damaged.
 
         Raises the first STORAGE_ERROR, after the rest.
         """
@@ -146,27 +145,20 @@ class BrokerAdmin(BrokerBygones):
                 old = log.start_offset
                 try:
                     log.apply_retention(now_ns)
-                    self._compact(now_ns, log)
                 except BrokerError as error:
                     failed = failed or error
                 self._say_deleted(now_ns, log, old, "retention")
+            self._cleaner.look(now_ns, topic.log.partitions)
         self.tell_damage(now_ns)
         if failed is not None:
             raise failed
 
-    def _compact(self, now_ns: int, log: PartitionLog) -> None:
-        if log.config.cleanup != "compact":
-            return
-        running = self._compactions.get(log)
-        if running is None:
-            # What a pass has seen is not looked at again until there is more.
-            sealed = len(log.compactable())
-            if sealed == 0 or sealed == self._compacted.get(log):
-                return
-            running = self._compactions[log] = Compaction(log, now_ns)
-        if not running.step():
-            del self._compactions[log]
-            self._compacted[log] = len(log.compactable())
+    def compact(self, now_ns: int) -> bool:
+        """One slice of the compactions that `clean` has begun, a few milliseconds; True where there is more to do.
+
+        Raises STORAGE_ERROR.
+        """
+        return self._cleaner.step(now_ns)
 
     # -- queues and subscriptions
 
@@ -327,8 +319,7 @@ class BrokerAdmin(BrokerBygones):
         self.revision += 1
         for log in topic.log.partitions:
             self.syncs.forget(log, gone)
-            self._compactions.pop(log, None)
-            self._compacted.pop(log, None)
+            self._cleaner.forget(log)
         self.fetches.forget_topic(name)
         return topic
 
@@ -344,3 +335,4 @@ class BrokerAdmin(BrokerBygones):
                 count=count,
                 cause=cause,
             )
+            self._make_room(now_ns, log.topic)

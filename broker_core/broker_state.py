@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -18,7 +18,7 @@ from broker_core.groups.config import GroupConfig
 from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.fetches import Fetches
 from broker_core.groups.offsets import OffsetStore
-from broker_core.log.compaction import Compaction
+from broker_core.log.cleaner import Cleaner
 from broker_core.log.config import LogConfig
 from broker_core.log.group_commit import GroupCommit
 from broker_core.log.partition_log import PartitionLog
@@ -98,8 +98,7 @@ class BrokerState:
         self.undo_window_ms = 60_000.0  # of purges and redrives, for the queues that are made from now on
         self.read_only = ""  # why nothing is handed out: it could not be remembered
         self.jitter_seed = 0  # for the queues that are made from now on
-        self._compactions: dict[PartitionLog, Compaction] = {}
-        self._compacted: dict[PartitionLog, int] = {}  # sealed segments that the last pass left
+        self._cleaner = Cleaner()
         self.syncs = GroupCommit()
         self._synced_ns = 0
         self.journal = Journal(files, self.syncs, log_config, epoch_ms, self.damage.say)
@@ -270,22 +269,36 @@ class BrokerState:
         queue = self._queues.get(name)
         if queue is not None:
             return queue.ready + queue.delayed + queue.in_flight, queue.size_bytes, name
-        deepest = (0, 0, "")
         topic = self._topics[name]
         # After a restart a group is known by what it has committed before anybody reads for it.
-        for group in dict.fromkeys((*self.fetches.readers(name), *self.groups.readers(name))):
-            if self.groups.has_left(group, name):
-                continue
-            messages = size_bytes = 0
-            for number, log in enumerate(topic.log.partitions):
+        groups = dict.fromkeys((*self.fetches.readers(name), *self.groups.readers(name)))
+        readers = [group for group in groups if not self.groups.has_left(group, name)]
+        if readers:
+            return max((*self._unfinished(topic, (group,), begun=True), group) for group in readers)
+        if any(each.topic == name for each in self._subscriptions.values()):
+            return 0, 0, ""  # each of them has a limit of its own
+        # Whoever comes next finds what nobody has finished with yet.
+        return (*self._unfinished(topic, groups, begun=False), "")
+
+    def _unfinished(self, topic: Topic, groups: Iterable[str], *, begun: bool) -> tuple[int, int]:
+        """Messages and bytes that none of `groups` has finished with.
+
+        Where they have not begun with a partition, all of it counts, or nothing where only what was `begun` does.
+        """
+        messages = size_bytes = 0
+        name = topic.log.name
+        for number, log in enumerate(topic.log.partitions):
+            starts = []
+            for group in groups:
                 committed = self.groups.committed(group, name, number)
                 start = self.fetches.start(group, name, number) if committed is None else committed
-                if start is not None:
-                    messages += log.end_offset - start
-                    if topic.counts_bytes:
-                        size_bytes += sum(run.size_bytes for run in log.runs(start, log.end_offset))
-            deepest = max(deepest, (messages, size_bytes, group))
-        return deepest
+                starts += [] if start is None else [start]
+            if starts or not begun:
+                start = max((log.start_offset, *starts))
+                messages += log.messages_count if start == log.start_offset else log.end_offset - start
+                if topic.counts_bytes:
+                    size_bytes += sum(run.size_bytes for run in log.runs(start, log.end_offset))
+        return messages, size_bytes
 
     def _make_room(self, now_ns: int, name: str) -> None:
         topic = self._topics.get(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -23,6 +24,8 @@ _log = logging.getLogger(__name__)
 SAVING_FRACTION = 0.05
 # Retention looks at every partition; a second more or less does not matter to it.
 CLEAN_S = 1.0
+# Compaction takes at most this part of the time, in slices of a few milliseconds.
+COMPACTING_FRACTION = 0.4
 
 
 class Locked(Protocol):
@@ -49,6 +52,7 @@ class Writer:
         self._marks: dict[str, tuple[object, ...]] = {}
         self._unwritable: set[str] = set()  # queues whose last state could not be put into bytes
         self._next_save_s = self._next_clean_s = 0.0
+        self._next_slice_s = math.inf  # of compaction
         self._saving = threading.Lock()
         self._syncing = threading.Lock()
         self._producers = host.broker.producer_ids.state()
@@ -84,7 +88,7 @@ class Writer:
     def _work(self) -> None:
         next_tick_s = time.monotonic() + self._tick_s
         while not self._stopping:
-            self._event.wait(max(0.0, next_tick_s - time.monotonic()))
+            self._event.wait(max(0.0, min(next_tick_s, self._next_slice_s) - time.monotonic()))
             self._event.clear()
             try:
                 self._sync()
@@ -92,6 +96,8 @@ class Writer:
                     self._flush()
                 if time.monotonic() >= next_tick_s:
                     self._tick()
+                if time.monotonic() >= self._next_slice_s:
+                    self._compact()
             except Exception:
                 # The disk refused: those who waited were told; what is not written is tried again at the next tick.
                 _log.exception("the broker could not write everything")
@@ -107,6 +113,7 @@ class Writer:
             self._next_save_s = ended_s + (ended_s - started_s) / SAVING_FRACTION
         if time.monotonic() >= self._next_clean_s:
             self._next_clean_s = time.monotonic() + CLEAN_S
+            self._next_slice_s = 0.0  # retention may fail, and compaction has its turn all the same
             self._host.locked(self._broker.clean)
             if self._directory is not None:
                 self._directory.refill_reserve()
@@ -116,6 +123,15 @@ class Writer:
         if producers != self._producers:
             self._directory.save_catalog(self._host.locked(lambda _now: self._broker.catalog()))
             self._producers = producers
+
+    def _compact(self) -> None:
+        """One slice, then as long a rest as leaves others the most of the time."""
+        self._next_slice_s = math.inf  # where this one fails, the next cleaning begins anew
+        started_s = time.monotonic()
+        more = self._host.locked(self._broker.compact)
+        ended_s = time.monotonic()
+        if more:
+            self._next_slice_s = ended_s + (ended_s - started_s) * (1 / COMPACTING_FRACTION - 1)
 
     def _sync(self) -> None:
         """Rounds of group commit until nobody waits; the lock is free while the disk works."""

@@ -43,9 +43,10 @@ ANSWERS: dict[Policy, tuple[Answer, Answer]] = {
 class FlowConfig(Settings, frozen=True, forbid_unknown_fields=True):
     """How much a topic or queue takes; None is "no limit".
 
-    `max_messages` and `max_bytes` limit what its slowest reader has not finished with; `rate_per_s` limits messages
-    per second, with a `burst` on top (one second's worth where none is given). `block_timeout_ms` is how long a
-    producer waits under the policy `block`, a week at most.
+    `max_messages` and `max_bytes` limit what its slowest reader has not finished with, and of a topic that nobody reads
+    all that nobody has finished with; subscriptions have limits of their own. `rate_per_s` limits messages per second,
+    with a `burst` on top (one second's worth where none is given). `block_timeout_ms` is how long a producer waits
+    under the policy `block`, a week at most.
     """
 
     max_messages: Positive | None = None

@@ -38,6 +38,7 @@ from broker_core.log.config import LogConfig
 from broker_core.snapshots import Snapshot, Totals
 
 CLEAN_EVERY_NS = NS_PER_S
+SLICES_PER_CLEANING = 16  # of compaction: a mebibyte a second, which no scenario comes near
 # Session time in which what a person has purged, redriven or deleted can be brought back.
 UNDO_WINDOW_MS = 300_000.0
 
@@ -207,6 +208,9 @@ class Simulation:
         # A full disk is no reason to stop: the next time may succeed.
         with contextlib.suppress(BrokerError):
             self.broker.clean(now_ns)
+            for _ in range(SLICES_PER_CLEANING):
+                if not self.broker.compact(now_ns):
+                    break
         self.loop.timers.at(now_ns + CLEAN_EVERY_NS, self._clean)
 
     def _schedule(self, scheduled: Scheduled) -> None:

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 
 import msgspec
 
-from broker_core.clock import NS_PER_MS
-from broker_core.errors import BrokerError
-from broker_core.log.batch import encode_kept
-from broker_core.log.batch_index import BatchIndex
+from broker_core.clock import NS_PER_MS, NS_PER_S
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.partition_log import PartitionLog
 from broker_core.log.segment import Segment
+from broker_core.log.segment_rewrite import SegmentRewrite
 from broker_core.messages import StoredMessage
+
+SLICE_BYTES = 64 * 1_024  # of stored batches that one step reads or writes: one to three milliseconds
+_CALM_NS = 60 * NS_PER_S
 
 
 class Compacted(msgspec.Struct, frozen=True):
@@ -23,8 +25,27 @@ class Compacted(msgspec.Struct, frozen=True):
     skipped_segments: int = 0
 
 
+def is_due(log: PartitionLog, now_ns: int) -> bool:
+    """True where a pass is worth its work: half of all was sealed since the last one, or nothing comes any more.
+
+    A pass reads what the last one has left, too. So it waits until there is as much to gain, and a log that is written
+    to without end is read three times as often as it is written, however large it has become.
+    """
+    if log.config.cleanup != "compact":
+        return False
+    sealed = log.compactable()
+    fresh = [segment for segment in sealed if segment.end_offset > log.cleaned_to]
+    if not fresh:
+        return False
+    fresh_bytes = sum(segment.size_bytes for segment in fresh)
+    if 2 * fresh_bytes >= sum(segment.size_bytes for segment in sealed):
+        return True
+    latest_ns = fresh[-1].max_published_ns
+    return latest_ns is None or now_ns - latest_ns >= _CALM_NS
+
+
 class Compaction:
-    """One pass over the sealed segments of a log, one at each `step`, which fits between other work.
+    """One pass over the sealed segments of a log, in slices, of which each `step` is one and fits between other work.
 
     A message without a value (a tombstone) deletes its key; it stays for `tombstone_ms`, so that readers who are
     behind learn of it, then goes too. Segments are replaced oldest first: wherever a pass is cut short, no deleted
@@ -36,10 +57,12 @@ class Compaction:
         self._log = log
         self._forget_tombstones_ns = now_ns - log.config.tombstone_ms * NS_PER_MS
         self._latest: dict[bytes, int] = {}
+        self._left_bytes = 0
         self._steps = self._all_steps()
 
     def step(self) -> bool:
-        """Read or replace one more segment; False where the pass is over. Raises STORAGE_ERROR."""
+        """Read or write one more slice; False where the pass is over. Raises STORAGE_ERROR."""
+        self._left_bytes = SLICE_BYTES
         return next(self._steps, False)
 
     def run(self) -> Compacted:
@@ -49,27 +72,49 @@ class Compaction:
         return self.done
 
     def _all_steps(self) -> Iterator[bool]:
-        segments = self._log.compactable()
-        damaged: list[Segment] = []
+        log = self._log
+        segments = log.compactable()
+        damaged: set[Segment] = set()
         for segment in segments:
-            if segment in self._log.compactable():  # it may have been deleted since
-                try:
-                    self._note_keys(segment)
-                except BrokerError:
-                    damaged.append(segment)
-            yield True
+            # What earlier passes have left holds each key once: it is behind what is new, never before it.
+            if segment.end_offset > log.cleaned_to:
+                yield from self._reading(segment, damaged, self._note_keys(segment))
         for segment in segments:
-            if segment not in damaged and segment in self._log.compactable():
-                self._rewrite(segment)
-            yield True
+            if segment not in damaged:
+                yield from self._reading(segment, damaged, self._rewrite(segment))
+        if segments:
+            log.cleaned_to = segments[-1].end_offset
         self.done = msgspec.structs.replace(self.done, skipped_segments=len(damaged))
 
-    def _note_keys(self, segment: Segment) -> None:
+    def _reading(self, segment: Segment, damaged: set[Segment], work: Iterator[None]) -> Iterator[bool]:
+        """Go on with `work` in slices, unless the segment has been deleted meanwhile or turns out to be damaged."""
+        while self._log.holds(segment):
+            try:
+                next(work)
+            except StopIteration:
+                break
+            except BrokerError as error:
+                if error.code is not ErrorCode.DAMAGED:
+                    raise
+                damaged.add(segment)
+                break
+            yield True
+        yield True
+
+    def _took(self, size_bytes: int) -> bool:
+        """Count what was read or written; True where this slice is full."""
+        self._left_bytes -= size_bytes
+        return self._left_bytes <= 0
+
+    def _note_keys(self, segment: Segment) -> Iterator[None]:
+        latest = self._latest
         for index in segment.indexes(segment.base_offset):
             for slot in range(len(index)):
                 for message in segment.messages(index, slot):
                     if message.key is not None:
-                        self._latest[message.key] = message.offset
+                        latest[message.key] = message.offset
+                if self._took(index.sizes[slot]):
+                    yield
 
     def _stays(self, message: StoredMessage) -> bool:
         if message.offset < self._log.start_offset:
@@ -80,31 +125,24 @@ class Compaction:
             return False
         return self._latest.get(message.key, message.offset) <= message.offset
 
-    def _rewrite(self, segment: Segment) -> None:
-        content = bytearray()
-        content_index = BatchIndex(segment.base_offset)
-        removed = 0
+    def _rewrite(self, segment: Segment) -> Iterator[None]:
+        rewrite = SegmentRewrite(segment, self._log.config.index_interval_bytes)
         for index in segment.indexes(segment.base_offset):
             for slot in range(len(index)):
                 every = list(segment.messages(index, slot))
-                kept = [message for message in every if self._stays(message)]
-                removed += len(every) - len(kept)
-                if not kept:
-                    continue
-                stored = segment.batch(index, slot)
-                data = encode_kept(kept, stored) if len(kept) < len(every) else stored
-                span = kept[-1].offset - kept[0].offset + 1
-                if len(kept) < span:
-                    content_index.with_gaps.add(len(content_index))
-                payload_bytes = sum(message.size_bytes for message in kept)
-                published_ns = index.published[slot]
-                content_index.add(kept[0].offset, span, len(content), len(data), payload_bytes, published_ns)
-                content += data
-        if removed:
-            removed_bytes = segment.size_bytes - len(content)
-            self._log.replace_segment(segment, content, content_index)
-            self.done = msgspec.structs.replace(
-                self.done,
-                messages=self.done.messages + removed,
-                stored_bytes=self.done.stored_bytes + removed_bytes,
-            )
+                rewrite.keep(index, slot, every, [message for message in every if self._stays(message)])
+                if self._took(index.sizes[slot]):
+                    yield
+        if not rewrite.removed:
+            self._log.note_count(segment, rewrite.kept)
+            return
+        for size_bytes in rewrite.write(SLICE_BYTES, durable=self._log.config.durability == "fsync"):
+            if self._took(size_bytes):
+                yield
+        freed_bytes = segment.size_bytes - len(rewrite.content)
+        self._log.replace_segment(segment, rewrite)
+        self.done = msgspec.structs.replace(
+            self.done,
+            messages=self.done.messages + rewrite.removed,
+            stored_bytes=self.done.stored_bytes + freed_bytes,
+        )

@@ -10,9 +10,8 @@ import msgspec
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.files import Data, FileSystem
+from broker_core.files import FileSystem
 from broker_core.log.batch import MAX_BATCH_BYTES, MAX_BATCH_RECORDS, ProducerStamp, encode_batch, encode_batches
-from broker_core.log.batch_index import BatchIndex
 from broker_core.log.checkpoint import Checkpoint
 from broker_core.log.config import MAX_SEGMENT_BYTES, LogConfig
 from broker_core.log.damage import Damage
@@ -23,6 +22,7 @@ from broker_core.log.reserved_headers import counted_bytes, with_ttl
 from broker_core.log.retention import is_too_old, retained_from
 from broker_core.log.segment import Place, Segment
 from broker_core.log.segment_list import SegmentList
+from broker_core.log.segment_rewrite import SegmentRewrite
 from broker_core.log.sync_ticket import SyncTicket
 from broker_core.messages import Message
 
@@ -63,6 +63,7 @@ class PartitionLog(PartitionReader):
         self.end_offset = self.high_watermark = recovery.end_offset
         self.read_only = ""
         self.compacted_to = recovery.checkpoint.compacted_to
+        self.cleaned_to = 0  # below it each key is there once, as far as is known
         self._place = place
         self._active = self._segments.active
         self._producers = recovery.producers
@@ -237,19 +238,34 @@ class PartitionLog(PartitionReader):
         limit = self.high_watermark
         return [one for one in self._segments.sealed if one.end_offset <= limit and not one.has_holes]
 
-    def replace_segment(self, old: Segment, content: Data, index: BatchIndex) -> None:
+    def note_count(self, segment: Segment, messages_count: int) -> None:
+        """Compaction has counted the messages of a sealed segment, which it leaves as it is."""
+        self._segments.note_count(segment, messages_count)
+
+    def holds(self, segment: Segment) -> bool:
+        """False where it was deleted or replaced."""
+        return self._segments.holds(segment)
+
+    def replace_segment(self, old: Segment, rewrite: SegmentRewrite) -> None:
         """Put what compaction has left in place of a sealed segment. Raises STORAGE_ERROR."""
-        # First what must be remembered: without it the gaps would count as lost.
-        self.compacted_to = self._active.base_offset
-        self._save_checkpoint(start_offset=self.start_offset)
-        freed_bytes = old.size_bytes - len(content)
-        new = old.rewritten(content, index, durable=self._waits_for_sync)
+        if self.compacted_to < old.end_offset:
+            # First what must be remembered: without it the gaps would count as lost.
+            self.compacted_to = self._active.base_offset
+            self._save_checkpoint(start_offset=self.start_offset)
+        freed_bytes = old.size_bytes - len(rewrite.content)
+        new = old.rewritten(rewrite.path, rewrite.index, durable=self._waits_for_sync)
+        if new is not None:
+            new.removed = new.end_offset - new.base_offset - rewrite.kept
         self._segments.replace(old, new, freed_bytes)
         self._decoded.clear()
+        # Neither may keep what the old one holds in memory.
+        if old in self._unsynced:
+            at = self._unsynced.index(old)
+            self._unsynced[at : at + 1] = [new] if new is not None else []
         if old in self._unindexed:
             self._unindexed.remove(old)
         if new is not None and self._writes_indexes:
-            self._save_index(new)
+            rewrite.sparse.save(self._place.files, new.index_path, durable=self._waits_for_sync)
 
     def begin_sync(self) -> SyncTicket | None:
         """What is not durable yet, to be made so by the ticket; None where everything is.

@@ -35,6 +35,12 @@ class PartitionReader:
         """Offsets that cannot be read any more, found so far; where there are any, the partition is degraded."""
         return tuple(self._damage.ranges)
 
+    @property
+    def messages_count(self) -> int:
+        """Messages that are there: those between start and end that compaction has left."""
+        first = next(iter(self._segments))
+        return self._segments.messages_count - max(0, self.start_offset - first.base_offset)
+
     def segments(self) -> list[SegmentView]:
         """The segments, oldest first."""
         return [segment.view() for segment in self._segments]

@@ -73,13 +73,29 @@ class Segment:
         self.first_ns = self._session_ns(cold.first_ms) if cold else None
         self.has_holes = False
         self.has_gaps = has_gaps
+        self.removed = 0  # messages that compaction has taken out, as far as it has looked since the log was opened
         self.file = place.files.open_append(self.path)
         self._blocks: dict[int, BatchIndex] = {}
+
+    @property
+    def files(self) -> FileSystem:
+        """Where it is stored."""
+        return self._place.files
+
+    @property
+    def epoch_ms(self) -> int:
+        """The Unix time of session time 0."""
+        return self._place.epoch_ms
 
     @property
     def size_bytes(self) -> int:
         """Bytes in the file."""
         return self.file.size
+
+    @property
+    def messages_count(self) -> int:
+        """Messages in it."""
+        return self.end_offset - self.base_offset - self.removed
 
     @property
     def is_indexed(self) -> bool:
@@ -208,16 +224,23 @@ class Segment:
                 return max(index.base_offset(slot), at_least)
         return None
 
-    def rewritten(self, content: Data, index: BatchIndex, *, durable: bool) -> Segment | None:
-        """The segment that takes this one's place on disk, in one step; None where there is nothing left to hold."""
+    def rewritten(self, path: str, index: BatchIndex, *, durable: bool) -> Segment | None:
+        """The segment that takes this one's place on disk, in one step; None where there is nothing left to hold.
+
+        Its content is in the file at `path`.
+        """
         files = self._place.files
         files.remove(self.index_path)  # it would point into the other content
-        if not index:
+        if index:
+            self.file.close()
+            files.rename(path, self.path)
+        else:
+            files.remove(path)
             self.remove()
-            if durable:
-                files.fsync_dir(self._place.directory)
+        if durable:
+            files.fsync_dir(self._place.directory)
+        if not index:
             return None
-        files.write_whole(self.path, content, durable=durable)
         segment = Segment(self._place, self.base_offset, has_gaps=True)
         segment.warm = index
         segment.first_ns = index.published[0]

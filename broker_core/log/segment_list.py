@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
@@ -17,6 +17,7 @@ class SegmentList:
         self._segments = segments
         self._bases = [segment.base_offset for segment in segments]
         self._sealed_bytes = sum(segment.size_bytes for segment in segments[:-1])
+        self._sealed_messages = sum(segment.messages_count for segment in segments[:-1])
         self.active = segments[-1]
 
     @property
@@ -25,9 +26,19 @@ class SegmentList:
         return self._sealed_bytes + self.active.size_bytes
 
     @property
+    def messages_count(self) -> int:
+        """Messages in all segments, those before the log's start among them."""
+        return self._sealed_messages + self.active.messages_count
+
+    @property
     def sealed(self) -> list[Segment]:
         """All but the active one, oldest first."""
         return self._segments[:-1]
+
+    def holds(self, segment: Segment) -> bool:
+        """False where it was deleted or replaced."""
+        at = bisect_left(self._bases, segment.base_offset)
+        return at < len(self._segments) and self._segments[at] is segment
 
     def __iter__(self) -> Iterator[Segment]:
         return iter(self._segments)
@@ -38,6 +49,7 @@ class SegmentList:
     def add(self, segment: Segment) -> None:
         """A new active segment."""
         self._sealed_bytes += self.active.size_bytes
+        self._sealed_messages += self.active.messages_count
         self._segments.append(segment)
         self._bases.append(segment.base_offset)
         self.active = segment
@@ -47,6 +59,7 @@ class SegmentList:
         gone = [segment for segment, following in pairwise(self._segments) if following.base_offset <= offset]
         for segment in gone:
             self._sealed_bytes -= segment.size_bytes
+            self._sealed_messages -= segment.messages_count
             segment.remove()
         del self._segments[: len(gone)]
         del self._bases[: len(gone)]
@@ -56,11 +69,17 @@ class SegmentList:
         """Put `new` where the sealed segment `old` was, or nothing."""
         at = self._segments.index(old)
         self._sealed_bytes -= freed_bytes
+        self._sealed_messages += (0 if new is None else new.messages_count) - old.messages_count
         if new is None:
             del self._segments[at]
             del self._bases[at]
         else:
             self._segments[at] = new
+
+    def note_count(self, segment: Segment, messages_count: int) -> None:
+        """So many messages were found in the sealed `segment`."""
+        self._sealed_messages += messages_count - segment.messages_count
+        segment.removed = segment.end_offset - segment.base_offset - messages_count
 
     def indexes(self, offset: int) -> Iterable[tuple[Segment, BatchIndex]]:
         """The batches from `offset` on, an index at a time, each with its segment."""

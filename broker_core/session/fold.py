@@ -24,7 +24,8 @@ from broker_core.snapshots import ActorView, FaultView, Snapshot, Totals
 NOT_TOLD: Final = {
     "PartitionView.size_bytes": "as in the keyframe, for batches have headers and are compressed",
     "GateView.tokens": "as in the keyframe",
-    "GateView.depth": "of a topic whose reader began in the middle and has not committed yet: from the beginning",
+    "GateView.depth": "of a topic whose reader began in the middle and has not committed yet: from the beginning; "
+    "of a compacted one that nobody reads: what was removed counts, too",
     "OffsetView.position": "from assignment to first delivery: the committed offset, else the first",
     "MemberView.last_heartbeat_ns": "as in the keyframe",
     "MemberView.topics": "as at the last join that was told",
@@ -169,7 +170,7 @@ class Fold:
         return Snapshot(
             time_ns=time_ns,
             events=self._events,
-            topics=topics.views(time_ns, broker.groups.deepest),
+            topics=topics.views(time_ns, broker.deepest),
             groups=broker.groups.views(time_ns, topics.partition_count, topics.end_offset, published_ns),
             queues=broker.queues.views(time_ns, broker.gates),
             actors=tuple(map(self._clients.told, self._actors.values())),

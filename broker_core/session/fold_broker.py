@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from broker_core.events import Event, EventKind
 from broker_core.session.fold_groups import FoldedGroups
@@ -60,6 +60,11 @@ class FoldedBroker:
         group = self.groups.find(event.group) or (None if delivered else self.groups.found(event))
         if group is not None:
             (group.delivered if delivered else group.acknowledged)(event)
+
+    def deepest(self, topic: str, bounds: Sequence[tuple[int, int]]) -> tuple[int, str]:
+        """As the gate of `topic` counts it: see `FoldedGroups.deepest`; subscriptions have limits of their own."""
+        depth, slowest = self.groups.deepest(topic, bounds)
+        return (depth, slowest) if slowest or not self.queues.has_subscription(topic) else (0, "")
 
     def _topic_deleted(self, event: Event) -> None:
         if not self.queues.remove(event.group or event.topic):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -144,18 +144,15 @@ class FoldedGroup:
         for topic, partition, _old, new in (event.detail or {}).get("changes", ()):
             self._committed[str(topic), int(partition)] = int(new)
 
-    def deepest(self, topic: str, partitions: int, end_offset: EndOffset) -> int | None:
-        """Messages of `topic` that it has not finished with; None where it never read it, or reads it no longer."""
+    def reads(self, topic: str) -> bool:
+        """False where it never read it, or reads it no longer."""
         if not any(place[0] == topic for place in (*self._committed, *self._starts)):
-            return None
-        if self._members and self._read and topic not in self._read:
-            return None
-        depth = 0
-        for number in range(partitions):
-            start = self._committed.get((topic, number), self._starts.get((topic, number)))
-            if start is not None:
-                depth += max(0, end_offset(topic, number) - start)
-        return depth
+            return False
+        return not (self._members and self._read and topic not in self._read)
+
+    def finished_to(self, topic: str, partition: int) -> int | None:
+        """The offset before which it has finished with everything; None where it has not begun."""
+        return self._committed.get((topic, partition), self._starts.get((topic, partition)))
 
     def lags(self, partition_count: PartitionCount, end_offset: EndOffset) -> Iterator[tuple[Place, int | None]]:
         """The lag of each partition that it reads; None where it has committed nothing and there are messages."""
@@ -298,14 +295,27 @@ class FoldedGroups:
         """Oldest first."""
         return tuple(self._rebalances)
 
-    def deepest(self, topic: str, partitions: int, end_offset: EndOffset) -> tuple[int, str]:
-        """Messages that the slowest reader of `topic` has not finished with, and who that is."""
-        found = (0, "")
-        for group in self._groups.values():
-            depth = group.deepest(topic, partitions, end_offset)
-            if depth is not None and (depth, group.name) > found:
-                found = (depth, group.name)
-        return found
+    def deepest(self, topic: str, bounds: Sequence[tuple[int, int]]) -> tuple[int, str]:
+        """Messages that the slowest reader of `topic` has not finished with, and who that is.
+
+        `bounds` are the start and the end of each partition. Of a topic that nobody reads, all that nobody has finished
+        with.
+        """
+        readers = [group for group in self._groups.values() if group.reads(topic)]
+        if readers:
+            return max((_unfinished(topic, bounds, (group,), begun=True), group.name) for group in readers)
+        return _unfinished(topic, bounds, tuple(self._groups.values()), begun=False), ""
+
+
+def _unfinished(topic: str, bounds: Sequence[tuple[int, int]], groups: Sequence[FoldedGroup], *, begun: bool) -> int:
+    """As the broker counts it: where nobody has begun, all of it, or nothing where only what was `begun` counts."""
+    depth = 0
+    for number, (first, end) in enumerate(bounds):
+        found = [group.finished_to(topic, number) for group in groups]
+        starts = [start for start in found if start is not None]
+        if starts or not begun:
+            depth += max(0, end - max((first, *starts)))
+    return depth
 
 
 def _owned(rows: Any) -> tuple[tuple[str, int, str], ...]:

@@ -254,6 +254,10 @@ class FoldedQueues:
         self._of_topic[queue.topic].remove(queue)
         return True
 
+    def has_subscription(self, topic: str) -> bool:
+        """Whether somebody gets every message of `topic`."""
+        return any(queue.subscription for queue in self._of_topic.get(topic, ()))
+
     def _created(self, event: Event) -> None:
         name = event.group or event.topic
         # Settings are not told by events: 0 is "not known" until the next keyframe.

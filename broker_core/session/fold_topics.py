@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
 from broker_core.events import Event, EventKind
-from broker_core.session.fold_groups import EndOffset
 from broker_core.snapshots import GateView, PartitionView, TopicView
 
 #: (messages, reader) of the slowest reader of a topic with so many partitions.
-Deepest = Callable[[str, int, EndOffset], tuple[int, str]]
+Deepest = Callable[[str, Sequence[tuple[int, int]]], tuple[int, str]]
 
 
 class _Gate:
@@ -149,7 +148,9 @@ class FoldedTopics:
         return tuple(self._view(name, topic, time_ns, deepest) for name, topic in self._topics.items())
 
     def _view(self, name: str, topic: _Topic, time_ns: int, deepest: Deepest) -> TopicView:
-        depth, slowest = deepest(name, len(topic.ends), self.end_offset) if topic.view.gate is not None else (0, "")
+        depth, slowest = (
+            deepest(name, list(zip(topic.starts, topic.ends, strict=True))) if topic.view.gate is not None else (0, "")
+        )
         return TopicView(
             name,
             tuple(

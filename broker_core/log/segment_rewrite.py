@@ -1,0 +1,68 @@
+"""What compaction leaves of one segment, on its way into the segment's place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError
+from broker_core.log.batch import encode_kept
+from broker_core.log.batch_index import BatchIndex
+from broker_core.log.segment import Segment
+from broker_core.log.segment_index import SegmentIndex
+from broker_core.messages import StoredMessage
+
+CLEANED_SUFFIX = ".cleaned"  # an opening removes what was left half written
+
+
+class SegmentRewrite:
+    """Collects what is `kept` of `segment`, then writes it beside it. `removed` and `kept` count messages."""
+
+    def __init__(self, segment: Segment, index_interval_bytes: int) -> None:
+        self.removed = self.kept = 0
+        self.content = bytearray()
+        self.index = BatchIndex(segment.base_offset)
+        self.sparse = SegmentIndex(segment.base_offset)
+        self._segment = segment
+        self._interval_bytes = index_interval_bytes
+
+    @property
+    def path(self) -> str:
+        """Of the file beside the segment's own."""
+        return self._segment.path + CLEANED_SUFFIX
+
+    def keep(self, index: BatchIndex, slot: int, every: Sequence[StoredMessage], kept: Sequence[StoredMessage]) -> None:
+        """Of the messages of the batch in this slot, which are `every` one of them, those that are `kept`."""
+        self.removed += len(every) - len(kept)
+        self.kept += len(kept)
+        if not kept:
+            return
+        stored = self._segment.batch(index, slot)
+        data = encode_kept(kept, stored) if len(kept) < len(every) else stored
+        span = kept[-1].offset - kept[0].offset + 1
+        if len(kept) < span:
+            self.index.with_gaps.add(len(self.index))
+        published_ns = index.published[slot]
+        payload_bytes = sum(message.size_bytes for message in kept)
+        self.index.add(kept[0].offset, span, len(self.content), len(data), payload_bytes, published_ns)
+        timestamp_ms = self._segment.epoch_ms + published_ns // NS_PER_MS
+        self.sparse.add(kept[0].offset, kept[-1].offset + 1, len(data), timestamp_ms, self._interval_bytes)
+        self.content += data
+
+    def write(self, slice_bytes: int, *, durable: bool) -> Iterator[int]:
+        """Write the content to `path`, a slice at each turn; how large that was. Raises STORAGE_ERROR."""
+        files = self._segment.files
+        files.remove(self.path)
+        file = files.open_append(self.path)
+        try:
+            for start in range(0, len(self.content), slice_bytes):
+                part = bytes(memoryview(self.content)[start : start + slice_bytes])
+                file.append(part)
+                if durable:
+                    file.begin_sync()()
+                yield len(part)
+        except BrokerError:
+            files.remove(self.path)  # on a full disk the part of it would take the last bytes
+            raise
+        finally:
+            file.close()
