@@ -27,7 +27,7 @@ from app.player import Player
 from app.quitting import ask_to_quit
 from app.scenario_menu import scenario_commands
 from app.settings import Settings
-from app.view_models.inspector import scenario_facts
+from app.view_models.scenario_facts import scenario_facts
 from app.view_models.views import Views
 from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.engine.runner import Mode

@@ -52,6 +52,7 @@ class BrokerGroups(BrokerState):
         offset = self.groups.committed(group, topic, partition)
         if offset is None:
             offset = log.start_offset if reset == "earliest" else log.end_offset
+        self.fetches.assigned(group, topic, partition)
         self.fetches.begin(group, topic, partition, offset)
         return offset
 

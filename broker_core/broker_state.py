@@ -112,6 +112,7 @@ class BrokerState:
             partitions_of=self.partition_count,
             config=group_config,
             positions=self.fetches.position,
+            held=self.fetches.held,
             published_ns=self._published_ns,
             reads_anew=self._make_room_everywhere,
         )

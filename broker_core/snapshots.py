@@ -57,6 +57,7 @@ class OffsetView(msgspec.Struct, frozen=True, gc=False):
 
     `committed` is None where nothing is committed; `position` is what its owner reads next; `lag` is the end offset
     less the committed one, `lag_ns` the age of the oldest message that is not committed; both None for "n/a".
+    `in_flight` messages were handed to the owner since it was assigned the partition, and are not committed.
     """
 
     topic: str
@@ -67,6 +68,7 @@ class OffsetView(msgspec.Struct, frozen=True, gc=False):
     end_offset: int
     lag: int | None
     lag_ns: int | None
+    in_flight: int = 0
 
 
 class MemberView(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from widgets.words import mark, tr
 _FIELDS = (
     ("seed", mark("The same seed and scenario give the same session.")),
     ("rate", mark("Messages published in each session second.")),
-    ("in_flight", mark("Messages under a lease.")),
+    ("in_flight", mark("Messages under a lease, and those that a group was delivered and has not committed.")),
     ("recording", mark("Size of the session folder.")),
     ("frame", mark("What a picture of this window costs.")),
 )

@@ -84,7 +84,9 @@ class InspectorHandlers(QObject):
             self._desk.views.select(f"schema:{key[0]}/{key[1]}")
 
     def _lease(self, key: Hashable) -> None:
-        if isinstance(key, tuple):
+        if isinstance(key, tuple) and isinstance(key[1], str):
+            self._desk.views.select(f"lane:{key[1]}/{key[2]}")
+        elif isinstance(key, tuple):
             topic = self._topic_of(str(key[0]))
             self._desk.views.select(Place(topic, int(key[1]), int(key[2])).id)
 

@@ -70,13 +70,14 @@ class LeaseHandlers(QObject):
         self._panel.forbid(self._desk.why_ended())
         return self._panel.why_not()
 
-    def act(self, act: str, keys: Sequence[tuple[str, int, int]]) -> None:
+    def act(self, act: str, keys: Sequence[tuple[str, int | str, int | str]]) -> None:
         """Do it to the messages with these keys, as far as they are still held as they are shown."""
         wanted = set(keys)
-        rows: list[LeaseView] = [
-            row for row in self._desk.views.in_flight.rows if (row.queue, row.partition, row.offset) in wanted
-        ]
-        if not rows:
+        leases = [row for row in self._desk.views.in_flight.rows if isinstance(row, LeaseView)]
+        rows = [row for row in leases if (row.queue, row.partition, row.offset) in wanted]
+        if not rows and all(isinstance(key[1], str) for key in keys):
+            self._desk.say(tr("What a group holds is not leased: its consumers commit it."))
+        elif not rows:
             self._desk.say(tr("They are not in flight any more."))
         for row in rows:
             self._desk.perform(_MAKES[act](row.queue, row.partition, row.offset, row.holder, row.attempt))

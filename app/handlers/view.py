@@ -53,7 +53,7 @@ class ViewHandlers(QObject):
         Command("palette", "Find a command...", "View", "Ctrl+P", "command", "All commands, and all that there is."),
         Command("show_assignments", "Assignments", "View", "Ctrl+1", "assignments", "Who owns which partition."),
         Command("show_offsets", "Offsets", "View", "Ctrl+2", "offsets", "How far each group has come."),
-        Command("show_in_flight", "In flight", "View", "Ctrl+3", "clock", "Messages under a lease."),
+        Command("show_in_flight", "In flight", "View", "Ctrl+3", "clock", "Messages that somebody holds."),
         Command(
             "show_dead_letters", "Dead letters", "View", "Ctrl+4", "dead-letter", "Messages that were given up on."
         ),

@@ -14,7 +14,6 @@ from app.view_models.lasting import left_of, state_of
 from app.view_models.rates import Rates
 from broker_core.clock import ns_from_ms
 from broker_core.events import EventKind
-from broker_core.lab.scenario import Scenario
 from broker_core.session.ownership import Ownership
 from broker_core.snapshots import ActorView, GateView, GroupView, MemberView, Snapshot
 from resources.units import byte_size
@@ -393,12 +392,3 @@ _MAKERS: dict[str, Callable[[Snapshot, str, Rates], InspectorFacts | None]] = {
     "dlq": _queue,
     "workers": _queue,
 }
-
-
-def scenario_facts(scenario: Scenario) -> InspectorFacts:
-    """What the scenario is about, what to watch and what to try: shown while nothing is selected."""
-    sections: list[Section] = [("", (("", " ".join(scenario.about.split())),))]
-    for title, lines in ((tr("Try"), scenario.try_), (tr("Watch"), scenario.watch)):
-        if lines:
-            sections.append((title, tuple((f"{number}.", line) for number, line in enumerate(lines, start=1))))
-    return InspectorFacts(tr("Scenario"), scenario.title, "", tuple(sections))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.frames import FrameFigures
 from app.history.series import ALL_PUBLISHED
 from app.view_models.formats import rate
+from app.view_models.in_flight import in_flight_of
 from app.view_models.rates import Rates
 from broker_core.snapshots import Snapshot
 from resources.units import byte_size
@@ -25,12 +26,11 @@ class StatusModel:
         """The facts after one more snapshot."""
         per_s = self._rates.of(ALL_PUBLISHED, snapshot.time_ns)
         window = self._rates.window_words(snapshot.time_ns)
-        in_flight = sum(queue.in_flight for queue in snapshot.queues)
         return StatusFacts(
             seed="" if self.seed is None else tr("Seed {seed}", seed=self.seed),
             rate=tr("{rate} messages/s", rate=rate(per_s)),
             rate_tip=f"{tr('Messages published in each session second.')}\n{window}",
-            in_flight=tr("{count:,} in flight", count=in_flight),
+            in_flight=tr("{count:,} in flight", count=in_flight_of(snapshot)),
             recording=""
             if self.recording_bytes is None
             else tr("Recording {size}", size=byte_size(self.recording_bytes)),

@@ -271,7 +271,7 @@ class Views(QObject):
 
     def _around_leases(self, _snapshot: Snapshot) -> None:
         if self._window is not None:
-            note = _overfull(self.in_flight.total, self.in_flight.whole, tr("leases"))
+            note = _overfull(self.in_flight.listed, self.in_flight.whole, tr("messages in flight"))
             self._window.parts.in_flight.set_note(note)
 
     def _around_bin(self, snapshot: Snapshot) -> None:

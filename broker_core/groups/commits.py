@@ -12,6 +12,8 @@ from broker_core.limits import MAX_COMMIT_METADATA_BYTES
 from broker_core.snapshots import OffsetView
 
 Advance = tuple[str, int, int | None, int]
+#: (group, topic, partition, owner, committed offset): messages that it was handed, and that are not committed.
+Held = Callable[[str, str, int, str, int | None], int]
 
 
 class Commits:
@@ -22,11 +24,13 @@ class Commits:
         offsets: OffsetStore,
         end_offset: Callable[[str, int], int],
         positions: Callable[[str, str, int], int | None],
+        held: Held,
         published_ns: Callable[[str, int, int], int | None],
     ) -> None:
         self._offsets = offsets
         self._end_offset = end_offset
         self._positions = positions
+        self._held = held
         self._published_ns = published_ns
 
     def advance(self, group: str, offsets: Mapping[TopicPartition, int | OffsetAndMetadata]) -> list[Advance]:
@@ -70,7 +74,8 @@ class Commits:
             oldest_ns = self._published_ns(topic, partition, committed) if lag else now_ns
             lag_ns = None if oldest_ns is None else max(0, now_ns - oldest_ns)
         position = self._positions(group, topic, partition) if owner else None
-        return OffsetView(topic, partition, owner, position, committed, end, lag, lag_ns)
+        in_flight = self._held(group, topic, partition, owner, committed) if owner else 0
+        return OffsetView(topic, partition, owner, position, committed, end, lag, lag_ns, in_flight)
 
     def _check(self, topic: str, partition: int, value: OffsetAndMetadata) -> None:
         end = self._end_offset(topic, partition)

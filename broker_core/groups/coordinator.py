@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
-from broker_core.groups.commits import Advance, Commits
+from broker_core.groups.commits import Advance, Commits, Held
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.group import Group
 from broker_core.groups.history import RebalanceHistory
@@ -31,8 +31,9 @@ class GroupCoordinator:
 
     `end_offset(topic, partition)` and `partitions_of(topic)` ask the log; either may raise
     UNKNOWN_TOPIC_OR_PARTITION.
-    `positions(group, topic, partition)` is what the owner reads next, `published_ns(topic, partition,
-    offset)` the time of a stored message: both only for views, None where not known.
+    `positions(group, topic, partition)` is what the owner reads next, `held` what it has not committed of what it
+    was handed, `published_ns(topic, partition, offset)` the time of a stored message: all only for views, None where
+    not known.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class GroupCoordinator:
         partitions_of: Callable[[str], int],
         config: GroupConfig | None = None,
         positions: Callable[[str, str, int], int | None] = lambda group, topic, partition: None,
+        held: Held = lambda *_place: 0,
         published_ns: Callable[[str, int, int], int | None] = lambda topic, partition, offset: None,
         reads_anew: Callable[[int], object] = lambda now_ns: None,
     ) -> None:
@@ -53,7 +55,7 @@ class GroupCoordinator:
         self.offsets = offsets
         self._events = events
         self._partitions_of = partitions_of
-        self._commits = Commits(offsets, end_offset, positions, published_ns)
+        self._commits = Commits(offsets, end_offset, positions, held, published_ns)
         self._history = RebalanceHistory(self.config.rebalances_kept)
         self._rebalancer = Rebalancer(events, timers, offsets, self._history, self.config, self._count, reads_anew)
         self._joining = Joining(events, timers, self.config, self._rebalancer, self._expel)

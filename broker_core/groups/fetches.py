@@ -65,6 +65,8 @@ class Fetches:
         self._positions: dict[tuple[str, str, int], int] = {}
         self._delivered_end: dict[tuple[str, str, int], int] = {}
         self._starts: dict[tuple[str, str, int], int] = {}
+        # Who has got messages since the partition was assigned to it: from which offset on, and up to which.
+        self._held: dict[tuple[str, str, int], tuple[str, int, int]] = {}
         self._readers: dict[str, dict[str, None]] = {}
         self._turn: dict[str, int] = {}
         self.delivered = 0
@@ -77,6 +79,15 @@ class Fetches:
         self._positions[key] = offset
         self._starts.setdefault(key, offset)
         self._readers.setdefault(topic, {})[group] = None
+
+    def assigned(self, group: str, topic: str, partition: int) -> None:
+        """The partition has a new owner, or one that begins anew: it holds nothing yet."""
+        self._held.pop((group, topic, partition), None)
+
+    def held(self, group: str, topic: str, partition: int, client: str, committed: int | None) -> int:
+        """Messages that were handed to `client` as the owner, and are not committed."""
+        holder, first, end = self._held.get((group, topic, partition), ("", 0, 0))
+        return max(0, end - max(committed or 0, first)) if holder == client else 0
 
     def position(self, group: str, topic: str, partition: int) -> int | None:
         """The offset that the group's owner reads next; None where nobody ever read."""
@@ -97,7 +108,7 @@ class Fetches:
     def forget_topic(self, topic: str) -> None:
         """The topic is gone; one of the same name starts anew."""
         self._readers.pop(topic, None)
-        for known in (self._positions, self._delivered_end, self._starts):
+        for known in (self._positions, self._delivered_end, self._starts, self._held):
             for key in [key for key in known if key[1] == topic]:
                 del known[key]
 
@@ -215,6 +226,9 @@ class Fetches:
         known_end = self._delivered_end.get(key, 0)
         self._positions[key] = end_offset
         self._delivered_end[key] = max(known_end, end_offset)
+        holder, held_from, held_end = self._held.get(key, ("", 0, 0))
+        same = holder == client
+        self._held[key] = (client, held_from if same else first.offset, max(held_end if same else 0, end_offset))
         # An offset that was handed over before is a redelivery, up to where the group had got.
         boundary = min(max(known_end, first.offset), end_offset)
         for start, end, attempt in ((first.offset, boundary, 2), (boundary, end_offset, 1)):

@@ -40,6 +40,8 @@ class FoldedGroup:
         self._positions: dict[Place, int] = {}
         # Where it began to read what it has not committed yet.
         self._starts: dict[Place, int] = {}
+        # What its owner was handed since it was assigned the partition: from which offset on, and up to which.
+        self._held: dict[Place, tuple[int, int]] = {}
         # When the message at the committed offset was published, and for which offset that holds.
         self._oldest: dict[Place, tuple[int, int]] = {}
         for offset in view.offsets:
@@ -48,6 +50,8 @@ class FoldedGroup:
                 self._committed[place] = offset.committed
                 if offset.lag_ns is not None and offset.lag:
                     self._oldest[place] = (offset.committed, time_ns - offset.lag_ns)
+            if offset.in_flight and offset.position is not None:
+                self._held[place] = (offset.position - offset.in_flight, offset.position)
             if offset.position is not None:
                 self._positions[place] = offset.position
                 if offset.committed is None:
@@ -100,6 +104,8 @@ class FoldedGroup:
                 old.view, client=event.client, member_id=member_id, topics=topics, joined_ns=event.time_ns
             )
             self._members[member_id] = old
+            for place in old.owned:  # it is back with nothing in memory
+                self._held.pop(place, None)
 
     def left(self, event: Event) -> None:
         """A member is gone."""
@@ -119,6 +125,7 @@ class FoldedGroup:
         else:
             member.owned |= places
             for place in places:
+                self._held.pop(place, None)
                 self._starts.setdefault(place, 0)
                 if place in self._committed:
                     self._positions[place] = self._committed[place]
@@ -129,7 +136,9 @@ class FoldedGroup:
         assert event.offset is not None
         place = (event.topic, event.partition)
         self._starts.setdefault(place, event.offset)
-        self._positions[place] = event.offset + event.count
+        end = self._positions[place] = event.offset + event.count
+        first, known_end = self._held.get(place, (event.offset, end))
+        self._held[place] = (first, max(known_end, end))
 
     def acknowledged(self, event: Event) -> None:
         """Offsets were committed."""
@@ -207,7 +216,9 @@ class FoldedGroup:
             oldest_ns = self._oldest_ns(place, committed, published_ns) if lag else time_ns
             lag_ns = None if oldest_ns is None else max(0, time_ns - oldest_ns)
         position = self._positions.get(place, self._starts.get(place)) if owner else None
-        return OffsetView(place[0], place[1], owner, position, committed, end, lag, lag_ns)
+        first, held_end = self._held.get(place, (0, 0)) if owner else (0, 0)
+        in_flight = max(0, held_end - max(committed or 0, first))
+        return OffsetView(place[0], place[1], owner, position, committed, end, lag, lag_ns, in_flight)
 
     def _oldest_ns(self, place: Place, committed: int, published_ns: PublishedNs) -> int | None:
         offset, known_ns = self._oldest.get(place, (-1, 0))

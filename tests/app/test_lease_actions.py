@@ -48,7 +48,8 @@ def test_a_lease_is_ended_by_a_click(panel, hand, act, kind):
 
 def test_several_are_acknowledged_at_once(panel, hand):
     panel.table.selectAll()
-    keys = panel.selected_keys()
+    keys = [key for key in panel.selected_keys() if isinstance(key[1], int)]
+    assert len(keys) > 1
     assert hand.workbench.registry.trigger("ack_lease")
     hand.show()
     for key in keys:

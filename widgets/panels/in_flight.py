@@ -1,4 +1,4 @@
-"""Messages under a lease, with the time that each has left, and what can be done in the place of their holders."""
+"""Messages that somebody holds, with the time that a lease has left, and what can be done in the holders' place."""
 
 from __future__ import annotations
 
@@ -46,10 +46,11 @@ class InFlightPanel(TablePanel):
             tr("In flight"),
             "clock",
             (
-                tr("No message is under a lease."),
+                tr("Nobody holds a message."),
                 tr(
                     "A message appears here while a worker of a queue holds it, until it is acknowledged or the lease "
-                    "expires. Run the scenario (F5) or step (F4)."
+                    "expires, and from its delivery to a group until it is committed. "
+                    "Run the scenario (F5) or step (F4)."
                 ),
             ),
             filter_hint=tr("Filter: words, holder = builder-1, time_left < 2 s"),

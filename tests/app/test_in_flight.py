@@ -1,0 +1,69 @@
+"""In flight is what somebody holds: leases, and what groups were delivered and have not committed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.view_models.in_flight import GroupHold
+from broker_core.events import EventKind
+from tests.app.conftest import Hand
+
+Place = tuple[str, str, int]
+
+
+def recounted(hand: Hand) -> dict[Place, int]:
+    """What each partition's owner holds, plainly from the events so far."""
+    end = hand.workbench.player.snapshot.events
+    queues = {queue.name for queue in hand.workbench.player.snapshot.queues}
+    handed: dict[Place, tuple[int, int]] = {}
+    committed: dict[Place, int] = {}
+    for event in hand.workbench.history.ring.between(0, end):
+        if event.kind in {EventKind.PARTITIONS_ASSIGNED, EventKind.PARTITIONS_REVOKED}:
+            for topic, partition in (event.detail or {})["partitions"]:
+                handed.pop((event.group, topic, partition), None)
+        if event.group in queues or event.partition is None or event.offset is None:
+            continue
+        place, last = (event.group, event.topic, event.partition), event.offset + event.count
+        if event.kind is EventKind.DELIVERED:
+            first, known = handed.get(place, (event.offset, 0))
+            handed[place] = (first, max(known, last))
+        elif event.kind is EventKind.ACKNOWLEDGED:
+            committed[place] = last
+    held = {place: last - max(first, committed.get(place, 0)) for place, (first, last) in handed.items()}
+    return {place: count for place, count in held.items() if count > 0}
+
+
+def shown(hand: Hand) -> tuple[str, dict[Place, int], int]:
+    """What the status bar says, the rows of groups, and how many messages the panel lists."""
+    workbench = hand.workbench
+    model = workbench.views.in_flight
+    rows = {(row.queue, row.topic, row.partition): row.count for row in model.rows if isinstance(row, GroupHold)}
+    return workbench.window.status.labels["in_flight"].text(), rows, model.listed
+
+
+def test_what_groups_hold_is_in_flight_too_now_and_in_the_past(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench(record=True)
+    hand.workbench.window.show_tab("in_flight")
+    seen = []
+    for _ in range(6):
+        hand.pass_time(1.7)
+        held = recounted(hand)
+        leases = sum(queue.in_flight for queue in hand.workbench.player.snapshot.queues)
+        total = leases + sum(held.values())
+        assert shown(hand) == (f"{total:,} in flight", held, total)
+        seen.append((hand.workbench.player.snapshot.time_ns, shown(hand)))
+    assert any(rows for _ns, (_text, rows, _listed) in seen)
+    for time_ns, before in reversed(seen[:-1]):
+        hand.workbench.player.travel.to(time_ns)
+        hand.qtbot.waitUntil(lambda: not hand.workbench.player.travel.busy, timeout=10_000)
+        for _ in range(4):
+            hand.workbench.draw()
+        assert shown(hand) == before
+
+
+def test_what_a_group_holds_cannot_be_acknowledged_by_hand(hand: Hand) -> None:
+    hand.workbench.window.show_tab("in_flight")
+    hand.pass_time(10)
+    key = next(("indexers", at.topic, str(at.partition)) for at in hand.workbench.player.snapshot.groups[0].offsets)
+    hand.workbench.window.parts.in_flight.actWanted.emit("ack", [key])
+    assert "its consumers commit it" in hand.workbench.window.status.last_action.whole()
