@@ -108,7 +108,7 @@ class Drag(QObject):
             box = BENCH_ID if target == "" else f"group:{target}"
             self._stage.set_highlights(box, True)
             self._stage.set_ghost(None)
-            self.panel.show_ghost(Ghost(self._title(target)), at)
+            self.panel.show_ghost(Ghost(self._title(target)), at, self._stage.targets_in_view)
             if target is not None and not self._is_home(target):
                 self.ghost_requested.emit(self._card.name, target)
         else:
@@ -147,7 +147,7 @@ class Drag(QObject):
         """The answer to `ghost_requested`; ignored when nothing is carried any more."""
         if self._proxy is None:
             return
-        self.panel.show_ghost(ghost, self._pointer)
+        self.panel.show_ghost(ghost, self._pointer, self._stage.targets_in_view)
         self._stage.set_ghost(ghost)
 
     def release(self) -> bool:

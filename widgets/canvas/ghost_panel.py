@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRectF, QSize, Qt
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from widgets.canvas.box_item import HINTS, Look, draw_badge, draw_icon, pen
 from widgets.canvas.lettering import lines_of, write, write_centred
-from widgets.canvas.view import Ghost, GhostMove
+from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
 from widgets.theme import qcolour
 from widgets.words import tr
 
-WIDTH, ROW_H, SHOWN_MOVES = 344, 22, 8
+WIDTH, ROW_H, SHOWN_ROWS = 344, 22, 12
 TITLE_H, TITLE_LINE_H, NOTE_H = 30, 18, 20
-CLEARANCE = 40
+MARGIN = 4
+# What is carried lies around the pointer, and the panel beside it.
+CARRIED = QRect(-120, -40, 240, 80)
+OFF_PIXELS_COST = 40  # a pixel further from the pointer is as bad as so many square pixels of a target that are covered
+
+Row = GhostMove | str
 
 
 class GhostPanel(QWidget):
-    """Rows of "commits/3: A -> B", what stays, and a note. It takes no mouse events."""
+    """Under the name of each group rows of "commits/3: A -> B"; what stays, and a note. It takes no mouse events."""
 
     def __init__(self, parent: QWidget, look: Look) -> None:
         super().__init__(parent)
@@ -27,43 +34,86 @@ class GhostPanel(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.look = look
         self.ghost = Ghost("")
+        self._targets: Sequence[QRect] = ()
         self.hide()
 
     def sizeHint(self) -> QSize:
-        """As wide as always, as high as the rows need."""
-        rows = min(len(self.ghost.moves), SHOWN_MOVES + 1)
-        title_h = TITLE_H + TITLE_LINE_H * (len(self.title_lines()) - 1)
-        return QSize(WIDTH, title_h + rows * ROW_H + len(self.note_lines()) * NOTE_H + 8)
+        """As high as the rows need; no wider and no higher than what it lies on."""
+        return QSize(self._wide(), self._head_h() + len(self.rows()) * ROW_H + len(self.note_lines()) * NOTE_H + 8)
 
-    def show_ghost(self, ghost: Ghost, pointer: QPoint) -> None:
-        """Show what a drop would do, near the pointer (viewport coordinates)."""
-        if ghost != self.ghost:
+    def _wide(self) -> int:
+        return min(WIDTH, self._area.width() - 2 * MARGIN)
+
+    def _head_h(self) -> int:
+        return TITLE_H + TITLE_LINE_H * (len(self.title_lines()) - 1)
+
+    def rows(self) -> list[Row]:
+        """Names of groups, their moves, and how many more there are: as many as there is room for."""
+        groups: dict[str, list[GhostMove]] = {}
+        for move in self.ghost.moves:
+            groups.setdefault(move.group, []).append(move)
+        rest_h = self._head_h() + len(self.note_lines()) * NOTE_H + 8
+        room = min(SHOWN_ROWS, (self._area.height() - 2 * MARGIN - rest_h) // ROW_H)
+        share = len(self.ghost.moves)
+        if groups and share + len(groups) > room:
+            share = max(1, room // len(groups) - 2)
+        rows: list[Row] = []
+        for group, moves in groups.items():
+            rows += [tr("New group") if group == NEW_GROUP else tr("In {group}", group=group), *moves[:share]]
+            if len(moves) > share:
+                rows.append(tr("and {count} more", count=len(moves) - share))
+        return rows[: max(0, room)]
+
+    def show_ghost(self, ghost: Ghost, pointer: QPoint, targets: Callable[[], Sequence[QRect]] = tuple) -> None:
+        """Show what a drop would do, near the pointer and clear of `targets` (viewport coordinates)."""
+        if ghost != self.ghost or not self.isVisible():
             self.ghost = ghost
+            self._targets = targets()
             self.setAccessibleName(ghost.title)
             self.resize(self.sizeHint())
             self.update()
+            self._settle(pointer)
         self.follow(pointer)
         self.show()
         self.raise_()
 
     def follow(self, pointer: QPoint) -> None:
-        """Stay below the carried card, above it where there is no room, and inside the viewport."""
-        area = self._area.rect()
-        y = pointer.y() + CLEARANCE
-        if y + self.height() > area.height() - 4:
-            y = pointer.y() - 2 * CLEARANCE - self.height()
-        x = min(pointer.x() - 40, area.width() - 4 - self.width())
-        self.move(max(4, x), max(4, y))
+        """Stay, as long as what is carried does not come below."""
+        if self.geometry().intersects(CARRIED.translated(pointer)):
+            self._settle(pointer)
+
+    def _settle(self, pointer: QPoint) -> None:
+        """Go where the least of what can be dropped on is covered, and of such places to the nearest."""
+        right = max(MARGIN, self._area.width() - MARGIN - self.width())
+        bottom = max(MARGIN, self._area.height() - MARGIN - self.height())
+        carried = CARRIED.translated(pointer)
+        beside_y, above_x = pointer.y() - self.height() // 2, pointer.x() - self.width() // 2
+        near = (
+            (above_x, carried.bottom() + MARGIN),
+            (above_x, carried.top() - MARGIN - self.height()),
+            (carried.right() + MARGIN, beside_y),
+            (carried.left() - MARGIN - self.width(), beside_y),
+        )
+        corners = tuple((x, y) for x in (MARGIN, right // 2, right) for y in (MARGIN, bottom // 2, bottom))
+        places = [QPoint(min(max(MARGIN, x), right), min(max(MARGIN, y), bottom)) for x, y in (*near, *corners)]
+
+        def cost(place: QPoint) -> float:
+            here = QRect(place, self.size())
+            covered = sum(_area(here & target) for target in self._targets)
+            away = (here.center() - pointer).manhattanLength()
+            return covered + 4 * _area(here & carried) + OFF_PIXELS_COST * away
+
+        self.move(min(places, key=cost))
 
     def title_lines(self) -> tuple[str, ...]:
         """The title, in as many lines as it needs."""
-        return lines_of(self.ghost.title, "name", WIDTH - 24)
+        return lines_of(self.ghost.title, "name", self._wide() - 24)
 
     def note_lines(self) -> tuple[str, ...]:
         """Counts and note, in as many lines as they need."""
         moved, kept = len(self.ghost.moves), self.ghost.kept
         counts = (tr("{moved} moved, {kept} kept", moved=moved, kept=kept),) if moved or kept else ()
-        return (*counts, *lines_of(self.ghost.note, "small", WIDTH - 24))
+        return (*counts, *lines_of(self.ghost.note, "small", self._wide() - 24))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the rows."""
@@ -73,19 +123,18 @@ class GhostPanel(QWidget):
         painter.setPen(pen(theme.accent, 1.5))
         painter.setBrush(qcolour(theme.raised))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 8, 8)
-        titles = self.title_lines()
-        for at, line in enumerate(titles):
-            write(painter, 12, 21 + at * TITLE_LINE_H, line, "name", theme.text, WIDTH - 24)
-        y = TITLE_H + TITLE_LINE_H * (len(titles) - 1)
-        for move in self.ghost.moves[:SHOWN_MOVES]:
-            self._draw_move(painter, y, move)
-            y += ROW_H
-        if len(self.ghost.moves) > SHOWN_MOVES:
-            more = tr("and {count} more", count=len(self.ghost.moves) - SHOWN_MOVES)
-            write(painter, 12, y + 15, more, "small", theme.muted, WIDTH - 24)
+        room = self.width() - 24
+        for at, line in enumerate(self.title_lines()):
+            write(painter, 12, 21 + at * TITLE_LINE_H, line, "name", theme.text, room)
+        y = self._head_h()
+        for row in self.rows():
+            if isinstance(row, str):
+                write(painter, 12, y + 15, row, "small", theme.muted, room)
+            else:
+                self._draw_move(painter, y, row)
             y += ROW_H
         for line in self.note_lines():
-            write(painter, 12, y + 14, line, "small", theme.muted, WIDTH - 24)
+            write(painter, 12, y + 14, line, "small", theme.muted, room)
             y += NOTE_H
         painter.end()
 
@@ -93,10 +142,11 @@ class GhostPanel(QWidget):
         theme = self.look.theme
         base = y + 15
         name = f"{move.topic}/{move.partition}"
-        write(painter, 12, base, name, "small", theme.text, 104)
+        column = (self.width() - 24) // 3
+        write(painter, 12, base, name, "small", theme.text, column - 8)
         for x, owner, hue, badge in (
-            (120, move.before, move.before_hue, move.before_badge),
-            (234, move.after, move.after_hue, move.after_badge),
+            (12 + column, move.before, move.before_hue, move.before_badge),
+            (24 + 2 * column, move.after, move.after_hue, move.after_badge),
         ):
             where = QRectF(x, y + 3, 20, 16)
             if owner:
@@ -106,6 +156,9 @@ class GhostPanel(QWidget):
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawRoundedRect(where, 4, 4)
                 write_centred(painter, where, "–", "small-letter", theme.muted)
-            room = 64 if x == 120 else WIDTH - x - 34
-            write(painter, x + 25, base, owner or "nobody", "small", theme.muted, room)
-        draw_icon(painter, "move", theme.muted, 212, y + 4, 14, self.look)
+            write(painter, x + 25, base, owner or tr("nobody"), "small", theme.muted, column - 40)
+        draw_icon(painter, "move", theme.muted, 2 * column + 4, y + 4, 14, self.look)
+
+
+def _area(rect: QRect) -> int:
+    return rect.width() * rect.height() if rect.isValid() else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QPointF
+from PySide6.QtCore import QObject, QPointF, QRect
 from PySide6.QtWidgets import QGraphicsScene
 
 from widgets.canvas.box_item import BoxItem, Highlight, Look
@@ -264,6 +264,12 @@ class Stage(QGraphicsScene):
             if isinstance(item, GroupItem | BenchItem):
                 level = Highlight.CANDIDATE if candidates else Highlight.NONE
                 item.set_highlight(Highlight.TARGET if candidates and item_id == target else level)
+
+    def targets_in_view(self) -> list[QRect]:
+        """Where the boxes that a consumer or a topic can be dropped on are in the viewport."""
+        (view, *_others) = self.views()
+        boxes = [item for item in self.boxes.values() if isinstance(item, GroupItem | BenchItem)]
+        return [view.mapFromScene(item.sceneBoundingRect()).boundingRect() for item in boxes]
 
     def repaint_all(self) -> None:
         """After a change of the look."""

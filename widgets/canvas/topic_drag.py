@@ -61,7 +61,7 @@ class TopicDrag(QObject):
         self._carrying = True
         self._group = self._group_at(scene_at)
         self._stage.set_highlights(f"group:{self.group}" if self.group else None, True)
-        self.panel.show_ghost(Ghost(self._title()), at)
+        self.panel.show_ghost(Ghost(self._title()), at, self._stage.targets_in_view)
 
     def _title(self) -> str:
         if not self._group:

@@ -35,6 +35,7 @@ from widgets.canvas.layout import (
     shown_groups,
 )
 from widgets.canvas.lettering import count_text, plural, rate_text, write, write_centred, write_right
+from widgets.canvas.short_names import short_names
 from widgets.canvas.view import GhostMove, Lane, LaneGroup, TopicBox, lane_id
 from widgets.theme import state_style
 from widgets.words import mark, tr
@@ -177,8 +178,9 @@ class TopicItem(BoxItem):
         write(painter, TRACK_X, 42, caption, "tiny", theme.muted, self.measures.track_w)
         write_right(painter, end, 42, "end", "tiny", theme.muted, 40)
         groups = topic.lanes[0].groups if topic.lanes else ()
-        for at, group in enumerate(groups[: self.measures.chips]):
-            write_centred(painter, self._group_title(at), group.group[:3], "tiny", theme.muted)
+        titles = short_names([group.group for group in groups[: self.measures.chips]])
+        for at, title in enumerate(titles):
+            write_centred(painter, self._group_title(at), title, "tiny", theme.muted)
 
     def _group_title(self, at: int) -> QRectF:
         """Where the first letters of the group number `at` stand over its owner chips."""

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tests.widgets.canvas.conftest import Hand, Heard
 from tests.widgets.canvas.sample_views import consumer, first_view, some_ghost, wide_view
-from widgets.canvas.box_item import Highlight
+from widgets.canvas.box_item import Highlight, Look
 from widgets.canvas.canvas import Canvas
+from widgets.canvas.ghost_panel import SHOWN_ROWS, GhostPanel
 from widgets.canvas.topic_item import TopicItem
-from widgets.canvas.view import NEW_GROUP, CanvasView, Ghost
+from widgets.canvas.view import NEW_GROUP, CanvasView, Ghost, GhostMove
 
 DROPS = ("consumerDropped", "consumerDroppedOnEmpty", "dragCancelled")
 
@@ -106,6 +109,43 @@ def test_the_ghost_shows_what_the_owner_answers(hand: Hand, heard: Heard, canvas
     assert len(heard.only("ghostRequested")) == 1
     hand.release("group:indexers")
     assert not panel.isVisible() and topic.ghosts == {}
+
+
+TWO_GROUPS = Ghost(
+    "indexer-1 to auditors",
+    tuple(GhostMove("commits", number, "indexers", "indexer-1", 0, "A", "indexer-2", 1, "B") for number in range(9))
+    + tuple(GhostMove("commits", number, "auditors", "auditor-1", 4, "E", "indexer-1", 0, "A") for number in range(3)),
+    3,
+)
+
+
+def test_the_preview_says_of_which_group_each_partition_is(canvas: Canvas) -> None:
+    panel = GhostPanel(canvas.viewport(), Look())
+    panel.show_ghost(TWO_GROUPS, QPoint(10, 10))
+    rows = panel.rows()
+    assert [row for row in rows if isinstance(row, str)] == ["In indexers", "and 5 more", "In auditors"]
+    assert len(rows) <= SHOWN_ROWS
+    at = rows.index("In auditors")
+    assert {row.group for row in rows[at + 1 :] if isinstance(row, GhostMove)} == {"auditors"}
+
+
+@pytest.mark.parametrize("size", [(1240, 800), (700, 460), (330, 170)])
+def test_the_preview_is_whole_and_leaves_the_targets_to_be_seen(
+    hand: Hand, canvas: Canvas, qtbot: QtBot, size: tuple[int, int]
+) -> None:
+    canvas.resize(*size)
+    canvas.fit()
+    QApplication.processEvents()
+    canvas.ghostRequested.connect(lambda consumer, target: canvas.set_ghost(TWO_GROUPS))
+    panel = canvas._drag.panel
+    hand.lift("consumer:indexer-1")
+    for target in ("group:auditors", "group:indexers", "bench"):
+        hand.move(hand.header(target))
+        assert panel.isVisible() and canvas.viewport().rect().contains(panel.geometry())
+        if size[0] > 1000:
+            covered = [where for where in canvas._stage.targets_in_view() if where.intersects(panel.geometry())]
+            assert covered == []
+    hand.release(hand.empty_ground())
 
 
 def test_a_ghost_may_be_words_and_may_come_too_late(hand: Hand, canvas: Canvas) -> None:

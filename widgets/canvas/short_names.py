@@ -1,0 +1,46 @@
+"""A few letters for each of several names, so that they can be told apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+LETTERS = 3
+
+
+def short_names(names: Sequence[str]) -> tuple[str, ...]:
+    """At most three letters of each name, no two alike where the names are not: their beginnings, where these differ.
+
+    Else the first letters of their words ("at-most-once" is amo), or the first letter and those from where they part.
+    """
+    beginnings = [name[:LETTERS] for name in names]
+    alike = {head for head in beginnings if beginnings.count(head) > 1}
+    taken = {head for head in beginnings if head not in alike}
+    found: list[str] = []
+    for name, head in zip(names, beginnings, strict=True):
+        chosen = head
+        if head in alike:
+            others = [other for other in names if other != name and other.startswith(head)]
+            chosen = next((one for one in _other_ways(name, others) if one not in taken), head)
+            taken.add(chosen)
+        found.append(chosen)
+    return tuple(found)
+
+
+def _other_ways(name: str, others: Sequence[str]) -> Iterator[str]:
+    words = re.findall(r"[^\W_]+", name)
+    if len(words) > 1:
+        yield "".join(word[0] for word in words)[:LETTERS]
+        yield (words[0][0] + words[-1])[:LETTERS]
+    common = max((_common(name, other) for other in others), default=0)
+    if name[common:]:
+        yield name[0] + name[common : common + LETTERS - 1]
+    for number in range(1, 100):
+        yield f"{name[: LETTERS - len(str(number))]}{number}"
+
+
+def _common(one: str, other: str) -> int:
+    """How many letters two names begin with alike."""
+    return next(
+        (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(len(one), len(other))
+    )
