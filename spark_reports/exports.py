@@ -2,43 +2,77 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Collection
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
+
+from spark_reports.schema_document import AT, described, moments
 
 _ACTIVE = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
+_QUOTED = re.compile('[",\r\n]')
+_TIME = pa.timestamp("us", "UTC")
 
 
 def inert(cell: object) -> str:
-    """`cell` as text that a spreadsheet shows and does not run: an active beginning is quoted, "
-    "plain numbers are not."""
+    """`cell` as text that a spreadsheet shows and does not run: an active beginning is quoted, but of a number."""
     if cell is None:
         return ""
     if isinstance(cell, bool):
         return "true" if cell else "false"
+    if isinstance(cell, datetime):
+        return cell.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")  # spreadsheets know no zones
     text = str(cell)
     if text.startswith(_ACTIVE) and not _NUMBER.fullmatch(text):
         return "'" + text
     return text
 
 
+def dated(table: pa.Table, name: str, started_at: object) -> pa.Table:
+    """The table `name` with the time of day beside each moment of session time: NAME_at behind NAME_ns, null where
+    `started_at`, ISO 8601, is not known.
+    """
+    try:
+        began = datetime.fromisoformat(str(started_at))
+    except ValueError:
+        began = None
+    for column in moments(name, table.column_names):
+        at = table.column_names.index(column)
+        if began is None:
+            times = pa.nulls(table.num_rows, _TIME)
+        else:
+            after_us = pc.divide(table.column(at), 1_000).cast(pa.duration("us"))
+            times = pc.add(pa.scalar(began.astimezone(UTC), _TIME), after_us)
+        table = table.add_column(at + 1, pa.field(column.removesuffix("_ns") + AT, _TIME), times)
+    return table
+
+
 def write_table(table: pa.Table, folder: Path, name: str, formats: Collection[str] = ("csv", "parquet")) -> None:
-    """Write `table` as `name`.csv (UTF-8, a header row) and `name`.parquet (zstd) into `folder`. Raises OSError."""
+    """Write `table` as `name`.csv (UTF-8, a header row) and `name`.parquet (zstd, with the meaning of each field) into
+    `folder`. Raises OSError.
+    """
     if "csv" in formats:
         _write_csv(table, folder / f"{name}.csv")
     if "parquet" in formats:
-        pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
+        pq.write_table(described(table, name), folder / f"{name}.parquet", compression="zstd")
 
 
 def _write_csv(table: pa.Table, path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(map(inert, table.column_names))
+        file.write(",".join(map(_field, table.column_names)) + "\r\n")
         for batch in table.to_batches(max_chunksize=10_000):
             columns = [column.to_pylist() for column in batch.columns]
-            writer.writerows(map(inert, row) for row in zip(*columns, strict=True))
+            file.writelines(",".join(map(_field, row)) + "\r\n" for row in zip(*columns, strict=True))
+
+
+def _field(value: object) -> str:
+    """As RFC 4180 has it; null is nothing at all, and an empty text is two quotes."""
+    text = inert(value)
+    if value is not None and (not text or _QUOTED.search(text)):
+        return '"' + text.replace('"', '""') + '"'
+    return text

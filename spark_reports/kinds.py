@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 
 from spark_reports.assertions import judge, verdicts_table
 from spark_reports.collect import Made, make_runs, make_tables, steps
-from spark_reports.delivery import JUNIT, PDF, PICTURES
-from spark_reports.exports import write_table
+from spark_reports.delivery import JUNIT, PDF, PICTURES, SCHEMA
+from spark_reports.exports import dated, write_table
 from spark_reports.junit import junit
 from spark_reports.outcome import Outcome
 from spark_reports.parts import figures_of
 from spark_reports.progress import Progress
 from spark_reports.request import COMPARE, HISTORY, Request
+from spark_reports.schema_document import document
+from spark_reports.session import SessionInfo
 from spark_reports.sessions import Found, about, names, read_all
 from spark_reports.tables import comparison, runs
 from spark_reports.tables.schema import arrow
@@ -41,13 +43,15 @@ class Report:
     junit: bytes = b""
 
     def write(self, page: Path, tables: Path, formats: frozenset[str]) -> None:
-        """Write `page`, into the folder `tables` a file for each table and format, and beside them the verdicts on what
-        was asserted. Raises OSError.
+        """Write `page`, into the folder `tables` a file for each table and format, and beside it what their columns
+        mean and the verdicts on what was asserted. Raises OSError.
         """
         with self.progress.step("page", "Writing the files"):
             for name, table in self.tables.items():
                 write_table(table, tables, name, formats)
-            if not formats & {"csv", "parquet"}:
+            if formats & {"csv", "parquet"}:
+                (page.parent / SCHEMA).write_text(document(self.tables), encoding="utf-8")
+            else:
                 tables.rmdir()
             if self.junit:
                 (page.parent / JUNIT).write_bytes(self.junit)
@@ -92,7 +96,7 @@ def _session(spark: SparkSession, request: Request, found: Found, progress: Prog
     verdicts = judge(request.assertions, rows)
     told = tuple(f"{one.assertion} does not hold: {one.found}." for one in verdicts if not one.holds)
     return Report(
-        {**made.written(), "findings": findings_table(findings), **verdicts_table(verdicts)},
+        _dated({**made.written(), "findings": findings_table(findings), **verdicts_table(verdicts)}, info),
         lambda: render(info, made, rows, findings, _files(request), verdicts),
         lambda: _papers().session_paper(info, made, rows, findings, verdicts),
         progress,
@@ -130,7 +134,7 @@ def _comparison(spark: SparkSession, request: Request, found: Found, progress: P
     ]
     progress.close()
     findings = comparison_findings(tables["runs"].to_pylist(), tables["comparison"].to_pylist(), made, labels)
-    whole = {**tables, **_side_by_side(made, labels), "findings": findings_table(findings)}
+    whole = {**tables, **_side_by_side(made, found, labels), "findings": findings_table(findings)}
     return Report(
         whole,
         lambda: render_comparison(found, labels, tables, made, findings, _files(request)),
@@ -140,11 +144,16 @@ def _comparison(spark: SparkSession, request: Request, found: Found, progress: P
     )
 
 
-def _side_by_side(made: list[Made], labels: list[str]) -> dict[str, pa.Table]:
+def _dated(tables: Mapping[str, pa.Table], info: SessionInfo) -> dict[str, pa.Table]:
+    """The tables of a session with times of day."""
+    return {name: dated(table, name, info.metadata.get("started_at")) for name, table in tables.items()}
+
+
+def _side_by_side(made: list[Made], found: Found, labels: list[str]) -> dict[str, pa.Table]:
     """Each table of all sessions as one, with the name of its session in front."""
     import pyarrow as pa
 
-    written = [one.written() for one in made]
+    written = [_dated(one.written(), info) for one, info in zip(made, found.infos, strict=True)]
     return {
         name: pa.concat_tables(
             one[name].add_column(0, "session", pa.array([label] * one[name].num_rows, pa.string()))

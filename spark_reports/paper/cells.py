@@ -9,11 +9,12 @@ from typing import Any
 from spark_reports.assertions import Verdict
 from spark_reports.page import text
 from spark_reports.page.measures import MEASURES, change, shown
+from spark_reports.schema_document import COLUMNS, MOMENT
 
 Rows = Sequence[Mapping[str, Any]]
 
 # Of these a person asks when, of all other nanoseconds how long.
-_MOMENTS = frozenset({"time_ns", "started_ns", "ended_ns", "start_ns", "from_ns", "to_ns", "first_ns", "last_ns"})
+_MOMENTS = frozenset(name for name, of in COLUMNS.items() if of.unit == MOMENT)
 _SHARES = frozenset({"share", "utilisation", "share_of_partition", "share_of_topic"})
 _NAMES = frozenset({"seed", "partition", "offset", "generation_after", "rank"})
 _HEADS = {"client": "consumer", "p999_ns": "p99.9", "max_ns": "maximum", "nacked": "refused"}
