@@ -98,7 +98,10 @@ class GroupView(msgspec.Struct, frozen=True):
 
 
 class LeaseView(msgspec.Struct, frozen=True, gc=False):
-    """A message in flight: held by `holder` until `deadline_ns`; `attempt` counts deliveries from 1."""
+    """A message in flight: held by `holder` until `deadline_ns`; `attempt` counts deliveries from 1.
+
+    A `max_attempts` of 0 is "no limit".
+    """
 
     queue: str
     partition: int

@@ -90,9 +90,9 @@ def add_queue(parser: argparse.ArgumentParser, *, own_log: bool = True) -> None:
     )
     group.add(
         "--max-attempts",
-        type=integer,
+        type=_WHOLE,
         metavar="N",
-        help=f"deliveries before it is a dead letter (default: {usual.max_attempts})",
+        help=f"deliveries before it is a dead letter (none: never; default: {usual.max_attempts})",
     )
     group.add(
         "--balancing",

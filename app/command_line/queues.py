@@ -93,7 +93,7 @@ def _describe(host: Host, options: argparse.Namespace) -> None:
         ("Reads", _reads(view)),
         ("Priorities", view.priorities),
         ("Lease ms", view.lease_ms),
-        ("Max attempts", view.max_attempts),
+        ("Max attempts", view.max_attempts or "none"),
         ("Balancing", config.balancing),
         *((f"Retry {name}".lower().capitalize(), value) for name, value in config_facts(config.retry)),
         ("Dead letter topic", view.dead_letter_topic),
@@ -109,7 +109,7 @@ def _describe(host: Host, options: argparse.Namespace) -> None:
     ]
     facts += limit_facts(_limits(admin, view), view.gate, running=counts_since_start(host), as_json=options.json)
     columns = ("Holder", "Priority", "Offset", "Attempt", "Max attempts")
-    rows = [(one.holder, one.partition, one.offset, one.attempt, one.max_attempts) for one in view.leases]
+    rows = [(one.holder, one.partition, one.offset, one.attempt, one.max_attempts or "none") for one in view.leases]
     if options.json:
         keys = [column.lower().replace(" ", "_") for column in columns]
         facts.append(("Leases", [dict(zip(keys, row, strict=True)) for row in rows]))

@@ -129,7 +129,7 @@ class InFlightModel(TableModel[Row]):
             Column[Row](
                 "Attempt",
                 lambda row: (
-                    tr("{attempt} of {max_attempts}", attempt=row.attempt, max_attempts=row.max_attempts)
+                    tr("{attempt} of {max_attempts}", attempt=row.attempt, max_attempts=row.max_attempts or "∞")
                     if row.attempt
                     else NOT_APPLICABLE
                 ),

@@ -196,7 +196,7 @@ def _worker(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | Non
             tr(
                 "attempt {attempt} of {max_attempts}, {time} left",
                 attempt=lease.attempt,
-                max_attempts=lease.max_attempts,
+                max_attempts=lease.max_attempts or "∞",
                 time=duration(lease.deadline_ns - snapshot.time_ns),
             ),
             f"message:{lease.queue}/{lease.partition}/{lease.offset}",
@@ -361,7 +361,7 @@ def _queue(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None
     )
     rules = (
         (tr("Lease"), tr("{count:,} ms", count=queue.lease_ms)),
-        (tr("Attempts"), tr("at most {count}", count=queue.max_attempts)),
+        (tr("Attempts"), tr("at most {count}", count=queue.max_attempts or "∞")),
         (tr("Priorities"), str(queue.priorities)),
         (tr("Takers waiting"), str(queue.waiting_takers)),
     )

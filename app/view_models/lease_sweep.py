@@ -51,7 +51,7 @@ def page_of(simulation: Simulation, name: str, level: int, offset: int) -> Sweep
                         span.since_ns,
                         span.deadline_ns,
                         span.attempts,
-                        queue.config.max_attempts,
+                        queue.config.max_attempts or 0,
                     )
                 )
             offset += 1

@@ -26,13 +26,13 @@ class QueueConfig(Settings, frozen=True, forbid_unknown_fields=True):
     `dead_letter_topic` is the key `errors.deadletterqueue.topic.name` of KIP-1191; "" is the queue's name plus ".dlq".
     No other queue may have the same.
 
-    Attempts are on the disk before a message is handed out, unless the queue is in memory. With `durable_acks` so are
-    acknowledgements before they are answered, also where the call does not ask for it; without, a kill may undo the
-    last ones, and their messages come again.
+    Attempts are on the disk before a message is handed out, unless the queue is in memory; a `max_attempts` of None is
+    "no limit", and saves that. With `durable_acks` so are acknowledgements before they are answered, also where the
+    call does not ask for it; without, a kill may undo the last ones, and their messages come again.
     """
 
     lease_ms: WaitMsAboveZero = 30_000.0
-    max_attempts: Annotated[int, Range(1, MAX_ATTEMPTS)] = 5
+    max_attempts: Annotated[int, Range(1, MAX_ATTEMPTS)] | None = 5
     retry: RetryPolicy = RetryPolicy()
     priorities: Annotated[int, Range(1, MAX_PRIORITIES)] = 1
     ageing_ms: WaitMsAboveZero | None = None

@@ -58,7 +58,7 @@ class Endings:
         self._counts.nacked += end - first
         self._events.part(now_ns, EventKind.NACKED, level, span, first, end, cause=cause)
         history = _told(span, now_ns, cause)
-        if not requeue or span.attempts >= self._config.max_attempts:
+        if not requeue or self._was_last(span):
             self._bury(now_ns, level, span, first, end, history, "nacked")
             return
         table = self._levels.tables[level]
@@ -87,7 +87,7 @@ class Endings:
             history = _told(span, now_ns, LEASE_EXPIRED)
             self._counts.lease_expired += end - first
             self._events.part(now_ns, EventKind.LEASE_EXPIRED, level, span, first, end, cause=LEASE_EXPIRED)
-        if span.doomed or span.attempts >= self._config.max_attempts:
+        if span.doomed or self._was_last(span):
             self._bury(now_ns, level, span, first, end, history, *counted)
         else:
             action = LeaseAction.REQUEUE if held else LeaseAction.DUE
@@ -101,6 +101,9 @@ class Endings:
         else:
             self._counts.lost += 1
         self._events.skipped(now_ns, level, skipped)
+
+    def _was_last(self, span: Span) -> bool:
+        return self._config.max_attempts is not None and span.attempts >= self._config.max_attempts
 
     def _bury(self, now_ns: int, level: int, span: Span, first: int, end: int, history: History, *counted: str) -> None:
         """Into the bin first, out of the queue after; where the bin refuses, the message waits and is tried again."""

@@ -71,7 +71,7 @@ class QueueLeases:
         self._events = QueueEvents(name, log.name, events)
         self._timers = timers
         self._due = DueTimer(timers, self._end_waits)
-        self._journal = QueueJournal(name, journal, counts_attempts=True)
+        self._journal = QueueJournal(name, journal, counts_attempts=config.max_attempts is not None)
         self._endings = Endings(
             name, config, self.levels, self.counts, dead_letters, self._events, self._due, jitter, self._journal
         )

@@ -29,7 +29,7 @@ def queue_view(queue: Queue, max_leases: int, max_dead_letters: int) -> QueueVie
         in_flight=queue.in_flight,
         dead=queue.dead_letters.count(queue.name),
         lease_ms=round(queue.config.lease_ms),
-        max_attempts=queue.config.max_attempts,
+        max_attempts=queue.config.max_attempts or 0,
         waiting_takers=queue.waiting_takers,
         acknowledged=queue.counts.acknowledged,
         redelivered=queue.counts.redelivered,
@@ -58,7 +58,7 @@ def _leases(queue: Queue, table: LeaseTable) -> Iterator[LeaseView]:
                     span.since_ns,
                     span.deadline_ns,
                     span.attempts,
-                    queue.config.max_attempts,
+                    queue.config.max_attempts or 0,
                 )
 
 

@@ -76,9 +76,10 @@ class Checker(QueueRules):
     @classmethod
     def of(cls, scenario: Scenario) -> Checker:
         """One that knows the limits of `scenario`."""
+        configs = {each.name: each.config for each in scenario.queues}
+        configs |= {name: each.config for each in scenario.subscribers for name in each.subscriptions.values()}
         return cls(
-            max_attempts={each.name: each.config.max_attempts for each in scenario.queues}
-            | {name: each.config.max_attempts for each in scenario.subscribers for name in each.subscriptions.values()},
+            max_attempts={name: config.max_attempts for name, config in configs.items() if config.max_attempts},
             max_depth={
                 each.name: each.flow.max_messages for each in scenario.queues if each.flow and each.flow.max_messages
             },

@@ -216,7 +216,7 @@ def test_backpressure_is_told_and_what_was_stored_is_counted(shell: Shell) -> No
     assert shell.code == 2
     assert "waiting for room, at most 3 s" in waiting
     assert refused.startswith("brokerscope: ")
-    assert "1 message for full" in refused
+    assert "1 message for full" in refused and "it is withdrawn, and not stored" in refused
 
 
 def test_a_line_that_is_refused_ends_it_and_the_lines_before_it_are_counted(shell: Shell) -> None:

@@ -203,3 +203,18 @@ def test_what_saved_states_know_goes_with_its_segments():
     assert log is not None and log.size_bytes > 4 * 1_048_576
     life.journal.forget_before(life.queue.state(0).journal_offset)
     assert log.start_offset == log.end_offset and log.size_bytes < 4 * 1_048_576
+
+
+def test_where_attempts_have_no_limit_nothing_is_written_but_what_is_to_be_durable():
+    files = MemoryFiles()
+    life = Life(files, max_attempts=None)
+    life.publish(0, 3)
+    for _ in range(9):
+        for lease in life.queue.take(0, "w", max_messages=2).result():
+            life.queue.nack(0, 0, lease.offset, "w", "no")
+        life.until(life.now_ns // NS_PER_MS + 20)
+    assert life.journal.log is None and life.letters.list() == ()
+    life.queue.take(life.now_ns, "w", max_messages=3)
+    life.queue.ack(life.now_ns, 0, 0, "w")
+    life.queue.ack(life.now_ns, 0, 1, "w", durable=True)
+    assert [row[1] for row in reborn(files, None).picture()] == [0, 2]

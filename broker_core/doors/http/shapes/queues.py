@@ -36,14 +36,14 @@ class RetrySettings(Request, frozen=True, kw_only=True):
 
 
 class QueueSettings(Request, frozen=True, kw_only=True):
-    """A lease counts from delivery; after `max_attempts` deliveries a message goes to the dead letters.
+    """A lease counts from delivery; after `max_attempts` deliveries (null: never) a message goes to the dead letters.
 
     With `durable_acks` an acknowledgement is answered when it survives what the queue does; without, a kill of the
     broker may undo the last ones, and their messages come again.
     """
 
     lease_ms: LeaseMs = 30_000.0
-    max_attempts: Annotated[int, Meta(ge=1, le=1_000)] = 5
+    max_attempts: Annotated[int, Meta(ge=1, le=1_000)] | None = 5
     retry: RetrySettings = RetrySettings()
     priorities: Annotated[int, Meta(ge=1, le=256)] = 1
     ageing_ms: LeaseMs | None = None
@@ -96,7 +96,7 @@ class LeaseAnswer(Shape, frozen=True, kw_only=True):
 
 
 class QueueAnswer(Shape, frozen=True, kw_only=True):
-    """A queue or subscription; `leases` are some of those in flight.
+    """A queue or subscription; `leases` are some of those in flight. A `max_attempts` of 0 is "no limit".
 
     From `acknowledged` to `redriven` it is counted since the queue was created, restarts of the broker included.
     """
