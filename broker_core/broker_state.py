@@ -209,11 +209,8 @@ class BrokerState:
             check_priorities(name, queue.config.priorities, messages)
 
     def _published_ns(self, topic: str, partition: int, offset: int) -> int | None:
-        """When the message at `offset` was published, or the first behind it that retention left; None in a hole."""
-        log = self._partition(topic, partition)
-        first = max(offset, log.start_offset)
-        runs = log.runs(first, first + 1)
-        return runs[0].published_ns if runs else None
+        """When the message at `offset` was published, or the first behind it that is there; None where none is."""
+        return self._partition(topic, partition).published_from_ns(offset)
 
     def _add_topic(
         self,

@@ -134,6 +134,14 @@ class PartitionReader:
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"there is no message {offset} in {self.name}")
         return runs[0].published_ns
 
+    def published_from_ns(self, offset: int) -> int | None:
+        """When the message at `offset` was published, or the first behind it that is there; None where none is."""
+        for _segment, index in self._segments.indexes(max(offset, self.start_offset)):
+            slot = index.slot_from(max(offset, self.start_offset))
+            if slot < len(index):
+                return index.published[slot]
+        return None
+
     def offset_for_time(self, published_ns: int) -> int:
         """The first offset published at `published_ns` or later; the end offset where none was."""
         for segment in self._segments:

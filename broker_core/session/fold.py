@@ -26,6 +26,7 @@ NOT_TOLD: Final = {
     "GateView.tokens": "as in the keyframe",
     "GateView.depth": "of a topic whose reader began in the middle and has not committed yet: from the beginning; "
     "of a compacted one that nobody reads: what was removed counts, too",
+    "OffsetView.lag_ns": "of a compacted topic: as if nothing had been removed",
     "OffsetView.position": "from assignment to first delivery: the committed offset, else the first",
     "MemberView.last_heartbeat_ns": "as in the keyframe",
     "MemberView.topics": "as at the last join that was told",
