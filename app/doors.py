@@ -12,15 +12,17 @@ from app.player import Player
 from broker_core.clients.remote.broker import DEFAULT_PORT
 from broker_core.doors.connections import Connections, ConnectionView
 from broker_core.engine.engine_host import EngineHost
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ConfigError
 from widgets.panels.doors import DoorFacts
 from widgets.words import tr
 
-Kind = Literal["http", "wire"]
+Kind = Literal["kafka", "http", "wire"]
+KAFKA_PORT = 9_092
 HTTP_PORT = 8_080
 LOOPBACK = "127.0.0.1"
 NEW_TOPIC_PARTITIONS = 3
 ENDED_SHOWN = 20
+PORTS: dict[Kind, int] = {"kafka": KAFKA_PORT, "http": HTTP_PORT, "wire": DEFAULT_PORT}
 
 
 class Doors(QObject):
@@ -45,10 +47,9 @@ class Doors(QObject):
         player.ending.connect(self.close_all)
 
     def facts(self) -> tuple[DoorFacts, ...]:
-        """Both doors, as the panel shows them."""
-        ports = {"http": HTTP_PORT, "wire": DEFAULT_PORT}
+        """All doors, as the panel shows them."""
         return tuple(
-            DoorFacts(kind, self._where.get(kind, ""), kind in self._opening, ports[kind]) for kind in ("http", "wire")
+            DoorFacts(kind, self._where.get(kind, ""), kind in self._opening, port) for kind, port in PORTS.items()
         )
 
     def connections(self) -> tuple[ConnectionView, ...]:
@@ -121,7 +122,22 @@ class Doors(QObject):
 
 
 def _open(kind: str, port: int, host: EngineHost, connections: Connections | None) -> tuple[str, Callable[[], None]]:
-    """Where the door is, and what closes it."""
+    """Where the door is, and what closes it. Kafka's usual port, where it is taken, gives way to a free one."""
+    if kind == "kafka":
+        from broker_core.doors.kafka.listener import KafkaListener
+
+        def listen(at: int) -> KafkaListener:
+            return KafkaListener(
+                host, address=LOOPBACK, port=at, connections=connections, create_topics=NEW_TOPIC_PARTITIONS
+            ).start()
+
+        try:
+            kafka = listen(port)
+        except ConfigError:
+            if port != KAFKA_PORT:
+                raise
+            kafka = listen(0)
+        return f"bootstrap.servers={kafka.bootstrap_servers}", kafka.close
     if kind == "wire":
         from broker_core.doors.wire.door import WireDoor
 

@@ -21,6 +21,8 @@ PARTS = (
     "numpy",
     "msgspec",
     "aiokafka",
+    "kio",
+    "cramjam",
     "crc32c",
     "Jinja2",
     "platformdirs",

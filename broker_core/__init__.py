@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         StringSerializer,
     )
     from broker_core.clients.simple_queue import SimpleQueue
+    from broker_core.doors.kafka.listener import KafkaListener
     from broker_core.engine.host import BrokerHost, HostConfig
     from broker_core.errors import BrokerError, ErrorCode
     from broker_core.events import Event, EventKind
@@ -76,6 +77,7 @@ __all__ = [
     "HostConfig",
     "JsonSchemaSerializer",
     "JsonSerializer",
+    "KafkaListener",
     "LogConfig",
     "Logging",
     "Message",
@@ -130,6 +132,7 @@ _ROOMS = {
         "StringSerializer",
     ),
     "clients.simple_queue": ("SimpleQueue",),
+    "doors.kafka.listener": ("KafkaListener",),
     "engine.host": ("BrokerHost", "HostConfig"),
     "errors": ("BrokerError", "ErrorCode"),
     "events": ("Event", "EventKind"),

@@ -15,8 +15,9 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.flow.config import Verdict
 from broker_core.log.batch import ProducerStamp
+from broker_core.log.client_batch import ClientBatch
 from broker_core.log.group_commit import Round
-from broker_core.log.partition_log import PartitionLog
+from broker_core.log.partition_log import Appended, PartitionLog
 from broker_core.messages import Message
 from broker_core.queues.dead_letter_edit import Edits
 from broker_core.queues.dead_letters import RedriveResult
@@ -138,6 +139,25 @@ class Broker(BrokerCatalog, BrokerGroups, BrokerQueues, BrokerViews):
         elif verdict.result() is Verdict.DROPPED:
             reply.resolve(None)
 
+    def publish_encoded(
+        self, now_ns: int, name: str, partition: int, batch: ClientBatch, *, client: str, deadline_ns: int | None = None
+    ) -> Reply[Published | None]:
+        """Append a Kafka client's batch as it came; as `publish_batch`.
+
+        It is decoded only for a topic that judges messages: by a schema, a limit, compaction or a time to live. What
+        such a topic stores has the time at which it was appended. Raises CORRUPT_MESSAGE, too.
+        """
+        topic = self._topic(name)
+        log = self._partition(name, partition)
+        if topic.gate is not None or topic.schema is not None or log.judges_messages or name in self._queues:
+            messages = batch.messages()
+            return self.publish_batch(
+                now_ns, name, partition, messages, client=client, producer=batch.stamp, deadline_ns=deadline_ns
+            )
+        reply: Reply[Published | None] = Reply()
+        self._appended(now_ns, topic, log, log.append_encoded(now_ns, batch), None, client, _ignore, reply)
+        return reply
+
     def _fits(
         self,
         now_ns: int,
@@ -171,6 +191,20 @@ class Broker(BrokerCatalog, BrokerGroups, BrokerQueues, BrokerViews):
         reply: Reply[Published | None],
     ) -> None:
         appended = log.append_batch(now_ns, messages, producer=producer)
+        key = messages[0].key if appended.count == 1 else None
+        self._appended(now_ns, topic, log, appended, key, client, on_appended, reply)
+
+    def _appended(
+        self,
+        now_ns: int,
+        topic: Topic,
+        log: PartitionLog,
+        appended: Appended,
+        key: bytes | None,
+        client: str,
+        on_appended: OnAppended,
+        reply: Reply[Published | None],
+    ) -> None:
         end_offset = appended.base_offset + appended.count
         published = Published(log.topic, log.partition, appended.base_offset, (), appended.count)
         if appended.duplicate:
@@ -188,7 +222,7 @@ class Broker(BrokerCatalog, BrokerGroups, BrokerQueues, BrokerViews):
                 size_bytes=appended.size_bytes,
                 client=client,
                 published_ns=now_ns,
-                key=messages[0].key if appended.count == 1 else None,
+                key=key,
             )
             self._when_durable(now_ns, log, end_offset, reply, lambda at_ns: self._grown(at_ns, published, client))
         on_appended(published)
@@ -228,6 +262,7 @@ class Broker(BrokerCatalog, BrokerGroups, BrokerQueues, BrokerViews):
             and subscription.appended(now_ns, partition, published.offset, published.count, client)
         )
         self.fetches.appended(now_ns, name, partition)
+        self.growth.appended(name, partition)
         return msgspec.structs.replace(published, missed_by=missed_by) if missed_by else published
 
     # -- the disk

@@ -81,9 +81,12 @@ class BrokerGroups(BrokerState):
         member_id: str,
         generation: int,
         offsets: Mapping[TopicPartition, int | OffsetAndMetadata],
+        *,
+        backwards: bool = False,
     ) -> None:
         """Commit for a member and say what that acknowledges; errors as in `GroupCoordinator.commit`."""
-        for topic, partition, old, new in self.groups.commit(now_ns, group, member_id, generation, offsets):
+        changes = self.groups.commit(now_ns, group, member_id, generation, offsets, backwards=backwards)
+        for topic, partition, old, new in changes:
             start = (self.fetches.start(group, topic, partition) or 0) if old is None else old
             self.fetches.committed(now_ns, group, client, topic, partition, start, new)
             self._make_room(now_ns, topic)

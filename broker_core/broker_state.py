@@ -21,6 +21,7 @@ from broker_core.groups.offsets import OffsetStore
 from broker_core.log.cleaner import Cleaner
 from broker_core.log.config import LogConfig
 from broker_core.log.group_commit import GroupCommit
+from broker_core.log.growth import Growth
 from broker_core.log.partition_log import PartitionLog
 from broker_core.log.partitioners import Partitioner
 from broker_core.log.producer_ids import ProducerIds
@@ -104,6 +105,7 @@ class BrokerState:
         self.journal = Journal(files, self.syncs, log_config, epoch_ms, self.damage.say)
         self.producer_ids = ProducerIds()
         self.fetches = Fetches(events, timers, self._partition)
+        self.growth = Growth(timers)
         self.groups = GroupCoordinator(
             events,
             timers,

@@ -20,6 +20,7 @@ from broker_core.clients.remote.broker import DEFAULT_PORT
 from broker_core.doors.connections import Connections
 from broker_core.doors.guard.access import Access
 from broker_core.doors.http.door import HttpDoor
+from broker_core.doors.kafka.listener import KafkaListener
 from broker_core.doors.wire.door import WireDoor
 from broker_core.log.config import Durability
 
@@ -46,6 +47,9 @@ def command() -> Command:
     )
     parser.add_argument(
         "--http", type=_port, default=HTTP_PORT, metavar="PORT", help=f"default: {HTTP_PORT}; 0 any, off none"
+    )
+    parser.add_argument(
+        "--kafka", type=_port, default=None, metavar="PORT", help="for Kafka's clients; 0 any (default: none)"
     )
     parser.add_argument(
         "--wire", type=_port, default=DEFAULT_PORT, metavar="PORT", help=f"default: {DEFAULT_PORT}; 0 any, off none"
@@ -91,8 +95,8 @@ def _access(options: argparse.Namespace) -> Access:
 
 def serve(options: argparse.Namespace) -> int:
     """Open the broker and its doors, wait for a signal, close everything. Raises what keeps them from opening."""
-    if options.http is None and options.wire is None:
-        raise CommandError("A broker without a door serves nobody; leave --http or --wire open.")
+    if options.http is None and options.kafka is None and options.wire is None:
+        raise CommandError("A broker without a listener serves nobody; leave --http, --kafka or --wire open.")
     access = _access(options)
     durability: Durability = "memory" if options.data is None else options.durability
     config = HostConfig(log=LogConfig(durability=durability), auto_create_partitions=options.create_topics)
@@ -105,7 +109,18 @@ def serve(options: argparse.Namespace) -> int:
     with contextlib.ExitStack() as opened:
         host = opened.enter_context(BrokerHost(options.data, config))
         connections = Connections(lambda: host.now_ns)
-        http = wire = None
+        http = kafka = wire = None
+        if options.kafka is not None:
+            kafka = opened.enter_context(
+                KafkaListener(
+                    host,
+                    address=options.address,
+                    port=options.kafka,
+                    access=access,
+                    connections=connections,
+                    create_topics=options.create_topics,
+                )
+            )
         if options.wire is not None:
             wire = WireDoor(host, address=options.address, port=options.wire, access=access, connections=connections)
             wire.start()
@@ -122,7 +137,7 @@ def serve(options: argparse.Namespace) -> int:
             )
             http.start()
             opened.callback(http.close)
-        _say_where(options, http, wire)
+        _say_where(options, http, kafka, wire)
         # A wait without an end hears of no signal on some systems.
         while not over.wait(1.0):
             pass
@@ -131,9 +146,12 @@ def serve(options: argparse.Namespace) -> int:
     return 0
 
 
-def _say_where(options: argparse.Namespace, http: HttpDoor | None, wire: WireDoor | None) -> None:
+def _say_where(
+    options: argparse.Namespace, http: HttpDoor | None, kafka: KafkaListener | None, wire: WireDoor | None
+) -> None:
     where = {
         "http": None if http is None else http.url,
+        "kafka": None if kafka is None else kafka.bootstrap_servers,
         "wire": None if wire is None else f"{options.address}:{wire.port}",
         "data": None if options.data is None else str(options.data),
     }
@@ -144,6 +162,8 @@ def _say_where(options: argparse.Namespace, http: HttpDoor | None, wire: WireDoo
     print(f"A broker is open; everything is {kept}.")
     if http is not None:
         print(f"  HTTP  {http.url}  (pages for people: {http.url}/docs)")
+    if kafka is not None:
+        print(f"  Kafka bootstrap.servers={kafka.bootstrap_servers}")
     if wire is not None:
         print(f"  Wire  {where['wire']}")
     print("Ctrl+C closes it.", flush=True)

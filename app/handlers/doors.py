@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QObject
 
 from app.actions import Command
 from app.desk import Desk
-from app.doors import HTTP_PORT, Doors, Kind
-from broker_core.clients.remote.broker import DEFAULT_PORT
+from app.doors import PORTS, Doors, Kind
 from widgets.words import tr
-
-_PORTS: dict[Kind, int] = {"http": HTTP_PORT, "wire": DEFAULT_PORT}
 
 
 class DoorHandlers(QObject):
     """The panel Doors."""
 
     COMMANDS = (
+        Command("door_kafka", "Open the Kafka listener", "Doors", "", "", "Kafka programs take part, unmodified."),
         Command("door_http", "Open the HTTP door", "Doors", "", "", "Programs use the broker over HTTP."),
         Command("door_wire", "Open the wire door", "Doors", "", "", "Programs use the broker's own protocol."),
         Command("doors_close", "Close all doors", "Doors", "", "", "Every connection ends."),
@@ -27,8 +27,8 @@ class DoorHandlers(QObject):
         self._desk = desk
         self.doors = Doors(desk.player, self)
         panel, bind = desk.window.parts.doors, desk.registry.bind
-        bind("door_http", lambda: self._open("http", HTTP_PORT), lambda: self._why_not_open("http"))
-        bind("door_wire", lambda: self._open("wire", DEFAULT_PORT), lambda: self._why_not_open("wire"))
+        for kind, port in PORTS.items():
+            bind(f"door_{kind}", partial(self._open, kind, port), partial(self._why_not_open, kind))
         bind("doors_close", self.doors.close_all, self._why_none_open)
         panel.openRequested.connect(self._open)
         panel.closeRequested.connect(self.doors.shut)

@@ -18,8 +18,9 @@ KEPT_GONE = 50
 class ConnectionView(msgspec.Struct, frozen=True):
     """One connection at one moment. Times are session nanoseconds; sizes are bytes on the wire, both ways.
 
-    `client` is what it calls itself ("" while it has not said so), `principal` who its token says it is. Rates are per
-    second, over the last second or two. Of one that has ended, `last_error` says who cut it, and why.
+    `client` is what it calls itself and `software` what it runs ("" while it has not said so), `principal` who its
+    token says it is. Rates are per second, over the last second or two. Of one that has ended, `last_error` says who
+    cut it, and why.
     """
 
     id: int
@@ -42,6 +43,7 @@ class ConnectionView(msgspec.Struct, frozen=True):
     errors: int
     last_error: str
     ended_ns: int | None = None  # while it is open
+    software: str = ""
 
 
 _Counts = tuple[int, int, int, int, int]
@@ -69,6 +71,7 @@ class Connection:
         "peer",
         "principal",
         "requests",
+        "software",
     )
 
     def __init__(self, number: int, door: str, peer: str, client: str, opened_ns: int, cut: Callable[[], object]):
@@ -76,7 +79,7 @@ class Connection:
         self.door = door
         self.peer = peer
         self.client = client
-        self.principal = ""
+        self.principal = self.software = ""
         self.opened_ns = self.heard_ns = opened_ns
         self.requests = self.messages_in = self.messages_out = self.bytes_in = self.bytes_out = 0
         self.errors = 0
@@ -119,6 +122,7 @@ class Connection:
             bytes_out,
             self.errors,
             self.last_error,
+            software=self.software,
         )
 
 
@@ -134,7 +138,7 @@ class Connections:
         self._next_id = 1
 
     def open(self, door: str, peer: str, cut: Callable[[], object], *, client: str = "") -> Connection:
-        """A connection has come in through `door` ("http", "wire"); `cut()` ends it, from any thread."""
+        """A connection has come in through `door` ("http", "kafka", "wire"); `cut()` ends it, from any thread."""
         with self._lock:
             connection = Connection(self._next_id, door, peer, client, self._now_ns(), cut)
             self._open[connection.id] = connection

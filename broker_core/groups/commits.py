@@ -33,10 +33,12 @@ class Commits:
         self._held = held
         self._published_ns = published_ns
 
-    def advance(self, group: str, offsets: Mapping[TopicPartition, int | OffsetAndMetadata]) -> list[Advance]:
-        """Take all of `offsets` or, on an error, none; (topic, partition, old or None, new) of what advanced.
+    def advance(
+        self, group: str, offsets: Mapping[TopicPartition, int | OffsetAndMetadata], *, backwards: bool = False
+    ) -> list[Advance]:
+        """Take all of `offsets` or, on an error, none; (topic, partition, old or None, new) of what changed.
 
-        What lies below the committed offset is left out. Raises OFFSET_OUT_OF_RANGE,
+        What lies below the committed offset is left out unless `backwards`. Raises OFFSET_OUT_OF_RANGE,
         OFFSET_METADATA_TOO_LARGE.
         """
         advances: list[Advance] = []
@@ -45,7 +47,7 @@ class Commits:
             value = OffsetAndMetadata(given) if isinstance(given, int) else given
             self._check(topic, partition, value)
             old = self.committed(group, topic, partition)
-            if old is None or value.offset > old:
+            if old is None or value.offset > old or (backwards and value.offset < old):
                 advances.append((topic, partition, old, value.offset))
                 values.append(value)
         for (topic, partition, _, _), value in zip(advances, values, strict=True):

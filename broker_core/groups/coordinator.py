@@ -90,11 +90,13 @@ class GroupCoordinator:
         protocols: Sequence[tuple[str, bytes]],
         cause: str = "",
         max_poll_interval_ms: int = 0,
+        new_member_id: str = "",
     ) -> Reply[JoinResult]:
         """Become a member, or rejoin as `member_id`; answered when the next generation begins.
 
         `cause` is the human sentence that the rebalance shows; without it there is one that fits.
-        `max_poll_interval_ms` 0 leaves the polls unwatched, else `polled` must be called. The reply fails
+        `max_poll_interval_ms` 0 leaves the polls unwatched, else `polled` must be called. A newcomer gets
+        `new_member_id`, or one that the group makes up, which can be guessed. The reply fails
         with INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT, INVALID_REQUEST, INCONSISTENT_GROUP_PROTOCOL,
         UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID or GROUP_MAX_SIZE_REACHED. It never raises.
         """
@@ -110,6 +112,7 @@ class GroupCoordinator:
                 protocol_type,
                 dict(protocols),
                 cause,
+                new_member_id,
             )
             self._joining.check(request)
             # A member of a group that is not there is unknown; only newcomers found one.
@@ -179,11 +182,13 @@ class GroupCoordinator:
         member_id: str,
         generation: int,
         offsets: Mapping[TopicPartition, int | OffsetAndMetadata],
+        *,
+        backwards: bool = False,
     ) -> list[Advance]:
         """Remember that everything below each offset is done; all of it or, on an error, nothing.
 
-        An offset below the committed one is left out: only a reset goes backwards. Returns (topic, partition,
-        old or None, new) of what advanced. A generation below 0 is an admin's, allowed while the group is
+        An offset below the committed one is left out, or, with `backwards`, set as by a reset. Returns (topic,
+        partition, old or None, new) of what advanced. A generation below 0 is an admin's, allowed while the group is
         Empty. Raises UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS between
         the announcement of a generation and its assignment, NON_EMPTY_GROUP, OFFSET_OUT_OF_RANGE beyond the
         end of the log, OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION.
@@ -196,9 +201,12 @@ class GroupCoordinator:
             found.current(member_id, generation).heard(now_ns)
             if found.state is GroupState.COMPLETING:
                 raise rebalancing(found)
-        advances = self._commits.advance(group, offsets)
+        changes = self._commits.advance(group, offsets, backwards=backwards)
         self._found(now_ns, group)
-        return advances
+        rewound = [change for change in changes if change[2] is not None and change[3] < change[2]]
+        if rewound:
+            self._say_reset(now_ns, group, rewound, "committed backwards")
+        return [change for change in changes if change not in rewound]
 
     # What admins call.
 
@@ -215,10 +223,8 @@ class GroupCoordinator:
         """
         self._must_be_empty(group)
         self._commits.reset(group, changes)
-        rows = [[each.topic, each.partition, each.from_offset, each.to_offset] for each in changes]
-        self._events.emit(
-            now_ns, EventKind.OFFSETS_RESET, group=group, count=len(rows), cause=cause, detail={"changes": rows}
-        )
+        rows = [(each.topic, each.partition, each.from_offset, each.to_offset) for each in changes]
+        self._say_reset(now_ns, group, rows, cause)
 
     def delete(self, now_ns: int, group: str) -> None:
         """Forget an Empty group and its offsets. Raises GROUP_ID_NOT_FOUND or NON_EMPTY_GROUP."""
@@ -254,6 +260,21 @@ class GroupCoordinator:
         """Groups with members that want `topic`, or with a committed offset in it; in the order of their birth."""
         committed = self.offsets.groups_of(topic)
         return [name for name, group in self._groups.items() if topic in group.topics or name in committed]
+
+    def owners(self, topic: str, partition: int) -> list[tuple[str, str]]:
+        """(group, client) of every member that owns the partition, the oldest group first."""
+        return [
+            (name, member.client)
+            for name, group in self._groups.items()
+            if topic in group.topics
+            for member in group.members.values()
+            if (topic, partition) in member.owned
+        ]
+
+    def clients(self, group: str) -> dict[str, str]:
+        """Member id -> client of each member; empty for a group that is not there."""
+        found = self._groups.get(group)
+        return {} if found is None else {member_id: member.client for member_id, member in found.members.items()}
 
     def has_left(self, group: str, topic: str) -> bool:
         """True where all members of `group` read other topics by now; one without members is expected back."""
@@ -292,6 +313,14 @@ class GroupCoordinator:
         self._rebalancer.expel(group, now_ns, member, cause, heard_ns)
         self._rebalancer.proceed(group, now_ns)
         group.settle()
+
+    def _say_reset(
+        self, now_ns: int, group: str, changes: Sequence[tuple[str, int, int | None, int]], cause: str
+    ) -> None:
+        rows = [list(change) for change in changes]
+        self._events.emit(
+            now_ns, EventKind.OFFSETS_RESET, group=group, count=len(rows), cause=cause, detail={"changes": rows}
+        )
 
     def _count(self, topic: str) -> int:
         try:

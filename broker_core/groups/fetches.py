@@ -214,24 +214,27 @@ class Fetches:
                 if len(owned) * MAX_PARTITION_FETCH_BYTES > MAX_FETCH_BYTES:
                     room_bytes -= sum(message.size_bytes for message in read)
                 self._turn[client] = owned.index((topic, partition)) + 1
-                self._hand_over(now_ns, group, client, log, read)
+                first = read[0]
+                self.hand_over(now_ns, group, client, first.topic, first.partition, first.offset, read[-1].offset + 1)
         if failed is not None and not messages:
             raise failed
         return messages
 
-    def _hand_over(self, now_ns: int, group: str, client: str, log: ReadableLog, read: list[StoredMessage]) -> None:
-        first, last = read[0], read[-1]
-        key = (group, first.topic, first.partition)
-        end_offset = last.offset + 1
+    def hand_over(
+        self, now_ns: int, group: str, client: str, topic: str, partition: int, offset: int, end_offset: int
+    ) -> None:
+        """`client` was given the messages from `offset` up to `end_offset` on behalf of `group`."""
+        key = (group, topic, partition)
         known_end = self._delivered_end.get(key, 0)
         self._positions[key] = end_offset
         self._delivered_end[key] = max(known_end, end_offset)
         holder, held_from, held_end = self._held.get(key, ("", 0, 0))
         same = holder == client
-        self._held[key] = (client, held_from if same else first.offset, max(held_end if same else 0, end_offset))
+        self._held[key] = (client, held_from if same else offset, max(held_end if same else 0, end_offset))
+        log = self._log(topic, partition)
         # An offset that was handed over before is a redelivery, up to where the group had got.
-        boundary = min(max(known_end, first.offset), end_offset)
-        for start, end, attempt in ((first.offset, boundary, 2), (boundary, end_offset, 1)):
+        boundary = min(max(known_end, offset), end_offset)
+        for start, end, attempt in ((offset, boundary, 2), (boundary, end_offset, 1)):
             for run in log.runs(start, end) if start < end else ():
                 self.delivered += run.count
                 if attempt > 1:
@@ -239,8 +242,8 @@ class Fetches:
                 self._events.emit(
                     now_ns,
                     EventKind.DELIVERED,
-                    topic=first.topic,
-                    partition=first.partition,
+                    topic=topic,
+                    partition=partition,
                     offset=run.offset,
                     count=run.count,
                     size_bytes=run.size_bytes,

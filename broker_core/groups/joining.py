@@ -21,7 +21,10 @@ from broker_core.timers import Timers
 
 
 class JoinRequest(msgspec.Struct, frozen=True):
-    """What a member sends. `protocols` maps assignors, the preferred first, to its metadata for each."""
+    """What a member sends. `protocols` maps assignors, the preferred first, to its metadata for each.
+
+    `new_member_id` is the id that a newcomer gets; without it the group makes one up.
+    """
 
     client_id: str
     member_id: str
@@ -32,6 +35,7 @@ class JoinRequest(msgspec.Struct, frozen=True):
     protocol_type: str
     protocols: Mapping[str, bytes]
     cause: str
+    new_member_id: str = ""
 
 
 class Joining:
@@ -102,7 +106,7 @@ class Joining:
         if len(group.members) >= self._config.max_members:
             raise BrokerError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"group {group.name} has {len(group.members)} members")
         self._must_fit(group, request, None)
-        member = Member(group.new_member_id(request.client_id), request.client_id, request.instance_id, now_ns)
+        member = Member(_new_id(group, request), request.client_id, request.instance_id, now_ns)
         group.add(member, request.protocol_type, request.protocols)
         self._watch(group, now_ns, member, request)
         group.park(member, reply)
@@ -140,7 +144,7 @@ class Joining:
             member,
             BrokerError(ErrorCode.FENCED_INSTANCE_ID, f"{old_id} of group {group.name} was replaced by a newer one"),
         )
-        group.replace(member, group.new_member_id(request.client_id))
+        group.replace(member, _new_id(group, request))
         member.client, member.joined_ns = request.client_id, now_ns
         group.offer(member, request.protocols)
         self._watch(group, now_ns, member, request)
@@ -191,6 +195,10 @@ class Joining:
                 "replaces": replaces,
             },
         )
+
+
+def _new_id(group: Group, request: JoinRequest) -> str:
+    return request.new_member_id or group.new_member_id(request.client_id)
 
 
 def _why(group: Group, member: Member, old: Subscription) -> str:

@@ -36,14 +36,14 @@ SEQUENCES = 1 << 31  # after a producer's last sequence number comes 0
 
 LEAST_RECORD_BYTES = 7  # length, attributes, two deltas, null key, null value, no headers
 
-_MAGIC = 2
+MAGIC = 2
 _LEADER_EPOCH = 0
-MARK = struct.pack(">ib", _LEADER_EPOCH, _MAGIC)  # the constant bytes of every header, by which one can be found
+MARK = struct.pack(">ib", _LEADER_EPOCH, MAGIC)  # the constant bytes of every header, by which one can be found
 MARK_AT = 12
-_CRC_START = 21
+CRC_START = 21
 _PREFIX = struct.Struct(">qiibI")  # what the CRC does not cover, and the CRC
-_HEADER = struct.Struct(">qiibIhiqqqhii")
-_PLACE = struct.Struct(">qii")  # base offset, length, leader epoch
+HEADER = struct.Struct(">qiibIhiqqqhii")
+PLACE = struct.Struct(">qii")  # base offset, length, leader epoch
 _SIZE_LIMIT = (1 << 31) - 1
 _NO_HEADERS: list[tuple[str, bytes | None]] = []
 
@@ -86,7 +86,7 @@ def encode_batch(
     alike = records_alike(messages)
     if alike is not None:
         return _framed(base_offset, timestamp_ms, alike[0], len(messages), producer_id, epoch, sequence), alike[1]
-    builder = DefaultRecordBatchBuilder(_MAGIC, 0, 0, producer_id, epoch, sequence, _SIZE_LIMIT)
+    builder = DefaultRecordBatchBuilder(MAGIC, 0, 0, producer_id, epoch, sequence, _SIZE_LIMIT)
     append = builder.append
     payload_bytes = 0
     for delta, message in enumerate(messages):
@@ -105,7 +105,7 @@ def encode_batch(
         if key is not None:
             payload_bytes += len(key)
     data: bytearray = builder.build()
-    _PLACE.pack_into(data, 0, base_offset, len(data) - LENGTH_FIELD_END, _LEADER_EPOCH)
+    PLACE.pack_into(data, 0, base_offset, len(data) - LENGTH_FIELD_END, _LEADER_EPOCH)
     return data, payload_bytes
 
 
@@ -116,10 +116,10 @@ def _framed(
     data = bytearray().join([bytes(HEADER_BYTES), *records])
     length = len(data) - LENGTH_FIELD_END
     fields = (0, count - 1, timestamp_ms, timestamp_ms, producer_id, epoch, sequence, count)
-    _HEADER.pack_into(data, 0, base_offset, length, _LEADER_EPOCH, _MAGIC, 0, *fields)
+    HEADER.pack_into(data, 0, base_offset, length, _LEADER_EPOCH, MAGIC, 0, *fields)
     with memoryview(data) as view:
-        checksum = crc32c.crc32c(view[_CRC_START:])
-    _PREFIX.pack_into(data, 0, base_offset, length, _LEADER_EPOCH, _MAGIC, checksum)
+        checksum = crc32c.crc32c(view[CRC_START:])
+    _PREFIX.pack_into(data, 0, base_offset, length, _LEADER_EPOCH, MAGIC, checksum)
     return data
 
 
@@ -145,15 +145,15 @@ def encode_batches(
 def encode_kept(kept: Sequence[StoredMessage], batch: bytes | memoryview) -> bytearray:
     """An intact batch again, with only the `kept` ones of its messages, each at the offset it has."""
     base_offset = kept[0].offset
-    (first_offset, _, _, _, _, _, _, _, _, producer_id, producer_epoch, sequence, _) = _HEADER.unpack_from(batch)
+    (first_offset, _, _, _, _, _, _, _, _, producer_id, producer_epoch, sequence, _) = HEADER.unpack_from(batch)
     if producer_id != NO_PRODUCER_ID:
         sequence = (sequence + base_offset - first_offset) % SEQUENCES
-    builder = DefaultRecordBatchBuilder(_MAGIC, 0, 0, producer_id, producer_epoch, sequence, _SIZE_LIMIT)
+    builder = DefaultRecordBatchBuilder(MAGIC, 0, 0, producer_id, producer_epoch, sequence, _SIZE_LIMIT)
     for message in kept:
         delta = message.offset - base_offset
         builder.append(delta, message.timestamp_ms, message.key, message.value, list(message.headers))
     data: bytearray = builder.build()
-    _PLACE.pack_into(data, 0, base_offset, len(data) - LENGTH_FIELD_END, _LEADER_EPOCH)
+    PLACE.pack_into(data, 0, base_offset, len(data) - LENGTH_FIELD_END, _LEADER_EPOCH)
     return data
 
 
@@ -175,9 +175,9 @@ def parse_header(data: bytes | memoryview, position: int = 0) -> BatchHeader | N
         producer_epoch,
         sequence,
         count,
-    ) = _HEADER.unpack_from(data, position)
+    ) = HEADER.unpack_from(data, position)
     size_bytes = length + LENGTH_FIELD_END
-    if magic != _MAGIC or epoch != _LEADER_EPOCH or base < 0 or size_bytes < HEADER_BYTES:
+    if magic != MAGIC or epoch != _LEADER_EPOCH or base < 0 or size_bytes < HEADER_BYTES:
         return None
     if count < 1 or last_delta < count - 1:
         return None
@@ -186,7 +186,7 @@ def parse_header(data: bytes | memoryview, position: int = 0) -> BatchHeader | N
 
 def place_bytes(base_offset: int, size_bytes: int) -> bytes:
     """The first 12 bytes of a batch, which its own checksum does not cover: base offset and length."""
-    return _PLACE.pack(base_offset, size_bytes - LENGTH_FIELD_END, _LEADER_EPOCH)[:LENGTH_FIELD_END]
+    return PLACE.pack(base_offset, size_bytes - LENGTH_FIELD_END, _LEADER_EPOCH)[:LENGTH_FIELD_END]
 
 
 def places_checksum(batches: bytes) -> int:
@@ -194,7 +194,7 @@ def places_checksum(batches: bytes) -> int:
     checksum = 0
     position = 0
     while position + HEADER_BYTES <= len(batches):
-        base_offset, length, _ = _PLACE.unpack_from(batches, position)
+        base_offset, length, _ = PLACE.unpack_from(batches, position)
         size_bytes = length + LENGTH_FIELD_END
         if size_bytes < HEADER_BYTES:
             break
@@ -208,9 +208,9 @@ def is_intact(batch: bytes | bytearray | memoryview, base_offset: int) -> bool:
     if len(batch) < HEADER_BYTES:
         return False
     base, length, epoch, magic, checksum = _PREFIX.unpack_from(batch)
-    if base != base_offset or length + LENGTH_FIELD_END != len(batch) or magic != _MAGIC or epoch != _LEADER_EPOCH:
+    if base != base_offset or length + LENGTH_FIELD_END != len(batch) or magic != MAGIC or epoch != _LEADER_EPOCH:
         return False
-    return bool(crc32c.crc32c(memoryview(batch)[_CRC_START:]) == checksum)
+    return bool(crc32c.crc32c(memoryview(batch)[CRC_START:]) == checksum)
 
 
 def decode_batch(batch: bytes | memoryview, topic: str, partition: int, published_ns: int) -> Iterator[StoredMessage]:

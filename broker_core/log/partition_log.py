@@ -13,6 +13,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import FileSystem
 from broker_core.log.batch import MAX_BATCH_BYTES, MAX_BATCH_RECORDS, ProducerStamp, encode_batch, encode_batches
 from broker_core.log.checkpoint import Checkpoint
+from broker_core.log.client_batch import ClientBatch
 from broker_core.log.config import MAX_SEGMENT_BYTES, LogConfig
 from broker_core.log.damage import Damage
 from broker_core.log.partition_reader import PartitionReader
@@ -92,6 +93,11 @@ class PartitionLog(PartitionReader):
         self.config = config
         self._settle_limits()
 
+    @property
+    def judges_messages(self) -> bool:
+        """True where each message must be looked at before it is stored: for its key, or for its time to live."""
+        return self._needs_keys or self._ttl_ms is not None
+
     def _settle_limits(self) -> None:
         config = self.config
         self._needs_keys = config.cleanup == "compact"
@@ -135,6 +141,27 @@ class PartitionLog(PartitionReader):
             self._producers.remember(producer, RememberedBatch(producer.sequence, count, base_offset, now_ns))
         return Appended(base_offset, count, size_bytes, False)
 
+    def append_encoded(self, now_ns: int, batch: ClientBatch) -> Appended:
+        """Store a client's batch as it came, but for its offset; `size_bytes` are those of its records as sent.
+
+        Raises as `append_batch`.
+        """
+        self._must_be_open()
+        base_offset = self.end_offset
+        size_bytes, count, stamp = batch.records_bytes, batch.count, batch.stamp
+        if stamp is not None and (known := self._producers.duplicate(stamp, count)) is not None:
+            return Appended(known.base_offset, count, size_bytes, True)
+        if size_bytes > self._checked_bytes:
+            raise BrokerError(
+                ErrorCode.MESSAGE_TOO_LARGE, f"{size_bytes} bytes in one batch for {self.name}; send it in parts"
+            )
+        data = batch.placed(base_offset)
+        self._active_for(now_ns, len(data)).append(data, base_offset, count, size_bytes, now_ns)
+        self._advance(base_offset + count)
+        if stamp is not None:
+            self._producers.remember(stamp, RememberedBatch(stamp.sequence, count, base_offset, now_ns))
+        return Appended(base_offset, count, size_bytes, False)
+
     def _append_many(self, now_ns: int, messages: Sequence[Message]) -> Appended:
         self._check_sizes(messages)
         base_offset = self.end_offset
@@ -163,11 +190,14 @@ class PartitionLog(PartitionReader):
         if largest_bytes is None or largest_bytes > self.config.max_message_bytes:
             self._check_sizes(messages)
 
-    def _check_takes(self, messages: Sequence[Message]) -> None:
+    def _must_be_open(self) -> None:
         if self._closed:
             raise BrokerError(ErrorCode.CLOSED, f"the log of {self.name}")
         if self.read_only:
             raise BrokerError(ErrorCode.STORAGE_ERROR, self.read_only)
+
+    def _check_takes(self, messages: Sequence[Message]) -> None:
+        self._must_be_open()
         if not messages:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"a batch for {self.name} has no messages")
         if self._needs_keys and any(message.key is None for message in messages):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import pytest
+from confluent_kafka import Producer as KafkaProducer
 from PySide6.QtCore import Qt
 
 from app.handlers.doors import DoorHandlers
@@ -53,6 +54,25 @@ def test_a_program_publishes_through_the_wire_door_and_the_window_shows_it(hand:
             assert [(row.door, row.client) for row in rows] == [("wire", "my-service")]
             assert rows[0].messages_in == 5
     hand.show()
+    assert hand.workbench.player.snapshot.totals.published >= before + 5
+
+
+def test_an_unmodified_kafka_program_takes_part_in_the_session(hand: Hand, doors: DoorHandlers) -> None:
+    where = opened(hand, "kafka")
+    assert where.startswith("bootstrap.servers=127.0.0.1:")
+    before = hand.workbench.player.snapshot.totals.published
+    program = KafkaProducer({"bootstrap.servers": where.partition("=")[2], "client.id": "my-shop", "log_level": 0})
+    delivered: list[object] = []
+    for number in range(5):
+        program.produce(
+            "commits", f"from Kafka {number}".encode(), on_delivery=lambda error, _m: delivered.append(error)
+        )
+    hand.qtbot.waitUntil(lambda: program.flush(0) == 0 and len(delivered) == 5, timeout=20_000)
+    hand.show()
+    hand.workbench.draw()
+    assert delivered == [None] * 5
+    rows = [row for row in hand.workbench.views.connections.rows if row.messages_in]
+    assert [(row.door, row.client, row.messages_in) for row in rows] == [("kafka", "my-shop", 5)]
     assert hand.workbench.player.snapshot.totals.published >= before + 5
 
 

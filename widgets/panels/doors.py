@@ -26,7 +26,7 @@ LOOKS = (
     ColumnLook("text", 160, 4, spare=1),
 )
 _COLUMNS = 5  # of a door in the grid; the last is the gap to the next
-NAMES = {"http": mark("HTTP"), "wire": mark("Wire protocol")}
+NAMES = {"kafka": mark("Kafka"), "http": mark("HTTP"), "wire": mark("Wire protocol")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class DoorsPanel(TablePanel):
             "command",
             (
                 tr("Nobody is connected."),
-                tr("Open a door, then connect a program of your own: brokerscope topics list --broker HOST:PORT."),
+                tr("Open Kafka, then point bootstrap.servers of a Kafka program of your own at it."),
             ),
             filter_hint=tr("Filter by client"),
             parent=parent,

@@ -1,0 +1,1 @@
+"""Kafka's protocol: unmodified Kafka clients publish, read, join groups and administer."""

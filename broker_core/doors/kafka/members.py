@@ -1,0 +1,46 @@
+"""Member ids that were given out and not yet used (KIP-394): long, random, and forgotten after a while."""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Collection
+
+from broker_core.clock import NS_PER_S
+
+KEPT_FOR_NS = 300 * NS_PER_S
+MOST = 10_000
+_MARK = "#"
+
+
+class PendingMembers:
+    """Ids by group, for the second request to join that uses them. Used under the host's lock."""
+
+    def __init__(self) -> None:
+        self._given: OrderedDict[tuple[str, str], int] = OrderedDict()
+
+    def new(self, client: str) -> str:
+        """An id that nobody can guess."""
+        return f"{client[:100] or 'member'}-{secrets.token_hex(16)}"
+
+    def give(self, now_ns: int, group: str, client: str) -> str:
+        """A new id, kept until it is used."""
+        while self._given and (len(self._given) >= MOST or next(iter(self._given.values())) < now_ns - KEPT_FOR_NS):
+            self._given.popitem(last=False)
+        member_id = self.new(client)
+        self._given[group, member_id] = now_ns
+        return member_id
+
+    @staticmethod
+    def label(client: str, others: Collection[str], member_id: str) -> str:
+        """What the member is called: its client id, with the end of its member id where another is called so."""
+        return f"{client}{_MARK}{member_id[-4:]}" if client in others else client
+
+    @staticmethod
+    def is_of(label: str, client: str) -> bool:
+        """Whether `label` was made of this client id."""
+        return label == client or label.startswith(f"{client}{_MARK}")
+
+    def use(self, group: str, member_id: str) -> bool:
+        """Whether this id was given and is used now for the first time."""
+        return self._given.pop((group, member_id), None) is not None

@@ -1,0 +1,192 @@
+"""Requests read by `kio`'s schemas, trusting no length in them.
+
+The library's own reader is compiled and takes memory for as many elements as an array announces before it looks for
+them; a frame of a few bytes ends the process. Here every length is held against what is left. Time spans and times come
+as whole milliseconds.
+"""
+
+from __future__ import annotations
+
+import struct
+import types
+import typing
+from collections.abc import Callable
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cache, partial
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
+from kio.index import load_request_schema
+
+from broker_core.errors import BrokerError, ErrorCode
+
+Read = Callable[["Cursor"], Any]
+
+
+class Cursor:
+    """A place in the bytes of a request."""
+
+    __slots__ = ("_data", "_end", "_position")
+
+    def __init__(self, data: bytes, position: int = 0) -> None:
+        self._data = data
+        self._position = position
+        self._end = len(data)
+
+    def take(self, size: int) -> bytes:
+        """So many bytes. Raises MALFORMED_REQUEST where they are not there."""
+        end = self._position + size
+        if size < 0 or end > self._end:
+            raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"{size} bytes are announced at byte {self._position}")
+        found = self._data[self._position : end]
+        self._position = end
+        return found
+
+    def number(self, kind: struct.Struct) -> Any:
+        """A number of fixed size."""
+        return kind.unpack(self.take(kind.size))[0]
+
+    def varint(self) -> int:
+        """An unsigned number of at most 32 bits, seven in a byte."""
+        value = shift = 0
+        while True:
+            byte = self.take(1)[0]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value
+            shift += 7
+            if shift > 28:
+                raise BrokerError(ErrorCode.MALFORMED_REQUEST, "a length has more than five bytes")
+
+    def count(self, flexible: bool) -> int:
+        """How many elements an array has, -1 for null; each takes a byte at least."""
+        count = self.varint() - 1 if flexible else self.number(_INT32)
+        if count > self._end - self._position:
+            raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"{count} elements are announced at byte {self._position}")
+        return count
+
+    def sized(self, flexible: bool, kind: struct.Struct) -> bytes | None:
+        """Bytes behind their length; None for null."""
+        size = self.varint() - 1 if flexible else self.number(kind)
+        return None if size == -1 else self.take(size)
+
+    def text(self, flexible: bool) -> str | None:
+        """A string; None for null."""
+        found = self.sized(flexible, _INT16)
+        try:
+            return None if found is None else found.decode()
+        except UnicodeDecodeError:
+            raise BrokerError(ErrorCode.MALFORMED_REQUEST, "a text is not UTF-8") from None
+
+    def tags(self, known: dict[int, tuple[str, Read]], into: dict[str, Any]) -> None:
+        """The tagged fields behind the others; those that are not known are passed over."""
+        for _ in range(self.count(True) + 1):
+            tag, size = self.varint(), self.varint()
+            data = self.take(size)
+            if tag in known:
+                name, read = known[tag]
+                into[name] = read(Cursor(data))
+
+
+_INT8, _INT16, _INT32, _INT64 = (struct.Struct(f">{code}") for code in "bhiq")
+_UINT16, _FLOAT64 = struct.Struct(">H"), struct.Struct(">d")
+_NUMBERS = {
+    "int8": _INT8,
+    "int16": _INT16,
+    "int32": _INT32,
+    "int64": _INT64,
+    "uint16": _UINT16,
+    "float64": _FLOAT64,
+    "error_code": _INT16,
+    "timedelta_i32": _INT32,
+    "timedelta_i64": _INT64,
+    "datetime_i64": _INT64,
+}
+
+
+def client_id(cursor: Cursor, flexible: bool) -> str:
+    """What is left of a request's header behind its fixed part; the client id is never compact."""
+    found = cursor.text(False)
+    if flexible:
+        cursor.tags({}, {})
+    return found or ""
+
+
+@cache
+def reader(api_key: int, version: int) -> tuple[Read, bool]:
+    """Reads the body of a request, as a namespace; and whether the header before it has tagged fields."""
+    schema = load_request_schema(api_key, version)
+    return _entity(schema), schema.__header_schema__.__version__ > 1
+
+
+def _entity(schema: Any) -> Read:
+    flexible: bool = schema.__flexible__
+    plain: list[tuple[str, Read]] = []
+    tagged: dict[int, tuple[str, Read]] = {}
+    defaults: dict[str, Any] = {}
+    for each in fields(schema):
+        read = _field(each, flexible)
+        tag = each.metadata.get("tag")
+        if tag is None:
+            plain.append((each.name, read))
+        else:
+            tagged[tag] = (each.name, read)
+            defaults[each.name] = None if each.default is MISSING else each.default
+
+    def read_entity(cursor: Cursor) -> SimpleNamespace:
+        values = dict(defaults)
+        for name, read in plain:
+            values[name] = read(cursor)
+        if flexible:
+            cursor.tags(tagged, values)
+        return SimpleNamespace(**values)
+
+    return read_entity
+
+
+def _field(field: Field[Any], flexible: bool) -> Read:
+    parts = types_in(field.type)
+    nested = next((part for part in parts if is_dataclass(part)), None)
+    one = _entity(nested) if nested is not None else _plain(field.metadata["kafka_type"], flexible)
+    is_nullable = types.NoneType in typing.get_args(field.type)
+    read = one
+    if any(typing.get_origin(part) is tuple for part in parts):
+        read = partial(_array, partial(_present, one, field.name), flexible)
+    elif nested is not None:
+        return (lambda cursor: None if cursor.number(_INT8) < 0 else one(cursor)) if is_nullable else one
+    return read if is_nullable else partial(_present, read, field.name)
+
+
+def _array(one: Read, flexible: bool, cursor: Cursor) -> tuple[Any, ...] | None:
+    count = cursor.count(flexible)
+    return None if count < 0 else tuple([one(cursor) for _ in range(count)])
+
+
+def _present(read: Read, name: str, cursor: Cursor) -> Any:
+    value = read(cursor)
+    if value is None:
+        raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"{name} is null")
+    return value
+
+
+def _plain(kafka_type: str, flexible: bool) -> Read:
+    number = _NUMBERS.get(kafka_type)
+    if number is not None:
+        return lambda cursor: cursor.number(number)
+    match kafka_type:
+        case "bool":
+            return lambda cursor: cursor.take(1) != b"\0"
+        case "string":
+            return lambda cursor: cursor.text(flexible)
+        case "uuid":
+            return lambda cursor: UUID(bytes=cursor.take(16))
+    return lambda cursor: cursor.sized(flexible, _INT32)
+
+
+def types_in(kind: Any) -> list[Any]:
+    """A type of the schema and everything that it is made of."""
+    found = [kind]
+    for each in typing.get_args(kind):
+        found += types_in(each)
+    return found
