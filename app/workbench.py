@@ -131,7 +131,8 @@ class Workbench(QObject):
         if self.views.charts is not None:
             self.views.charts.follow(self.player.feeds.latencies, self.player.feeds.hues, lambda: self.player.end_ns)
         if self.views.schemas is not None:
-            self.views.schemas.follow(self.player.ask, self.player.feeds.refusals)
+            self.player.feeds.schemas.begin(scenario)
+            self.views.schemas.follow(self.player.feeds.schemas, self.player.feeds.refusals)
         self.views.select("")
         self.canvas.setFocus()
         self.views.status.seed = self.player.seed

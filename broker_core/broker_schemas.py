@@ -13,7 +13,7 @@ from broker_core.events import EventKind
 from broker_core.log.reserved_headers import reserved_headers
 from broker_core.messages import Message, StoredMessage
 from broker_core.queues.dead_letters import DeadLetters
-from broker_core.schemas.compatibility import SchemaKind
+from broker_core.schemas.compatibility import Compatibility, SchemaKind
 from broker_core.schemas.problem import Problem, summary
 from broker_core.schemas.registry import SchemaVersion
 from broker_core.schemas.rule import SchemaRule
@@ -32,10 +32,36 @@ class BrokerSchemas(BrokerState):
         revision = self.schemas.revision
         found = self.schemas.register(subject, text, kind)
         if self.schemas.revision != revision:
-            detail = {"subject": subject, "version": found.version, "id": found.id}
+            detail = {"subject": subject, "version": found.version, "id": found.id, "kind": kind.value, "text": text}
             cause = f"registered {subject} version {found.version}"
             self._events.emit(now_ns, EventKind.USER_ACTION, client=client, cause=cause, detail=detail)
         return found
+
+    def set_schema_compatibility(
+        self, now_ns: int, mode: Compatibility | None, subject: str = "", *, client: str = "user"
+    ) -> None:
+        """See `SchemaRegistry.set_compatibility`; it is an event."""
+        self.schemas.set_compatibility(mode, subject)
+        word = "the usual one" if mode is None else mode.value
+        detail = {"subject": subject, "compatibility": None if mode is None else mode.name}
+        cause = f"set the compatibility of {subject or 'the registry'} to {word}"
+        self._events.emit(now_ns, EventKind.USER_ACTION, client=client, cause=cause, detail=detail)
+
+    def delete_schema_version(self, now_ns: int, subject: str, version: int, *, client: str = "user") -> None:
+        """See `SchemaRegistry.delete_version`; it is an event."""
+        self.schemas.delete_version(subject, version)
+        self._schemas_deleted(now_ns, subject, (version,), client)
+
+    def delete_schemas(self, now_ns: int, subject: str, *, client: str = "user") -> tuple[int, ...]:
+        """See `SchemaRegistry.delete_subject`; it is an event."""
+        versions = self.schemas.delete_subject(subject)
+        self._schemas_deleted(now_ns, subject, versions, client)
+        return versions
+
+    def _schemas_deleted(self, now_ns: int, subject: str, versions: tuple[int, ...], client: str) -> None:
+        cause = f"deleted {subject} version {', '.join(map(str, versions))}"
+        detail = {"subject": subject, "deleted": list(versions)}
+        self._events.emit(now_ns, EventKind.USER_ACTION, client=client, cause=cause, detail=detail)
 
     def set_schema(self, now_ns: int, name: str, rule: SchemaRule | None, *, client: str = "user") -> None:
         """What `name`, a topic or a queue, does with its values from now on; None: it takes any.

@@ -14,6 +14,7 @@ from app.sessions.travel import Travel
 from app.view_models.hue_feed import HueFeed
 from app.view_models.latency_feed import LatencyFeed
 from app.view_models.refusal_feed import RefusalFeed
+from app.view_models.schema_feed import SchemaFeed
 from app.view_models.timeline import TimelineFeed
 from broker_core.engine.runner import Engine, EngineStatus, Mode
 from broker_core.events import Sink
@@ -34,6 +35,7 @@ class Feeds:
         self.latencies = LatencyFeed()
         self.series = SessionSeries()
         self.refusals = RefusalFeed()
+        self.schemas = SchemaFeed()
 
     def all(self) -> tuple[Sink, ...]:
         """For a session that begins."""
@@ -41,7 +43,7 @@ class Feeds:
 
     def gathering(self) -> tuple[Sink, ...]:
         """For a session that is read: its single events stay in its folder."""
-        return (self.timeline, self.ownership, self.hues, self.latencies, self.refusals, self.series)
+        return (self.timeline, self.ownership, self.hues, self.latencies, self.refusals, self.schemas, self.series)
 
 
 class ShownSession(QObject):

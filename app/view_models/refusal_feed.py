@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_right
 from typing import NamedTuple
 
 from broker_core.events import Event, EventKind
@@ -24,11 +26,25 @@ class Refusal(NamedTuple):
     last_ns: int
 
 
+class _Told:
+    """When messages were refused, and how many there were by then."""
+
+    __slots__ = ("counts", "times_ns")
+
+    def __init__(self) -> None:
+        self.times_ns = array("q")
+        self.counts = array("q")
+
+    def add(self, time_ns: int, count: int) -> None:
+        self.counts.append(count + (self.counts[-1] if self.counts else 0))
+        self.times_ns.append(time_ns)
+
+
 class RefusalFeed:
     """A sink of the event stream; called by the engine's thread, read by the window's."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str, str, str], Refusal] = {}
+        self._found: dict[tuple[str, str, str, str], _Told] = {}
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -36,18 +52,15 @@ class RefusalFeed:
         if became is None or not event.cause.startswith("schema "):
             return
         key = (event.topic, event.client, event.cause, became)
-        found = self._found.get(key)
-        if found is None and len(self._found) >= ROWS_MAX:
+        if key not in self._found and len(self._found) >= ROWS_MAX:
             key = ("", "", tr("other reasons"), became)
-            found = self._found.get(key)
-        count = max(1, event.count)
-        self._found[key] = (
-            Refusal(*key, count, event.time_ns, event.time_ns)
-            if found is None
-            else found._replace(messages=found.messages + count, last_ns=event.time_ns)
-        )
+        self._found.setdefault(key, _Told()).add(event.time_ns, max(1, event.count))
 
     def rows(self, until_ns: int) -> tuple[Refusal, ...]:
-        """What was refused first at `until_ns` or before, the latest on top."""
-        rows = [row for row in tuple(self._found.values()) if row.first_ns <= until_ns]
+        """What had been refused by `until_ns`, the latest on top."""
+        rows = []
+        for key, told in tuple(self._found.items()):
+            number = bisect_right(told.times_ns, until_ns)
+            if number:
+                rows.append(Refusal(*key, told.counts[number - 1], told.times_ns[0], told.times_ns[number - 1]))
         return tuple(sorted(rows, key=lambda row: -row.last_ns))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from concurrent.futures import Future
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Hashable
+from typing import NamedTuple
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
@@ -14,24 +13,14 @@ from app.view_models.feed import PanelFeed
 from app.view_models.filter_help import help_rows
 from app.view_models.formats import Times, count, session_time
 from app.view_models.refusal_feed import Refusal, RefusalFeed
+from app.view_models.schema_feed import Registered, SchemaFeed
 from app.view_models.table import TableModel
-from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
-from broker_core.lab.simulation import Simulation
 from broker_core.snapshots import Snapshot
 from widgets.panels.schemas import SchemaDetails, SchemasPanel
 from widgets.words import tr
 
-# How often the registry is asked, in session time; it is changed by hand.
-LOOK_NS = NS_PER_S // 2
 CHECK_CHARS = 1_000_000
-
-
-class Ask(Protocol):
-    """`Player.ask`: what a call finds in the session, as a future."""
-
-    def __call__(self, call: Callable[[Simulation], Any]) -> Future[Any]:
-        """Ask it."""
 
 
 class VersionRow(NamedTuple):
@@ -47,16 +36,14 @@ class VersionRow(NamedTuple):
     changes: tuple[tuple[str, str, str, str], ...]
 
 
-def version_rows(simulation: Simulation) -> tuple[VersionRow, ...]:
-    """Every version that is live, the latest of each subject first."""
-    broker = simulation.broker
-    registry = broker.schemas
+def version_rows(known: Registered, there: frozenset[str]) -> tuple[VersionRow, ...]:
+    """Every version that is live, the latest of each subject first; `there` are the topics and queues."""
+    registry = known.registry
     users: dict[str, list[str]] = {}
-    for topic in (*broker.topic_names(), *broker.queue_names()):
-        rule = broker.schema_rule(topic)
-        if rule is not None:
+    for name, rule in known.rules.items():
+        if name in there:
             does = "refuses" if rule.mode == "refuse" else "dead-letters"
-            users.setdefault(rule.subject, []).append(f"{topic} ({does})")
+            users.setdefault(rule.subject, []).append(f"{name} ({does})")
     rows = []
     for subject in registry.subjects():
         versions = registry.versions(subject)
@@ -120,11 +107,9 @@ class RefusalsModel(TableModel[Refusal]):
 
 
 class SchemasFeed(PanelFeed):
-    """Asks the session for its schemas while the panel is seen. `said(sentence)` tells of what went wrong."""
+    """Shows the schemas of the moment. `said(sentence)` tells of what went wrong."""
 
     said = Signal(str)
-    _answered = Signal(object)
-    _checked = Signal(object)
 
     def __init__(
         self,
@@ -136,12 +121,11 @@ class SchemasFeed(PanelFeed):
     ) -> None:
         super().__init__(tab, panel, parent)
         self._schemas, self._versions, self._refusals = panel, versions, refusals
-        self._ask: Ask | None = None
+        self._feed = SchemaFeed()
         self._refused = RefusalFeed()
-        self._asked_ns: int | None = None
+        self._shown = self._feed.at(0)
+        self._there: frozenset[str] = frozenset()
         self._current: Hashable = None
-        self._answered.connect(self._on_answer)
-        self._checked.connect(self._on_check)
         panel.currentChanged.connect(self._show_details)
         panel.checkRequested.connect(self._check)
         panel.filterChanged.connect(versions.set_filter)
@@ -149,31 +133,26 @@ class SchemasFeed(PanelFeed):
         versions.counted.connect(lambda _shown, total: panel.set_total(total))
         panel.set_filter_help(help_rows(versions.fields))
 
-    def follow(self, ask: Ask, refused: RefusalFeed) -> None:
-        """Whom to ask, and who hears of refusals, from now on."""
-        self._ask, self._refused = ask, refused
+    def follow(self, feed: SchemaFeed, refused: RefusalFeed) -> None:
+        """Who hears of schemas and of refusals from now on."""
+        self._feed, self._refused = feed, refused
 
     def restart(self) -> None:
         """Another session: nothing is known of it."""
-        self._asked_ns = None
         self._versions.set_rows(())
         self._refusals.set_rows(())
         self._show_details(None)
 
     def show(self, snapshot: Snapshot) -> None:
-        """The refusals so far; the versions, where half a second has passed since they were asked for."""
+        """The versions and the refusals of its moment."""
         rows = self._refused.rows(snapshot.time_ns)
         self._refusals.set_rows(rows)
         self._schemas.set_refused(sum(row.messages for row in rows))
-        now_ns = snapshot.time_ns
-        if self._ask is not None and (self._asked_ns is None or abs(now_ns - self._asked_ns) >= LOOK_NS):
-            self._asked_ns = now_ns
-            self._ask(version_rows).add_done_callback(self._answered.emit)
-
-    def _on_answer(self, done: Future[tuple[VersionRow, ...]]) -> None:
-        # A session that has ended answers nothing more; what it had stays.
-        if done.exception() is None:
-            self._versions.set_rows(done.result())
+        there = frozenset(topic.name for topic in snapshot.topics) | {queue.name for queue in snapshot.queues}
+        known = self._feed.at(snapshot.time_ns)
+        if known is not self._shown or there != self._there:
+            self._shown, self._there = known, there
+            self._versions.set_rows(version_rows(known, there))
             self._show_details(self._current)
 
     def _show_details(self, key: Hashable) -> None:
@@ -193,23 +172,14 @@ class SchemasFeed(PanelFeed):
         )
 
     def _check(self, subject: str, text: str) -> None:
-        if self._ask is None:
-            return
         if len(text) > CHECK_CHARS:
             self._schemas.set_verdict(False, (tr("It is too long to check here: a million characters at most."),))
             return
-        data = text.encode()
-        asked = self._ask(lambda simulation: simulation.broker.schemas.problems_of(subject, data))
-        asked.add_done_callback(self._checked.emit)
-
-    def _on_check(self, done: Future[list[Any]]) -> None:
-        error = done.exception()
-        if isinstance(error, BrokerError):
+        try:
+            problems = tuple(map(str, self._shown.registry.problems_of(subject, text.encode())))
+        except BrokerError as error:
             self.said.emit(str(error))
-        elif error is not None:
-            raise error
         else:
-            problems = tuple(str(problem) for problem in done.result())
             self._schemas.set_verdict(not problems, problems or (tr("The latest version accepts this message."),))
 
 

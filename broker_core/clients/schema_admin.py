@@ -37,15 +37,15 @@ class SchemaAdmin:
 
     def set_compatibility(self, mode: Compatibility | None, subject: str = "") -> None:
         """See `SchemaRegistry.set_compatibility`."""
-        self._host.admin(lambda _now: self.registry.set_compatibility(mode, subject))
+        self._host.admin(lambda now_ns: self._broker.set_schema_compatibility(now_ns, mode, subject, client="admin"))
 
     def delete_version(self, subject: str, version: int) -> None:
         """See `SchemaRegistry.delete_version`."""
-        self._host.admin(lambda _now: self.registry.delete_version(subject, version))
+        self._host.admin(lambda now_ns: self._broker.delete_schema_version(now_ns, subject, version, client="admin"))
 
     def delete_subject(self, subject: str) -> tuple[int, ...]:
         """See `SchemaRegistry.delete_subject`."""
-        return self._host.admin(lambda _now: self.registry.delete_subject(subject))
+        return self._host.admin(lambda now_ns: self._broker.delete_schemas(now_ns, subject, client="admin"))
 
     def diff(self, subject: str, before: int, after: int | Literal["latest"] = "latest") -> list[Change]:
         """See `SchemaRegistry.diff`."""

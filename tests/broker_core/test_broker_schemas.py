@@ -236,6 +236,18 @@ def test_a_name_that_the_bin_needs_is_refused_before_anything_is_made():
     assert bench.broker.topic_names() == ("orders.dlq",)
 
 
+def test_what_becomes_of_schemas_is_told_whole_by_events():
+    bench = Bench()
+    bench.broker.set_schema_compatibility(5, Compatibility.NONE, "orders-value")
+    bench.broker.register_schema(6, "orders-value", '{"type": "string"}')
+    bench.broker.delete_schema_version(7, "orders-value", 1)
+    assert bench.broker.delete_schemas(8, "orders-value") == (2,)
+    told = [event.detail for event in bench.of(EventKind.USER_ACTION)]
+    assert told[0] is not None and told[0]["text"] == ORDER and told[0]["kind"] == "json"
+    assert told[1] == {"subject": "orders-value", "compatibility": "NONE"}
+    assert [detail["deleted"] for detail in told[3:] if detail is not None] == [[1], [2]]
+
+
 def test_registering_is_an_event_once():
     bench = Bench()
     again = bench.broker.register_schema(5, "orders-value", ORDER)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 
+from broker_core.clock import NS_PER_S
 from tests.app.conftest import Hand
 
 
@@ -64,3 +65,48 @@ def test_a_scenario_without_schemas_says_how_to_see_some(hand: Hand) -> None:
     panel = hand.workbench.window.parts.schemas
     assert panel.empty_state.isVisible()
     assert "Schema evolution" in panel.empty_state.text()
+
+
+def shown(hand: Hand) -> tuple[list[tuple[int, str]], list[tuple[str, int]]]:
+    """Versions with their topics, and refusals with their counts."""
+    views = hand.workbench.views
+    versions = [(row.version, row.topics) for row in views.versions.rows]
+    return versions, [(row.client, row.messages) for row in views.refusals.rows]
+
+
+def go(hand: Hand, seconds: float) -> None:
+    """Show that moment."""
+    hand.workbench.player.travel.to(round(seconds * NS_PER_S))
+    hand.qtbot.waitUntil(lambda: not hand.workbench.player.travel.busy, timeout=10_000)
+    for _ in range(4):
+        hand.workbench.draw()
+
+
+def test_a_moment_has_its_schemas_in_the_past_after_the_end_and_in_an_opened_recording(
+    open_workbench: Callable[..., Hand],
+) -> None:
+    hand = open_workbench("schema-evolution", record=True)
+    hand.workbench.window.show_tab("schemas")
+    live = []
+    for _ in range(6):
+        hand.pass_time(9)
+        live.append((hand.workbench.player.snapshot.time_ns / NS_PER_S, shown(hand)))
+    assert {len(versions) for _s, (versions, _refused) in live} == {1, 2}
+    assert "orders (refuses)" in live[0][1][0][0][1]
+    assert not live[0][1][1] and live[-1][1][1], "nothing was refused at first"
+    for stage in ("the past", "after the end", "opened"):
+        if stage == "after the end":
+            hand.workbench.player.travel.to_present()
+            hand.workbench.player.stop()
+            for _ in range(4):
+                hand.workbench.draw()
+            assert shown(hand) == live[-1][1], stage
+        elif stage == "opened":
+            folder = hand.workbench.player.folder
+            assert folder is not None
+            hand.workbench.player.open_session(folder)
+            reading = hand.workbench.player._reading
+            assert reading is not None and reading.wait(20)
+        for second, there in reversed(live):
+            go(hand, second)
+            assert shown(hand) == there, (stage, second)

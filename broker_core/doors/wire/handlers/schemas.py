@@ -29,19 +29,31 @@ def register(caller: Caller, request: api.RegisterSchema) -> api.SchemaRegistere
 
 def set_compatibility(caller: Caller, request: api.SetCompatibility) -> Done:
     """See `SchemaRegistry.set_compatibility`."""
-    caller.host.admin(lambda _now: caller.broker.schemas.set_compatibility(request.mode, request.subject))
+    caller.host.admin(
+        lambda now_ns: caller.broker.set_schema_compatibility(
+            now_ns, request.mode, request.subject, client=caller.principal.name
+        )
+    )
     return Done()
 
 
 def delete_version(caller: Caller, request: api.DeleteSchemaVersion) -> Done:
     """See `SchemaRegistry.delete_version`."""
-    caller.host.admin(lambda _now: caller.broker.schemas.delete_version(request.subject, request.version))
+    caller.host.admin(
+        lambda now_ns: caller.broker.delete_schema_version(
+            now_ns, request.subject, request.version, client=caller.principal.name
+        )
+    )
     return Done()
 
 
 def delete_subject(caller: Caller, request: api.DeleteSubject) -> api.Versions:
     """See `SchemaRegistry.delete_subject`."""
-    return api.Versions(caller.host.admin(lambda _now: caller.broker.schemas.delete_subject(request.subject)))
+    return api.Versions(
+        caller.host.admin(
+            lambda now_ns: caller.broker.delete_schemas(now_ns, request.subject, client=caller.principal.name)
+        )
+    )
 
 
 def set_rule(caller: Caller, request: api.SetSchemaRule) -> Done:
