@@ -185,14 +185,13 @@ class BrokerAdmin(BrokerBygones):
         self._queues[name] = Queue(
             name,
             topic.log,
-            DeadLetters(bin_log, self._events, undo_window_ms=self.undo_window_ms),
+            DeadLetters(bin_log, self._events),
             self._events,
             self._timers,
             config,
             jitter=self._jitter(name, jitter_seed),
             room=lambda time_ns: self._make_room(time_ns, name),
             journal=self._journal_of(topic.log),
-            undo_window_ms=self.undo_window_ms,
         )
         if not restored:
             self._queues[name].begin(now_ns)

@@ -33,6 +33,7 @@ from broker_core.queues.config import FIRST_COME
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.journal import Journal
 from broker_core.queues.levels import check_priorities
+from broker_core.queues.paced_redrive import PacedRedrives
 from broker_core.queues.queue import Queue
 from broker_core.queues.subscription import Subscription
 from broker_core.replies import Reply
@@ -96,7 +97,6 @@ class BrokerState:
         self._offsets = offsets
         self.damage = DamageReport(events)
         self.revision = 0  # of topics and their settings: what a client has noted of them holds while it stays
-        self.undo_window_ms = 60_000.0  # of purges and redrives, for the queues that are made from now on
         self.read_only = ""  # why nothing is handed out: it could not be remembered
         self.jitter_seed = 0  # for the queues that are made from now on
         self._cleaner = Cleaner()
@@ -104,6 +104,7 @@ class BrokerState:
         self._synced_ns = 0
         self.journal = Journal(files, self.syncs, log_config, epoch_ms, self.damage.say)
         self.producer_ids = ProducerIds()
+        self.paced_redrives = PacedRedrives()
         self.fetches = Fetches(events, timers, self._partition)
         self.growth = Growth(timers)
         self.groups = GroupCoordinator(

@@ -14,6 +14,7 @@ SEGMENT_BYTES = 64 * 1_048_576  # rolled at this size; one segment is recovered 
 INDEX_INTERVAL_BYTES = 4_096  # Kafka's: one sparse index entry per this many log bytes
 MAX_GROUP_METADATA_BYTES = 1_048_576  # a subscription or an assignment: 10,000 partitions take 40 kB
 MAX_ASSIGNORS = 32  # that one member may offer; Kafka ships four
+UNDO_WINDOW_MS = 5 * 60_000  # of session time: how long a purge, a redrive or a deletion can be taken back
 MAX_ATTEMPTS = 1_000  # deliveries of one message; more is a loop, not a retry
 MAX_WAIT_MS = 7 * 86_400_000  # a week: of a lease (extend it for more), a retry's delay, ageing, waiting for room
 MAX_TTL_MS = 36_525 * 86_400_000  # a century: its end, in nanoseconds, fits into 64 bits

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu, QMessageBox
 from app.actions import Command
 from app.answers import Answers
 from app.desk import Desk
+from app.handlers.undo import UNDO_WINDOW_MINUTES
 from app.history.redrives import RedrivenMessage
 from app.redrives import Redrives
 from app.view_models.dead_letters import letter_facts
@@ -197,7 +198,10 @@ class DeadLetterHandlers(QObject):
         box.setWindowTitle(tr("Purge"))
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(tr("Take {count} dead letters out of the bin?", count=f"{len(keys):,}"))
-        box.setInformativeText(tr("Undo (Ctrl+Z) brings them back for a minute of session time."))
+        brings = tr(
+            "Undo (Ctrl+Z) brings them back for {minutes} minutes of session time.", minutes=UNDO_WINDOW_MINUTES
+        )
+        box.setInformativeText(brings)
         purge = box.addButton(tr("Purge {count}", count=f"{len(keys):,}"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

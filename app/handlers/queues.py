@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QMenu
 from app.actions import Command
 from app.desk import Desk
 from app.forms import name_error, open_form
+from app.handlers.undo import UNDO_WINDOW_MINUTES
 from broker_core.lab.actions import CreateQueue, DeleteQueue, PurgeQueue
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.retry import RetryPolicy
@@ -93,8 +94,9 @@ class QueueHandlers(QObject):
             self._desk,
             tr("Purge queue"),
             tr(
-                "{count} messages wait in {queue} and will be taken out.{stays} They can be brought back for five "
+                "{count} messages wait in {queue} and will be taken out.{stays} They can be brought back for {minutes} "
                 "minutes of session time (Ctrl+Z).",
+                minutes=UNDO_WINDOW_MINUTES,
                 count=f"{count:,}",
                 queue=queue.name,
                 stays=stays,
@@ -115,7 +117,8 @@ class QueueHandlers(QObject):
             tr("Delete queue"),
             tr(
                 "{queue} holds {count} messages and {dead} dead letters; its workers will have nothing to do. It "
-                "can be brought back for five minutes of session time (Ctrl+Z).",
+                "can be brought back for {minutes} minutes of session time (Ctrl+Z).",
+                minutes=UNDO_WINDOW_MINUTES,
                 queue=queue.name,
                 count=f"{queue.ready + queue.delayed + queue.in_flight:,}",
                 dead=f"{queue.dead:,}",

@@ -9,6 +9,7 @@ from app.actions import Command
 from app.answers import Answers
 from app.desk import Desk
 from app.forms import choices, name_error, open_form, topic_names
+from app.handlers.undo import UNDO_WINDOW_MINUTES
 from broker_core.lab.actions import AddPartitions, ConfigureTopic, CreateTopic, DeleteRecords, DeleteTopic
 from broker_core.limits import MAX_PARTITIONS, SEGMENT_BYTES
 from broker_core.log.config import LogConfig
@@ -206,8 +207,9 @@ class TopicHandlers(QObject):
             self._desk,
             tr("Delete topic"),
             tr(
-                "{topic} holds {count} messages in {partitions} partitions.{read} It can be brought back for five "
+                "{topic} holds {count} messages in {partitions} partitions.{read} It can be brought back for {minutes} "
                 "minutes of session time (Ctrl+Z).",
+                minutes=UNDO_WINDOW_MINUTES,
                 topic=topic.name,
                 count=f"{count:,}",
                 partitions=len(topic.partitions),

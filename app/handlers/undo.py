@@ -11,9 +11,11 @@ from app.desk import Desk
 from app.undo import Step
 from broker_core.lab.actions import UserAction
 from broker_core.lab.performers import Performed
+from broker_core.limits import UNDO_WINDOW_MS
 from widgets.words import tr
 
 UNDO, REDO = "undo", "redo"
+UNDO_WINDOW_MINUTES = UNDO_WINDOW_MS // 60_000  # of session time
 
 
 class UndoHandlers(QObject):

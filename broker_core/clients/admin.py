@@ -242,14 +242,17 @@ class Admin:
         return self._host.call(lambda now_ns: self._broker.dead_letters(queue).purge(now_ns, offsets, ADMIN))
 
     def redrive_paced(self, queue: str, offsets: Sequence[int], rate_per_s: PositiveNumber) -> RunningRedrive:
-        """`redrive` one by one, at most so many a second, while this returns at once."""
+        """`redrive` one by one, at most so many a second, while this returns at once.
+
+        Raises INVALID_REQUEST where one of this queue is under way.
+        """
         paced = PacedRedrive(
             self._host.loop.timers,
             offsets,
             rate_per_s,
             lambda now_ns, offset: self._broker.redrive(now_ns, queue, [offset], client=ADMIN),
         )
-        self._host.call(paced.start)
+        self._host.call(lambda now_ns: self._broker.paced_redrives.start(now_ns, queue, paced))
         return RunningRedrive(self._host, paced)
 
     def undo_redrive(self, queue: str) -> int:

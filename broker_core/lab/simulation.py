@@ -39,8 +39,6 @@ from broker_core.snapshots import Snapshot, Totals
 
 CLEAN_EVERY_NS = NS_PER_S
 SLICES_PER_CLEANING = 16  # of compaction: a mebibyte a second, which no scenario comes near
-# Session time in which what a person has purged, redriven or deleted can be brought back.
-UNDO_WINDOW_MS = 300_000.0
 
 A = TypeVar("A", bound=Actor)
 
@@ -78,7 +76,6 @@ class Simulation:
             group_config=GroupConfig(initial_rebalance_delay_ms=scenario.rebalance_delay_ms),
             epoch_ms=epoch_ms,
         )
-        self.broker.undo_window_ms = UNDO_WINDOW_MS
         self._epoch_ms = epoch_ms
         self._find_file = find_file
         self._groups: dict[str, GroupSpec] = {group.name: group for group in scenario.groups}

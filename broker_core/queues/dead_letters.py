@@ -14,6 +14,7 @@ import msgspec
 from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
+from broker_core.limits import UNDO_WINDOW_MS
 from broker_core.messages import Message, StoredMessage
 from broker_core.queues.dead_letter_edit import Edits
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
@@ -97,7 +98,7 @@ class DeadLetters:
     A broker gives each queue a bin of its own.
     """
 
-    def __init__(self, log: TopicPort, events: EventStream, *, undo_window_ms: float = 60_000.0) -> None:
+    def __init__(self, log: TopicPort, events: EventStream, *, undo_window_ms: float = UNDO_WINDOW_MS) -> None:
         """Everything in partition 0 of `log` is a dead letter until `restore` says otherwise."""
         self.name = log.name
         self.purged = 0

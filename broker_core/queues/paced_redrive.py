@@ -12,6 +12,30 @@ from broker_core.replies import Reply
 from broker_core.timers import Timer, Timers
 
 
+class PacedRedrives:
+    """Those of one broker that are under way: one of a queue at a time, whoever has begun it."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, PacedRedrive] = {}
+
+    def of(self, queue: str) -> PacedRedrive | None:
+        """The one that is under way."""
+        return self._running.get(queue)
+
+    def check(self, queue: str) -> None:
+        """Raises INVALID_REQUEST where one is under way."""
+        if queue in self._running:
+            told = f"a redrive of {queue} is under way; stop it, or let it end"
+            raise BrokerError(ErrorCode.INVALID_REQUEST, told)
+
+    def start(self, now_ns: int, queue: str, paced: PacedRedrive) -> None:
+        """Begin with the first. Raises INVALID_REQUEST where another is under way."""
+        self.check(queue)
+        self._running[queue] = paced
+        paced.reply.then(lambda _done: self._running.pop(queue, None))
+        paced.start(now_ns)
+
+
 class PacedRedrive:
     """Dead letters one by one, `rate_per_s` of them a second, the first at once; it can be watched and cancelled.
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
-from broker_core.limits import MAX_WAIT_MS
+from broker_core.limits import MAX_WAIT_MS, UNDO_WINDOW_MS
 from broker_core.queues.balancing import Memory
 from broker_core.queues.config import FIRST_COME, QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
@@ -49,7 +49,7 @@ class QueueLeases:
         jitter: Callable[[], float] = lambda: 0.5,
         room: Callable[[int], object] | None = None,
         journal: Journal | None = None,
-        undo_window_ms: float = 60_000.0,
+        undo_window_ms: float = UNDO_WINDOW_MS,
     ) -> None:
         """`jitter` gives numbers from 0 up to 1 for the retry policy.
 

@@ -28,6 +28,7 @@ from broker_core.messages import Message, StoredMessage
 from broker_core.queues.dead_letter_edit import Edits
 from broker_core.queues.dead_letters import RedriveResult
 from broker_core.queues.lease import Lease
+from broker_core.queues.paced_redrive import PacedRedrives
 from broker_core.replies import Reply
 from broker_core.snapshots import QueueView
 from broker_core.wire import fetch as reading_api
@@ -74,6 +75,7 @@ class RemoteFace(RemoteAdministration):
         self.fetches = RemoteFetches(link)
         self.producer_ids = RemoteProducerIds(link)
         self.damage = Damage(link)
+        self.paced_redrives = PacedRedrives()  # of this client: it is what paces them
 
     # -- what is known
 

@@ -32,7 +32,6 @@ class DeadLetterPerformer:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._running: dict[str, PacedRedrive] = {}
         self.edits: dict[tuple[str, int], EditDeadLetter] = {}
 
     def prepare(self, action: DeadLetterAction) -> Prepared:
@@ -79,8 +78,7 @@ class DeadLetterPerformer:
     def _redriving(
         self, action: Redrive | RedriveMatching, offsets: Sequence[int], rate_per_s: float | None
     ) -> Prepared:
-        if action.queue in self._running:
-            raise refuse(f"a redrive of {action.queue} is under way; stop it first")
+        self._world.broker.paced_redrives.check(action.queue)
         if rate_per_s is not None:
             return Prepared(action, lambda: self._begin(action.queue, offsets, rate_per_s), StopRedrive(action.queue))
         withdrawn = self._goes_back_to_queue(action.queue)
@@ -122,12 +120,10 @@ class DeadLetterPerformer:
                 return RedriveResult((), (Refused(offset, error),))
 
         paced = PacedRedrive(self._world.loop.timers, offsets, rate_per_s, one)
-        self._running[queue] = paced
-        paced.reply.then(lambda _done: self._running.pop(queue, None))
-        paced.start(self._world.now_ns)
+        self._world.broker.paced_redrives.start(self._world.now_ns, queue, paced)
 
     def _stop(self, action: StopRedrive) -> Prepared:
-        paced = self._running.get(action.queue)
+        paced = self._world.broker.paced_redrives.of(action.queue)
         if paced is None:
             raise refuse(f"no redrive of {action.queue} is under way")
 

@@ -17,6 +17,7 @@ from broker_core.lab.actions import (
 )
 from broker_core.lab.performers.prepared import Prepared, refuse
 from broker_core.lab.world import USER, World
+from broker_core.limits import UNDO_WINDOW_MS
 from broker_core.plurals import counted
 
 LeaseAction = AckLease | NackLease | ExtendLease | ReleaseLease
@@ -60,7 +61,7 @@ class QueuePerformer:
         world.broker.queue(action.queue)
 
         def do() -> None:
-            world.broker.delete_queue(world.now_ns, action.queue, undo_window_ms=world.broker.undo_window_ms)
+            world.broker.delete_queue(world.now_ns, action.queue, undo_window_ms=UNDO_WINDOW_MS)
 
         return Prepared(action, do, RestoreDeleted(action.queue))
 

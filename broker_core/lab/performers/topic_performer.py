@@ -21,7 +21,7 @@ from broker_core.lab.actions import (
 )
 from broker_core.lab.performers.prepared import Prepared, refuse
 from broker_core.lab.world import USER, World
-from broker_core.limits import MAX_PARTITIONS
+from broker_core.limits import MAX_PARTITIONS, UNDO_WINDOW_MS
 from broker_core.log.config import LogConfig
 from broker_core.plurals import counted
 
@@ -79,7 +79,7 @@ class TopicPerformer:
         world.broker.must_be_plain(action.topic, "deleted")
 
         def do() -> None:
-            world.broker.delete_topic(world.now_ns, action.topic, undo_window_ms=world.broker.undo_window_ms)
+            world.broker.delete_topic(world.now_ns, action.topic, undo_window_ms=UNDO_WINDOW_MS)
 
         return Prepared(action, do, RestoreDeleted(action.topic))
 

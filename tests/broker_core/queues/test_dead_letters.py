@@ -7,6 +7,7 @@ import pytest
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
+from broker_core.limits import UNDO_WINDOW_MS
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
@@ -198,12 +199,12 @@ def test_a_purge_of_dead_letters_can_be_undone_for_a_while():
     kill(bench, "one", "two", "three")
     result = bench.dead_letters.purge(0, [1, 5])
     assert (result.purged, [refusal.offset for refusal in result.refused]) == (1, [5])
-    assert bench.dead_letters.undo_purge(60_000 * NS_PER_MS) == 1
+    assert bench.dead_letters.undo_purge(UNDO_WINDOW_MS * NS_PER_MS) == 1
     assert [letter.offset for letter in bench.dead_letters.list()] == [0, 1, 2]
     assert bench.dead_letters.undo_purge(0) == 0
     assert bench.dead_letters.purge(0).purged == 3
     assert bench.dead_letters.by_cause() == {}
-    assert bench.dead_letters.undo_purge(60_000 * NS_PER_MS + 1) == 0
+    assert bench.dead_letters.undo_purge(UNDO_WINDOW_MS * NS_PER_MS + 1) == 0
     assert (bench.dead_letters.count(), bench.dead_letters.purged, bench.dead_letters.restored) == (0, 4, 1)
 
 
@@ -228,7 +229,7 @@ def test_a_redrive_cannot_be_undone_later():
     bench = Bench()
     kill(bench, "one")
     bench.redrive(0)
-    late_ns = 60_000 * NS_PER_MS + 1
+    late_ns = UNDO_WINDOW_MS * NS_PER_MS + 1
     assert bench.dead_letters.undo_redrive(late_ns, withdraw=lambda *_: True) == ()
     assert bench.queue.ready == 1
 

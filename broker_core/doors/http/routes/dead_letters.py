@@ -65,9 +65,6 @@ async def redrive(call: Call) -> shapes.Redriven:
             ]
             return _answer(rows, preview.refused, len(offsets), applied=False)
         if body.rate_per_s is not None:
-            known = redrives.get(name)
-            if known is not None and known.result is None:
-                raise BrokerError(ErrorCode.INVALID_REQUEST, f"a redrive of {name} is running; let it end, or stop it")
             redrives[name] = admin.redrive_paced(name, offsets, body.rate_per_s)
             return _running(redrives[name])
         return _done(admin.redrive(name, offsets, edits), len(offsets))
@@ -105,7 +102,7 @@ async def purge_dead_letters(call: Call) -> shapes.PurgedLetters:
 
 @operation("POST", "/v1/dead-letters/{queue}/undo-redrive", Messages)
 async def undo_redrive(call: Call) -> Messages:
-    """Take back the last redrive, unless it is more than a minute ago: what nobody has taken yet is dead again.
+    """Take back the last redrive, unless it is more than five minutes ago: what nobody has taken yet is dead again.
 
     What went back to a topic, of a subscription or because of a schema, cannot be taken back: its readers have it.
     """
@@ -115,7 +112,7 @@ async def undo_redrive(call: Call) -> Messages:
 
 @operation("POST", "/v1/dead-letters/{queue}/undo-purge", Messages)
 async def undo_purge_dead_letters(call: Call) -> Messages:
-    """Bring back what the last purge took, unless that is more than a minute ago."""
+    """Bring back what the last purge took, unless that is more than five minutes ago."""
     return Messages(messages=call.desk.admin.undo_purge_dead_letters(_bin(call, administer=True)))
 
 

@@ -181,7 +181,7 @@ async def purge_queue(call: Call) -> shapes.Messages:
 
 @operation("POST", "/v1/queues/{queue}/undo-purge", shapes.Messages, errors=(409,))
 async def undo_purge_queue(call: Call) -> shapes.Messages:
-    """Bring back what the last purge took, unless that is more than a minute ago."""
+    """Bring back what the last purge took, unless that is more than five minutes ago."""
     name = call.name_of("queue", ADMIN)
     return shapes.Messages(messages=call.desk.admin.undo_purge_queue(name))
 
