@@ -27,10 +27,12 @@ from app.player import Player
 from app.quitting import ask_to_quit
 from app.scenario_menu import scenario_commands
 from app.settings import Settings
+from app.view_models.formats import duration
 from app.view_models.scenario_facts import scenario_facts
 from app.view_models.views import Views
 from broker_core.clock import NS_PER_S, ns_from_s
-from broker_core.engine.runner import Mode
+from broker_core.engine.pace import MAX_DEBT_S
+from broker_core.engine.runner import EngineStatus, Mode
 from widgets.bytes_text import contained
 from widgets.canvas.canvas import Canvas
 from widgets.main_window import MainWindow
@@ -227,7 +229,7 @@ def shown_badge(player: Player) -> tuple[str, str]:
     if not player.live:
         minutes, seconds = divmod(player.snapshot.time_ns // NS_PER_S, 60)
         return "replay", f"REPLAY {minutes:02d}:{seconds:02d}"
-    look, word = badge(player.status.mode, stopped=player.stopped)
+    look, word = badge(player.status, stopped=player.stopped)
     if player.errands and player.branched_from and player.end_ns < player.again_to_ns:
         return "branch", f"BRANCH, {player.end_ns / player.again_to_ns:.0%}"
     if player.branched_from and look != "failure":
@@ -235,15 +237,21 @@ def shown_badge(player: Player) -> tuple[str, str]:
     return look, word
 
 
-def badge(mode: Mode, *, stopped: bool) -> tuple[str, str]:
+def badge(status: EngineStatus, *, stopped: bool) -> tuple[str, str]:
     """The look of the badge on the toolbar, and its word."""
+    mode = status.mode
     if mode is Mode.FAILED:
         return "failure", tr("FAILED")
     if mode is Mode.FINISHED:
         return "warning", tr("FINISHED")
     if stopped:
         return "warning", tr("STOPPED")
-    return ("warning", tr("LIVE, PAUSED")) if mode is Mode.PAUSED else ("live", "LIVE")
+    if mode is Mode.PAUSED:
+        return "warning", tr("LIVE, PAUSED")
+    if status.behind_s > MAX_DEBT_S * status.speed:
+        behind = duration(ns_from_s(status.behind_s))
+        return "warning", tr("LIVE {speed}×, behind by {time}", speed=f"{status.speed:g}", time=behind)
+    return "live", "LIVE"
 
 
 def open_window(

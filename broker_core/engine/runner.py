@@ -18,6 +18,7 @@ import msgspec
 
 from broker_core.clock import NS_PER_S, s_from_ns
 from broker_core.engine.loop import Loop
+from broker_core.engine.pace import Pace
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventStream
 from broker_core.snapshots import Snapshot
@@ -31,8 +32,6 @@ UNGRANTED_SLOT_S = 0.02
 STEPS_PER_CLOCK_LOOK = 8
 # Offsets reach the disk in one commit a tick; a tick is far shorter than what a person loses by a crash.
 FLUSH_S = 0.25
-# A debt above this is forgiven, else a stall would be followed by a burst that nobody asked for.
-MAX_DEBT_S = 0.5
 
 
 class Mode(enum.StrEnum):
@@ -65,12 +64,12 @@ class Driven(Protocol):
 
 
 class EngineStatus(msgspec.Struct, frozen=True):
-    """How the engine is doing; `late_s` is how far session time lags behind the speed that was asked for."""
+    """How the engine is doing; `behind_s` is how many session seconds it lags where it cannot hold its speed."""
 
     mode: Mode
     speed: float
     time_ns: int
-    late_s: float
+    behind_s: float
     busy_fraction: float
     error: str
 
@@ -95,12 +94,10 @@ class Engine:
         self._until_ns = until_ns
         self._shared = shared
         self._mode = Mode.PAUSED
-        self._speed = 1.0
+        self._pace = Pace()
         self._error = ""
-        self._late_s = 0.0
         self._busy_fraction = 0.0
         self.worked_s = 0.0  # wall time that the thread has worked and not waited
-        self._anchor: tuple[float, int] = (0.0, 0)
         self._inbox: deque[Callable[[], None]] = deque()
         self._errand: tuple[Errand, Future[bool]] | None = None
         self._wake = threading.Condition()
@@ -152,7 +149,7 @@ class Engine:
             raise ValueError(f"The speed must be above 0, not {speed}.")
 
         def start() -> None:
-            self._speed = speed
+            self._pace.speed = speed
             self._set_mode(Mode.RUNNING)
 
         self.post(start)
@@ -208,7 +205,12 @@ class Engine:
     def status(self) -> EngineStatus:
         """What the engine does right now."""
         return EngineStatus(
-            self._mode, self._speed, self._driven.loop.now_ns, self._late_s, self._busy_fraction, self._error
+            self._mode,
+            self._pace.speed,
+            self._driven.loop.now_ns,
+            self._pace.behind_s if self._mode is Mode.RUNNING else 0.0,
+            self._busy_fraction,
+            self._error,
         )
 
     # -- the thread
@@ -218,7 +220,7 @@ class Engine:
             return
         self._drop_errand()
         self._mode = mode
-        self._anchor = (time.perf_counter(), self._driven.loop.now_ns)
+        self._pace.start(time.perf_counter(), self._driven.loop.now_ns)
 
     def _work(self) -> None:
         slept_from = time.perf_counter()
@@ -251,8 +253,7 @@ class Engine:
         next_ns = self._driven.loop.next_ns()
         if self._mode is not Mode.RUNNING or next_ns is None:
             return GRANT_TIMEOUT_S
-        wall_s, session_ns = self._anchor
-        return max(0.0, wall_s + s_from_ns(next_ns - session_ns) / self._speed - time.perf_counter())
+        return self._pace.wait_s(time.perf_counter(), next_ns)
 
     def _answer(self) -> None:
         while self._inbox:
@@ -312,21 +313,19 @@ class Engine:
         if self._mode is Mode.EXPRESS:
             target_ns = self._limit_ns(loop.now_ns + 3_600 * NS_PER_S)
         else:
-            wall_s, session_ns = self._anchor
-            target_ns = self._limit_ns(session_ns + round((time.perf_counter() - wall_s) * self._speed * NS_PER_S))
+            target_ns = self._limit_ns(self._pace.due_ns(time.perf_counter()))
         while True:
             self._between()
             for _ in range(STEPS_PER_CLOCK_LOOK):
                 if not loop.run_next(target_ns):
                     loop.advance_to(target_ns if self._mode is Mode.RUNNING else loop.now_ns)
-                    self._late_s = 0.0
+                    self._pace.kept(time.perf_counter())
                     self._finish_if_over(target_ns)
                     return
             if time.perf_counter() >= end_s:
                 break
-        self._late_s = s_from_ns(max(0, target_ns - loop.now_ns)) if self._mode is Mode.RUNNING else 0.0
-        if self._late_s / self._speed > MAX_DEBT_S:
-            self._anchor = (time.perf_counter(), loop.now_ns)
+        if self._mode is Mode.RUNNING:
+            self._pace.missed(time.perf_counter(), loop.now_ns)
 
     def _finish_if_over(self, target_ns: int) -> None:
         over = self._driven.loop.next_ns() is None if self._until_ns is None else target_ns >= self._until_ns
