@@ -243,7 +243,8 @@ def test_what_becomes_of_schemas_is_told_whole_by_events():
     bench.broker.delete_schema_version(7, "orders-value", 1)
     assert bench.broker.delete_schemas(8, "orders-value") == (2,)
     told = [event.detail for event in bench.of(EventKind.USER_ACTION)]
-    assert told[0] is not None and told[0]["text"] == ORDER and told[0]["kind"] == "json"
+    assert told[0] is not None
+    assert (told[0]["text"], told[0]["kind"]) == (ORDER, "JSON")
     assert told[1] == {"subject": "orders-value", "compatibility": "NONE"}
     assert [detail["deleted"] for detail in told[3:] if detail is not None] == [[1], [2]]
 

@@ -14,7 +14,7 @@ from broker_core.log.config import LogConfig
 from broker_core.log.partitioners import PartitionerKind
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.subscription import BacklogPolicy
-from broker_core.schemas.compatibility import SchemaKind
+from broker_core.schemas.compatibility import Compatibility, SchemaKind
 from broker_core.schemas.registry import SchemaVersion
 from broker_core.schemas.rule import SchemaRule
 from broker_core.snapshots import TopicView
@@ -156,3 +156,17 @@ class RemoteAdministration:
     ) -> SchemaVersion:
         """See `Broker.register_schema`. Waits."""
         return self.schemas.register(subject, text, kind)
+
+    def set_schema_compatibility(
+        self, now_ns: int, mode: Compatibility | None, subject: str = "", *, client: str = ""
+    ) -> None:
+        """See `Broker.set_schema_compatibility`. Waits."""
+        self.schemas.set_compatibility(mode, subject)
+
+    def delete_schema_version(self, now_ns: int, subject: str, version: int, *, client: str = "") -> None:
+        """See `Broker.delete_schema_version`. Waits."""
+        self.schemas.delete_version(subject, version)
+
+    def delete_schemas(self, now_ns: int, subject: str, *, client: str = "") -> tuple[int, ...]:
+        """See `Broker.delete_schemas`. Waits."""
+        return self.schemas.delete_subject(subject)
