@@ -11,8 +11,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
 from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.image import AxesImage
 from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from resources.colours import HUES, LIGHT_HUES
 from resources.units import KIB
@@ -160,6 +161,18 @@ def _values(series: Sequence[float | None]) -> np.ndarray[Any, Any]:
     return np.array([np.nan if value is None else value for value in series], dtype=np.float64)
 
 
+def _logarithmic(ax: Axes) -> None:
+    """Milliseconds upwards, named at each power of ten, and between them where there are few. Names of our own on every
+    tick: those between would be formulas.
+    """
+    ax.set_yscale("log")
+    low, high = ax.get_ylim()
+    few = low > 0 and math.log10(high / low) < FEW_DECADES
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
+    ax.yaxis.set_major_formatter(FuncFormatter(milliseconds))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+
+
 def draw_legend(ax: Axes, names: int) -> None:
     """Above the plot, where there is room for it."""
     if 1 < names <= LEGEND_MAX + 1:
@@ -187,8 +200,7 @@ def _latency(ax: Axes, data: Data, lines: Sequence[Sequence[float]]) -> None:
         # What took no time at all in virtual time has no place on a logarithmic axis: a gap says so.
         values = np.where(table[:, place] > 0, table[:, place], np.nan)
         ax.plot(table[:, 0], values, label=name, color=LIGHT_HUES[place - 1], linewidth=0.9)
-    ax.set_yscale("log")
-    ax.yaxis.set_major_formatter(FuncFormatter(milliseconds))
+    _logarithmic(ax)
     draw_legend(ax, 5)
 
 
@@ -198,10 +210,10 @@ def _curve(ax: Axes, curves: Mapping[str, Sequence[Sequence[float]]]) -> None:
         values = np.where(table[:, 1] > 0, table[:, 1], np.nan)
         ax.plot(table[:, 0], values, label=plain(name), color=LIGHT_HUES[place % HUES], linewidth=1.0)
     ax.set_xscale("log")
-    ax.set_yscale("log")
+    _logarithmic(ax)
     ax.set_xticks([1, 2, 10, 100, 1_000, 10_000], ["0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"])
+    ax.xaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel("share of messages that took no longer")
-    ax.yaxis.set_major_formatter(FuncFormatter(milliseconds))
     draw_legend(ax, len(curves))
 
 
@@ -211,15 +223,17 @@ def _heat(ax: Axes, data: Data, heat: Data) -> None:
     grid = np.full((rows, data["buckets"]), np.nan)
     for at, level, messages in heat["cells"]:
         grid[level, at] = messages
-    ax.imshow(
+    image = ax.imshow(
         grid,
         origin="lower",
+        interpolation="nearest",
         aspect="auto",
         cmap=_HEAT,
         norm="log",
         extent=(data["from_s"], data["from_s"] + data["buckets"] * data["width_s"], -0.5, rows - 0.5),
     )
     _name_durations(ax, heat["labels"], bool(heat["has_zero"]))
+    _colour_scale(ax, image, "messages, logarithmic")
 
 
 def _name_durations(ax: Axes, labels: Sequence[float], has_zero: bool) -> None:
@@ -243,14 +257,21 @@ def _name_durations(ax: Axes, labels: Sequence[float], has_zero: bool) -> None:
 
 
 def _rows_of_time(
-    ax: Axes, data: Data, names: Sequence[str], grid: np.ndarray[Any, Any], colours: str, most: float
+    ax: Axes, data: Data, names: Sequence[str], grid: np.ndarray[Any, Any], colours: str, most: float, unit: str
 ) -> None:
     over_time(ax, data)
     end_s = data["from_s"] + data["buckets"] * data["width_s"]
     extent = (data["from_s"], end_s, len(names) - 0.5, -0.5)
-    image = ax.imshow(grid, aspect="auto", cmap=colours, vmin=0, vmax=most or 1, extent=extent)
+    image = ax.imshow(grid, aspect="auto", cmap=colours, vmin=0, vmax=most or 1, extent=extent, interpolation="nearest")
     _name_rows(ax, names)
-    ax.figure.colorbar(image, ax=ax, pad=0.01, format=FuncFormatter(short))
+    _colour_scale(ax, image, unit)
+
+
+def _colour_scale(ax: Axes, image: AxesImage, unit: str) -> None:
+    """What the colours mean, at the side."""
+    scale = ax.figure.colorbar(image, ax=ax, pad=0.01, format=FuncFormatter(short))
+    scale.ax.yaxis.set_minor_formatter(NullFormatter())
+    scale.set_label(unit)
 
 
 def _name_rows(ax: Axes, names: Sequence[str]) -> None:
@@ -261,12 +282,12 @@ def _name_rows(ax: Axes, names: Sequence[str]) -> None:
 def _lag(ax: Axes, data: Data) -> None:
     grid = np.array([_values(row["lag"]) for row in data["lag"]])
     most = float(np.nanmax(grid)) if np.isfinite(grid).any() else 1.0
-    _rows_of_time(ax, data, [row["name"] for row in data["lag"]], grid, "Oranges", most)
+    _rows_of_time(ax, data, [row["name"] for row in data["lag"]], grid, "Oranges", most, "messages behind")
 
 
 def _busy(ax: Axes, data: Data) -> None:
     grid = np.array([_values(row["busy"]) for row in data["busy"]])
-    _rows_of_time(ax, data, [row["name"] for row in data["busy"]], grid, "Greens", 1.0)
+    _rows_of_time(ax, data, [row["name"] for row in data["busy"]], grid, "Greens", 1.0, "share of the time")
 
 
 def _ownership(ax: Axes, data: Data) -> None:

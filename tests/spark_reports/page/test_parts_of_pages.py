@@ -19,7 +19,7 @@ from spark_reports.page.comparison_page import render_comparison
 from spark_reports.page.figures import key_figures
 from spark_reports.page.history_page import render_history
 from spark_reports.paper.contents import comparison_paper, history_paper, session_paper
-from spark_reports.paper.paper import _findings_sheets
+from spark_reports.paper.paper import _told
 from spark_reports.paper.plots import plots
 from spark_reports.parts import EVERY, IN_HISTORY, PARTS, figures_of, in_order, tables_of
 from spark_reports.session import SessionInfo
@@ -107,10 +107,8 @@ def test_where_nothing_stands_out_the_page_and_the_paper_say_so() -> None:
     one = only(made(), frozenset({"rebalances"}))
     page = pages.render(info(), one, rows_of(one), [])
     assert page.index(">Findings</h2>") < page.index("Nothing in this report stands out.")
-    (sheet,) = _findings_sheets(session_paper(SessionInfo("/somewhere", {}), one, rows_of(one), []))
-    words = [text.get_text() for text in sheet.texts]
-    assert words.index("Findings") < words.index("Nothing in this report stands out.")
-    assert "recorded in /somewhere. Only Rebalances." in words
+    told = _told(session_paper(SessionInfo("/somewhere", {}), one, rows_of(one), []), [])
+    assert told["findings"] == [] and told["about"] == "recorded in /somewhere. Only Rebalances."
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from spark_reports.page.text import NBSP
-from spark_reports.paper.cells import comparison_table, cost_table, printed, runs_table, trends_table
+from spark_reports.paper.cells import PrintedTable, comparison_table, cost_table, printed, runs_table, trends_table
 from spark_reports.paper.contents import history_paper
-from spark_reports.paper.paper import LINE_CHARS, _columns, _fitting, are_numbers
+from spark_reports.paper.paper import CELL_CHARS, ROWS_MAX, _table, are_numbers
 from spark_reports.tables import comparison, runs
 
 S = 1_000_000_000
@@ -83,13 +83,6 @@ def test_a_history_on_paper_has_its_trends_and_their_plots() -> None:
     assert plain(runs_table(found).rows)[1][:5] == ["run-1", "Test", "12345", "2026-11-21 07:43", "40 s"]
 
 
-def test_no_line_is_wider_than_the_sheet() -> None:
-    wide = [["a" * 50] * 12, ["b"] * 12]
-    cut = _fitting(wide)
-    assert len(cut[0][0]) > 3 and sum(len(cell) + 2 for cell in cut[0]) <= LINE_CHARS
-    assert _fitting([["short", "x" * 50]]) == [["short", "x" * 50]]
-
-
 @pytest.mark.parametrize(
     ("cells", "numbers"),
     [
@@ -107,7 +100,9 @@ def test_numbers_are_known_by_how_they_look(cells: list[str], numbers: bool) -> 
     assert are_numbers(cells) is numbers
 
 
-def test_numbers_end_below_each_other_and_words_begin_so() -> None:
-    (_, words), (ends, numbers) = _columns([["group", "messages"], ["billing", "1,499"], ["a", "7"]])
-    assert (words, numbers) == ("left", "right")
-    assert 0.1 < ends < 0.94
+def test_numbers_end_below_each_other_and_long_words_break() -> None:
+    told = _table(PrintedTable("t", ["group", "messages", "cause"], [["billing", "1,499", "w" * 90], ["a", "7", "x"]]))
+    assert told["right"] == [False, True, False]
+    assert told["widths"] == [0, 0, CELL_CHARS] and told["rows"][0][2].endswith("…")
+    many = _table(PrintedTable("t", ["n"], [["1"]] * (ROWS_MAX + 5)))
+    assert len(many["rows"]) == ROWS_MAX and many["note"].startswith(f"The first {ROWS_MAX} of {ROWS_MAX + 5}")

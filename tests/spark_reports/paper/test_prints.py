@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,11 +11,12 @@ from typing import Any
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from spark_reports.findings.finding import BAD, GOOD, Finding
 from spark_reports.paper.cells import printed
 from spark_reports.paper.paper import ROWS_MAX, Paper, write_pdf, write_pictures
-from spark_reports.paper.plots import plain, plots, printable
+from spark_reports.paper.plots import Plot, plain, plots, printable
 
 HOSTILE = "$\\frac{1}{0}$ <b>\u202eevil</b>\x00\n../../etc"
 
@@ -82,13 +85,56 @@ def test_names_are_data_in_files_and_on_paper(tmp_path: Path) -> None:
     assert plain("a\nb\x00" + "c" * 100, 10) == "a?b?ccccc…"
 
 
-def test_the_pdf_has_findings_plots_and_tables(tmp_path: Path) -> None:
+def words_of(path: Path) -> str:
+    """What a reader of the PDF can copy out of it."""
+    told = subprocess.run(["pdftotext", "-layout", path, "-"], capture_output=True, text=True, check=True)
+    return told.stdout
+
+
+needs_poppler = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="reads the PDF with poppler")
+
+
+def test_the_pdf_is_tagged(tmp_path: Path) -> None:
     path = tmp_path / "report.pdf"
     write_pdf(paper_of(page_data(), rows=ROWS_MAX + 5), path)
     data = path.read_bytes()
-    assert data.startswith(b"%PDF")
-    pages = data.count(b"/Type /Page\n") or data.count(b"/Type /Page ")
-    assert pages >= 12
+    assert data.startswith(b"%PDF") and b"/StructTreeRoot" in data and b"/Marked true" in data
+
+
+@needs_poppler
+def test_the_pdf_has_findings_plots_and_tables_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "report.pdf"
+    write_pdf(paper_of(page_data(HOSTILE), rows=3), path)
+    words = words_of(path)
+    assert "Lost $\\frac{1}{0}$ <b>" in words, "a name is no markup"
+    assert "All is well" in words and "Totals" in words and "2.5 ms" in words
+    assert "mathdefault" not in words and words.count("\f") <= 8
+
+
+def _texts(plot: Plot) -> list[str]:
+    figure = Figure()
+    canvas = FigureCanvasAgg(figure)
+    plot.draw(figure.subplots())
+    canvas.draw()
+    return [text.get_text() for text in figure.findobj(Text)]
+
+
+@pytest.mark.parametrize("lines", [[[0.5, 60_000.0, 61_000, 70_000, 80_000, 81_000]], [[0.5, 1, 20, 300, 4000, 5000]]])
+def test_no_tick_is_a_formula(lines: list[list[float]]) -> None:
+    """Where an axis spans less than a decade, and where it spans many."""
+    data = page_data() | {"latency_over_time": {"delivered": lines}}
+    data["latency_curve"] = {"delivered": [[1, lines[0][1]], [2, lines[0][2]], [100, lines[0][5]]]}
+    for plot in plots(data):
+        words = _texts(plot)
+        assert not [word for word in words if "$" in word or "math" in word], plot.name
+        if plot.name.startswith("latency-over"):
+            assert len([word for word in words if word.endswith((" s", " ms"))]) >= 2
+
+
+def test_colours_are_told_with_their_unit() -> None:
+    said = {plot.name: _texts(plot) for plot in plots(page_data())}
+    assert "messages, logarithmic" in said["latency-heat-delivered"]
+    assert "messages behind" in said["lag"] and "share of the time" in said["consumers"]
 
 
 def test_a_session_in_which_nothing_happened_still_prints(tmp_path: Path) -> None:
