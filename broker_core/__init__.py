@@ -16,19 +16,31 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from broker_core.broker import Published
-    from broker_core.clients.admin import Admin
+    from broker_core.broker_views import SlowReader
+    from broker_core.clients.admin import Admin, RunningRedrive
     from broker_core.clients.batches import Receipt, Sent
-    from broker_core.clients.chain import Chain
+    from broker_core.clients.chain import Chain, Passage
     from broker_core.clients.effects import SqliteEffects, resume_from
     from broker_core.clients.group_consumer import GroupConsumer
+    from broker_core.clients.host import Host
     from broker_core.clients.membership import ConsumerConfig
-    from broker_core.clients.middleware import Dedupe, Filter, Logging, Middleware, Routing, Timestamp, Transform
+    from broker_core.clients.middleware import (
+        Context,
+        Dedupe,
+        Filter,
+        Logging,
+        Middleware,
+        Routing,
+        Timestamp,
+        Transform,
+    )
     from broker_core.clients.producer import Producer
     from broker_core.clients.producer_config import ProducerConfig
     from broker_core.clients.queue_consumer import Delivery, QueueConsumer
     from broker_core.clients.remote.broker import RemoteBroker
     from broker_core.clients.remote.config import RemoteConfig
     from broker_core.clients.schema_admin import SchemaAdmin
+    from broker_core.clients.serializer import Serializer
     from broker_core.clients.serializers import (
         AvroSerializer,
         BytesSerializer,
@@ -37,92 +49,206 @@ if TYPE_CHECKING:
         MessagePackSerializer,
         StringSerializer,
     )
-    from broker_core.clients.simple_queue import SimpleQueue
+    from broker_core.clients.simple_queue import Consumption, Persisted, SimpleQueue
+    from broker_core.doors.connections import Connection, Connections, ConnectionView
+    from broker_core.doors.guard.access import Access, Operation, Principal, PrincipalEntry, Rule
+    from broker_core.doors.guard.limits import GuardConfig
     from broker_core.doors.kafka.listener import KafkaListener
     from broker_core.engine.host import BrokerHost, HostConfig
+    from broker_core.engine.host_loop import Closable
     from broker_core.errors import BrokerError, ErrorCode
     from broker_core.events import Event, EventKind
+    from broker_core.flow.adaptive import AdaptiveConfig
     from broker_core.flow.config import FlowConfig
+    from broker_core.groups.config import GroupConfig
     from broker_core.groups.offset_reset import Change, Target
     from broker_core.log.config import LogConfig
     from broker_core.messages import Message, StoredMessage
     from broker_core.queues.config import QueueConfig
     from broker_core.queues.dead_letter_edit import DeadLetterEdit
     from broker_core.queues.dead_letter_filter import DeadLetterFilter
+    from broker_core.queues.dead_letters import (
+        PurgeResult,
+        Redrivable,
+        Redriven,
+        RedrivePreview,
+        RedriveResult,
+        Refused,
+    )
+    from broker_core.queues.lease import Lease
     from broker_core.queues.retry import RetryPolicy
-    from broker_core.schemas.compatibility import Compatibility, SchemaKind
-    from broker_core.schemas.registry import SchemaRegistry
+    from broker_core.replies import Reply
+    from broker_core.schemas.avro_schema import AvroSchema
+    from broker_core.schemas.compatibility import Compatibility, SchemaKind, SchemaProblem
+    from broker_core.schemas.diff import SchemaChange
+    from broker_core.schemas.json_schema import JsonSchema
+    from broker_core.schemas.problem import Problem
+    from broker_core.schemas.registry import RegistryState, SchemaRegistry, SchemaVersion, SubjectState
     from broker_core.schemas.rule import SchemaRule
+    from broker_core.snapshots import (
+        AttemptView,
+        DeadLetterView,
+        GateView,
+        GroupView,
+        LeaseView,
+        MemberView,
+        OffsetView,
+        PartitionView,
+        QueueView,
+        RetryView,
+        TopicView,
+        Totals,
+        WaitView,
+    )
+    from broker_core.wire.watch import Events, MetricsReply
 
 __all__ = [
+    "Access",
+    "AdaptiveConfig",
     "Admin",
+    "AttemptView",
+    "AvroSchema",
     "AvroSerializer",
     "BrokerError",
     "BrokerHost",
     "BytesSerializer",
     "Chain",
     "Change",
+    "Closable",
     "Compatibility",
+    "Connection",
+    "ConnectionView",
+    "Connections",
     "ConsumerConfig",
+    "Consumption",
+    "Context",
     "DeadLetterEdit",
     "DeadLetterFilter",
+    "DeadLetterView",
     "Dedupe",
     "Delivery",
     "ErrorCode",
     "Event",
     "EventKind",
+    "Events",
     "Filter",
     "FlowConfig",
+    "GateView",
+    "GroupConfig",
     "GroupConsumer",
+    "GroupView",
+    "GuardConfig",
+    "Host",
     "HostConfig",
+    "JsonSchema",
     "JsonSchemaSerializer",
     "JsonSerializer",
     "KafkaListener",
+    "Lease",
+    "LeaseView",
     "LogConfig",
     "Logging",
+    "MemberView",
     "Message",
     "MessagePackSerializer",
+    "MetricsReply",
     "Middleware",
+    "OffsetView",
+    "Operation",
+    "PartitionView",
+    "Passage",
+    "Persisted",
+    "Principal",
+    "PrincipalEntry",
+    "Problem",
     "Producer",
     "ProducerConfig",
     "Published",
+    "PurgeResult",
     "QueueConfig",
     "QueueConsumer",
+    "QueueView",
     "Receipt",
+    "Redrivable",
+    "RedrivePreview",
+    "RedriveResult",
+    "Redriven",
+    "Refused",
+    "RegistryState",
     "RemoteBroker",
     "RemoteConfig",
+    "Reply",
     "RetryPolicy",
+    "RetryView",
     "Routing",
+    "Rule",
+    "RunningRedrive",
     "SchemaAdmin",
+    "SchemaChange",
     "SchemaKind",
+    "SchemaProblem",
     "SchemaRegistry",
     "SchemaRule",
+    "SchemaVersion",
     "Sent",
+    "Serializer",
     "SimpleQueue",
+    "SlowReader",
     "SqliteEffects",
     "StoredMessage",
     "StringSerializer",
+    "SubjectState",
     "Target",
     "Timestamp",
+    "TopicView",
+    "Totals",
     "Transform",
+    "WaitView",
     "resume_from",
 ]
 
 _ROOMS = {
     "broker": ("Published",),
-    "clients.admin": ("Admin",),
-    "clients.batches": ("Receipt", "Sent"),
-    "clients.chain": ("Chain",),
-    "clients.effects": ("SqliteEffects", "resume_from"),
+    "broker_views": ("SlowReader",),
+    "clients.admin": (
+        "Admin",
+        "RunningRedrive",
+    ),
+    "clients.batches": (
+        "Receipt",
+        "Sent",
+    ),
+    "clients.chain": (
+        "Chain",
+        "Passage",
+    ),
+    "clients.effects": (
+        "SqliteEffects",
+        "resume_from",
+    ),
     "clients.group_consumer": ("GroupConsumer",),
+    "clients.host": ("Host",),
     "clients.membership": ("ConsumerConfig",),
-    "clients.middleware": ("Dedupe", "Filter", "Logging", "Middleware", "Routing", "Timestamp", "Transform"),
+    "clients.middleware": (
+        "Context",
+        "Dedupe",
+        "Filter",
+        "Logging",
+        "Middleware",
+        "Routing",
+        "Timestamp",
+        "Transform",
+    ),
     "clients.producer": ("Producer",),
-    "clients.queue_consumer": ("Delivery", "QueueConsumer"),
+    "clients.producer_config": ("ProducerConfig",),
+    "clients.queue_consumer": (
+        "Delivery",
+        "QueueConsumer",
+    ),
     "clients.remote.broker": ("RemoteBroker",),
     "clients.remote.config": ("RemoteConfig",),
     "clients.schema_admin": ("SchemaAdmin",),
-    "clients.producer_config": ("ProducerConfig",),
+    "clients.serializer": ("Serializer",),
     "clients.serializers": (
         "AvroSerializer",
         "BytesSerializer",
@@ -131,22 +257,99 @@ _ROOMS = {
         "MessagePackSerializer",
         "StringSerializer",
     ),
-    "clients.simple_queue": ("SimpleQueue",),
+    "clients.simple_queue": (
+        "Consumption",
+        "Persisted",
+        "SimpleQueue",
+    ),
+    "doors.connections": (
+        "Connection",
+        "ConnectionView",
+        "Connections",
+    ),
+    "doors.guard.access": (
+        "Access",
+        "Operation",
+        "Principal",
+        "PrincipalEntry",
+        "Rule",
+    ),
+    "doors.guard.limits": ("GuardConfig",),
     "doors.kafka.listener": ("KafkaListener",),
-    "engine.host": ("BrokerHost", "HostConfig"),
-    "errors": ("BrokerError", "ErrorCode"),
-    "events": ("Event", "EventKind"),
+    "engine.host": (
+        "BrokerHost",
+        "HostConfig",
+    ),
+    "engine.host_loop": ("Closable",),
+    "errors": (
+        "BrokerError",
+        "ErrorCode",
+    ),
+    "events": (
+        "Event",
+        "EventKind",
+    ),
+    "flow.adaptive": ("AdaptiveConfig",),
     "flow.config": ("FlowConfig",),
-    "groups.offset_reset": ("Change", "Target"),
+    "groups.config": ("GroupConfig",),
+    "groups.offset_reset": (
+        "Change",
+        "Target",
+    ),
     "log.config": ("LogConfig",),
-    "messages": ("Message", "StoredMessage"),
+    "messages": (
+        "Message",
+        "StoredMessage",
+    ),
     "queues.config": ("QueueConfig",),
     "queues.dead_letter_edit": ("DeadLetterEdit",),
     "queues.dead_letter_filter": ("DeadLetterFilter",),
+    "queues.dead_letters": (
+        "PurgeResult",
+        "Redrivable",
+        "RedrivePreview",
+        "RedriveResult",
+        "Redriven",
+        "Refused",
+    ),
+    "queues.lease": ("Lease",),
     "queues.retry": ("RetryPolicy",),
-    "schemas.compatibility": ("Compatibility", "SchemaKind"),
-    "schemas.registry": ("SchemaRegistry",),
+    "replies": ("Reply",),
+    "schemas.avro_schema": ("AvroSchema",),
+    "schemas.compatibility": (
+        "Compatibility",
+        "SchemaKind",
+        "SchemaProblem",
+    ),
+    "schemas.diff": ("SchemaChange",),
+    "schemas.json_schema": ("JsonSchema",),
+    "schemas.problem": ("Problem",),
+    "schemas.registry": (
+        "RegistryState",
+        "SchemaRegistry",
+        "SchemaVersion",
+        "SubjectState",
+    ),
     "schemas.rule": ("SchemaRule",),
+    "snapshots": (
+        "AttemptView",
+        "DeadLetterView",
+        "GateView",
+        "GroupView",
+        "LeaseView",
+        "MemberView",
+        "OffsetView",
+        "PartitionView",
+        "QueueView",
+        "RetryView",
+        "TopicView",
+        "Totals",
+        "WaitView",
+    ),
+    "wire.watch": (
+        "Events",
+        "MetricsReply",
+    ),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 

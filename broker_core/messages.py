@@ -6,6 +6,10 @@ import msgspec
 
 Headers = tuple[tuple[str, bytes], ...]
 
+# The record headers in which the log keeps what Kafka's record format has no field for.
+TTL_HEADER = "brokerscope.ttl_ms"
+PRIORITY_HEADER = "brokerscope.priority"
+
 
 class Message(msgspec.Struct, frozen=True, gc=False):
     """What a producer hands over. Keys, values and header values are bytes; the broker never looks inside.
@@ -22,7 +26,10 @@ class Message(msgspec.Struct, frozen=True, gc=False):
 
 
 class StoredMessage(msgspec.Struct, frozen=True, gc=False):
-    """A message as read from a partition; `published_ns` is session time, `timestamp_ms` the Unix time on disk."""
+    """A message as read from a partition; `published_ns` is session time, `timestamp_ms` the Unix time on disk.
+
+    `headers` hold what the broker has noted in them, too.
+    """
 
     topic: str
     partition: int
@@ -34,9 +41,31 @@ class StoredMessage(msgspec.Struct, frozen=True, gc=False):
     headers: Headers = ()
 
     @property
+    def id(self) -> str:
+        """`topic/partition/offset`: no other message of the broker ever has the same."""
+        return f"{self.topic}/{self.partition}/{self.offset}"
+
+    @property
     def size_bytes(self) -> int:
         """Bytes of key and value."""
         return len(self.key or b"") + len(self.value or b"")
+
+    @property
+    def priority(self) -> int:
+        """As its producer gave it; 0 is the most urgent."""
+        return self._noted(PRIORITY_HEADER) or 0
+
+    @property
+    def ttl_ms(self) -> int | None:
+        """How long it lives after publishing; None is for ever."""
+        return self._noted(TTL_HEADER)
+
+    def _noted(self, name: str) -> int | None:
+        # The last one counts: the log's own come after those of the message.
+        for key, value in reversed(self.headers):
+            if key == name and value is not None and value.isdigit():
+                return int(value)
+        return None
 
 
 class Run(msgspec.Struct, frozen=True, gc=False):

@@ -15,6 +15,7 @@ from broker_core.broker import Broker, Published
 from broker_core.clients.batches import NO_OFFSET, Batch, dropped
 from broker_core.clients.lane import Lane
 from broker_core.clients.message_form import explained
+from broker_core.clients.pace import Pace, accepted
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
@@ -53,6 +54,7 @@ class BatchSender:
         self.pending: dict[Batch, None] = {}  # batches whose fate is not known yet
         self._flushes: list[Callable[[Batch], object]] = []
         self._rooms: deque[Reply[None]] = deque()
+        self._pace = None if config.adaptive is None else Pace(config.adaptive, loop, self._pump_all)
         self._fenced: BrokerError | None = None
         self.buffered_bytes = 0
         self.failures: list[tuple[Batch, BrokerError]] = []  # of batches that nobody had asked for by then
@@ -86,6 +88,8 @@ class BatchSender:
         about = _DOUBT if doubtful else "it is withdrawn, and not stored"
         outcome = BrokerError(error.code, f"{error.about}; {about}", possibly_stored=doubtful)
         if under_way:
+            if self._pace is not None and batch.withdrawn:
+                self._pace.end(accepted=False)
             self._give_up(lane, batch, outcome)
         else:
             self._settle(batch, outcome)
@@ -155,6 +159,8 @@ class BatchSender:
         lane.pumping = True
         try:
             while lane.sending is None and lane.waiting:
+                if self._pace is not None and not self._pace.free:
+                    return
                 batch = lane.sending = lane.waiting.popleft()
                 if batch in self.pending:
                     self._attempt(lane, batch)
@@ -163,9 +169,15 @@ class BatchSender:
         finally:
             lane.pumping = False
 
+    def _pump_all(self) -> None:
+        for lane in list(self._lanes.values()):
+            self._pump(lane)
+
     def _attempt(self, lane: Lane, batch: Batch) -> None:
         batch.attempts += 1
         batch.attempt = None
+        if self._pace is not None:
+            self._pace.begin()
         if self._identity is not None and batch.stamp is None:
             batch.stamp = ProducerStamp(*self._identity, lane.sequence)
         try:
@@ -179,6 +191,8 @@ class BatchSender:
                 on_appended=lambda published: self._appended(lane, batch, published),
             )
         except Exception as error:
+            if self._pace is not None:
+                self._pace.end(accepted=True)  # its own fault: the broker has refused nothing
             self._failed(lane, batch, explained(batch.messages, error))
         else:
             if not reply.done:
@@ -200,6 +214,8 @@ class BatchSender:
             return
         under_way = lane.sending is batch
         batch.attempt = None
+        if self._pace is not None:
+            self._pace.end(accepted(reply))
         error = None if reply.error is None else explained(batch.messages, reply.error)
         if error is not None and under_way:
             self._failed(lane, batch, error)
@@ -223,6 +239,8 @@ class BatchSender:
         batch.doubtful = batch.doubtful or error.code in _DOUBTFUL
         if error.retriable and batch.attempts <= self.config.retries and batch in self.pending:
             due_ns = self._loop.now_ns + ns_from_ms(self.config.retry_backoff_ms)
+            if self._pace is not None:
+                due_ns = max(due_ns, self._pace.next_ns)
             self._loop.timers.at(due_ns, lambda _at: self._again(lane, batch))
             return
         if error.code is ErrorCode.INVALID_PRODUCER_EPOCH:

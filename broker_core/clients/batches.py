@@ -96,11 +96,6 @@ class Receipt(msgspec.Struct, eq=False, gc=False):
     _place: int = 0
 
     @property
-    def batches(self) -> tuple[Batch, ...]:
-        """The batch that it is in; none where it is in none yet."""
-        return (self._home,) if isinstance(self._home, Batch) else ()
-
-    @property
     def done(self) -> bool:
         """True when `result` would return or raise at once."""
         return isinstance(self._home, Batch) and self._home.settled.done
@@ -134,6 +129,11 @@ class Receipt(msgspec.Struct, eq=False, gc=False):
                 raise
             return error
         return None
+
+
+def batches_of(receipts: Sequence[Receipt]) -> list[Batch]:
+    """The batches that they are in, as far as they are in one."""
+    return [receipt._home for receipt in receipts if isinstance(receipt._home, Batch)]
 
 
 def put_all(receipts: Sequence[Receipt], batch: Batch, place: int) -> None:

@@ -96,7 +96,9 @@ class Inboxes:
         self._loop = loop
         self._config = config
         self._batches = batches
-        self._roomy = config.linger_ms > 0 and config.buffer_bytes >= 2 * MOST_ENTRIES * SMALL_BYTES
+        self._roomy = (
+            config.linger_ms > 0 and config.adaptive is None and config.buffer_bytes >= 2 * MOST_ENTRIES * SMALL_BYTES
+        )
 
     def note(self, topic: str) -> None:
         """Let the next messages for `topic` come this way, where that is possible."""

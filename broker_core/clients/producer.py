@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from broker_core.broker import Broker, Published
-from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, failure_of
+from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, batches_of, failure_of
 from broker_core.clients.host import Host
 from broker_core.clients.inbox import MOST_ENTRIES, Gatherer
 from broker_core.clients.message_form import serialized
@@ -78,7 +78,7 @@ class Producer:
         # Where nothing looks at messages on their way, and no line can fail, `publish` needs no batches.
         self._direct = (
             isinstance(host.broker, Broker)
-            and not (middleware or paced or self.config.name)
+            and not (middleware or paced or self.config.name or self.config.adaptive)
             and self.config.acks == "all"
         )
         self._tails, self._lock = host.tails, host.lock
@@ -246,7 +246,7 @@ class Producer:
         except BrokerError:
             if receipt.done:
                 raise
-            self._host.call(lambda _now: self._sender.give_up(receipt.batches, timeout_s))
+            self._host.call(lambda _now: self._sender.give_up(batches_of((receipt,)), timeout_s))
             sent = receipt.result(0)
         return sent.partition, sent.offset
 

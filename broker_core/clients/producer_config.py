@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from broker_core.errors import ConfigError
+from broker_core.flow.adaptive import AdaptiveConfig
 from broker_core.kinds import Range
 from broker_core.log.batch import MAX_BATCH_RECORDS
 from broker_core.settings import NotNegative, Positive, PositiveNumber, Settings, TimeMsAboveZero, TimeMsNumber
@@ -21,6 +22,9 @@ class ProducerConfig(Settings, frozen=True, kw_only=True):
     waits for `max_block_ms`, and not at all where that is 0. With a `rate_per_s` (fractions too) the producer holds
     itself to so many messages, and `burst` at once: `send` and `publish` wait for their turn, as long as for the
     buffer. A batch that is not stored after `delivery_timeout_ms`, or `retries`, fails.
+
+    With `adaptive` messages are sent one by one, and give way: each refusal by a flow policy, or of a subscription
+    without room, makes the next ones slower, each success faster again. What waits for its turn for too long fails.
     """
 
     acks: Acks = "all"
@@ -36,6 +40,7 @@ class ProducerConfig(Settings, frozen=True, kw_only=True):
     name: str = ""
     rate_per_s: PositiveNumber | None = None
     burst: Annotated[float, Range(1)] = 1.0
+    adaptive: AdaptiveConfig | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -6,7 +6,7 @@ from typing import Literal
 
 from broker_core.clients.host import Host
 from broker_core.schemas.compatibility import Compatibility, SchemaKind, SchemaProblem
-from broker_core.schemas.diff import Change
+from broker_core.schemas.diff import SchemaChange
 from broker_core.schemas.registry import SchemaRegistry, SchemaVersion
 from broker_core.schemas.rule import SchemaRule
 from broker_core.settings import checked_class
@@ -47,7 +47,7 @@ class SchemaAdmin:
         """See `SchemaRegistry.delete_subject`."""
         return self._host.admin(lambda now_ns: self._broker.delete_schemas(now_ns, subject, client="admin"))
 
-    def diff(self, subject: str, before: int, after: int | Literal["latest"] = "latest") -> list[Change]:
+    def diff(self, subject: str, before: int, after: int | Literal["latest"] = "latest") -> list[SchemaChange]:
         """See `SchemaRegistry.diff`."""
         return self._host.call(lambda _now: self.registry.diff(subject, before, after))
 

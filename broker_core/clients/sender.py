@@ -62,7 +62,7 @@ class Sender(BatchSender):
         lane = self._lane(topic, number)
         batch = lane.open
         # A flow policy, or a schema, judges every message by itself.
-        alone = alone or not self._broker.takes_batches(topic)
+        alone = alone or not self._takes_batches(topic)
         if batch is not None and (alone or batch.size_bytes + size_bytes > self.config.batch_bytes):
             self._seal(lane)
             batch = None
@@ -99,7 +99,7 @@ class Sender(BatchSender):
             raise
         except Exception as error:
             raise explained(messages, error) from error
-        most = self.config.batch_messages if self._broker.takes_batches(topic) else 1
+        most = self.config.batch_messages if self._takes_batches(topic) else 1
         most_bytes = _MANY_TIMES * self.config.batch_bytes
         batches: list[Batch] = []
         for number, part in parts.items():
@@ -220,6 +220,9 @@ class Sender(BatchSender):
             self._settle(batch, error)
 
     # -- inside
+
+    def _takes_batches(self, topic: str) -> bool:
+        return self.config.adaptive is None and self._broker.takes_batches(topic)
 
     def _check(self, topic: str, messages: Sequence[Message], size_bytes: int) -> None:
         if self._fenced is not None:

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from broker_core.errors import ConfigError
+from broker_core.kinds import Range
+from broker_core.settings import Settings, TimeMsAboveZero
+
+
+class AdaptiveConfig(Settings, frozen=True, kw_only=True):
+    """A producer's pace: one message each `base_ms`; the interval is multiplied on a refusal, divided on a success."""
+
+    base_ms: TimeMsAboveZero
+    on_refusal_times: Annotated[float, Range(1)] = 2.0
+    on_success_divide: Annotated[float, Range(1)] = 1.5
 
 
 class AdaptiveInterval:

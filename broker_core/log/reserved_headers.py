@@ -12,10 +12,8 @@ import msgspec
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_OWN_HEADER_BYTES, MAX_TTL_MS
-from broker_core.messages import Headers, Message, StoredMessage
+from broker_core.messages import PRIORITY_HEADER, TTL_HEADER, Headers, Message, StoredMessage
 
-TTL_HEADER = "brokerscope.ttl_ms"
-PRIORITY_HEADER = "brokerscope.priority"
 RESERVED = frozenset({TTL_HEADER, PRIORITY_HEADER})
 OWN_PREFIX = "brokerscope."
 
@@ -64,31 +62,13 @@ def with_ttl(messages: Sequence[Message], ttl_ms: int) -> list[Message]:
     ]
 
 
-def _number(headers: Headers, name: str) -> int | None:
-    # The last one counts: the log's own come after those of the message.
-    for key, value in reversed(headers):
-        if key == name and value is not None and value.isdigit():
-            return int(value)
-    return None
-
-
-def ttl_ms(stored: StoredMessage) -> int | None:
-    """Milliseconds that the message lives after publishing; None for ever."""
-    return _number(stored.headers, TTL_HEADER) if stored.headers else None
-
-
-def priority(stored: StoredMessage) -> int:
-    """The message's priority; 0 is the most urgent."""
-    return (_number(stored.headers, PRIORITY_HEADER) or 0) if stored.headers else 0
-
-
 def expires_ns(stored: StoredMessage) -> int | None:
     """The session time from which the message has expired; None for never."""
-    lifetime_ms = ttl_ms(stored)
+    lifetime_ms = stored.ttl_ms
     return None if lifetime_ms is None else stored.published_ns + lifetime_ms * NS_PER_MS
 
 
 def message_of(stored: StoredMessage) -> Message:
     """The message as its producer handed it over: to publish it again, elsewhere or with changes."""
     headers = tuple(header for header in stored.headers if header[0] not in RESERVED)
-    return Message(stored.value, stored.key, headers, ttl_ms(stored), priority(stored))
+    return Message(stored.value, stored.key, headers, stored.ttl_ms, stored.priority)

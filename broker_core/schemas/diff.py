@@ -13,7 +13,7 @@ from broker_core.schemas.problem import pointer_to
 Path = tuple[object, ...]
 
 
-class Change(msgspec.Struct, frozen=True):
+class SchemaChange(msgspec.Struct, frozen=True):
     """`what` is added, removed or changed. `before` and `after` are JSON texts, None where there is nothing.
 
     `pointer` leads into the newer text, of what was removed into the older one.
@@ -25,7 +25,7 @@ class Change(msgspec.Struct, frozen=True):
     after: str | None
 
 
-def changes(before: Any, after: Any) -> list[Change]:
+def changes(before: Any, after: Any) -> list[SchemaChange]:
     """The differences between two JSON values, in the order of the newer one.
 
     Avro's fields and other lists of named things are matched by name, lists of texts (`required`, `symbols`) as sets.
@@ -33,7 +33,7 @@ def changes(before: Any, after: Any) -> list[Change]:
     return list(_between(before, after, (), ()))
 
 
-def _between(before: Any, after: Any, old: Path, new: Path) -> Iterator[Change]:
+def _between(before: Any, after: Any, old: Path, new: Path) -> Iterator[SchemaChange]:
     if isinstance(before, dict) and isinstance(after, dict):
         yield from _members(before, after, old, new, {name: name for name in before}, {name: name for name in after})
     elif isinstance(before, list) and isinstance(after, list):
@@ -41,26 +41,26 @@ def _between(before: Any, after: Any, old: Path, new: Path) -> Iterator[Change]:
         if names_before is not None and names_after is not None:
             yield from _members(before, after, old, new, names_before, names_after)
             if [*names_before] != [*names_after] and set(names_before) == set(names_after):
-                yield Change("changed", pointer_to(*new), write_json([*names_before]), write_json([*names_after]))
+                yield SchemaChange("changed", pointer_to(*new), write_json([*names_before]), write_json([*names_after]))
         else:
             places = {index: index for index in range(len(before))}, {index: index for index in range(len(after))}
             yield from _members(before, after, old, new, *places)
     elif write_json(before) != write_json(after):
-        yield Change("changed", pointer_to(*new), write_json(before), write_json(after))
+        yield SchemaChange("changed", pointer_to(*new), write_json(before), write_json(after))
 
 
 def _members(
     before: Any, after: Any, old: Path, new: Path, names: dict[Any, Any], later: dict[Any, Any]
-) -> Iterator[Change]:
+) -> Iterator[SchemaChange]:
     """`names` and `later` map what a member is matched by to its place."""
     for name, place in names.items():
         if name not in later:
-            yield Change("removed", pointer_to(*old, place), write_json(before[place]), None)
+            yield SchemaChange("removed", pointer_to(*old, place), write_json(before[place]), None)
     for name, place in later.items():
         if name in names:
             yield from _between(before[names[name]], after[place], (*old, names[name]), (*new, place))
         else:
-            yield Change("added", pointer_to(*new, place), None, write_json(after[place]))
+            yield SchemaChange("added", pointer_to(*new, place), None, write_json(after[place]))
 
 
 def _names(items: list[Any]) -> dict[str, int] | None:

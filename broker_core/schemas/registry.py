@@ -17,7 +17,7 @@ from broker_core.schemas.compatibility import (
     incompatibilities,
     read_schema,
 )
-from broker_core.schemas.diff import Change, changes
+from broker_core.schemas.diff import SchemaChange, changes
 from broker_core.schemas.framing import HEAD_BYTES, framed_id
 from broker_core.schemas.json_schema import JsonSchema
 from broker_core.schemas.json_schema_text import InvalidSchemaError, read_schema_text
@@ -180,7 +180,7 @@ class SchemaRegistry:
             if known == schema_id
         )
 
-    def diff(self, subject: str, before: int, after: int | Literal["latest"] = "latest") -> list[Change]:
+    def diff(self, subject: str, before: int, after: int | Literal["latest"] = "latest") -> list[SchemaChange]:
         """What was added, removed and changed. Raises as `version` does."""
         texts = [self.version(subject, version).text for version in (before, after)]
         return changes(*(read_schema_text(text) for text in texts))

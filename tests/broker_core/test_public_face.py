@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
 
 import broker_core
 
@@ -51,3 +54,44 @@ def test_the_example_of_the_readme_runs(tmp_path: Path):
             assert delivery.attempt == 1
         assert sum(view.lag or 0 for view in admin.lag("billing")) == 0
         assert admin.describe_queue("mail").acknowledged == 1
+
+
+# What a host is made of: clients use it, and its methods are those of the core.
+INSIDES = {"Broker", "EngineHost", "KafkaConnection", "Loop", "PacedRedrive", "Tails"}
+
+
+def own_types(annotation: Any) -> Iterator[type]:
+    """The classes of this package that an annotation names."""
+    if isinstance(annotation, type) and annotation.__module__.startswith("broker_core"):
+        yield annotation
+    for part in (get_origin(annotation), *get_args(annotation)):
+        for each in part if isinstance(part, list) else () if part is None else (part,):
+            yield from own_types(each)
+
+
+def signatures(face: type) -> Iterator[tuple[str, Any]]:
+    """(what it says, annotation) of everything that a user can call, read or pass."""
+    for name, member in inspect.getmembers(face):
+        found: Any = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+        function = inspect.unwrap(found)
+        public = not name.startswith("_") or name in {"__init__", "__enter__"}
+        if public and inspect.isfunction(function) and function.__module__.startswith("broker_core"):
+            hints = get_type_hints(function, vars(sys.modules[function.__module__]))
+            yield from ((f"{face.__name__}.{name}", hint) for hint in hints.values())
+    for name, hint in get_type_hints(face).items():
+        if not name.startswith("_"):
+            yield f"{face.__name__}.{name}", hint
+
+
+def test_every_type_that_a_public_call_returns_or_needs_is_exported():
+    exported = {name: getattr(broker_core, name) for name in broker_core.__all__}
+    faces = {face for face in exported.values() if isinstance(face, type)}
+    missing = {
+        f"{found.__module__}.{found.__name__} of {where}"
+        for face in faces
+        if face.__module__.startswith("broker_core")
+        for where, hint in signatures(face)
+        for found in own_types(hint)
+        if found not in faces and found.__name__ not in INSIDES
+    }
+    assert missing == set()

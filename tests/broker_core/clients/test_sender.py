@@ -14,9 +14,11 @@ from broker_core.clients.batches import Batch
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.sender import Sender
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
+from broker_core.flow.adaptive import AdaptiveConfig
 from broker_core.flow.config import FlowConfig
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
+from broker_core.queues.config import QueueConfig
 from broker_core.replies import Reply
 from broker_core.schemas.rule import SchemaRule
 from tests.broker_core.clients.world import World
@@ -303,3 +305,41 @@ def test_an_error_that_nobody_has_foreseen_fails_its_batch_and_the_next_one_goes
         None,
     ]
     assert world.values() == [[b"behind"]]
+
+
+def test_an_adaptive_producer_gives_way_as_that_of_the_lab_does():
+    """The measured figures of checklist C8, "backpressure": every subscriber has room for five, and works for two s."""
+    world = World(1)
+    world.broker.subscribe(0, "slow", "commits", QueueConfig(), max_messages=5)
+    made = sender(world, adaptive=AdaptiveConfig(base_ms=500), delivery_timeout_ms=600_000)
+    received: list[int] = []
+
+    async def work() -> None:
+        while True:
+            [lease] = await world.broker.take(world.now_ns, "slow", "w", deadline_ns=1 << 60)
+            received.append(lease.offset + 1)
+            await world.loop.sleep(2)
+            world.broker.ack(world.now_ns, lease)
+
+    world.loop.spawn(work(), "worker")
+    world.run()
+    batches = [send(made, b"%d" % number) for number in range(100)]
+    world.run(30)
+    outcomes = [batch.settled.result() for batch in batches if batch.settled.done]
+    assert [place.offset + 1 for place in outcomes if place.missed_by] == [8, 10, 12, 15, 17, 21, 23, 25, 29]
+    assert len(outcomes) == 29 and received == [1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 14, 16, 18, 19, 20, 22]
+    assert made._pace is not None and made._pace.interval.interval_s == 1.3153871580601926
+
+
+def test_an_adaptive_producer_slows_down_while_a_policy_refuses_and_keeps_the_order():
+    world = World(1)
+    world.broker.create_queue(0, "jobs", QueueConfig(), flow=FlowConfig(max_messages=1, policy="reject"))
+    made = sender(world, adaptive=AdaptiveConfig(base_ms=100), retry_backoff_ms=1)
+    batches = [made.send("jobs", Message(b"%d" % number)) for number in range(4)]
+    world.run(10)
+    assert made._pace is not None and made._pace.interval.interval_s > 5
+    for _ in range(4):
+        [lease] = world.broker.take(world.now_ns, "jobs", "w").result()
+        world.broker.ack(world.now_ns, lease)
+        world.run(30)
+    assert [placed[0].settled.result().offset for placed in batches if placed is not None] == [0, 1, 2, 3]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_HEADERS
 from broker_core.log.batch import ProducerStamp, decode_batch, encode_batch, is_intact, parse_header
-from broker_core.log.reserved_headers import PRIORITY_HEADER, TTL_HEADER, expires_ns, message_of, priority, ttl_ms
-from broker_core.messages import Message
+from broker_core.log.reserved_headers import expires_ns, message_of
+from broker_core.messages import PRIORITY_HEADER, TTL_HEADER, Message
 
 MESSAGES = st.builds(
     Message,
@@ -63,15 +63,15 @@ def test_ttl_and_priority_travel_in_reserved_headers():
     message = Message(b"v", headers=(("h", b"1"),), ttl_ms=1_500, priority=3)
     (stored,) = decode_batch(bytes(encode_batch(0, 0, [message])[0]), "t", 0, 2_000_000)
     assert stored.headers == (("h", b"1"), (TTL_HEADER, b"1500"), (PRIORITY_HEADER, b"3"))
-    assert (ttl_ms(stored), priority(stored), expires_ns(stored)) == (1_500, 3, 1_502_000_000)
+    assert (stored.ttl_ms, stored.priority, expires_ns(stored)) == (1_500, 3, 1_502_000_000)
     (plain,) = decode_batch(bytes(encode_batch(0, 0, [Message(b"v")])[0]), "t", 0, 0)
-    assert (plain.headers, ttl_ms(plain), priority(plain), expires_ns(plain)) == ((), None, 0, None)
+    assert (plain.headers, plain.ttl_ms, plain.priority, expires_ns(plain)) == ((), None, 0, None)
 
 
 def test_reserved_headers_that_are_no_numbers_mean_nothing():
     message = Message(b"v", headers=((TTL_HEADER, b"soon"), (PRIORITY_HEADER, b"-1")))
     (stored,) = decode_batch(bytes(encode_batch(0, 0, [message])[0]), "t", 0, 0)
-    assert (ttl_ms(stored), priority(stored)) == (None, 0)
+    assert (stored.ttl_ms, stored.priority) == (None, 0)
 
 
 def test_too_many_headers_are_refused():

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.schemas import compatibility
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
-from broker_core.schemas.diff import Change, changes
+from broker_core.schemas.diff import SchemaChange, changes
 from broker_core.schemas.framing import frame
 from broker_core.schemas.registry import RegistryState, SchemaRegistry
 
@@ -264,24 +264,24 @@ def test_a_check_against_very_many_versions_ends(monkeypatch):
 def test_a_diff_names_what_was_added_removed_and_changed():
     found = registry(record("a", "b"), record(("a", 1), "c"))
     assert found.diff("s", 1) == [
-        Change("removed", "/fields/1", '{"name":"b","type":"int"}', None),
-        Change("added", "/fields/0/default", None, "1"),
-        Change("added", "/fields/1", None, '{"name":"c","type":"int"}'),
+        SchemaChange("removed", "/fields/1", '{"name":"b","type":"int"}', None),
+        SchemaChange("added", "/fields/0/default", None, "1"),
+        SchemaChange("added", "/fields/1", None, '{"name":"c","type":"int"}'),
     ]
     assert found.diff("s", 2, 2) == []
 
 
 def test_a_diff_matches_named_things_by_name_and_texts_as_sets():
     assert changes({"required": ["a", "b"]}, {"required": ["b", "c"]}) == [
-        Change("removed", "/required/0", '"a"', None),
-        Change("added", "/required/1", None, '"c"'),
+        SchemaChange("removed", "/required/0", '"a"', None),
+        SchemaChange("added", "/required/1", None, '"c"'),
     ]
     assert changes({"symbols": ["A", "B"]}, {"symbols": ["B", "A"]}) == [
-        Change("changed", "/symbols", '["A","B"]', '["B","A"]')
+        SchemaChange("changed", "/symbols", '["A","B"]', '["B","A"]')
     ]
     assert changes({"a": 1, "x/y~": [1, 2]}, {"a": "1", "x/y~": [1, 3, 4]}) == [
-        Change("changed", "/a", "1", '"1"'),
-        Change("changed", "/x~1y~0/1", "2", "3"),
-        Change("added", "/x~1y~0/2", None, "4"),
+        SchemaChange("changed", "/a", "1", '"1"'),
+        SchemaChange("changed", "/x~1y~0/1", "2", "3"),
+        SchemaChange("added", "/x~1y~0/2", None, "4"),
     ]
-    assert changes([1], {"a": 1}) == [Change("changed", "", "[1]", '{"a":1}')]
+    assert changes([1], {"a": 1}) == [SchemaChange("changed", "", "[1]", '{"a":1}')]
