@@ -23,11 +23,15 @@ _TAKEN_OUT = frozenset({EventKind.EVICTED, EventKind.EXPIRED, EventKind.PURGED, 
 
 
 class Account(NamedTuple):
-    """Where the messages of one topic or queue are, for one reader; `missing` is what none of it explains."""
+    """Where the messages of one topic or queue are, for one reader; `missing` is what none of it explains.
+
+    One that was redriven came again: it is counted as published once, as redriven each time, and where it is now.
+    """
 
     source: str
     reader: str
     published: int
+    redriven: int
     done: int
     waiting: int
     in_flight: int
@@ -36,8 +40,9 @@ class Account(NamedTuple):
 
     @property
     def missing(self) -> int:
-        """Published, and nowhere."""
-        return self.published - self.done - self.waiting - self.in_flight - self.dead - self.taken_out
+        """Published or redriven, and nowhere."""
+        came = self.published + self.redriven
+        return came - self.done - self.waiting - self.in_flight - self.dead - self.taken_out
 
 
 @dataclass
@@ -71,6 +76,8 @@ def audit(events: Iterable[Event], snapshot: Snapshot, scenario: Scenario, work:
     published: Counter[str] = Counter()
     taken: Counter[str] = Counter()
     reads: dict[tuple[str, str, int], _Read] = {}
+    # Places that a topic's messages got when they were redriven into it: they are told as published, too.
+    again: dict[tuple[str, int], list[int]] = {}
     for event in events:
         found.events += 1
         if found.events % SAY_EVERY == 0:
@@ -88,6 +95,8 @@ def audit(events: Iterable[Event], snapshot: Snapshot, scenario: Scenario, work:
             checker, found.checked = None, False
         if event.kind is EventKind.PUBLISHED:
             published[event.topic] += event.count
+        elif event.kind is EventKind.REDRIVEN and event.to_partition is not None and event.to_offset is not None:
+            again.setdefault((event.to_topic, event.to_partition), []).append(event.to_offset)
         elif event.kind in _TAKEN_OUT:
             taken[event.group] += event.count if event.offset is not None else 0
         elif event.kind is EventKind.USER_ACTION and event.cause == "undo purge" and event.detail is None:
@@ -98,21 +107,28 @@ def audit(events: Iterable[Event], snapshot: Snapshot, scenario: Scenario, work:
             # Only what lies beyond all that was read before is read for the first time.
             read.messages += max(0, end - max(read.end, event.offset))
             read.end = max(read.end, end)
-    found.accounts = [*_queues(snapshot, published, taken), *_groups(snapshot, reads, scenario)]
+    found.accounts = [*_queues(snapshot, published, taken, again), *_groups(snapshot, reads, again, scenario)]
     return found
 
 
-def _queues(snapshot: Snapshot, published: Counter[str], taken: Counter[str]) -> Iterator[Account]:
+Again = dict[tuple[str, int], list[int]]
+
+
+def _queues(snapshot: Snapshot, published: Counter[str], taken: Counter[str], again: Again) -> Iterator[Account]:
     for queue in snapshot.queues:
         own = queue.topic in {"", queue.name}
-        # What a redrive brings back to a queue is not told as published.
-        came = published[queue.topic or queue.name] + (queue.redriven if own else 0)
+        came = published[queue.topic or queue.name]
+        redriven = queue.redriven
+        if not own:
+            redriven = sum(len(places) for (topic, _partition), places in again.items() if topic == queue.topic)
+            came -= redriven
         waiting = queue.ready + queue.delayed
         taken_out = taken[queue.name]
         yield Account(
             queue.topic or queue.name,
             tr("queue") if own else queue.name,
             came,
+            redriven,
             queue.acknowledged,
             waiting,
             queue.in_flight,
@@ -121,13 +137,15 @@ def _queues(snapshot: Snapshot, published: Counter[str], taken: Counter[str]) ->
         )
 
 
-def _groups(snapshot: Snapshot, reads: dict[tuple[str, str, int], _Read], scenario: Scenario) -> Iterator[Account]:
+def _groups(
+    snapshot: Snapshot, reads: dict[tuple[str, str, int], _Read], again: Again, scenario: Scenario
+) -> Iterator[Account]:
     compacted = {topic.name for topic in scenario.topics if topic.log and topic.log.cleanup == "compact"}
     for group in snapshot.groups:
         for topic in snapshot.topics:
             if topic.name not in {at.topic for at in group.offsets}:
                 continue
-            came = done = waiting = taken = 0
+            came = done = waiting = taken = redriven = 0
             for part in topic.partitions:
                 read = reads.get((group.name, topic.name, part.partition))
                 committed = {at.partition: at.committed for at in group.offsets if at.topic == topic.name}
@@ -135,12 +153,14 @@ def _groups(snapshot: Snapshot, reads: dict[tuple[str, str, int], _Read], scenar
                     begin = max(committed.get(part.partition) or 0, part.start_offset)
                     read = _Read(begin, begin)
                 came += part.end_offset - read.first
+                places = again.get((topic.name, part.partition), ())
+                redriven += sum(1 for offset in places if offset >= read.first)
                 done += read.messages
                 waiting += max(0, part.end_offset - max(read.end, part.start_offset))
                 taken += max(0, part.start_offset - read.end)
             if topic.name in compacted:
                 taken += max(0, came - done - waiting - taken)
-            yield Account(topic.name, group.name, came, done, waiting, 0, 0, taken)
+            yield Account(topic.name, group.name, came - redriven, redriven, done, waiting, 0, 0, taken)
 
 
 def table_of(found: Audit) -> FactsTable:
@@ -172,6 +192,7 @@ def table_of(found: Audit) -> FactsTable:
             tr("Topic or queue"),
             tr("Reader"),
             tr("Published"),
+            tr("Redriven"),
             tr("Read or acknowledged"),
             tr("Waiting"),
             tr("In flight"),
@@ -184,7 +205,7 @@ def table_of(found: Audit) -> FactsTable:
             for account in found.accounts
         ),
         strong=frozenset(row for row, account in enumerate(found.accounts) if account.missing),
-        numeric=frozenset(range(2, 9)),
+        numeric=frozenset(range(2, 10)),
         note=f"{history} {note}".strip(),
         state="failure" if found.missing or found.broken else "stable",
     )

@@ -66,6 +66,7 @@ class MessagesFeed(PanelFeed):
         self._cursors: dict[int, int] = {}
         self._stepping = self._measuring = self._done = False
         self._looked = self._found = 0
+        self._there = 0
         self._problem = ""
 
     def restart(self) -> None:
@@ -89,6 +90,7 @@ class MessagesFeed(PanelFeed):
         if not self._begun:
             self.begin()
         elif self._model.lists:
+            self._view.set_total(max(self._model.rowCount(), self._whole()))
             if self._start.kind == "tail":
                 self._step()
             elif self._found_none and abs(snapshot.time_ns - self._begun_ns) >= NS_PER_S:
@@ -215,10 +217,11 @@ class MessagesFeed(PanelFeed):
     def _find_cursors(self) -> None:
         where, start, until_ns = self._where, self._start, self._until_ns
 
-        def look(simulation: Simulation) -> dict[int, int]:
-            found = {}
+        def look(simulation: Simulation) -> tuple[dict[int, int], int]:
+            found, there = {}, 0
             for number in where.partitions:
                 bounds = pages.partition_bounds(simulation, where.topic, number, until_ns)
+                there += bounds.end - bounds.start
                 if start.kind == "oldest":
                     found[number] = bounds.start
                 elif start.kind == "newest":
@@ -229,10 +232,10 @@ class MessagesFeed(PanelFeed):
                     found[number] = max(bounds.start, min(start.value, bounds.end))
                 else:
                     found[number] = pages.offset_at(simulation, where.topic, number, start.value)
-            return found
+            return found, there
 
-        def told(found: dict[int, int]) -> None:
-            self._cursors = found
+        def told(answer: tuple[dict[int, int], int]) -> None:
+            self._cursors, self._there = answer
             self._step()
 
         self._answers.ask(look, told, self._failed)
@@ -289,6 +292,14 @@ class MessagesFeed(PanelFeed):
             self._test = message_test(wanted)
             self.begin()
 
+    def _whole(self) -> int:
+        """How many messages the chosen partitions hold, loaded or not; of a queue, when the list was begun."""
+        where, topics = self._where, () if self._snapshot is None else self._snapshot.topics
+        parts = next((topic.partitions for topic in topics if topic.name == where.topic), None)
+        if parts is None:
+            return self._there
+        return sum(part.end_offset - part.start_offset for part in parts if part.partition in where.partitions)
+
     def _failed(self, sentence: str) -> None:
         self._stepping = self._measuring = False
         self._problem = sentence
@@ -298,6 +309,7 @@ class MessagesFeed(PanelFeed):
         """Count, note and the words of an empty panel."""
         view, model = self._view, self._model
         shown = model.rowCount()
+        view.set_total(max(shown, self._whole()) if model.lists else shown)
         if self._problem and (why := self._why_no_branch()) is not None:
             view.set_empty_words(*not_recorded(why))
         elif self._problem:

@@ -19,8 +19,8 @@ from widgets.words import tr
 
 # Of a topic or queue that nothing limits.
 OPEN = "Open"
-# Actors in these states are not as the scenario means them to be.
-BROKEN = frozenset({"crashed", "paused"})
+# Who stands still because of a message that it works at is no fault; a pause that is one lasts, and is told so.
+BROKEN = frozenset({"crashed"})
 FIELDS = Fields(
     (
         Field("kind", "text", "topic, group, queue, dlq, producer, consumer or worker."),

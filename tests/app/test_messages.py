@@ -40,6 +40,16 @@ def test_all_partitions_are_merged_the_newest_first(panel, hand):
     assert len(set(column(panel, 1, 50))) > 2
 
 
+def test_the_count_is_of_the_messages_that_there_are_not_of_those_that_are_loaded(panel, hand):
+    hand.pass_time(20)
+    panel.browse("commits", None, Start("newest"))
+    wait(hand, lambda: panel.model.rowCount() >= 200)
+    topic = next(topic for topic in hand.workbench.player.snapshot.topics if topic.name == "commits")
+    whole = sum(part.end_offset - part.start_offset for part in topic.partitions)
+    assert whole > panel.model.rowCount()
+    assert panel.count_label.text() == f"{panel.model.rowCount():,} of {whole:,} are shown"
+
+
 def test_one_partition_has_a_row_for_each_offset_and_a_click_reads_the_message(panel, hand):
     panel.browse("commits", 0, Start("oldest"))
     end = (

@@ -53,3 +53,19 @@ def test_a_cancelled_account_ends() -> None:
     work.cancelled = True
     with pytest.raises(Cancelled):
         audit(events * 10, frames[-1], scenario, work)
+
+
+def test_a_redriven_message_is_published_once_and_said_to_be_redriven() -> None:
+    frames, events = keyframes_of("first-session")
+    found = audited("first-session", events, frames[-1])
+    (account,) = (one for one in found.accounts if one.source == "builds")
+
+    def total(kind: EventKind) -> int:
+        return sum(event.count for event in events if event.kind is kind and "builds" in (event.topic, event.group))
+
+    assert (account.published, account.redriven) == (total(EventKind.PUBLISHED), total(EventKind.REDRIVEN))
+    assert account.redriven > 0 and not account.missing
+    table = table_of(found)
+    assert table.headers[2:4] == ("Published", "Redriven")
+    whole = sum(event.count for event in events if event.kind is EventKind.PUBLISHED)
+    assert f"all {whole:,} messages" in table.sentence

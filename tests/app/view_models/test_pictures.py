@@ -309,3 +309,12 @@ def test_the_name_of_a_new_group_is_checked():
 def test_each_policy_has_its_own_word_and_count(policy, counts, line):
     gate = made_up.gate("t", 5, 5, policy=policy, **({"rejected": 0, "dropped": 0, "blocked_ns_total": 0} | counts))
     assert gauge_facts(gate, "queue", 0).turned_away == line
+
+
+def test_a_worker_that_stands_still_at_its_message_is_no_fault():
+    base = made_up.living()
+    states = {"builder-1": "paused", "builder-2": "crashed"}
+    actors = tuple(msgspec.structs.replace(one, state=states.get(one.name, one.state)) for one in base.actors)
+    sections = NavigatorModel(Rates()).meet(msgspec.structs.replace(base, actors=actors))
+    (faults,) = (section for section in sections if section.key == "faults")
+    assert [row.name for row in faults.rows] == ["builder-2"]
