@@ -170,6 +170,11 @@ class SchemaRegistry:
             raise BrokerError(ErrorCode.UNKNOWN_SCHEMA, f"id {schema_id}")
         return self._schemas[schema_id - 1]
 
+    def text(self, schema_id: int) -> tuple[SchemaKind, str]:
+        """The language and the text of the schema with this id. Raises UNKNOWN_SCHEMA."""
+        text = self.schema(schema_id).text
+        return self._kinds[schema_id - 1], text
+
     def usages(self, schema_id: int) -> tuple[SchemaVersion, ...]:
         """The live versions that have this schema."""
         self.schema(schema_id)

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from broker_core.doors.guard.origin import OriginGuard
 from broker_core.doors.http.desk import Desk
 from broker_core.doors.http.gate import Gate
-from broker_core.doors.http.routes import broker, dead_letters, groups, queues, reference, schemas, topics
+from broker_core.doors.http.routes import broker, dead_letters, groups, queues, reference, registry, schemas, topics
 from broker_core.doors.http.routing import http_problem, mount, serve
 from broker_core.version import program_version
 from resources import path
@@ -22,6 +22,8 @@ _DESCRIPTION = """A message broker: topics in partitions, consumer groups, work 
   bytes.
 * **Errors** are one sentence with a code; 429 says in `Retry-After` how many seconds to wait.
 * Bodies may be packed with gzip or deflate.
+* **Confluent's schema registry** is served at the root: `/subjects`, `/schemas/ids`, `/config`, `/mode` and
+  `/compatibility`, for Confluent's serializers.
 * **Events** come from `GET /v1/events` as server-sent events, with `kinds`, `topic`, `group` and `limit` in the query;
   who is too slow for them is told how many it missed.
 """
@@ -50,7 +52,7 @@ def application(desk: Desk, origin: OriginGuard) -> Gate:
     )
     families = (reference, topics, groups, queues, dead_letters, schemas, broker)
     mount(app, desk, [each for family in families for each in family.operation.found])
-    serve(app, desk, broker.streams.found)
+    serve(app, desk, [*broker.streams.found, *registry.operation.found])
     _add_page(app)
     return Gate(app, desk, origin)
 
