@@ -214,6 +214,10 @@ class ActorView(msgspec.Struct, frozen=True):
     outcome: str = ""
 
 
+#: Whoever is in one of these states when a session ends stays so; all others have stopped then.
+STAYS_AFTER_THE_END = frozenset({"crashed", "idle", "stopped"})
+
+
 class RebalanceView(msgspec.Struct, frozen=True):
     """A rebalance, running while `ended_ns` is None. `before` and `after` hold (topic, partition, client)."""
 

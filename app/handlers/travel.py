@@ -112,7 +112,8 @@ class TravelHandlers(QObject):
         travel = self._player.travel
         self._desk.registry.refresh()
         if not travel.looking_back:
-            self._desk.say(tr("Live again."))
+            ended = self._player.stopped
+            self._desk.say(tr("This is how the session ended.") if ended else tr("Live again."))
         elif self._player.stored is None and not self._player.stopped:
             self._desk.say(tr("This is the past; the session goes on behind. Alt+Right follows it again."))
         if travel.looking_back and not travel.exact:

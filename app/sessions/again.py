@@ -55,10 +55,10 @@ class Branch:
         return go_on
 
     def done(self, finished: bool) -> str:
-        """The sentence for the end of the errand."""
+        """The sentence for the end of the errand: it stays in the status bar, and true, when the branch runs on."""
         at = session_time(self.moment.time_ns)
         if finished:
-            return tr("This is a branch: live from {at}, {told}. Run it (F5).", at=at, told=self.told)
+            return tr("This is a branch: live from {at}, {told}.", at=at, told=self.told)
         return tr("This branch was stopped before it came to {at}: it is live from where it stands.", at=at)
 
 

@@ -83,7 +83,8 @@ class ShownSession(QObject):
         """The latest state, whatever is shown."""
         if self._engine is None:
             return self.travel.snapshot or Snapshot(0, 0)
-        return self._engine.latest
+        last = None if self._live is None else self._live.last
+        return last or self._engine.latest
 
     @property
     def snapshot(self) -> Snapshot:

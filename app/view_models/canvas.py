@@ -230,6 +230,7 @@ class CanvasModel:
         links = [
             self._publish_link(actor, snapshot, queue_names) for actor in snapshot.actors if actor.role == "producer"
         ]
+        over = _stopped(snapshot.actors)
         for group in snapshot.groups:
             for name in group.topics:
                 if name in queue_names:
@@ -237,12 +238,14 @@ class CanvasModel:
                 rate = self._rate(delivered(group.name, name))
                 stopped = group.state in REBALANCING
                 reason = tr("{name} is rebalancing", name=group.name) if stopped else ""
-                links.append(Link(f"topic:{name}", f"group:{group.name}", "consume", rate, stopped, reason))
+                links.append(
+                    Link(f"topic:{name}", f"group:{group.name}", "consume", rate, stopped, reason, group.name in over)
+                )
         for queue in snapshot.queues:
             taken = self._rate(delivered(queue.name))
-            links.append(Link(f"queue:{queue.name}", f"workers:{queue.name}", "queue", taken))
+            links.append(Link(f"queue:{queue.name}", f"workers:{queue.name}", "queue", taken, over=queue.name in over))
             died = self._rate(dead_lettered(queue.name))
-            links.append(Link(f"queue:{queue.name}", f"dlq:{queue.name}", "dead-letter", died))
+            links.append(Link(f"queue:{queue.name}", f"dlq:{queue.name}", "dead-letter", died, over=queue.name in over))
         return tuple(links)
 
     def _publish_link(self, actor: ActorView, snapshot: Snapshot, queue_names: set[str]) -> Link:
@@ -257,7 +260,14 @@ class CanvasModel:
             reason += tr(": {slowest} is behind", slowest=gate.slowest)
         reason = reason if blocked else ""
         rate = self._rate(of_actor(actor))
-        return Link(f"producer:{actor.name}", f"{into}:{actor.target}", "publish", rate, blocked, reason)
+        ends = f"producer:{actor.name}", f"{into}:{actor.target}"
+        return Link(*ends, "publish", rate, blocked, reason, actor.state == "stopped")
+
+
+def _stopped(actors: tuple[ActorView, ...]) -> set[str]:
+    """Groups and queues all of whose consumers and workers have stopped."""
+    readers = [actor for actor in actors if actor.role != "producer"]
+    return {actor.target for actor in readers} - {actor.target for actor in readers if actor.state != "stopped"}
 
 
 def _holding(offsets: list[int]) -> str:

@@ -35,7 +35,7 @@ from broker_core.lab.specs import GroupSpec, Scheduled, SubscriberSpec, numbered
 from broker_core.lab.worker import SubscriberActor, WorkerActor
 from broker_core.lab.world import World
 from broker_core.log.config import LogConfig
-from broker_core.snapshots import Snapshot, Totals
+from broker_core.snapshots import STAYS_AFTER_THE_END, Snapshot, Totals
 
 CLEAN_EVERY_NS = NS_PER_S
 SLICES_PER_CLEANING = 16  # of compaction: a mebibyte a second, which no scenario comes near
@@ -318,7 +318,10 @@ class Simulation:
         self.broker.flush()
 
     def end(self) -> None:
-        """Say that the session is over; what is in flight stays in flight."""
+        """Say that the session is over: nobody does anything any more, and what is in flight stays in flight."""
+        for actor in self.actors.values():
+            if actor.state not in STAYS_AFTER_THE_END:
+                actor.enter("stopped")
         self.events.emit(self.loop.now_ns, EventKind.SESSION_ENDED)
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ from broker_core.session.fold_broker import FoldedBroker
 from broker_core.session.fold_groups import Place
 from broker_core.session.fold_queues import FindLetter, nobody_knows
 from broker_core.session.publish_times import PublishTimes
-from broker_core.snapshots import ActorView, FaultView, Snapshot, Totals
+from broker_core.snapshots import STAYS_AFTER_THE_END, ActorView, FaultView, Snapshot, Totals
 
 #: What a folded snapshot may have otherwise than a keyframe would, and what it shows instead.
 NOT_TOLD: Final = {
@@ -92,6 +92,7 @@ class Fold:
             EventKind.CLIENT_STOPPED: lambda event: self._actors.pop(event.client, None),
             EventKind.FAULT: self._fault,
             EventKind.USER_ACTION: self._user_action,
+            EventKind.SESSION_ENDED: self._ended,
         }
 
     @property
@@ -146,6 +147,11 @@ class Fold:
         actor = self._actors.get(event.client)
         if state is not None and actor is not None:
             self._actors[event.client] = msgspec.structs.replace(actor, state=state, since_ns=event.time_ns)
+
+    def _ended(self, event: Event) -> None:
+        for name, actor in self._actors.items():
+            if actor.state not in STAYS_AFTER_THE_END:
+                self._actors[name] = msgspec.structs.replace(actor, state="stopped", since_ns=event.time_ns)
 
     def _user_action(self, event: Event) -> None:
         detail = event.detail or {}

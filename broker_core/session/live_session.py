@@ -19,6 +19,7 @@ from broker_core.session.film import Film, FolderFilm, MemoryFilm
 from broker_core.session.keyframes import MAX_LEASES, MAX_LETTERS, Cadence
 from broker_core.session.metadata import FINISHED, STOPPED
 from broker_core.session.recorder import Recorder
+from broker_core.snapshots import Snapshot
 
 BROKER_FOLDER = "broker"  # the data directory of the session's broker, beside the recording
 OFFSETS_FILE = "offsets.sqlite"
@@ -50,6 +51,8 @@ class LiveSession:
         self.folder = folder
         self.recorder: Recorder | None = None
         self._closed = False
+        #: The state after the end; None while the session goes on.
+        self.last: Snapshot | None = None
         self.text = scenario_text
         #: What was done by hand, for a run that is to be the same.
         self.actions: list[RecordedAction] = []
@@ -127,6 +130,7 @@ class LiveSession:
         self._closed = True
         simulation = self.simulation
         simulation.end()
+        self.last = simulation.snapshot()
         try:
             simulation.close()
         finally:

@@ -41,7 +41,8 @@ class LinkItem(BoxItem):
     @property
     def has_dots(self) -> bool:
         """Whether single messages can be told apart at this rate."""
-        return 0 < self.link.rate_per_s <= DOTS_UP_TO_PER_S and not self.link.blocked and not self.stalled
+        link = self.link
+        return 0 < link.rate_per_s <= DOTS_UP_TO_PER_S and not (link.blocked or link.over or self.stalled)
 
     @property
     def thickness(self) -> float:

@@ -175,7 +175,8 @@ class QueueBox:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A flow between two ids. `kind` is publish, consume, queue or dead-letter; `reason` says why blocked.
+    """A flow between two ids. `kind` is publish, consume, queue or dead-letter; `reason` says why blocked. `over` where
+    whoever moves messages on it has stopped: its rate is that of before.
 
     Links run between neighbouring columns (producers, topics and queues, groups and workers) or from a queue
     to its dead letters; any other pair is not drawn.
@@ -187,6 +188,7 @@ class Link:
     rate_per_s: float = 0.0
     blocked: bool = False
     reason: str = ""
+    over: bool = False
 
     @property
     def key(self) -> tuple[str, str, str]:
