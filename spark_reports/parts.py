@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 class Part(NamedTuple):
     """`title` is read by people. `tables` are made and written, `passes` over the session are what they are made of.
 
-    `figures` are those of a session that comparisons and histories have of it; `asks` are tables that its findings
-    cannot be told without: they are made and not written.
+    `figures` are those of a session that comparisons and histories have of it; `asks` are tables that its plots
+    and findings cannot do without: they are made and not written.
     """
 
     title: str
@@ -27,6 +27,7 @@ PARTS: Final = {
         ("totals", "throughput", "throughput_series"),
         ("control", "rollup"),
         ("published", "delivered", "acknowledged", "published_per_s", "delivered_per_s", "bytes_per_s"),
+        asks=("hues",),
     ),
     "latency": Part(
         "Latency",
@@ -40,6 +41,7 @@ PARTS: Final = {
         ("rebalances", "unserved", "ownership"),
         ("control", "published_in_pauses"),
         figures=("rebalances", "rebalancing_ns", "moved"),
+        asks=("hues",),
     ),
     "consumers": Part(
         "Consumers",
@@ -47,7 +49,9 @@ PARTS: Final = {
         ("control", "rollup", "latency_buckets", "slots", "broken_numbers"),
         asks=("recording",),
     ),
-    "queues": Part("Queues", ("queues", "leases", "redeliveries"), ("control", "rollup", "slots"), ("redelivered",)),
+    "queues": Part(
+        "Queues", ("queues", "leases", "redeliveries"), ("control", "rollup", "slots"), ("redelivered",), ("hues",)
+    ),
     "dead-letters": Part(
         "Dead letters",
         ("dead_letters", "dead_letter_keys", "dead_letter_list"),
@@ -59,6 +63,7 @@ PARTS: Final = {
         ("backpressure", "backpressure_series", "backpressure_over_time", "blockers"),
         ("control", "rollup"),
         ("turned_away", "blocked_ns"),
+        asks=("hues",),
     ),
     "schemas": Part("Schemas", ("refusals",), ("rollup",)),
     "keys": Part("Keys", ("partitions", "hot_keys"), ("rollup", "hot_keys")),

@@ -8,7 +8,7 @@
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   let hues = 1; // in `resources/colours.py`
   while (colour(`c${hues}`)) hues += 1;
-  const series = (index) => colour(`c${index % hues}`);
+  const series = (index) => colour(index < 0 ? "faint" : `c${index % hues}`);
   const inkOn = (index) => colour(`i${index % hues}`);
   const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 

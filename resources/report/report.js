@@ -7,10 +7,10 @@
       const found = data.throughput[by];
       return withTooltip(frame({
         xAxis: time(), yAxis: value(format),
-        series: [context(), ...found.map((one, index) => line(one.name, points(one[unit]), index, {
+        series: [context(), ...found.map((one) => line(one.name, points(one[unit]), one.hue, {
           stack: "all", ...(found.length > 1
-            ? { areaStyle: { opacity: 0.82, color: series(index) }, lineStyle: { width: 0.6, color: colour("card") } }
-            : { areaStyle: { opacity: 0.16, color: series(index) } }),
+            ? { areaStyle: { opacity: 0.82, color: series(one.hue) }, lineStyle: { width: 0.6, color: colour("card") } }
+            : { areaStyle: { opacity: 0.16, color: series(one.hue) } }),
         }))],
       }), overTime(format));
     },
@@ -82,7 +82,7 @@
       });
     },
     "plot-owners": (box) => {
-      const { rows, clients, spans, groups } = data.ownership;
+      const { rows, clients, spans, groups, hues: numbers } = data.ownership;
       box.style.height = `${rows.length * 27 + 44}px`;
       const bar = (params, api) => {
         const left = api.coord([api.value(1), api.value(0)]), right = api.coord([api.value(2), api.value(0)]);
@@ -91,8 +91,8 @@
         return {
           type: "group",
           children: [
-            { type: "rect", shape: { x: left[0], y: left[1] - height / 2, width, height, r: 4 }, style: { fill: series(api.value(3)) } },
-            { type: "text", silent: true, x: left[0] + 8, y: left[1], style: { text: room > 4 ? short(name, room - 1) : "", fill: inkOn(api.value(3)), fontSize: 11.5, fontWeight: 600, fontFamily: font, textVerticalAlign: "middle" } },
+            { type: "rect", shape: { x: left[0], y: left[1] - height / 2, width, height, r: 4 }, style: { fill: series(numbers[api.value(3)]) } },
+            { type: "text", silent: true, x: left[0] + 8, y: left[1], style: { text: room > 4 ? short(name, room - 1) : "", fill: inkOn(numbers[api.value(3)]), fontSize: 11.5, fontWeight: 600, fontFamily: font, textVerticalAlign: "middle" } },
           ],
         };
       };
@@ -109,7 +109,7 @@
         xAxis: time(), yAxis: category(rows, { inverse: true, axisLine: { show: false } }),
         series: [
           { type: "custom", renderItem: band, data: data.rebalances.map((one, index) => [one.from, one.to, index]), encode: { x: [0, 1] }, tooltip: { formatter: (item) => { const one = data.rebalances[item.value[2]]; return `<b>${clock(one.from, 1)}</b> Rebalance of ${plain(one.group)}<br>${plain(one.cause)}<br>${milliseconds((one.to - one.from) * 1000)}, ${number(one.stopped)} partitions stopped`; } } },
-          { type: "custom", renderItem: bar, data: spans, encode: { x: [1, 2], y: 0 }, tooltip: { formatter: (item) => { const [y, from, to, client, generation] = item.value; return `<b>${plain(rows[y])}</b><br>${swatch(series(client))}${plain(clients[client])}, generation ${number(generation)}<br>${clock(from, 1)} to ${clock(to, 1)}`; } } },
+          { type: "custom", renderItem: bar, data: spans, encode: { x: [1, 2], y: 0 }, tooltip: { formatter: (item) => { const [y, from, to, client, generation] = item.value; return `<b>${plain(rows[y])}</b><br>${swatch(series(numbers[client]))}${plain(clients[client])}, generation ${number(generation)}<br>${clock(from, 1)} to ${clock(to, 1)}`; } } },
         ],
       }), { trigger: "item" });
     },
@@ -135,8 +135,8 @@
     },
     "plot-queues": () => withTooltip(frame({
       xAxis: time(), yAxis: value(number),
-      series: [context(), ...data.queues.flatMap((queue, index) => [
-        line(`${queue.name}, waiting`, points(queue.waiting), index * 2, { areaStyle: { opacity: 0.16 } }), line(`${queue.name}, in flight`, points(queue.in_flight), index * 2 + 1),
+      series: [context(), ...data.queues.flatMap((queue) => [
+        line(`${queue.name}, waiting`, points(queue.waiting), queue.hue, { areaStyle: { opacity: 0.16 } }), line(`${queue.name}, in flight`, points(queue.in_flight), queue.hue, { lineStyle: { width: 1.4, type: [5, 4], color: series(queue.hue) } }),
       ])],
     }), overTime(number)),
     "plot-attempts": (box) => bars(box, data.attempts.map((one) => one.name), [["Acknowledged", "acknowledged", "good"], ["Refused", "nacked", "bad"], ["Lease expired", "lease_expired", "warn"], ["Released", "released", "faint"]]
@@ -151,7 +151,7 @@
       return withTooltip(frame({
         grid: { left: 8, right: lost.length ? 8 : 26, top: 34, bottom: 6, containLabel: true },
         xAxis: time(), yAxis: [value((v) => share(v), most > 1 ? { min: 0 } : { min: 0, max: 1, interval: 0.25 }), value(number, { show: lost.length > 0, splitLine: { show: false } })],
-        series: [context(), ...blocked.map((one, index) => line(`${one.name}, blocked`, points(one.blocked), index, { step: "middle", areaStyle: { opacity: 0.13 }, lineStyle: { width: 1.2, color: series(index) } })),
+        series: [context(), ...blocked.map((one) => line(`${one.name}, blocked`, points(one.blocked), one.hue, { step: "middle", areaStyle: { opacity: 0.13 }, lineStyle: { width: 1.2, color: series(one.hue) } })),
           ...lost.map(([name, values, paint]) => ({ name, type: "bar", stack: "lost", z: 3, yAxisIndex: 1, data: points(values), barMaxWidth: 7, itemStyle: { color: colour(paint), borderRadius: [2, 2, 0, 0] } }))],
       }), overTime(format));
     },

@@ -8,11 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from spark_reports.page import text
+from spark_reports.page.numbering import Numbering
 from spark_reports.scale import Scale
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
 
+OTHERS = -1  # in place of a hue
 TOP_SERIES = 10  # lines that an eye can tell apart; the rest is drawn as one
 LAG_ROWS = 60
 NO_TIME_NS = 1_000  # shorter than this is "at once" on the heat map
@@ -22,6 +24,7 @@ HEAT_STEPS_PER_DECADE = 8
 def chart_data(made: Mapping[str, Rows], scale: Scale) -> dict[str, Any]:
     """Everything that the page's script draws; nothing for tables that were not made."""
     tables = defaultdict[str, Rows](tuple, made)
+    numbers = Numbering(tables["hues"])
     return {
         "width_s": scale.width_ns / 1e9,
         "buckets": scale.buckets,
@@ -38,16 +41,16 @@ def chart_data(made: Mapping[str, Rows], scale: Scale) -> dict[str, Any]:
             if row["kind"] in {"fault", "user_action", "damage"}
         ][:60],
         "throughput": {
-            dimension: _throughput(scale, tables["throughput"], tables["throughput_series"], dimension)
+            dimension: _throughput(scale, tables["throughput"], tables["throughput_series"], dimension, numbers)
             for dimension in ("topic", "partition", "producer", "consumer")
         },
         "latency_over_time": _latency_over_time(tables["latency_over_time"]),
         "latency_curve": _latency_curve(tables["latency_curve"]),
         "latency_heat": _latency_heat(scale, tables["latency_heat"]),
         "lag": _lag(scale, tables["lag"], tables["lag_series"]),
-        "ownership": _ownership(tables["ownership"]),
+        "ownership": _ownership(tables["ownership"], numbers),
         "busy": _busy(scale, tables["consumers_over_time"], tables["consumers"]),
-        "queues": _queues(scale, tables["queues"]),
+        "queues": _queues(scale, tables["queues"], numbers),
         "attempts": _attempts(tables["redeliveries"]),
         "dead_letters": [
             {
@@ -58,7 +61,7 @@ def chart_data(made: Mapping[str, Rows], scale: Scale) -> dict[str, Any]:
             }
             for row in tables["dead_letters"][:12]
         ],
-        "backpressure": _backpressure(scale, tables["backpressure_over_time"]),
+        "backpressure": _backpressure(scale, tables["backpressure_over_time"], numbers),
         "partitions": _partitions(tables["partitions"]),
     }
 
@@ -87,7 +90,7 @@ def _name(row: Row) -> str:
     return text.place(row["topic"], row["name"]) if row["dimension"] == "partition" else f"{row['name']}"
 
 
-def _throughput(scale: Scale, rows: Rows, series: Rows, dimension: str) -> list[dict[str, Any]]:
+def _throughput(scale: Scale, rows: Rows, series: Rows, dimension: str, numbers: Numbering) -> list[dict[str, Any]]:
     """The busiest series, and the sum of the others. A client on several topics is one series."""
     messages: dict[str, list[float]] = {}
     sizes: dict[str, list[float]] = {}
@@ -98,13 +101,21 @@ def _throughput(scale: Scale, rows: Rows, series: Rows, dimension: str) -> list[
             sizes.setdefault(name, [0.0] * scale.buckets)[at] += row["bytes_per_s"] or 0
     order = sorted(messages, key=lambda name: -sum(messages[name]))
     shown, others = order[:TOP_SERIES], order[TOP_SERIES:]
+    number_of = {"topic": numbers.flow, "consumer": numbers.reader}.get(dimension)
     found = [
-        {"name": name, "messages": _rounded(messages[name]), "bytes": _rounded(sizes[name])} for name in sorted(shown)
+        {
+            "name": name,
+            "hue": place if number_of is None else number_of(name),
+            "messages": _rounded(messages[name]),
+            "bytes": _rounded(sizes[name]),
+        }
+        for place, name in enumerate(sorted(shown))
     ]
     if others:
         found.append(
             {
                 "name": f"{len(others)} others",
+                "hue": OTHERS,
                 "messages": _rounded(map(sum, zip(*(messages[name] for name in others), strict=True))),
                 "bytes": _rounded(map(sum, zip(*(sizes[name] for name in others), strict=True))),
             }
@@ -186,7 +197,7 @@ def _lag(scale: Scale, rows: Rows, series: Rows) -> list[dict[str, Any]]:
     return found
 
 
-def _ownership(rows: Rows) -> dict[str, Any]:
+def _ownership(rows: Rows, numbers: Numbering) -> dict[str, Any]:
     places = sorted({(row["group"], row["topic"], row["partition"]) for row in rows})[:LAG_ROWS]
     at = {place: index for index, place in enumerate(places)}
     clients = sorted({row["client"] for row in rows})
@@ -195,6 +206,7 @@ def _ownership(rows: Rows) -> dict[str, Any]:
         "rows": [_place_name(*place, several) for place in places],
         "groups": [place[0] for place in places],
         "clients": clients,
+        "hues": [numbers.reader(client) for client in clients],
         "spans": [
             [at[place], row["from_ns"] / 1e9, row["to_ns"] / 1e9, clients.index(row["client"]), row["generation"]]
             for row in rows
@@ -225,13 +237,18 @@ def _busy(scale: Scale, rows: Rows, consumers: Rows) -> list[dict[str, Any]]:
     return found
 
 
-def _queues(scale: Scale, rows: Rows) -> list[dict[str, Any]]:
+def _queues(scale: Scale, rows: Rows, numbers: Numbering) -> list[dict[str, Any]]:
     names = sorted({row["queue"] for row in rows})[:TOP_SERIES]
     found = []
     for name in names:
         mine = [row for row in rows if row["queue"] == name]
         found.append(
-            {"name": name, "waiting": _dense(scale, mine, "waiting"), "in_flight": _dense(scale, mine, "in_flight")}
+            {
+                "name": name,
+                "hue": numbers.flow(name),
+                "waiting": _dense(scale, mine, "waiting"),
+                "in_flight": _dense(scale, mine, "in_flight"),
+            }
         )
     return found
 
@@ -247,7 +264,7 @@ def _attempts(rows: Rows) -> list[dict[str, Any]]:
     ][:40]
 
 
-def _backpressure(scale: Scale, rows: Rows) -> list[dict[str, Any]]:
+def _backpressure(scale: Scale, rows: Rows, numbers: Numbering) -> list[dict[str, Any]]:
     found = []
     for topic in sorted({row["topic"] for row in rows}):
         mine = [row for row in rows if row["topic"] == topic]
@@ -255,6 +272,7 @@ def _backpressure(scale: Scale, rows: Rows) -> list[dict[str, Any]]:
         found.append(
             {
                 "name": topic,
+                "hue": numbers.flow(topic),
                 "blocked": [round((value or 0) / scale.width_ns, 4) for value in blocked],
                 "rejected": _dense(scale, mine, "rejected"),
                 "dropped": _dense(scale, mine, "dropped"),

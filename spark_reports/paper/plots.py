@@ -18,10 +18,11 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from resources.colours import HUES, LIGHT_HUES
 from resources.units import KIB
 from spark_reports.page import text
-from spark_reports.page.charts import HEAT_STEPS_PER_DECADE
+from spark_reports.page.charts import HEAT_STEPS_PER_DECADE, OTHERS
 
 Data = Mapping[str, Any]
 
+GREY = "#8a93a1"
 LEGEND_MAX = 10
 LEGEND_COLUMNS = 5
 LABELS_MAX = 40
@@ -185,7 +186,8 @@ def _lines(ax: Axes, data: Data, series: Sequence[Data], value: str, unit: str, 
     over_time(ax, data)
     times = _times(data)
     for place, one in enumerate(series):
-        colour = LIGHT_HUES[place % HUES]
+        hue = one.get("hue", place)
+        colour = GREY if hue == OTHERS else LIGHT_HUES[hue % HUES]
         ax.plot(times, _values(one[value]) / of_unit, label=plain(one["name"]), color=colour, linewidth=0.9)
     ax.set_ylabel(unit)
     ax.set_ylim(bottom=0)
@@ -296,12 +298,15 @@ def _ownership(ax: Axes, data: Data) -> None:
     boxes = [
         Rectangle((start, row - 0.4), end - start, 0.8) for row, start, end, _client, _generation in found["spans"]
     ]
-    colours = [LIGHT_HUES[client % HUES] for _row, _start, _end, client, _generation in found["spans"]]
+    colours = [LIGHT_HUES[found["hues"][client] % HUES] for _row, _start, _end, client, _generation in found["spans"]]
     ax.add_collection(PatchCollection(boxes, facecolors=colours, edgecolors="white", linewidths=0.3))
     ax.set_ylim(len(found["rows"]) - 0.5, -0.5)
     _name_rows(ax, found["rows"])
     names = found["clients"][:LEGEND_MAX]
-    handles = [Patch(color=LIGHT_HUES[place % HUES], label=plain(name, 20)) for place, name in enumerate(names)]
+    handles = [
+        Patch(color=LIGHT_HUES[hue % HUES], label=plain(name, 20))
+        for hue, name in zip(found["hues"], names, strict=False)
+    ]
     ax.legend(
         handles=handles, fontsize=6, frameon=False, ncols=LEGEND_COLUMNS, loc="lower left", bbox_to_anchor=(0, 1.0)
     )

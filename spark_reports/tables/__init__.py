@@ -21,6 +21,7 @@ from spark_reports.tables import (
     effects,
     groups,
     hands,
+    hues,
     keys,
     lag,
     latency,
@@ -126,6 +127,7 @@ TABLES = (
         unserved.SCHEMA,
         lambda f: unserved.unserved(f.pauses, f.published_in_pauses),
     ),
+    Table("hues", "Numbers of the hues", hues.SCHEMA, lambda f: hues.hues(f.control)),
     Table("ownership", "Partition owners", ownership.SCHEMA, lambda f: f.ownership),
     Table("redeliveries", "Redeliveries", redeliveries.SCHEMA, lambda f: redeliveries.redeliveries(f.counted)),
     Table(

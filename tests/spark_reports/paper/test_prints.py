@@ -41,6 +41,7 @@ def page_data(name: str = "orders") -> dict[str, Any]:
             "rows": [f"{name}/0"],
             "groups": ["g"],
             "clients": [name],
+            "hues": [0],
             "spans": [[0, 0.5, 3.0, 0, 1]],
         },
         "busy": [{"name": name, "busy": [0.1, 0.5, 1.0], "in_hand": [1, 2, 3]}],
@@ -55,7 +56,7 @@ def page_data(name: str = "orders") -> dict[str, Any]:
 def empty_data() -> dict[str, Any]:
     blank = {key: type(value)() for key, value in page_data().items() if isinstance(value, dict | list)}
     blank["throughput"] = {"topic": [], "partition": [], "producer": [], "consumer": []}
-    blank["ownership"] = {"rows": [], "groups": [], "clients": [], "spans": []}
+    blank["ownership"] = {"rows": [], "groups": [], "clients": [], "hues": [], "spans": []}
     return {**page_data(), **blank}
 
 
