@@ -13,16 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.command_line import catalogue
-from app.command_line.errors import (
-    EXIT_BROKEN_PIPE,
-    EXIT_ERROR,
-    EXIT_INTERRUPTED,
-    CommandError,
-)
+from app.command_line import catalogue, exits
+from app.command_line.errors import CommandError
+from app.command_line.exits import Exit, exit_of
 from app.command_line.folders import folder
 from app.command_line.numbers import above_zero, integer, or_word, seconds
 from app.command_line.parser import Parser
+from app.command_line.signals import exit_of_interrupt
 from app.display import why_no_window
 from app.extras import why_missing
 from app.nearest import meant
@@ -44,23 +41,36 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _run(list(sys.argv[1:] if argv is None else argv))
         finally:
             sys.stdout.flush()
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
+    except KeyboardInterrupt as error:
+        return exit_of_interrupt(error)
     except BrokenPipeError:
         # Who reads has seen enough, as `head` has.
         _drop_output()
-        return EXIT_BROKEN_PIPE
+        return Exit.BROKEN_PIPE
     except Exception as error:
-        if _interrupted(error):
-            return EXIT_INTERRUPTED
+        if (interrupt := _interrupt_behind(error)) is not None:
+            return exit_of_interrupt(interrupt)
         print(f"brokerscope: {_sentence(error)}", file=sys.stderr)
-    return EXIT_ERROR
+        return _exit_of(error)
 
 
-def _interrupted(error: BaseException) -> bool:
-    """Whether Ctrl+C is behind it: what it breaks off, such as taking a lock, may fail in its own way."""
+def _interrupt_behind(error: BaseException) -> KeyboardInterrupt | None:
+    """The Ctrl+C behind it, if there is one: what that breaks off, such as taking a lock, may fail in its own way."""
     before = error.__context__
-    return before is not None and (isinstance(before, KeyboardInterrupt) or _interrupted(before))
+    return before if before is None or isinstance(before, KeyboardInterrupt) else _interrupt_behind(before)
+
+
+def _exit_of(error: Exception) -> Exit:
+    match error:
+        case CommandError():
+            return error.code
+        case BrokerError():
+            return exit_of(error)
+        case FileNotFoundError():
+            return Exit.NOT_FOUND
+        case UnicodeEncodeError() | ScenarioError() | ArrivalError():
+            return Exit.USAGE
+    return Exit.REFUSED
 
 
 def _sentence(error: Exception) -> str:
@@ -155,7 +165,7 @@ def _window_command() -> Command:
         "  run           a scenario without a window\n"
         "  open          a recorded session in the window\n"
         "  report        the report of recorded sessions\n"
-        "  shot          a picture of the window\n" + catalogue.summary(),
+        "  shot          a picture of the window\n" + catalogue.summary() + "\n\n" + exits.summary(),
     )
     _scenario_argument(parser, nargs="?", default=FIRST_SCENARIO)
     parser.add_argument(
@@ -202,7 +212,7 @@ def _open_window(instead: str, call: Callable[[Callable[..., int]], int]) -> int
     """`call` with the function that opens the window; where none can be opened, say so, and what to do `instead`."""
     if why := why_missing("gui") or why_no_window():
         print(f"brokerscope: {why}", file=sys.stderr)
-        return EXIT_ERROR
+        return Exit.REFUSED
     with _ended_by_interrupts():
         try:
             from app.workbench import open_window  # Qt is loaded by the commands that draw, and no other
@@ -212,7 +222,7 @@ def _open_window(instead: str, call: Callable[[Callable[..., int]], int]) -> int
                 f"does on Debian), or go on without a window: {instead}",
                 file=sys.stderr,
             )
-            return EXIT_ERROR
+            return Exit.REFUSED
         return call(open_window)
 
 

@@ -6,10 +6,12 @@ import argparse
 import time
 from collections.abc import Iterable, Iterator
 
-from app.command_line.errors import EXIT_INTERRUPTED, CommandError
+from app.command_line.errors import CommandError
+from app.command_line.exits import Exit
 from app.command_line.numbers import seconds, whole
 from app.command_line.output import json_bytes, print_json, text_of
-from app.command_line.parser import Parser
+from app.command_line.parser import Parser, with_exits
+from app.command_line.signals import exit_of_interrupt
 from app.command_line.target import add_target, opened
 from app.command_line.verbs import Command
 from app.command_line.waiting import Quiet, note
@@ -32,7 +34,7 @@ def command() -> Command:
     parser = Parser(
         prog="brokerscope consume",
         description="Read a topic as a member of a group (--group), a topic without a group, or take from a queue.",
-        epilog="Ctrl+C ends it; what was printed is committed, or acknowledged.",
+        **with_exits("Ctrl+C or a polite kill ends it; what was printed is committed, or acknowledged."),
     )
     parser.add_argument("name", metavar="TOPIC_OR_QUEUE", help="what is read")
     parser.add_argument("--group", metavar="GROUP", help="commits what was printed")
@@ -55,8 +57,8 @@ def command() -> Command:
                         return 0
             with opened(options) as host:
                 _consume(host, options)
-        except KeyboardInterrupt:
-            return EXIT_INTERRUPTED
+        except KeyboardInterrupt as error:
+            return exit_of_interrupt(error)
         return 0
 
     return parser, run
@@ -120,7 +122,8 @@ def _read(admin: Admin, view: TopicView, options: argparse.Namespace) -> Iterato
     quiet = Quiet(lambda: f"messages of {view.name}", options.timeout, as_json=options.json)
     chosen = [part for part in view.partitions if options.partition in {None, part.partition}]
     if not chosen:
-        raise CommandError(f"{view.name} has no partition {options.partition}; its last is {len(view.partitions) - 1}.")
+        told = f"{view.name} has no partition {options.partition}; its last is {len(view.partitions) - 1}."
+        raise CommandError(told, Exit.NOT_FOUND)
     latest = options.start == "latest"
     at = {part.partition: part.end_offset if latest else part.start_offset for part in chosen}
     if options.offset is not None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from app.command_line.errors import EXIT_INTERRUPTED, CommandError
+from app.command_line.errors import CommandError
+from app.command_line.exits import Exit
 from app.command_line.numbers import above_zero, whole
 from app.command_line.output import json_bytes, print_facts, print_rows, say, text_of
 from app.command_line.verbs import Command, Verbs
@@ -39,7 +40,7 @@ def command() -> Command:
     redrive.add_argument("--rate", type=above_zero, metavar="PER_S", help="at most so many a second")
     redrive.add_argument("--value", metavar="TEXT", help="of one dead letter: send this in place of its value")
     _add_queue(verbs.add("undo-redrive", "Take back the last redrive.", _undo_redrive))
-    purge = verbs.add("purge", "Take dead letters out.", _purge)
+    purge = verbs.add("purge", "Take dead letters out.", _purge, asks=_purge_question)
     _add_queue(purge)
     _add_choice(purge)
     _add_queue(verbs.add("undo-purge", "Bring back what the last purge took.", _undo_purge))
@@ -179,7 +180,7 @@ def _redrive(host: Host, options: argparse.Namespace) -> int:
         result = admin.redrive(options.queue, offsets, edits)
     count = len(result.redriven)
     say(f"Redrove {counted(count, 'dead letter')} of {options.queue}.", as_json=options.json, redriven=count)
-    return _refusals(result.refused, options) or (EXIT_INTERRUPTED if interrupted else 0)
+    return _refusals(result.refused, options) or (Exit.INTERRUPTED if interrupted else 0)
 
 
 def _paced(admin: Admin, options: argparse.Namespace, offsets: list[int]) -> tuple[RedriveResult, bool]:
@@ -201,12 +202,17 @@ def _refusals(refused: tuple[Refused, ...], options: argparse.Namespace) -> int:
     rows = [(one.offset, str(one.error)) for one in refused]
     if rows:
         print_rows(("Offset", "Refused"), rows, as_json=options.json, none="")
-    return 1 if rows else 0
+    return Exit.PARTLY if rows else Exit.DONE
 
 
 def _undo_redrive(host: Host, options: argparse.Namespace) -> None:
     count = Admin(host).undo_redrive(options.queue)
     say(f"Took back {counted(count, 'redriven message')}.", as_json=options.json, taken_back=count)
+
+
+def _purge_question(host: Host, options: argparse.Namespace) -> str:
+    count = len(_chosen(Admin(host), options))
+    return f"Take {counted(count, 'dead letter')} of {options.queue} out"
 
 
 def _purge(host: Host, options: argparse.Namespace) -> int:

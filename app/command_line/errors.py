@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
+from app.command_line.exits import Exit
 from broker_core.errors import BrokerError, ErrorCode
-
-EXIT_ERROR = 2
-EXIT_INTERRUPTED = 130  # as shells say of what a signal has ended: 128 and its number
-EXIT_BROKEN_PIPE = 141
 
 # Where to look for what there is, by what there is not.
 _HINTS = {
@@ -17,13 +14,17 @@ _HINTS = {
     ErrorCode.UNKNOWN_SCHEMA_VERSION: "brokerscope schemas describe says which there are",
     ErrorCode.UNKNOWN_DEAD_LETTER: "brokerscope dlq list says what there is",
     ErrorCode.DIRECTORY_IN_USE: "or go through its broker with --broker",
-    ErrorCode.UNAUTHORIZED: "give --token, or set $BROKERSCOPE_TOKEN",
+    ErrorCode.UNAUTHORIZED: "give --token-file, or set $BROKERSCOPE_TOKEN",
     ErrorCode.NON_EMPTY_GROUP: "brokerscope groups members says who they are; end them first",
 }
 
 
 class CommandError(Exception):
     """A command cannot do what it was asked for; one sentence says why, and what to do."""
+
+    def __init__(self, sentence: str, code: Exit = Exit.USAGE) -> None:
+        super().__init__(sentence)
+        self.code = code
 
 
 def with_hint(error: BrokerError) -> str:

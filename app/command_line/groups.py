@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from app.command_line.errors import CommandError
+from app.command_line.exits import Exit
 from app.command_line.numbers import integer, whole
 from app.command_line.output import print_facts, print_rows, say
 from app.command_line.verbs import Command, Verbs
@@ -12,6 +13,7 @@ from broker_core.clients.admin import Admin
 from broker_core.clients.host import Host
 from broker_core.groups.offset_reset import Target
 from broker_core.groups.protocol import TopicPartition
+from broker_core.plurals import counted
 
 
 def command() -> Command:
@@ -34,7 +36,7 @@ def command() -> Command:
     to.add_argument("--shift-by", type=integer, metavar="N", help="so many messages on; may be negative")
     to.add_argument("--to-group", metavar="GROUP", help="what another group has committed")
     reset.add_argument("--apply", action="store_true", help="without it nothing is changed")
-    _add_group(verbs.add("delete", "Forget an empty group and its offsets.", _delete))
+    _add_group(verbs.add("delete", "Forget an empty group and its offsets.", _delete, asks=_delete_question))
     return verbs.command()
 
 
@@ -127,7 +129,8 @@ def _chosen(admin: Admin, options: argparse.Namespace) -> list[TopicPartition]:
     chosen = [place for place in found if options.partition is None or place[1] == options.partition]
     if found and not chosen:
         there = ", ".join(sorted({str(partition) for _, partition in found}))
-        raise CommandError(f"There is no partition {options.partition} to reset; there are {there}.")
+        told = f"There is no partition {options.partition} to reset; there are {there}."
+        raise CommandError(told, Exit.NOT_FOUND)
     return chosen
 
 
@@ -141,6 +144,11 @@ def _reset(host: Host, options: argparse.Namespace) -> None:
     print_rows(columns, rows, as_json=options.json, none="Nothing would change." if not options.apply else "No change.")
     if rows and not options.apply and not options.json:
         print("Nothing was changed; --apply does it.")
+
+
+def _delete_question(host: Host, options: argparse.Namespace) -> str:
+    view = Admin(host).describe_group(options.group)
+    return f"Forget {view.name} and its offsets in {counted(len(view.offsets), 'partition')}"
 
 
 def _delete(host: Host, options: argparse.Namespace) -> None:

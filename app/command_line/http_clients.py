@@ -11,10 +11,13 @@ import urllib.request
 import uuid
 from typing import Any
 
-from app.command_line.errors import EXIT_INTERRUPTED, CommandError
+from app.command_line.errors import CommandError
+from app.command_line.exits import exit_of_status
 from app.command_line.numbers import seconds, whole
-from app.command_line.parser import Parser
+from app.command_line.parser import Parser, with_exits
 from app.command_line.serve import HTTP_PORT
+from app.command_line.signals import exit_of_interrupt
+from app.command_line.tokens import add_token, token_of
 from app.command_line.verbs import Command
 from app.command_line.waiting import Quiet, note
 from broker_core.errors import BrokerError, ErrorCode
@@ -25,7 +28,7 @@ _MOST_WAIT_S = 60.0
 
 def produce_command() -> Command:
     """The parser of `http-produce`, and what runs it."""
-    parser = Parser(prog="brokerscope http-produce", description="Produce messages over HTTP.")
+    parser = Parser(prog="brokerscope http-produce", description="Produce messages over HTTP.", **with_exits())
     _add_common(parser)
     parser.add_argument("--count", type=whole(1), default=10, metavar="N", help="messages (default: 10)")
     parser.add_argument("--producer-id", metavar="ID", help="default: a new one")
@@ -34,7 +37,7 @@ def produce_command() -> Command:
 
 def consume_command() -> Command:
     """The parser of `http-consume`, and what runs it."""
-    parser = Parser(prog="brokerscope http-consume", description="Consume messages over HTTP.")
+    parser = Parser(prog="brokerscope http-consume", description="Consume messages over HTTP.", **with_exits())
     _add_common(parser)
     parser.add_argument("--consumer-id", metavar="ID", help="default: a new one")
     parser.add_argument(
@@ -52,16 +55,17 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     usual = f"http://127.0.0.1:{HTTP_PORT}"
     parser.add_argument("--broker", default=usual, metavar="URL", help=f"its HTTP door (default: {usual})")
     parser.add_argument("--topic", required=True, metavar="TOPIC", help="it is made where it is missing")
-    parser.add_argument("--token", metavar="TOKEN", help="for a broker that asks for one")
+    add_token(parser, "for a broker that asks for a token")
 
 
 def _post(options: argparse.Namespace, path: str, body: dict[str, Any]) -> tuple[int, Any, dict[str, str]]:
     """(status, body, headers). Raises CONNECTION_LOST, and CommandError with what the broker has against it."""
     headers = {"Content-Type": "application/json"}
-    if options.token:
-        if not (options.token.isascii() and options.token.isprintable()):
+    token = options.known_token
+    if token:
+        if not (token.isascii() and token.isprintable()):
             raise CommandError("The token has signs that HTTP does not carry; letters, digits and ASCII signs it does.")
-        headers["Authorization"] = f"Bearer {options.token}"
+        headers["Authorization"] = f"Bearer {token}"
     broker = options.broker if "://" in options.broker else f"http://{options.broker}"
     if not broker.startswith(("http://", "https://")):
         raise CommandError(f"{options.broker} is no http:// or https:// address.")
@@ -74,7 +78,8 @@ def _post(options: argparse.Namespace, path: str, body: dict[str, Any]) -> tuple
     except urllib.error.HTTPError as error:
         if error.code == 429:
             return 429, None, dict(error.headers)
-        raise CommandError(f"{url} answered {error.code}: {_message_of(error.read())}.") from error
+        told = f"{url} answered {error.code}: {_message_of(error.read())}."
+        raise CommandError(told, exit_of_status(error.code)) from error
     except (urllib.error.URLError, OSError) as error:
         reason = getattr(error, "reason", error)
         about = f"{broker} cannot be reached ({getattr(reason, 'strerror', None) or reason})"
@@ -94,6 +99,7 @@ def _message_of(body: bytes) -> str:
 
 
 def _produce(options: argparse.Namespace) -> int:
+    options.known_token = token_of(options)
     producer = options.producer_id or f"producer-{uuid.uuid4().hex[:8]}"
     _post(options, "/producers/register", {"topic": options.topic, "producer_id": producer})
     for number in range(options.count):
@@ -107,6 +113,7 @@ def _produce(options: argparse.Namespace) -> int:
 
 
 def _consume(options: argparse.Namespace) -> int:
+    options.known_token = token_of(options)
     consumer = options.consumer_id or f"consumer-{uuid.uuid4().hex[:8]}"
     _post(options, "/consumers/register", {"topic": options.topic, "consumer_id": consumer})
     left = options.count
@@ -121,6 +128,6 @@ def _consume(options: argparse.Namespace) -> int:
             quiet.heard()
             print(f"{found['topic']} @{found['offset']}  {found['value']}", flush=True)
             left = None if left is None else left - 1
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
+    except KeyboardInterrupt as error:
+        return exit_of_interrupt(error)
     return 0

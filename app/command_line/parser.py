@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from app.command_line import exits
+from app.command_line.exits import Exit
 from app.nearest import meant
 
 # The words of argparse, and ours.
@@ -27,11 +29,11 @@ class Parser(argparse.ArgumentParser):
     """As `ArgumentParser`. Parsers of verbs are of this kind, too."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, without the usage that nobody asked for, and end with code 2."""
+        """Say what is wrong, without the usage that nobody asked for, and end."""
         told = next(
             (match.expand(ours) for theirs, ours in _PLAIN if (match := re.fullmatch(theirs, message))), message
         )
-        self.exit(2, f"{self.prog}: {told}; {self.prog} --help says more.\n")
+        self.exit(Exit.USAGE, f"{self.prog}: {told}; {self.prog} --help says more.\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Nothing is left over: the parser that knows the options, a verb's, says what it does not know."""
@@ -61,3 +63,15 @@ class Parser(argparse.ArgumentParser):
             known = list(map(str, action.choices))
             what = f"there is no {'verb ' if verb else ''}{value!r}{meant(str(value), known)}"
             raise argparse.ArgumentError(None if verb else action, f"{what}; there are {', '.join(known)}")
+
+
+class _Formatter(argparse.HelpFormatter):
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """What has lines already keeps them."""
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
+
+def with_exits(epilog: str = "") -> dict[str, Any]:
+    """What a parser is made with whose help ends with the exit codes, behind an `epilog` of its own."""
+    above = f"{epilog}\n\n" if epilog else ""
+    return {"formatter_class": _Formatter, "epilog": above + exits.summary()}

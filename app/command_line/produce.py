@@ -13,7 +13,7 @@ import msgspec
 from app.command_line.errors import CommandError
 from app.command_line.numbers import seconds, whole
 from app.command_line.output import print_json, say
-from app.command_line.parser import Parser
+from app.command_line.parser import Parser, with_exits
 from app.command_line.target import add_target, opened
 from app.command_line.typed import typed_lines
 from app.command_line.verbs import Command
@@ -46,6 +46,7 @@ def command() -> Command:
     parser = Parser(
         prog="brokerscope produce",
         description="Publish to a topic or queue: the values given, else a message for each line of standard input.",
+        **with_exits(),
     )
     parser.add_argument("topic", metavar="TOPIC", help="a topic or a queue")
     parser.add_argument("values", nargs="*", metavar="VALUE", help="a message each (default: the lines that come in)")

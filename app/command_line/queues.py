@@ -48,11 +48,13 @@ def command() -> Command:
     _add_queue(change)
     add_log(change)
     add_flow(change)
-    _add_queue(verbs.add("delete", "Delete a queue, its messages and its dead letters.", _delete))
+    _add_queue(
+        verbs.add("delete", "Delete a queue, its messages and its dead letters.", _delete, asks=_delete_question)
+    )
     peek = verbs.add("peek", "The next messages, without taking them.", _peek, reads=True)
     _add_queue(peek)
     peek.add_argument("--count", type=whole(1), default=10, metavar="N", help="how many at most (default: 10)")
-    _add_queue(verbs.add("purge", "Take out everything that nobody holds.", _purge))
+    _add_queue(verbs.add("purge", "Take out everything that nobody holds.", _purge, asks=_purge_question))
     _add_queue(verbs.add("undo-purge", "Bring back what the last purge took.", _undo))
     return verbs.command()
 
@@ -158,6 +160,12 @@ def _configure(host: Host, options: argparse.Namespace) -> None:
     configure(admin, options.queue, options, "queues")
 
 
+def _delete_question(host: Host, options: argparse.Namespace) -> str:
+    view = Admin(host).describe_queue(options.queue)
+    held = counted(view.ready + view.delayed + view.in_flight, "message")
+    return f"Delete {view.name} with {held} and {counted(view.dead, 'dead letter')}"
+
+
 def _delete(host: Host, options: argparse.Namespace) -> None:
     Admin(host).delete_queue(options.queue)
     say(f"Deleted the queue {options.queue}.", as_json=options.json, queue=options.queue)
@@ -171,6 +179,11 @@ def _peek(host: Host, options: argparse.Namespace) -> None:
     ]
     none = f"Nothing in {options.queue} can be taken now."
     print_rows(("Priority", "Offset", "Key", "Value"), rows, as_json=options.json, none=none)
+
+
+def _purge_question(host: Host, options: argparse.Namespace) -> str:
+    view = Admin(host).describe_queue(options.queue)
+    return f"Take {counted(view.ready + view.delayed, 'message')} out of {view.name}"
 
 
 def _purge(host: Host, options: argparse.Namespace) -> None:

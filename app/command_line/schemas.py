@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from app.command_line.errors import CommandError
+from app.command_line.exits import Exit
 from app.command_line.numbers import whole
 from app.command_line.output import print_facts, print_rows, say
 from app.command_line.verbs import Command, Verbs
@@ -55,7 +56,7 @@ def command() -> Command:
         choices=("refuse", "dead_letter"),
         help="what becomes of other values: refused (default), or buried as dead letters",
     )
-    delete = verbs.add("delete", "Delete a version, or all of a subject.", _delete)
+    delete = verbs.add("delete", "Delete a version, or all of a subject.", _delete, asks=_delete_question)
     _add_subject(delete)
     delete.add_argument("--version", type=whole(1), metavar="N", help="only this one (default: all)")
     return verbs.command()
@@ -131,7 +132,7 @@ def _check(host: Host, options: argparse.Namespace) -> int:
     problems = SchemaAdmin(host).check(options.subject, _text(options), SchemaKind(options.kind))
     rows = [(problem.pointer or "the whole", problem.message) for problem in problems]
     print_rows(("Place", "Problem"), rows, as_json=options.json, none="It can be the next version.")
-    return 1 if rows else 0
+    return Exit.PARTLY if rows else Exit.DONE
 
 
 def _diff(host: Host, options: argparse.Namespace) -> None:
@@ -171,6 +172,11 @@ def _rule(host: Host, options: argparse.Namespace) -> None:
         subject=None if rule is None else rule.subject,
         mode=None if rule is None else rule.mode,
     )
+
+
+def _delete_question(_host: Host, options: argparse.Namespace) -> str:
+    version = "all versions" if options.version is None else f"version {options.version}"
+    return f"Delete {version} of {options.subject}"
 
 
 def _delete(host: Host, options: argparse.Namespace) -> None:

@@ -12,8 +12,10 @@ from app.command_line.errors import CommandError
 from app.command_line.folders import folder
 from app.command_line.numbers import whole
 from app.command_line.output import print_json
-from app.command_line.parser import Parser
+from app.command_line.parser import Parser, with_exits
+from app.command_line.signals import end_signals
 from app.command_line.target import check_directory
+from app.command_line.tokens import add_token, token_of
 from app.command_line.verbs import Command
 from broker_core import BrokerHost, HostConfig, LogConfig
 from broker_core.clients.remote.broker import DEFAULT_PORT
@@ -34,6 +36,7 @@ def command() -> Command:
         prog="brokerscope serve",
         description="A broker without a window. Ctrl+C or a polite kill closes it well; with --data everything is "
         "there again at the next start.",
+        **with_exits(),
     )
     parser.add_argument("--data", type=folder, metavar="DIR", help="without it everything is kept in memory, and lost")
     parser.add_argument(
@@ -54,7 +57,7 @@ def command() -> Command:
     parser.add_argument(
         "--wire", type=_port, default=DEFAULT_PORT, metavar="PORT", help=f"default: {DEFAULT_PORT}; 0 any, off none"
     )
-    parser.add_argument("--token", metavar="TOKEN", help="who knows it may do everything; nobody else may anything")
+    add_token(parser, "who knows the token may do everything, nobody else anything")
     parser.add_argument("--access", type=Path, metavar="FILE", help="TOML: principals with tokens, and what each may")
     parser.add_argument(
         "--name",
@@ -86,11 +89,12 @@ def _port(text: str) -> int | None:
 
 
 def _access(options: argparse.Namespace) -> Access:
-    if options.access is not None and options.token is not None:
-        raise CommandError("--token and --access both say who may come in; leave one out.")
+    if options.access is not None and (options.token is not None or options.token_file is not None):
+        raise CommandError("--access and a token both say who may come in; leave one out.")
     if options.access is not None:
         return Access.of_file(options.access)
-    return Access.of_token(options.token) if options.token is not None else Access()
+    token = token_of(options)
+    return Access.of_token(token) if token is not None else Access()
 
 
 def serve(options: argparse.Namespace) -> int:
@@ -101,7 +105,7 @@ def serve(options: argparse.Namespace) -> int:
     durability: Durability = "memory" if options.data is None else options.durability
     config = HostConfig(log=LogConfig(durability=durability), auto_create_partitions=options.create_topics)
     over = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, *end_signals()):
         signal.signal(number, lambda _number, _frame: over.set())
     if options.data is not None:
         check_directory(options.data)

@@ -10,7 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from app.command_line.errors import CommandError, with_hint
+from app.command_line.exits import Exit, exit_of
 from app.command_line.folders import folder
+from app.command_line.signals import ended_by_signals
+from app.command_line.tokens import add_token, token_of
 from app.command_line.waiting import PATIENCE_S, note
 from broker_core import BrokerHost, HostConfig, LogConfig
 from broker_core.clients.host import Host
@@ -19,7 +22,6 @@ from broker_core.engine.data_directory import is_data_directory
 from broker_core.errors import BrokerError
 
 BROKER_VARIABLE = "BROKERSCOPE_BROKER"
-TOKEN_VARIABLE = "BROKERSCOPE_TOKEN"
 LOOPBACK = "127.0.0.1"
 
 
@@ -45,7 +47,7 @@ def add_target(parser: argparse.ArgumentParser) -> None:
         metavar="HOST:PORT",
         help=f"the wire door of a running broker (default: ${BROKER_VARIABLE}, else {LOOPBACK}:{DEFAULT_PORT})",
     )
-    parser.add_argument("--token", metavar="TOKEN", help=f"for a broker that asks for one (default: ${TOKEN_VARIABLE})")
+    add_token(parser, "for a broker that asks for a token")
     parser.add_argument("--json", action="store_true", help="JSON lines for programs instead of tables for people")
 
 
@@ -64,10 +66,10 @@ def opened(options: argparse.Namespace, *, read_only: bool = False) -> Iterator[
     With `read_only` a data directory stays as it is, so that it can be looked into on a full disk, too.
     """
     try:
-        with _host(options, read_only) as host, _told_of_losses(host, options):
+        with ended_by_signals(), _host(options, read_only) as host, _told_of_losses(host, options):
             yield host
     except BrokerError as error:
-        raise CommandError(with_hint(error)) from error
+        raise CommandError(with_hint(error), exit_of(error)) from error
 
 
 @contextlib.contextmanager
@@ -103,7 +105,8 @@ def counts_since_start(host: Host) -> bool:
 def _host(options: argparse.Namespace, read_only: bool) -> contextlib.AbstractContextManager[Host]:
     if options.data is not None:
         if not options.data.exists():
-            raise CommandError(f"{options.data} is not there; brokerscope serve --data {options.data} makes it.")
+            told = f"{options.data} is not there; brokerscope serve --data {options.data} makes it."
+            raise CommandError(told, Exit.NOT_FOUND)
         check_directory(options.data)
         read_only = read_only and is_data_directory(options.data)  # an empty folder becomes one
         return BrokerHost(options.data, HostConfig(log=LogConfig(durability="fsync")), read_only=read_only)
@@ -112,5 +115,4 @@ def _host(options: argparse.Namespace, read_only: bool) -> contextlib.AbstractCo
         address, port = options.broker or address_of(variable or f"{LOOPBACK}:{DEFAULT_PORT}")
     except argparse.ArgumentTypeError as error:
         raise CommandError(f"${BROKER_VARIABLE}: {error}.") from error
-    token = options.token or os.environ.get(TOKEN_VARIABLE)
-    return RemoteBroker(address, port, token=token, client="brokerscope")
+    return RemoteBroker(address, port, token=token_of(options), client="brokerscope")

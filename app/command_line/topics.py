@@ -41,7 +41,7 @@ def command() -> Command:
     )
     add_log(create)
     add_flow(create)
-    _add_topic(verbs.add("delete", "Delete a topic and its messages.", _delete))
+    _add_topic(verbs.add("delete", "Delete a topic and its messages.", _delete, asks=_delete_question))
     configure = verbs.add("configure", "Change settings of a topic; what is not given stays.", _configure)
     _add_topic(configure)
     add_log(configure)
@@ -49,7 +49,9 @@ def command() -> Command:
     more = verbs.add("add-partitions", "Give a topic more partitions.", _add_partitions)
     _add_topic(more)
     more.add_argument("--total", type=integer, required=True, metavar="N", help="how many it has then")
-    trim = verbs.add("delete-records", "Delete the oldest messages of partitions.", _delete_records)
+    trim = verbs.add(
+        "delete-records", "Delete the oldest messages of partitions.", _delete_records, asks=_delete_records_question
+    )
     _add_topic(trim)
     trim.add_argument("--partition", type=whole(0), metavar="P", help="only this one (default: all)")
     trim.add_argument(
@@ -149,6 +151,12 @@ def _create(host: Host, options: argparse.Namespace) -> None:
     )
 
 
+def _delete_question(host: Host, options: argparse.Namespace) -> str:
+    view = Admin(host).describe_topic(options.topic)
+    held = f"{counted(messages_of(view), 'message')} in {counted(len(view.partitions), 'partition')}"
+    return f"Delete {view.name} with {held}"
+
+
 def _delete(host: Host, options: argparse.Namespace) -> None:
     Admin(host).delete_topic(options.topic)
     say(f"Deleted {options.topic}.", as_json=options.json, topic=options.topic)
@@ -177,11 +185,24 @@ def _add_partitions(host: Host, options: argparse.Namespace) -> None:
     )
 
 
+def _before(view: TopicView, options: argparse.Namespace) -> dict[int, int]:
+    """Below which offset messages go, by partition."""
+    ends = {part.partition: part.end_offset for part in view.partitions}
+    chosen = list(ends) if options.partition is None else [options.partition]
+    return {number: ends.get(number, 0) if options.before == -1 else options.before for number in chosen}
+
+
+def _delete_records_question(host: Host, options: argparse.Namespace) -> str:
+    view = Admin(host).describe_topic(options.topic)
+    before = _before(view, options)
+    starts = {part.partition: part.start_offset for part in view.partitions}
+    count = sum(max(0, offset - starts.get(number, offset)) for number, offset in before.items())
+    return f"Delete {counted(count, 'message')} of {view.name}"
+
+
 def _delete_records(host: Host, options: argparse.Namespace) -> None:
     admin = Admin(host)
-    ends = {part.partition: part.end_offset for part in admin.describe_topic(options.topic).partitions}
-    chosen = list(ends) if options.partition is None else [options.partition]
-    before = {number: ends.get(number, 0) if options.before == -1 else options.before for number in chosen}
+    before = _before(admin.describe_topic(options.topic), options)
     starts = admin.delete_records(options.topic, before)
     print_rows(
         ("Partition", "Start offset"),

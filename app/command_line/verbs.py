@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from app.command_line.parser import Parser
+from app.command_line.asking import Question, add_yes, agreed
+from app.command_line.exits import Exit
+from app.command_line.parser import Parser, with_exits
 from app.command_line.target import add_target, opened
 from broker_core.clients.host import Host
 
@@ -18,14 +20,21 @@ class Verbs:
     """A parser whose verbs each get a broker and their options; what a verb returns, where it is no int, is 0."""
 
     def __init__(self, name: str, about: str) -> None:
-        self.parser = Parser(prog=f"brokerscope {name}", description=about)
+        self.parser = Parser(prog=f"brokerscope {name}", description=about, **with_exits())
         self._verbs = self.parser.add_subparsers(metavar="VERB", required=True)
 
-    def add(self, name: str, about: str, run: Verb, *, reads: bool = False) -> argparse.ArgumentParser:
-        """A verb, which `reads` and changes nothing; its own arguments are added to the parser that is returned."""
+    def add(
+        self, name: str, about: str, run: Verb, *, reads: bool = False, asks: Question | None = None
+    ) -> argparse.ArgumentParser:
+        """A verb, which `reads` and changes nothing; its own arguments are added to the parser that is returned.
+
+        One that `asks` is done when a person at a terminal has agreed to it.
+        """
         parser = self._verbs.add_parser(name, help=about, description=about)
         add_target(parser)
-        parser.set_defaults(verb=run, reads=reads)
+        if asks is not None:
+            add_yes(parser)
+        parser.set_defaults(verb=run, reads=reads, asks=asks)
         return parser
 
     def command(self) -> Command:
@@ -33,6 +42,8 @@ class Verbs:
 
         def run(options: argparse.Namespace) -> int:
             with opened(options, read_only=options.reads) as host:
+                if options.asks is not None and not agreed(host, options, options.asks):
+                    return Exit.PARTLY
                 code = options.verb(host, options)
             return code if isinstance(code, int) else 0
 

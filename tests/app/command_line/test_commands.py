@@ -5,6 +5,7 @@ import json
 import pytest
 
 from app.cli import main
+from app.command_line.exits import Exit
 from app.command_line.output import print_rows
 from tests.app.command_line.conftest import Shell
 
@@ -92,7 +93,10 @@ def test_a25_queues_are_filled_peeked_taken_and_purged(shell: Shell) -> None:
     assert (facts["ready"], facts["acknowledged"], facts["max_attempts"]) == (1, 1, 3)
     lines = '{"value": "good", "priority": 1}\n{"value": "bad", "priority": 2}\n'
     assert shell("produce", "jobs", "--lines-are-json", typed=lines) == "Published 1 message to jobs, and no more:\n"
-    assert (shell.code, "jobs has priorities from 0, the most urgent, to 1, and none of 2" in shell.error) == (2, True)
+    assert (shell.code, "jobs has priorities from 0, the most urgent, to 1, and none of 2" in shell.error) == (
+        Exit.REFUSED,
+        True,
+    )
     shell("consume", "jobs", "--count", 1)
     assert "Purged 1" in shell("queues", "purge", "jobs")
     shell("topics", "create", "news")
@@ -122,13 +126,13 @@ def test_a25_schemas_are_registered_checked_compared_and_ruled(shell: Shell, tmp
     assert shell.rows("schemas", "diff", "order", 1)[0]["what"] == "changed"
     shell("topics", "create", "orders")
     assert shell("schemas", "rule", "orders", "--subject", "nobody") == ""
-    assert (shell.code, shell.error.count("\n")) == (2, 1)
+    assert (shell.code, shell.error.count("\n")) == (Exit.NOT_FOUND, 1)
     assert shell.error.startswith("brokerscope: There is no such subject: nobody; brokerscope schemas list says")
     shell("schemas", "rule", "orders", "--subject", "order")
     for _ in "looking changes nothing":
         assert shell("schemas", "rule", "orders") == "orders is held to order (refuse).\n"
     shell("produce", "orders", '{"id": 1}')
-    assert shell.code == 2
+    assert shell.code == Exit.REFUSED
     assert "/id" in shell.error
     shell("schemas", "rule", "orders", "--none")
     assert shell.rows("schemas", "rule", "orders") == [{"topic": "orders", "subject": None, "mode": None}]
@@ -196,9 +200,9 @@ def test_names_and_payloads_are_data_and_never_markup_for_the_terminal(shell: Sh
         ("topcis", "list"),
     ],
 )
-def test_what_is_not_there_is_one_sentence_and_code_2(shell: Shell, words: tuple[str, ...]) -> None:
+def test_what_is_not_there_is_one_sentence_and_a_code_of_its_own(shell: Shell, words: tuple[str, ...]) -> None:
     shell(*words)
-    assert shell.code == 2
+    assert shell.code == (Exit.NOT_FOUND if "nothing" in words else Exit.USAGE)
     assert shell.error.startswith("brokerscope: ")
     assert shell.error.count("\n") == 1
 
@@ -213,7 +217,7 @@ def test_backpressure_is_told_and_what_was_stored_is_counted(shell: Shell) -> No
     assert shell.code == 0
     shell("produce", "full", "d", "--timeout", 3)
     waiting, refused = shell.error.splitlines()
-    assert shell.code == 2
+    assert shell.code == Exit.UNREACHABLE
     assert "waiting for room, at most 3 s" in waiting
     assert refused.startswith("brokerscope: ")
     assert "1 message for full" in refused and "it is withdrawn, and not stored" in refused

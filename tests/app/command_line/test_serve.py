@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from app.cli import main
+from app.command_line.exits import Exit
 from app.command_line.target import address_of
 from spark_reports.parts import PARTS
 from spark_reports.request import FORMATS
@@ -23,7 +24,7 @@ from tests.app.command_line.conftest import ROOT, run, served
 TOKEN = "correct-horse-battery"
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_everything_is_there_again_at_the_next_start(tmp_path: Path, capsys: Any, end: signal.Signals) -> None:
     data = str(tmp_path / "data")
     with served("--data", data) as (where, process):
@@ -61,10 +62,10 @@ def test_other_machines_are_let_in_only_with_a_token(capsys: Any) -> None:
 
 def test_a_token_is_asked_for(capsys: Any) -> None:
     with served("--token", TOKEN) as (where, _process):
-        assert main(["topics", "list", "--broker", where["wire"]]) == 2
-        assert main(["topics", "list", "--broker", where["wire"], "--token", "x" * 20]) == 2
+        assert main(["topics", "list", "--broker", where["wire"]]) == Exit.REFUSED
+        assert main(["topics", "list", "--broker", where["wire"], "--token", "x" * 20]) == Exit.REFUSED
         assert main(["topics", "list", "--broker", where["wire"], "--token", TOKEN]) == 0
-        assert main(["http-produce", "--broker", where["http"], "--topic", "t"]) == 2
+        assert main(["http-produce", "--broker", where["http"], "--topic", "t"]) == Exit.REFUSED
         assert main(["http-produce", "--broker", where["http"], "--topic", "t", "--token", TOKEN]) == 0
     capsys.readouterr()
 
@@ -72,7 +73,7 @@ def test_a_token_is_asked_for(capsys: Any) -> None:
 def test_a_directory_that_is_open_is_refused_to_the_command_line(tmp_path: Path, capsys: Any) -> None:
     data = str(tmp_path / "data")
     with served("--data", data):
-        assert main(["topics", "list", "--data", data]) == 2
+        assert main(["topics", "list", "--data", data]) == Exit.REFUSED
     told = capsys.readouterr().err
     assert data in told and "or go through its broker with --broker" in told
 
@@ -80,7 +81,7 @@ def test_a_directory_that_is_open_is_refused_to_the_command_line(tmp_path: Path,
 def test_a_broker_without_a_door_and_two_kinds_of_access_are_refused(capsys: Any) -> None:
     assert main(["serve", "--http", "off", "--wire", "off"]) == 2
     assert main(["serve", "--token", TOKEN, "--access", "b.toml"]) == 2
-    assert main(["topics", "list", "--data", "/no/such/folder"]) == 2
+    assert main(["topics", "list", "--data", "/no/such/folder"]) == Exit.NOT_FOUND
     assert capsys.readouterr().err.count("brokerscope: ") == 3
 
 
@@ -190,5 +191,5 @@ def test_the_plain_clients_say_in_one_sentence_what_the_broker_has_against_it(ca
         told = capsys.readouterr().err
         assert "answered 422: The request is not as it must be" in told
         assert "{" not in told
-    assert main(["http-consume", "--broker", place, "--topic", "t"]) == 2
+    assert main(["http-consume", "--broker", place, "--topic", "t"]) == Exit.UNREACHABLE
     assert "cannot be reached (Connection refused)" in capsys.readouterr().err

@@ -14,6 +14,7 @@ import pytest
 
 from app import cli
 from app.command_line import topics
+from app.command_line.exits import Exit
 from broker_core.errors import BrokerError, ErrorCode
 from tests.app.command_line.conftest import ROOT
 
@@ -38,7 +39,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(words: str) -> None:
 def test_a_full_disk_and_closed_streams(tmp_path: Path) -> None:
     data = f"--data {tmp_path}"
     full = shell(f"{HERE} metrics list {data} > /dev/full")
-    assert (full.returncode, full.stderr) == (2, "brokerscope: No space left on device\n")
+    assert (full.returncode, full.stderr) == (Exit.REFUSED, "brokerscope: No space left on device\n")
     assert shell(f"{HERE} topics create t {data} >&-").returncode == 0
     assert shell(f"{HERE} topics list {data} >&-").returncode == 0
     assert shell(f"{HERE} nonsense >&- 2>&-").returncode == 2
@@ -50,7 +51,7 @@ def test_signs_that_the_terminal_has_not_are_one_sentence(tmp_path: Path) -> Non
     done = shell(
         f"{HERE} topics list --data {tmp_path}/\N{LATIN SMALL LETTER U WITH DIAERESIS} --json", env=environment
     )
-    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert done.returncode == Exit.NOT_FOUND and done.stderr.count("\n") == 1
 
 
 def broken(error: BaseException) -> None:

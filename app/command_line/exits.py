@@ -1,0 +1,78 @@
+"""What a command's exit code says. This is the table; --help and the README show it."""
+
+from __future__ import annotations
+
+import enum
+
+from broker_core.errors import BrokerError, ErrorCode
+
+
+class Exit(enum.IntEnum):
+    """The codes, and what each means."""
+
+    def __new__(cls, code: int, about: str) -> Exit:
+        member = int.__new__(cls, code)
+        member._value_ = code
+        member.about = about
+        return member
+
+    about: str
+
+    DONE = (0, "it is done")
+    PARTLY = (1, "not all of it is done: some was refused, or you said no")
+    USAGE = (2, "the command line, a setting or a file asks for what makes no sense")
+    NOT_FOUND = (3, "what it names is not there")
+    REFUSED = (4, "the broker, the data directory or the disk refuses it")
+    UNREACHABLE = (5, "there is no broker, or it did not answer in time")
+    HUNG_UP = (129, "its terminal was closed")
+    INTERRUPTED = (130, "Ctrl+C has ended it")
+    BROKEN_PIPE = (141, "who reads its output has seen enough")
+    TERMINATED = (143, "it was asked to end (SIGTERM)")
+
+
+_USAGE = {
+    ErrorCode.INVALID_TOPIC,
+    ErrorCode.INVALID_PARTITIONS,
+    ErrorCode.INVALID_GROUP_ID,
+    ErrorCode.INVALID_SESSION_TIMEOUT,
+    ErrorCode.INVALID_CONFIG,
+    ErrorCode.INVALID_REQUEST,
+    ErrorCode.INVALID_SCHEMA,
+    ErrorCode.MALFORMED_REQUEST,
+    ErrorCode.UNSERIALIZABLE,
+}
+_NOT_FOUND = {
+    ErrorCode.OFFSET_OUT_OF_RANGE,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    ErrorCode.UNKNOWN_MEMBER_ID,
+    ErrorCode.GROUP_ID_NOT_FOUND,
+    ErrorCode.UNKNOWN_QUEUE,
+    ErrorCode.UNKNOWN_DEAD_LETTER,
+    ErrorCode.UNKNOWN_CONSUMER,
+    ErrorCode.UNKNOWN_SUBJECT,
+    ErrorCode.UNKNOWN_SCHEMA_VERSION,
+    ErrorCode.UNKNOWN_SCHEMA,
+    ErrorCode.NOT_A_SESSION,
+}
+_UNREACHABLE = {ErrorCode.REQUEST_TIMED_OUT, ErrorCode.CONNECTION_LOST, ErrorCode.CLOSED}
+
+
+def exit_of(error: BrokerError) -> Exit:
+    """The code of a command that `error` has ended."""
+    if error.code in _UNREACHABLE:
+        return Exit.UNREACHABLE
+    if error.code in _NOT_FOUND:
+        return Exit.NOT_FOUND
+    return Exit.USAGE if error.code in _USAGE else Exit.REFUSED
+
+
+def exit_of_status(status: int) -> Exit:
+    """The same of an HTTP status."""
+    if status == 404:
+        return Exit.NOT_FOUND
+    return Exit.USAGE if status in {400, 405, 413, 422} else Exit.REFUSED
+
+
+def summary() -> str:
+    """All of them with a line each, for --help."""
+    return "exit codes:\n" + "\n".join(f"  {code.value:<5}{code.about}" for code in Exit)
