@@ -54,7 +54,7 @@ def _outage(rows: list[Row], rebalances: Rows) -> Finding:
         detail += f" {text.plural(arrived, 'message')} arrived meanwhile and waited."
     if of is not None:
         detail += f" {of['moved']} moved, {of['kept']} stayed with their owner."
-    cause = longest.get("cause") or ""
+    cause = longest["cause"] or ""
     why = f"The group rebalanced at {text.clock(started_ns)}{_because(of) if of else ''}."
     if cause in _STRUCK:
         before = _STRUCK[cause].format(owner=longest["owner_before"])

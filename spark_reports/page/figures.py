@@ -30,7 +30,7 @@ def key_figures(made: Mapping[str, Rows], scale: Scale) -> list[Figure]:
         (_acknowledged, ("totals", "latency")),
         (_median, ("latency",)),
         (_lag, ("lag_series",)),
-        (_rebalances, ("rebalances",)),
+        (_rebalances, ("rebalances", "unserved")),
         (_dead, ("dead_letters",)),
         (_blocked, ("backpressure_series",)),
     )
@@ -80,10 +80,10 @@ def _lag(made: Mapping[str, Rows], scale: Scale) -> Figure:
 
 
 def _rebalances(made: Mapping[str, Rows], scale: Scale) -> Figure:
-    rows = made["rebalances"]
-    pauses = [row["pause_ns"] for row in rows if row["stopped"]]
-    note = f"longest pause {text.duration(max(pauses))}" if pauses else "none stopped a partition"
-    return Figure("Rebalances", text.count(len(rows)), note, "rebalances")
+    """With the worst outage for readers, which may begin long before a rebalance does."""
+    pauses = [row["pause_ns"] for row in made["unserved"]]
+    note = f"a partition unread for up to {text.duration(max(pauses))}" if pauses else "none stopped a partition"
+    return Figure("Rebalances", text.count(len(made["rebalances"])), note, "rebalances")
 
 
 def _dead(made: Mapping[str, Rows], scale: Scale) -> Figure:

@@ -13,6 +13,9 @@ _DETAIL = pl.Struct(
         "changes": _PLACES,  # [topic, partition, from offset, to offset]
         "started_ns": pl.Int64(),
         "role": pl.String(),
+        "fault": pl.String(),
+        "ended": pl.String(),  # the fault that is over
+        "heard_ns": pl.Int64(),  # of a member that missed a deadline: its last sign of life
     }
 )
 

@@ -1,4 +1,9 @@
-"""Which partitions had nobody to read them during a rebalance, for how long, and how many messages waited?"""
+"""Which partitions did nobody read, for how long, and how many messages waited?
+
+From the last time that its owner could read a partition to the next one's having it. An owner that has crashed reads no
+more, long before the group notices: `lost` of `broker_core/session/FORMAT.md`, but that the next owner is taken to read
+as soon as it has the partition.
+"""
 
 from __future__ import annotations
 
@@ -10,34 +15,64 @@ from spark_reports.tables.rebalances import within
 
 SCHEMA = (
     "`group` STRING, started_ns BIGINT, topic STRING, partition INT, owner_before STRING, owner_after STRING, "
-    "from_ns BIGINT, to_ns BIGINT, pause_ns BIGINT, published BIGINT"
+    "from_ns BIGINT, to_ns BIGINT, pause_ns BIGINT, published BIGINT, revoked_ns BIGINT, assigned_ns BIGINT, "
+    "cause STRING"
 )
 PUBLISHED_SCHEMA = "pause BIGINT, published BIGINT"  # what `passes.unserved` brings home
 MOST_WINDOWS = 50
+_PLACE = ("group", "topic", "partition")
 
 
 def pauses(detailed: pl.DataFrame, rebalances: pl.DataFrame, ownership: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """One row per rebalance and partition that it took from its owner, with its number as `pause` and its
     length `pause_ns`.
 
-    `owner_after` is null where nobody had the partition by the end.
+    `owner_after` is null where nobody had the partition by the end; `cause` is the crash, pause or silence of its
+    owner, "" where it was taken from one that read it up to then.
     """
-    place = ("group", "topic", "partition")
     taken = (
         within(places(detailed, "partitions_revoked"), rebalances)
-        .group_by("group", "started_ns", "topic", "partition", pl.col("time_ns").alias("from_ns"))
+        .group_by(*_PLACE, "started_ns", pl.col("time_ns").alias("revoked_ns"))
         .agg(pl.col("client").max().alias("owner_before"))
-        .sort("from_ns")
+        .sort("revoked_ns")
     )
-    owners = ownership.select(*place, pl.col("client").alias("owner_after"), pl.col("from_ns").alias("to_ns")).sort(
-        "to_ns"
-    )
-    next_owner = {"left_on": "from_ns", "right_on": "to_ns", "by": list(place), "strategy": "forward"}
+    owners = ownership.select(*_PLACE, pl.col("client").alias("owner_after"), pl.col("from_ns").alias("assigned_ns"))
+    next_owner = {"left_on": "revoked_ns", "right_on": "assigned_ns", "by": list(_PLACE), "strategy": "forward"}
+    lost = _lost(taken, detailed, ownership)
     return (
-        taken.join_asof(owners, coalesce=False, check_sortedness=False, **next_owner)  # type: ignore[arg-type]
-        .with_columns(pl.col("to_ns").fill_null(scale.to_ns))
+        lost.join_asof(owners.sort("assigned_ns"), coalesce=False, check_sortedness=False, **next_owner)  # type: ignore[arg-type]
+        .with_columns(
+            from_ns=pl.col("lost_ns").clip(lower_bound=scale.from_ns),
+            to_ns=pl.col("assigned_ns").fill_null(scale.to_ns),
+        )
         .with_columns(pause_ns=pl.col("to_ns") - pl.col("from_ns"), pause=pl.int_range(pl.len()))
     )
+
+
+def _lost(taken: pl.DataFrame, detailed: pl.DataFrame, ownership: pl.DataFrame) -> pl.DataFrame:
+    """`taken` with `lost_ns`, when the owner could read last, and the `cause` of that."""
+    held = ownership.select(*_PLACE, pl.col("client").alias("owner_before"), pl.col("from_ns").alias("owned_ns"))
+    struck = detailed.filter((pl.col("kind") == "fault") & pl.col("fault").is_in(["crash", "pause"]))
+    over = detailed.filter((pl.col("kind") == "fault") & (pl.col("ended") == "pause"))
+    left = detailed.filter((pl.col("kind") == "member_left") & pl.col("heard_ns").is_not_null())
+    client, at = pl.col("client").alias("owner_before"), pl.col("time_ns")
+    found = taken
+    for other, by, on in (
+        (held, [*_PLACE, "owner_before"], "owned_ns"),
+        (struck.select(client, at.alias("struck_ns"), "fault"), ["owner_before"], "struck_ns"),
+        (over.select(client, at.alias("over_ns")), ["owner_before"], "over_ns"),
+        (left.select(client, "group", at.alias("left_ns"), "heard_ns"), ["owner_before", "group"], "left_ns"),
+    ):
+        found = found.join_asof(
+            other.sort(on), left_on="revoked_ns", right_on=on, by=by, coalesce=False, check_sortedness=False
+        )
+    # Who was struck before it had the partition came back, as another member, to get it.
+    mine = pl.col("struck_ns") >= pl.col("owned_ns")
+    still = (pl.col("fault") == "crash") | pl.col("over_ns").is_null() | (pl.col("over_ns") < pl.col("struck_ns"))
+    silent = (pl.col("left_ns") >= pl.col("owned_ns")) & (pl.col("heard_ns") >= pl.col("owned_ns"))
+    lost = pl.when(mine & still).then("struck_ns").when(silent).then("heard_ns").otherwise("revoked_ns")
+    cause = pl.when(mine & still).then("fault").when(silent).then(pl.lit("silence")).otherwise(pl.lit(""))
+    return found.with_columns(lost_ns=pl.min_horizontal(lost, "revoked_ns"), cause=cause)
 
 
 def windows(pauses: pl.DataFrame) -> list[tuple[int, int]]:

@@ -115,9 +115,8 @@ def test_every_column_of_every_table_is_described_and_no_other() -> None:
             assert words, (table, name)
             assert name.endswith("_ns") <= unit.startswith("ns"), (table, name)
     known = {name for names in EVERY.values() for name in names}
-    ahead = {"revoked_ns", "assigned_ns"}  # of outages
-    assert set(schema_document.COLUMNS) - known - ahead <= {"session"}
-    assert {at for at in schema_document.ELSEWHERE if at[1] not in EVERY[at[0]]} <= {("unserved", "cause")}
+    assert set(schema_document.COLUMNS) - known <= {"session"}
+    assert {at for at in schema_document.ELSEWHERE if at[1] not in EVERY[at[0]]} == set()
 
 
 def test_the_document_and_the_fields_say_what_a_column_is(tmp_path: Path) -> None:

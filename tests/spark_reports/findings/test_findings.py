@@ -304,10 +304,8 @@ def test_the_outage_that_is_told_is_the_one_in_which_most_waited() -> None:
 
 
 def test_a_crash_that_was_noticed_late_is_told_from_when_nobody_read() -> None:
-    one = _pause("g", 9, 1, 4)[0] | {"started_ns": 7 * S}
-    rows = rows_of(made(unserved=[one]))
-    rows["unserved"][0]["cause"] = "crash"
-    (told,) = (finding for finding in find(rows, SCALE) if finding.section == "rebalances")
+    one = _pause("g", 9, 1, 4)[0] | {"started_ns": 7 * S, "cause": "crash"}
+    (told,) = (finding for finding in findings(unserved=[one]) if finding.section == "rebalances")
     assert told.why.startswith("A had crashed, and the group noticed 6\u00a0s later.") and told.kind == "outage"
 
 

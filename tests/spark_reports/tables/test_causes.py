@@ -131,11 +131,54 @@ def test_partitions_without_a_reader_and_what_came_meanwhile() -> None:
         unserved.unserved(pauses, counted),
         unserved.SCHEMA,
         [
-            ("g", 50 * S, "t", 1, "b", None, 50 * S, 60 * S, 10 * S, 0),
-            ("g", 10 * S, "t", 1, "a", "b", 10 * S, 13 * S, 3 * S, 3),
-            ("g", 10 * S, "t", 0, "a", "a", 10 * S, 12 * S, 2 * S, 0),
+            ("g", 50 * S, "t", 1, "b", None, 50 * S, 60 * S, 10 * S, 0, 50 * S, None, ""),
+            ("g", 10 * S, "t", 1, "a", "b", 10 * S, 13 * S, 3 * S, 3, 10 * S, 13 * S, ""),
+            ("g", 10 * S, "t", 0, "a", "a", 10 * S, 12 * S, 2 * S, 0, 10 * S, 12 * S, ""),
         ],
     )
+
+
+def _fault(at: int, client: str, **detail: object) -> dict:
+    return {"kind": "fault", "time_ns": at, "client": client, "detail": json.dumps(detail)}
+
+
+@pytest.mark.parametrize(
+    ("before", "left", "lost_s", "cause"),
+    [
+        ([_fault(4 * S, "a", fault="crash")], {}, 4, "crash"),
+        ([_fault(4 * S, "a", fault="crash"), _fault(9 * S, "a", ended="crash")], {}, 4, "crash"),
+        ([_fault(4 * S, "a", fault="pause")], {}, 4, "pause"),
+        ([_fault(4 * S, "a", fault="pause"), _fault(6 * S, "a", ended="pause")], {}, 10, ""),
+        ([_fault(4 * S, "a", fault="slow_down")], {}, 10, ""),
+        ([_fault(4 * S, "b", fault="crash")], {}, 10, ""),
+        # It came back, and was given the partition as another member.
+        (
+            [_fault(4 * S, "a", fault="crash"), _owned("revoked", 5 * S, "a", 0), _owned("assigned", 7 * S, "a", 0)],
+            {},
+            10,
+            "",
+        ),
+        ([], {"heard_ns": 3 * S}, 3, "silence"),
+        ([_fault(4 * S, "a", fault="crash")], {"heard_ns": 3 * S}, 4, "crash"),
+    ],
+)
+def test_an_outage_begins_when_the_owner_could_read_last(before: list, left: dict, lost_s: int, cause: str) -> None:
+    control = happened(
+        _owned("assigned", S, "a", 0),
+        *before,
+        {"kind": "member_left", "time_ns": 10 * S, "group": "g", "client": "a", "detail": json.dumps(left)},
+        {"kind": "rebalance_started", "time_ns": 10 * S, "group": "g", "cause": "a missed its heartbeats"},
+        _owned("revoked", 10 * S, "a", 0),
+        _owned("assigned", 12 * S, "b", 0),
+        {"kind": "rebalance_completed", "time_ns": 12 * S, "group": "g", "detail": json.dumps({"started_ns": 10 * S})},
+    )
+    told = detailed(control)
+    owners = ownership.ownership(told, SCALE)
+    (row,) = unserved.pauses(told, rebalances.rebalances(told, SCALE), owners, SCALE).to_dicts()
+    assert (row["from_ns"], row["to_ns"], row["pause_ns"], row["cause"]) == (
+        lost_s * S, 12 * S, (12 - lost_s) * S, cause,
+    )  # fmt: skip
+    assert (row["revoked_ns"], row["assigned_ns"], row["owner_after"]) == (10 * S, 12 * S, "b")
 
 
 def test_many_pauses_are_few_windows() -> None:
