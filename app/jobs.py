@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.report_process import ReportError, ReportProcess
 from app.warm_spark import WarmSpark
+from spark_reports.outcome import Outcome
 from spark_reports.request import Request
 from widgets.panels.jobs import JobFacts
 from widgets.words import tr
@@ -77,7 +78,7 @@ class ReportJob(QObject):
             self.page = Path(message)
             self._show(
                 state=state,
-                message=tr("Written to {message}", message=message),
+                message=_written(message, self._process.outcome),
                 result=message,
                 progress=1.0,
                 cancellable=False,
@@ -88,6 +89,17 @@ class ReportJob(QObject):
     def _show(self, **changes: Any) -> None:
         self.facts = dataclasses.replace(self.facts, **changes)
         self.changed.emit()
+
+
+def _written(page: str, outcome: Outcome) -> str:
+    """Where the report is, and what is to be said of it."""
+    if outcome.problems:
+        return tr("Written to {page}; the recording is not whole: {problem}", page=page, problem=outcome.problems[0])
+    if outcome.not_hold:
+        count = len(outcome.not_hold)
+        words = tr("1 assertion does not hold") if count == 1 else tr("{count} assertions do not hold", count=count)
+        return tr("Written to {page}; {words}", page=page, words=words)
+    return tr("Written to {message}", message=page)
 
 
 class Cancelled(Exception):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from spark_reports.assertions import check
+from spark_reports.errors import ReportError
 from spark_reports.parts import IN_HISTORY, PARTS
 from widgets.dialogs.report_parts import PartChoice
 from widgets.words import mark, tr
@@ -22,6 +26,15 @@ TITLES = {
     "recording": mark("Gaps in the recording"),
     "totals": mark("Totals and reconciliation"),
 }
+
+
+def why_no_assertions(assertions: Collection[str], parts: Collection[str]) -> str:
+    """What is wrong with what is asserted, in one sentence; "" where nothing is."""
+    try:
+        check(assertions, parts)
+    except ReportError as error:
+        return str(error)
+    return ""
 
 
 def part_choices() -> list[PartChoice]:

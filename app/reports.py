@@ -26,6 +26,7 @@ class Finding:
     headline: str
     detail: str
     time_ns: int | None = None
+    advice: str = ""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -87,9 +88,20 @@ def findings_of(folder: Path) -> tuple[Finding, ...] | None:
     except (OSError, ValueError, csv.Error, pa_lib.ArrowException):
         return None
     return tuple(
-        Finding(str(row.get("level", "")), str(row.get("headline", "")), str(row.get("detail", "")), _time(row))
+        Finding(
+            _text(row, "level"),
+            _text(row, "headline"),
+            f"{_text(row, 'detail')} {_text(row, 'why')}".strip(),
+            _time(row),
+            _text(row, "advice"),
+        )
         for row in rows[:FINDINGS_MAX]
     )
+
+
+def _text(row: dict[str, object], name: str) -> str:
+    """What an older report does not tell is nothing."""
+    return str(row.get(name) or "")
 
 
 def _time(row: dict[str, object]) -> int | None:

@@ -117,6 +117,7 @@ def _figures(spark: SparkSession, request: Request, found: Found, progress: Prog
 def _comparison(spark: SparkSession, request: Request, found: Found, progress: Progress) -> Report:
     from spark_reports.findings.comparison import comparison_findings
     from spark_reports.findings.find import findings_table
+    from spark_reports.findings.settings import Settings
     from spark_reports.page.comparison_page import render_comparison
 
     labels = names(found.infos)
@@ -133,7 +134,9 @@ def _comparison(spark: SparkSession, request: Request, found: Found, progress: P
         for number, info in enumerate(found.infos)
     ]
     progress.close()
-    findings = comparison_findings(tables["runs"].to_pylist(), tables["comparison"].to_pylist(), made, labels)
+    settings = [Settings(info.scenario) for info in found.infos]
+    told, compared = (tables[name].to_pylist() for name in ("runs", "comparison"))
+    findings = comparison_findings(told, compared, made, labels, settings)
     whole = {**tables, **_side_by_side(made, found, labels), "findings": findings_table(findings)}
     return Report(
         whole,

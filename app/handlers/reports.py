@@ -11,7 +11,7 @@ from PySide6.QtGui import QDesktopServices
 from app.actions import Command
 from app.desk import Desk
 from app.jobs import Job, ReportJob
-from app.report_parts import part_choices
+from app.report_parts import part_choices, why_no_assertions
 from app.reports import Reports
 from app.sessions.library import Entry, Library
 from broker_core.clock import ns_from_s
@@ -74,6 +74,7 @@ class ReportHandlers(QObject):
             [str(first)],
             self._desk.settings.report_habits,
             self._desk.window,
+            judge=why_no_assertions,
         )
         dialog.exportRequested.connect(lambda wish: self._start_report(wish, dialog.habits()))
         dialog.open()
@@ -88,6 +89,7 @@ class ReportHandlers(QObject):
             None if wish.to_s is None else ns_from_s(wish.to_s),
             wish.formats,
             parts=wish.parts,
+            assertions=wish.assertions,
         )
         job = self._jobs.report(request, _title(wish))
         if wish.open_when_finished:

@@ -57,4 +57,6 @@ class ReportsFeed(PanelFeed):
         if report is None or report.findings is None:
             self._reports.set_findings(None, chosen=report is not None)
         else:
-            self._reports.set_findings([FindingFacts(one.level, one.headline, one.detail) for one in report.findings])
+            self._reports.set_findings(
+                [FindingFacts(one.level, one.headline, one.detail, one.advice) for one in report.findings]
+            )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
 
 from spark_reports.collect import Made
 from spark_reports.findings.finding import BAD, GOOD, INFO, ORDER, WARN, Finding, Row, Rows
+from spark_reports.findings.settings import Settings
 from spark_reports.page import text
 from spark_reports.page.measures import MEASURES, change, shown
 from spark_reports.tables.comparison import AS_LONG
@@ -16,12 +20,58 @@ _TOLD = (
     "delivered_per_s",
 )  # fmt: skip
 WORTH_TELLING = 0.1
+CHANCE = 3.0  # times what chance does to a count, or to a mean: below it nobody can tell
+_PERCENTILES = {"p50_ns": "p50_ns", "p99_ns": "p99_ns"}
+_DONE = ("fault", "user_action")
+_SHOWN = 4
 
 
-def comparison_findings(runs: Rows, compared: Rows, made: Sequence[Made], labels: Sequence[str]) -> list[Finding]:
-    """The sentences of the comparison, worst first."""
-    found = [*_wrong(made, labels), *_unlike(runs), *_differences(compared), *_groups(made, labels)]
+def comparison_findings(
+    runs: Rows,
+    compared: Rows,
+    made: Sequence[Made],
+    labels: Sequence[str],
+    settings: Sequence[Settings] = (),
+) -> list[Finding]:
+    """The sentences of the comparison, worst first. `settings` are those of each session, where they are known."""
+    done = {number: _done_differently(number, made, settings) for number in range(1, len(made))}
+    found = [
+        *_wrong(made, labels),
+        *_unlike(runs),
+        *(_did(labels[number], labels[0], told) for number, told in done.items() if told),
+        *_differences(runs, compared, made, done),
+        *_groups(made, labels),
+    ]
     return sorted(found, key=lambda finding: ORDER.index(finding.level))
+
+
+def _done_differently(number: int, made: Sequence[Made], settings: Sequence[Settings]) -> list[str]:
+    """What was set or done otherwise in this session than in the first."""
+    told = []
+    if settings:
+        first, this = settings[0].flat(), settings[number].flat()
+        told = [
+            f"{name} is {this.get(name, 'not set')} instead of {first.get(name, 'not set')}"
+            for name in [*first, *(name for name in this if name not in first)]
+            if first.get(name) != this.get(name)
+        ]
+    base, here = (_actions(one) for one in (made[0], made[number]))
+    told += [f"{what} at {text.clock(at)}" for what, at in here.items() if what not in base]
+    return told + [f"no {what}" for what in base if what not in here]
+
+
+def _actions(one: Made) -> Mapping[str, int]:
+    """Faults and actions in words, with the first time of each."""
+    found: dict[str, int] = {}
+    for row in rows_of(one, "markers"):
+        if row["kind"] in _DONE:
+            who = row["client"] if row["client"] and row["client"] not in row["cause"] else ""
+            found.setdefault(f"{row['cause'] or row['kind']}{f' ({who})' if who else ''}", row["time_ns"])
+    return found
+
+
+def _did(label: str, first: str, told: Sequence[str]) -> Finding:
+    return Finding(INFO, f"What was otherwise in {label} than in {first}", f"{text.listed(told, _SHOWN)}.", "sessions")
 
 
 def _wrong(made: Sequence[Made], labels: Sequence[str]) -> Iterator[Finding]:
@@ -58,12 +108,15 @@ def _unlike(runs: Rows) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _differences(compared: Rows) -> Iterator[Finding]:
+def _differences(
+    runs: Rows, compared: Rows, made: Sequence[Made], done: Mapping[int, Sequence[str]]
+) -> Iterator[Finding]:
+    """What differs by more than a tenth and by more than chance."""
     names = {row["session"]: row["name"] for row in compared}
     same = any(row["measure"] in _TOLD for row in compared)
     for measure in _TOLD:
         rows = [row for row in compared if row["measure"] == measure and row["session"] > 0]
-        worth = [row for row in rows if _is_worth(row)]
+        worth = [row for row in rows if _is_worth(row) and _beyond_chance(row, runs, made)]
         for row in worth:
             same = False
             better = row["verdict"] == "better"
@@ -73,15 +126,53 @@ def _differences(compared: Rows) -> Iterator[Finding]:
                 f"{label}: {shown(measure, row['value'])} in {row['name']}, {shown(measure, row['base'])} in {first}",
                 f"That is {'better' if better else 'worse'}: {change(row['change'], row['difference'])}.",
                 "figures",
+                why=_because(done.get(row["session"], ())),
             )
     if same and len(names) > 1:
-        yield Finding(GOOD, "No figure differs by more than a tenth", "The sessions did the same.", "figures")
+        yield Finding(
+            GOOD,
+            "No figure differs by more than a tenth and by more than chance",
+            "The sessions did the same.",
+            "figures",
+        )
 
 
 def _is_worth(row: Row) -> bool:
     if row["verdict"] not in ("better", "worse"):
         return False
     return row["change"] is None or abs(row["change"]) >= WORTH_TELLING
+
+
+def _beyond_chance(row: Row, runs: Rows, made: Sequence[Made]) -> bool:
+    """Whether a difference is more than what counts, and the percentiles of single time buckets, vary by themselves."""
+    measure, difference = row["measure"], abs(row["difference"])
+    if MEASURES[measure].unit == "count":
+        return bool(difference > CHANCE * math.sqrt(row["base"] + row["value"]))
+    if measure in _PERCENTILES:
+        series = [_over_time(made[number], measure) for number in (0, row["session"])]
+        if min(map(len, series)) > 1:
+            error = math.sqrt(sum(float(one.var(ddof=1)) / len(one) for one in series))
+            return bool(difference > CHANCE * error)
+    if measure == "delivered_per_s":
+        counts = [one.get("delivered") for one in runs if one["session"] in (0, row["session"])]
+        if all(counts):
+            error = math.sqrt(sum(1 / count for count in counts if count)) * row["base"]
+            return bool(difference > CHANCE * error)
+    return True
+
+
+def _over_time(one: Made, column: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    rows = rows_of(one, "latency_over_time")
+    return np.array([row[column] for row in rows if row["measure"] == "delivered"], np.float64)
+
+
+def _because(done: Sequence[str]) -> str:
+    """As far as the data show: where one thing alone was otherwise, it may have been that."""
+    if not done:
+        return ""
+    if len(done) == 1:
+        return f"One thing was otherwise: {done[0]}."
+    return f"{len(done)} things were otherwise, so it may be any of them."
 
 
 def _groups(made: Sequence[Made], labels: Sequence[str]) -> Iterator[Finding]:

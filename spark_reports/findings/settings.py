@@ -45,12 +45,31 @@ class Settings:
                 if isinstance(limit, int | float) and isinstance(one.get("name"), str):
                     yield word, one["name"], float(limit)
 
+    def flat(self) -> dict[str, str]:
+        """Each setting by its path, as text: groups.billing.assignor, range. What it says of itself is no setting."""
+        return dict(_flat({name: one for name, one in self._told.items() if name not in _WORDS}))
+
     def _all(self, kind: str) -> list[Mapping[str, Any]]:
         found = self._told.get(kind)
         return [_mapping(one) for one in found] if isinstance(found, list) else []
 
     def _named(self, kind: str, name: str) -> Mapping[str, Any]:
         return next((one for one in self._all(kind) if one.get("name") == name), {})
+
+
+_WORDS = {"title", "about", "watch", "try"}
+
+
+def _flat(found: object, path: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(found, dict):
+        for name, one in found.items():
+            yield from _flat(one, f"{path}.{name}" if path else str(name))
+    elif isinstance(found, list):
+        for number, one in enumerate(found, 1):
+            name = one.get("name") if isinstance(one, dict) else None
+            yield from _flat(one, f"{path}.{name or number}")
+    else:
+        yield path, str(found)
 
 
 def _mapping(found: object) -> Mapping[str, Any]:

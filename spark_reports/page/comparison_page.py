@@ -57,6 +57,7 @@ def render_comparison(
         runs=tables["runs"].to_pylist(),
         measures=MEASURES,
         rows=[(name, by_measure[name]) for name in MEASURES if name in by_measure],
+        differing=[name for name, rows in by_measure.items() if any(row["verdict"] != "same" for row in rows[1:])],
         groups=sorted(groups, key=lambda row: (row["group"], row["session"])),
         places=[Moments(info.location).at for info in found.infos],
         made=made,

@@ -23,7 +23,7 @@ def test_the_window_offers_every_part_by_the_heading_that_it_has_on_the_page() -
     assert list(TITLES) == list(PARTS)
     page = (resources.path("report") / "report.html.j2").read_text(encoding="utf-8")
     headings = dict(re.findall(r'<section id="([^"]*)"><header><h2>([^<]*)</h2>', page))
-    assert headings == TITLES
+    assert headings == TITLES | {"scenario": "Scenario and settings"}  # which costs nothing, and is no part
     assert [choice.name for choice in part_choices() if choice.in_history] == [
         "throughput", "latency", "rebalances", "queues", "dead-letters", "backpressure", "events",
     ]  # fmt: skip
@@ -69,6 +69,21 @@ def test_what_is_ticked_is_asked_for_and_ticked_the_next_time(
     third.parts.all_button.click()
     hand.qtbot.mouseClick(third.export_button, Qt.MouseButton.LeftButton)
     assert [request.parts for request in asked] == [{"latency", "dead-letters"}, EVERY]
+    assert [request.assertions for request in asked] == [(), ()]
+
+    fourth = dialog()
+    hand.qtbot.keyClicks(fourth.assertions, "p99 < 200")
+    assert not fourth.export_button.isEnabled() and "p99 is a length of time" in fourth.problem.text()
+    hand.qtbot.keyClicks(fourth.assertions, " ms")
+    hand.qtbot.keyClick(fourth.assertions, Qt.Key.Key_Return)
+    hand.qtbot.keyClick(fourth.assertions, Qt.Key.Key_Return)
+    hand.qtbot.keyClicks(fourth.assertions, 'lag("x y") < 100')
+    assert fourth.export_button.isEnabled()
+    fourth.parts.boxes["lag"].click()
+    assert not fourth.export_button.isEnabled() and "takes the part lag" in fourth.problem.text()
+    fourth.parts.all_button.click()
+    hand.qtbot.mouseClick(fourth.export_button, Qt.MouseButton.LeftButton)
+    assert asked[-1].assertions == ("p99 < 200 ms", 'lag("x y") < 100')
 
 
 def test_the_command_line_takes_parts(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,6 +100,10 @@ def test_the_command_line_takes_parts(monkeypatch: pytest.MonkeyPatch, capsys: p
     with pytest.raises(SystemExit):
         main(["report", "/a", "--out", "/out", "--parts", "speed"])
     assert f"speed is not among {', '.join(PARTS)}" in capsys.readouterr().err
+    assert main(["report", "/a", "--out", "/out", "--assert", "p99 < 5 s", "--assert", "lag(x) = 0"]) == 0
+    assert asked[-1].assertions == ("p99 < 5 s", "lag(x) = 0")
+    assert main(["report", "/a", "--out", "/out", "--assert-file", "/no/such/file"]) == 2
+    assert "assertions in /no/such/file cannot be read" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["report", "--help"])
     assert "only these parts of the report" in capsys.readouterr().out

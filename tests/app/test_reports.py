@@ -17,7 +17,10 @@ from app.settings import Settings
 from tests.app.conftest import Hand
 
 FINDINGS: list[dict[str, Any]] = [
-    {"level": "bad", "headline": "2 messages were lost", "detail": "<b>orders</b>/0 @7 and @8", "time_ns": 5},
+    {
+        **{"level": "bad", "headline": "2 messages were lost", "detail": "<b>orders</b>/0 @7 and @8", "time_ns": 5},
+        **{"why": "", "advice": "Find them."},
+    },
     {"level": "good", "headline": "Everything else adds up", "detail": "", "time_ns": None},
 ]
 

@@ -73,7 +73,12 @@ def test_a_part_that_there_is_not_is_told_with_those_that_there_are(
 
 def test_spark_submit_takes_the_same_parts(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[Request] = []
-    monkeypatch.setattr(submit, "_run", lambda request, _work: (asked.append(request), Outcome())[1])
+
+    def run(request: Request, _work: object) -> Outcome:
+        asked.append(request)
+        return Outcome()
+
+    monkeypatch.setattr(submit, "_run", run)
     assert submit.main(["/a", "--out", "/out", "--parts", "lag,audit"]) == 0
     assert asked[0].parts == {"lag", "audit"}
     with pytest.raises(SystemExit):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from widgets.dialogs.assertions_field import AssertionsField
 from widgets.dialogs.report_parts import PartChoice, PartsField
 from widgets.facts import let_wrap, plain_label, set_plain_tip
 from widgets.words import mark, tr
@@ -64,6 +65,7 @@ class ReportWish:
     parts: frozenset[str]
     folder: str
     open_when_finished: bool
+    assertions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,13 @@ class ReportHabits:
     formats: frozenset[str] = frozenset()
     left_out: frozenset[str] = frozenset()
     open_when_finished: bool = True
+
+
+JudgeAssertions = Callable[[tuple[str, ...], frozenset[str]], str]
+
+
+def _accepted(_assertions: tuple[str, ...], _parts: frozenset[str]) -> str:
+    return ""
 
 
 def folder_problem(text: str) -> str:
@@ -116,8 +125,12 @@ class ExportReportDialog(QDialog):
         chosen: Sequence[str] = (),
         habits: ReportHabits | None = None,
         parent: QWidget | None = None,
+        *,
+        judge: JudgeAssertions = _accepted,
     ) -> None:
-        """`chosen` are the folders of the sessions that are ticked at first."""
+        """`chosen` are the folders of the sessions that are ticked at first; `judge` says what is wrong with assertions
+        for a report of some parts, "" for nothing.
+        """
         habits = habits or ReportHabits()
         super().__init__(parent)
         self.setWindowTitle(tr("Export report"))
@@ -147,6 +160,8 @@ class ExportReportDialog(QDialog):
             field.setToolTip(tr("mm:ss, or seconds; empty for all of it"))
             field.setMaximumWidth(110)
         self.parts = PartsField(parts, habits.left_out, self)
+        self._judge_assertions = judge
+        self.assertions = AssertionsField(self)
         self.formats = {name: QCheckBox(tr(words), self) for name, words, _on in FORMATS}
         kept = habits.formats & self.formats.keys()
         for name, _words, on in FORMATS:
@@ -176,6 +191,7 @@ class ExportReportDialog(QDialog):
         self.parts.changed.connect(self._judge)
         for box in self.formats.values():
             box.toggled.connect(lambda _on: self._judge())
+        self.assertions.textChanged.connect(self._judge)
         for field in (self.from_time, self.to_time):
             field.textChanged.connect(lambda _text: self._judge())
         self._modes.buttonToggled.connect(lambda _button, _on: self._judge())
@@ -208,6 +224,9 @@ class ExportReportDialog(QDialog):
         column.addLayout(times)
         column.addSpacing(SECTION_GAP)
         column.addWidget(self.parts)
+        column.addSpacing(SECTION_GAP)
+        column.addWidget(plain_label(tr("What must hold"), "section", self))
+        column.addWidget(self.assertions)
         for words, fields in ((tr("Forms"), grid), (tr("Folder"), row)):
             column.addSpacing(SECTION_GAP)
             column.addWidget(plain_label(words, "section", self))
@@ -256,12 +275,19 @@ class ExportReportDialog(QDialog):
             return tr("The time is empty: it ends before it begins.")
         if not self.parts.chosen():
             return tr("Choose at least one part.")
+        if self.mode() == SESSION and (problem := self._judge_assertions(self._assertions(), self.parts.chosen())):
+            return problem
         if not any(box.isChecked() for box in self.formats.values()):
             return tr("Choose at least one form.")
         return folder_problem(self.folder.text())
 
+    def _assertions(self) -> tuple[str, ...]:
+        """Of one session; of several nothing is asserted."""
+        return self.assertions.assertions() if self.mode() == SESSION else ()
+
     def _judge(self) -> None:
         several = len(self.chosen()) > 1
+        self.assertions.setEnabled(self.mode() == SESSION)
         for button in self._modes.buttons():
             button.setEnabled(several)
         self.parts.set_history(self.mode() == HISTORY)
@@ -292,5 +318,6 @@ class ExportReportDialog(QDialog):
                 self.parts.chosen(),
                 str(Path(self.folder.text().strip()).expanduser()),
                 habits.open_when_finished,
+                self._assertions(),
             )
         )

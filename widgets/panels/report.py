@@ -36,6 +36,7 @@ class FindingFacts:
     level: str
     headline: str
     detail: str
+    advice: str = ""
 
 
 class ReportPanel(TablePanel):
@@ -128,7 +129,9 @@ class ReportPanel(TablePanel):
         sign.setPixmap(icon_pixmap(name, current_theme().colour(token), 16, self.devicePixelRatioF()))
         sign.setAlignment(Qt.AlignmentFlag.AlignTop)
         headline, detail = plain_label(finding.headline, "heading", card), plain_label(finding.detail, "muted", card)
-        for label in (headline, detail):
+        advice = plain_label(tr("What to do: {advice}", advice=finding.advice), "", card)
+        advice.setVisible(bool(finding.advice))
+        for label in (headline, detail, advice):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             let_wrap(label)
         words = QVBoxLayout()
@@ -136,6 +139,7 @@ class ReportPanel(TablePanel):
         words.addWidget(headline)
         if finding.detail:
             words.addWidget(detail)
+        words.addWidget(advice)
         row = QHBoxLayout(card)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(sign)

@@ -28,7 +28,7 @@ def test_two_points_are_no_growth() -> None:
 
 @given(st.floats(0.5, 1e4), st.floats(0, 1e4), st.integers(40, 240))
 def test_what_rises_steadily_grows_by_its_slope(slope: float, begin: float, buckets: int) -> None:
-    values = begin + slope * np.arange(buckets)
+    values = np.asarray(begin + slope * np.arange(buckets), np.float64)
     found = growth(values)
     size = buckets // 2
     enough = slope * (size - 1) >= max(FEWEST_MORE, MORE_SHARE * values[-size]) * 1.01
