@@ -85,9 +85,16 @@ class _Points:
             self.lines.append(line)
             self.values.append(value)
 
-    @property
-    def last(self) -> float:
-        return self.values[-1] if self.values else 0.0
+    def add(self, line: int, by: float) -> None:
+        lines, values = self.lines, self.values
+        if not lines:
+            lines.append(line)
+            values.append(by)
+        elif lines[-1] == line:
+            values[-1] += by
+        else:
+            lines.append(line)
+            values.append(values[-1] + by)
 
     def at(self, line: int, before: float) -> float:
         place = bisect_right(self.lines, line) - 1
@@ -204,7 +211,7 @@ class SessionSeries:
         points = self._points.get(key)
         if points is None:
             points = self._points[key] = _Points()
-        points.set(line, points.last + by)
+        points.add(line, by)
 
     def _settle(self, line: int) -> None:
         """Nothing comes before `line` any more."""

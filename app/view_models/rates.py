@@ -19,10 +19,13 @@ class Rates:
 
     def __init__(self) -> None:
         self.series = SessionSeries()
+        # Drawn at every look, other at every line of the grid only.
+        self._sparks: dict[tuple[Key, bool], tuple[int, tuple[float, ...]]] = {}
 
     def follow(self, series: SessionSeries) -> None:
         """Another session."""
         self.series = series
+        self._sparks.clear()
 
     def of(self, key: Key, time_ns: int) -> float:
         """How many a second, as the mean over the last two; NaN while a recording has not been read so far."""
@@ -32,9 +35,15 @@ class Rates:
         """The rates, or the levels, of the fifteen seconds before; those that are known."""
         every = max(1, SPARK_NS // self.series.grid_ns)
         line = self.series.line(time_ns)
+        kept_line, kept = self._sparks.get((key, level), (-1, ()))
+        if kept_line == line:
+            return kept
         lines = [at for at in range(line - (SPARKS - 1) * every, line + 1, every) if at >= 0]
         values = self.series.values(key, lines) if level else self.series.rates(key, lines)
-        return tuple(value for value in values if not math.isnan(value))
+        found = tuple(value for value in values if not math.isnan(value))
+        if values and not math.isnan(values[-1]):
+            self._sparks[key, level] = (line, found)
+        return found
 
     def levels(self, key: Key, time_ns: int) -> list[tuple[int, float]]:
         """(ns, level) over the last two seconds, oldest first, as far back as it is known without a gap."""
