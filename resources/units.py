@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 KIB = 1024
 SIZE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
@@ -13,6 +15,13 @@ def three_digits(value: float) -> str:
     # Zeros that come of rounding are digits; those of a whole number are noise.
     exact = abs(float(text.replace(",", "")) - value) < 1e-9 * abs(value)
     return text.rstrip("0").rstrip(".") if "." in text and exact else text
+
+
+def per_second(rate: float) -> str:
+    """How many a second, without a unit: "0", "0.4", "12", "1,250"; an ellipsis for NaN, which is not known yet."""
+    if math.isnan(rate):
+        return "…"
+    return "0" if rate < 0.05 else f"{rate:.1f}" if rate < 9.95 else f"{rate:,.0f}"
 
 
 def byte_size(size_bytes: float) -> str:

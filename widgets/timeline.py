@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_right
 from dataclasses import dataclass
+from operator import itemgetter
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from resources.units import per_second
 from widgets.panels.cell_painter import as_plain
 from widgets.theme import current_theme, px
 from widgets.words import mark, tr
@@ -194,9 +196,9 @@ class Timeline(QWidget):
         near = (facts.now_ns - facts.start_ns) * SNAP_PX / self._room()
         minutes, seconds = divmod(moment / 1e9, 60)
         lines = [f"{int(minutes):02d}:{seconds:06.3f}"]
-        place = bisect_left(facts.samples, (moment, 0.0))
-        if place < len(facts.samples):
-            lines[0] += "   " + tr("{rate:,.0f} messages/s", rate=facts.samples[place][1])
+        place = bisect_right(facts.samples, moment, key=itemgetter(0)) - 1
+        if place >= 0:
+            lines[0] += "   " + tr("{rate} messages/s", rate=per_second(facts.samples[place][1]))
         lines += [
             band.label
             for band in facts.bands

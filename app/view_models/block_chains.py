@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from app.history.series import of_actor
-from app.view_models.formats import duration, rate, session_time
+from app.view_models.formats import duration, session_time
 from app.view_models.gauges import gates, only_rate
 from app.view_models.rates import Rates
 from broker_core.clock import NS_PER_S
 from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
+from resources.units import per_second
 from widgets.panels.block_chains import BlockChain, ChainLink
 from widgets.words import tr
 
@@ -34,7 +35,7 @@ def block_chains(snapshot: Snapshot, rates: Rates) -> tuple[BlockChain, ...]:
 def _behind(snapshot: Snapshot, gate: GateView, kind: str, rates: Rates) -> list[ChainLink]:
     place = f"{kind}:{gate.target}"
     if only_rate(gate) or (gate.tokens is not None and gate.tokens < 1 and gate.depth < (gate.limit or 1 << 60)):
-        per_s = rate(gate.rate_limit_per_s or 0)
+        per_s = per_second(gate.rate_limit_per_s or 0)
         return [ChainLink(tr("{name} takes {rate} messages/s", name=gate.target, rate=per_s), place)]
     depth, limit = f"{gate.depth:,}", f"{gate.limit:,}" if gate.limit else tr("its limit")
     links = [ChainLink(tr("{name} is full: {depth} of {limit}", name=gate.target, depth=depth, limit=limit), place)]
@@ -86,4 +87,4 @@ def _can_be_judged(actor: ActorView, now_ns: int) -> bool:
 def _working(actor: ActorView, per_s: float) -> str:
     if actor.state in STANDING:
         return tr("{name} is {state}", name=actor.name, state=tr(actor.state))
-    return tr("{name} does {rate} messages/s", name=actor.name, rate=rate(per_s))
+    return tr("{name} does {rate} messages/s", name=actor.name, rate=per_second(per_s))

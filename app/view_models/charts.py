@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 from PySide6.QtCore import QObject
 
-from app.history.series import BLOCKED
+from app.history.series import BLOCKED, WINDOW_NS
 from app.view_models.feed import PanelFeed
 from app.view_models.filter_help import help_rows
+from app.view_models.formats import duration
 from app.view_models.hue_feed import HueFeed
 from app.view_models.latency_feed import Bin, LatencyFeed, percentile_ns
 from app.view_models.rate_table import RateTable
@@ -75,17 +76,19 @@ class ChartsFeed(PanelFeed):
         def levels(kind: str) -> tuple[Curve, ...]:
             return curves({name: series.values((kind, name), lines) for name in series.names(kind)})
 
+        over = duration(max(WINDOW_NS, step * series.grid_ns))
+        about = tr("Each point is the mean of the {time} before it.", time=over)
         latencies = _percentiles(*self._latencies.copy())
         blocked = np.array(series.rates(BLOCKED, lines, step), dtype=np.float64) / NS_PER_S
         held_back = (Curve(tr("producers"), 0, times_s, blocked),) if np.nansum(blocked) else ()
         charts = [
-            ChartFacts("published", tr("Published"), tr("messages/s"), rates("published")),
-            ChartFacts("bytes", tr("Published"), tr("KiB/s"), rates("bytes", 1 / KIB)),
-            ChartFacts("delivered", tr("Delivered"), tr("messages/s"), rates("delivered")),
+            ChartFacts("published", tr("Published"), tr("messages/s"), rates("published"), about=about),
+            ChartFacts("bytes", tr("Published"), tr("KiB/s"), rates("bytes", 1 / KIB), about=about),
+            ChartFacts("delivered", tr("Delivered"), tr("messages/s"), rates("delivered"), about=about),
             ChartFacts("latency", tr("Publish to delivery"), tr("ms"), latencies, logarithmic=True),
             ChartFacts("lag", tr("Consumer lag"), tr("messages"), levels("lag")),
             ChartFacts("depth", tr("Queue depth"), tr("messages"), levels("depth")),
-            ChartFacts("blocked", tr("Blocked producers"), tr("on average"), held_back),
+            ChartFacts("blocked", tr("Blocked producers"), tr("on average"), held_back, about=about),
         ]
         return tuple(chart for chart in charts if chart.curves)
 

@@ -9,11 +9,11 @@ from PySide6.QtCore import QObject
 from app.view_models.columns import Column
 from app.view_models.feed import PanelFeed
 from app.view_models.filter_help import help_rows
-from app.view_models.formats import Times, count, rate, session_time
+from app.view_models.formats import Times, count, session_time
 from app.view_models.table import TableModel
 from broker_core.doors.connections import ConnectionView
 from broker_core.snapshots import Snapshot
-from resources.units import byte_size
+from resources.units import byte_size, per_second
 from widgets.panels.doors import DoorFacts, DoorsPanel
 from widgets.roles import Role
 from widgets.words import tr
@@ -24,7 +24,7 @@ class ConnectionsModel(TableModel[ConnectionView]):
 
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
         def flow(messages_per_s: float, bytes_per_s: float) -> str:
-            return f"{rate(messages_per_s)}, {byte_size(round(bytes_per_s))}"
+            return f"{per_second(messages_per_s)}, {byte_size(round(bytes_per_s))}"
 
         def state(row: ConnectionView) -> str:
             if row.ended_ns is None:
@@ -59,7 +59,7 @@ class ConnectionsModel(TableModel[ConnectionView]):
             ),
             Column[ConnectionView](
                 tr("Requests/s"),
-                only_open(lambda row: rate(row.requests_per_s)),
+                only_open(lambda row: per_second(row.requests_per_s)),
                 lambda row: row.requests_per_s,
                 numeric=True,
             ),

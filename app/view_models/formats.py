@@ -49,13 +49,6 @@ def count(number: int | None) -> str:
     return NOT_APPLICABLE if number is None else f"{number:,}"
 
 
-def rate(per_s: float) -> str:
-    """A rate without its unit: "0", "0.4", "12", "1,250"; NaN, where it is not known yet, is an ellipsis."""
-    if math.isnan(per_s):
-        return "…"
-    return f"{per_s:.1f}" if 0 < per_s < 10 else f"{per_s:,.0f}"
-
-
 def byte_rate(bytes_per_s: float) -> str:
     """Bytes a second without "/s"; NaN, where it is not known yet, is an ellipsis."""
     return "…" if math.isnan(bytes_per_s) else byte_size(round(bytes_per_s))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from app.view_models.event_words import kind_word
-from app.view_models.formats import count, duration, rate
+from app.view_models.formats import count, duration
 from broker_core.events import EventKind
 from broker_core.snapshots import ActorView, GateView, Snapshot
+from resources.units import per_second
 from widgets.panels.backpressure import GaugeFacts
 from widgets.panels.gauge_controls import Limits
 from widgets.words import mark, tr
@@ -122,11 +123,11 @@ def gauge_facts(gate: GateView, kind: str, now_ns: int, *, changeable: bool = Tr
     rates = tr("No rate limit")
     if gate.rate_limit_per_s is not None:
         tokens = _tokens(gate)
-        rates = tr("At most {rate} messages/s", rate=rate(gate.rate_limit_per_s)) + (
+        rates = tr("At most {rate} messages/s", rate=per_second(gate.rate_limit_per_s)) + (
             tr(" · {tokens} left", tokens=tokens) if tokens else ""
         )
         if only_rate(gate):
-            depth = f"{rate(gate.rate_limit_per_s)}/s" + (f", {tokens}" if tokens else "")
+            depth = f"{per_second(gate.rate_limit_per_s)}/s" + (f", {tokens}" if tokens else "")
     return GaugeFacts(
         target=gate.target,
         kind=kind,

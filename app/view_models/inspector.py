@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from app.history.series import Key, delivered, of_actor, published
 from app.view_models.event_words import kind_word
-from app.view_models.formats import NOT_APPLICABLE, count, duration, rate, session_time
+from app.view_models.formats import NOT_APPLICABLE, count, duration, session_time
 from app.view_models.gauges import gate_of, gate_state, gauge_facts, only_rate, producer_state, turned_away
 from app.view_models.group_lag import lag_of
 from app.view_models.lasting import left_of, state_of
@@ -16,7 +16,7 @@ from broker_core.clock import ns_from_ms
 from broker_core.events import EventKind
 from broker_core.session.ownership import Ownership
 from broker_core.snapshots import ActorView, GateView, GroupView, MemberView, Snapshot
-from resources.units import byte_size
+from resources.units import byte_size, per_second
 from widgets.facts import Fact
 from widgets.panels.inspector import MOMENT, InspectorFacts
 from widgets.words import tr
@@ -73,7 +73,9 @@ def _work(actor: ActorView, now_ns: int, rates: Rates) -> Facts:
 
 def _rate(label: str, key: Key, now_ns: int, rates: Rates) -> Fact:
     start_ns, end_ns = rates.series.window_ns(now_ns)
-    words = tr("{rate} messages/s, mean of {time}", rate=rate(rates.of(key, now_ns)), time=duration(end_ns - start_ns))
+    words = tr(
+        "{rate} messages/s, mean of {time}", rate=per_second(rates.of(key, now_ns)), time=duration(end_ns - start_ns)
+    )
     return (label, words)
 
 

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from app.history.series import Key, dead, depth, of_actor, published
 from app.history.series import lag as lag_key
-from app.view_models.formats import count, rate
+from app.view_models.formats import count
 from app.view_models.gauges import gate_state, producer_state
 from app.view_models.group_lag import lag_of
 from app.view_models.lasting import lasting_words, left_of, state_of
 from app.view_models.rates import Rates
 from broker_core.snapshots import ActorView, FaultView, GroupView, QueueView, Snapshot, TopicView
 from filter_language import Field, Fields, FilterError, parse
+from resources.units import per_second
 from widgets.navigator import NavRow, NavSection
 from widgets.words import tr
 
@@ -97,7 +98,7 @@ class NavigatorModel:
 
     def _topic(self, topic: TopicView) -> NavRow:
         key, now_ns = published(topic.name), self._now_ns
-        figure = f"{rate(self._rates.of(key, now_ns))}/s"
+        figure = f"{per_second(self._rates.of(key, now_ns))}/s"
         series = self._rates.spark(key, now_ns)
         state = gate_state(topic.gate) or OPEN
         return NavRow(f"topic:{topic.name}", topic.name, state, figure, series, tip=self._rates.window_words(now_ns))
@@ -110,7 +111,7 @@ class NavigatorModel:
             f"{kind}:{actor.name}",
             actor.name,
             producer_state(actor),
-            f"{rate(per_s)}/s",
+            f"{per_second(per_s)}/s",
             self._rates.spark(key, now_ns),
             tip="\n".join(part for part in (actor.target, self._rates.window_words(now_ns)) if part),
         )

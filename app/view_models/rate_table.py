@@ -8,11 +8,12 @@ from PySide6.QtCore import QObject
 
 from app.history.series import of_actor, published, stored_bytes
 from app.view_models.columns import Column
-from app.view_models.formats import byte_rate, count, duration, rate
+from app.view_models.formats import byte_rate, count, duration
 from app.view_models.gauges import producer_state
 from app.view_models.rates import Rates
 from app.view_models.table import TableModel
 from broker_core.snapshots import ActorView, GroupView, QueueView, Snapshot
+from resources.units import per_second
 from widgets.roles import Role
 from widgets.words import tr
 
@@ -51,7 +52,7 @@ class RateTable(TableModel[RateRow]):
             Column[RateRow](tr("Kind"), lambda row: tr(row.kind)),
             Column[RateRow](
                 tr("Messages/s"),
-                lambda row: rate(row.per_s),
+                lambda row: per_second(row.per_s),
                 lambda row: row.per_s,
                 numeric=True,
                 about=tr(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from app.frames import FrameFigures
 from app.history.series import ALL_PUBLISHED
-from app.view_models.formats import rate
 from app.view_models.in_flight import in_flight_of
 from app.view_models.rates import Rates
 from broker_core.snapshots import Snapshot
-from resources.units import byte_size
+from resources.units import byte_size, per_second
 from widgets.status_bar import StatusFacts
 from widgets.words import tr
 
@@ -28,7 +27,7 @@ class StatusModel:
         window = self._rates.window_words(snapshot.time_ns)
         return StatusFacts(
             seed="" if self.seed is None else tr("Seed {seed}", seed=self.seed),
-            rate=tr("{rate} messages/s", rate=rate(per_s)),
+            rate=tr("{rate} messages/s", rate=per_second(per_s)),
             rate_tip=f"{tr('Messages published in each session second.')}\n{window}",
             in_flight=tr("{count:,} in flight", count=in_flight_of(snapshot)),
             recording=""

@@ -11,6 +11,7 @@ from math import isnan
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
+from resources.units import per_second
 from widgets.theme import qcolour, ui_font
 from widgets.words import mark, tr
 
@@ -117,13 +118,8 @@ def short_count(count: int) -> str:
 
 def rate_text(rate_per_s: float) -> str:
     """A rate, as "0", "0.4/s", "12/s", "1.2k/s"; NaN, where it is not known yet, is an ellipsis."""
-    if isnan(rate_per_s):
-        return "…"
-    if rate_per_s < 0.05:
-        return "0/s"
-    if rate_per_s < 9.95:
-        return f"{rate_per_s:.1f}/s"
-    return f"{short_count(round(rate_per_s))}/s"
+    short = per_second(rate_per_s) if not rate_per_s >= 1000 else short_count(round(rate_per_s))
+    return short if isnan(rate_per_s) else f"{short}/s"
 
 
 # One, several and none of each noun.

@@ -45,13 +45,15 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChartFacts:
-    """One chart. `unit` stands behind its title; `logarithmic` for what spans many powers of ten."""
+    """One chart. `unit` stands behind its title; `logarithmic` for what spans many powers of ten; `about` is
+    its tool tip."""
 
     key: str
     title: str
     unit: str
     curves: tuple[Curve, ...] = field(default=())
     logarithmic: bool = False
+    about: str = ""
 
 
 class _Plot(pg.PlotWidget):
@@ -111,6 +113,7 @@ class Chart(QWidget):
         self.facts = facts
         unit = f" ({facts.unit})" if facts.unit else ""
         self._set_text(self._title, facts.title + unit)
+        set_plain_tip(self._title, facts.about)
         item = self._plot.getPlotItem()
         item.setLogMode(x=False, y=facts.logarithmic)
         curves = facts.curves[:CURVES_MAX]

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.view_models.formats import Times, count, duration, plain_text, rate, session_time
+from app.view_models.formats import Times, count, duration, plain_text, session_time
 from app.view_models.hue_feed import HueFeed
 from app.view_models.owners import Owners
 from broker_core.events import Event, EventKind
-from resources.units import byte_size
+from resources.units import byte_size, per_second
 from tests.app.view_models import made_up
 
 S = made_up.S
@@ -73,7 +73,7 @@ def test_duration(length_ns, text):
 
 def test_counts_rates_and_bytes():
     assert (count(None), count(1_234_567)) == ("n/a", "1,234,567")
-    assert (rate(0), rate(0.44), rate(12.3), rate(1250)) == ("0", "0.4", "12", "1,250")
+    assert (per_second(0), per_second(0.44), per_second(12.3), per_second(1250)) == ("0", "0.4", "12", "1,250")
     assert (byte_size(512), byte_size(3_480), byte_size(12 * 2**20)) == ("512 B", "3.40 KiB", "12 MiB")
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from app.frames import FrameFigures
 from app.view_models.canvas import RINGS_MAX, CanvasModel
-from app.view_models.formats import Times, rate
+from app.view_models.formats import Times
 from app.view_models.gauges import gate_of, gate_state, gauge_facts, gauges
 from app.view_models.inspector import inspector_facts
 from app.view_models.moves import current_group, group_name_error, move_choices
@@ -18,6 +18,7 @@ from app.view_models.rates import Rates
 from app.view_models.rebalances import RebalanceCards
 from app.view_models.status import StatusModel
 from broker_core.events import Event, EventKind
+from resources.units import per_second
 from tests.app.view_models import made_up
 from widgets.canvas.view import NEW_GROUP
 
@@ -99,7 +100,7 @@ def test_every_place_says_the_same_rate(qapp):
         facts = inspector_facts(snapshot, item, rates)
         assert facts is not None
         said = dict(row[:2] for _title, section in facts.sections for row in section)["Rate"]
-        figure = rate(per_s)
+        figure = per_second(per_s)
         assert (said, rows[item].figure) == (f"{figure} messages/s, mean of 2.0 s", f"{figure}/s")
         assert cards[item].rate_per_s == listed[cards[item].name] == per_s
         for tip in (rows[item].tip, cards[item].detail):
