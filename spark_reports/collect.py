@@ -43,6 +43,10 @@ class Made:
         """The tables that were asked for."""
         return {name: table for name, table in self.tables.items() if name in tables_of(self.parts)}
 
+    def shown(self) -> frozenset[str]:
+        """The names of what page and paper are drawn from: these, and which hue everything has."""
+        return frozenset(self.written()) | (self.tables.keys() & {"hues"})
+
 
 def steps(parts: Collection[str], prefix: str = "") -> dict[str, float]:
     """What each step of `make_tables` weighs; their names begin with `prefix`."""

@@ -44,7 +44,7 @@ def render(
     became of what was asserted.
     """
     scale = made.scale
-    tables = {name: rows for name, rows in tables.items() if name in made.written()}
+    tables = {name: rows for name, rows in tables.items() if name in made.shown()}
     parts = in_order(made.parts)
     over_time = [name for name in parts if name in OVER_TIME]
     return document(

@@ -47,7 +47,7 @@ def session_paper(
     verdicts: Sequence[Verdict] = (),
 ) -> Paper:
     """The report of one session."""
-    rows = {name: list(found) for name, found in tables.items() if name in made.written()}
+    rows = {name: list(found) for name, found in tables.items() if name in made.shown()}
     figures = [(figure.label, figure.value) for figure in key_figures(rows, made.scale)]
     return Paper(
         str(info.metadata.get("scenario") or info.location),

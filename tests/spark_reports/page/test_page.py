@@ -165,3 +165,13 @@ def test_the_hues_are_those_of_the_window() -> None:
     page = render(info(), made())
     for hues in (LIGHT_HUES, DARK_HUES):
         assert "".join(f"--c{number}:{hue};--i{number}:{ink_on(hue)};" for number, hue in enumerate(hues)) in page
+
+
+def test_a_topic_has_the_hue_of_the_window_whatever_its_place_in_the_alphabet() -> None:
+    series = [
+        {"dimension": "topic", "name": name, "topic": name, "start_ns": 0, "messages_per_s": 1.0} for name in ("a", "z")
+    ]
+    told = [{"kind": "flow", "name": name, "number": number} for number, name in enumerate(("z", "a"))]
+    page = render(info(), made(hues=told, throughput=series, throughput_series=series))
+    data = json.loads(re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[0])
+    assert {one["name"]: one["hue"] for one in data["throughput"]["topic"]} == {"z": 0, "a": 1}
