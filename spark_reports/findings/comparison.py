@@ -20,7 +20,7 @@ _TOLD = (
     "delivered_per_s",
 )  # fmt: skip
 WORTH_TELLING = 0.1
-CHANCE = 3.0  # times what chance does to a count, or to a mean: below it nobody can tell
+CHANCE = 2.0  # times what chance does to a count, or to a mean: below it nobody can tell
 _PERCENTILES = {"p50_ns": "p50_ns", "p99_ns": "p99_ns"}
 _DONE = ("fault", "user_action")
 _SHOWN = 4
@@ -129,12 +129,8 @@ def _differences(
                 why=_because(done.get(row["session"], ())),
             )
     if same and len(names) > 1:
-        yield Finding(
-            GOOD,
-            "No figure differs by more than a tenth and by more than chance",
-            "The sessions did the same.",
-            "figures",
-        )
+        headline = "No figure differs by more than a tenth and by more than chance"
+        yield Finding(GOOD, headline, "What differs below may come of nothing.", "figures")
 
 
 def _is_worth(row: Row) -> bool:

@@ -59,7 +59,7 @@ def _outage(rows: list[Row], rebalances: Rows) -> Finding:
     if cause in _STRUCK:
         before = _STRUCK[cause].format(owner=longest["owner_before"])
         noticed_ns = max(0, started_ns - longest["from_ns"])
-        why = f"{before[:1].upper()}{before[1:]}, and the group noticed {text.duration(noticed_ns)} later. {why}"
+        why = f"{before}, and the group noticed {text.duration(noticed_ns)} later. {why}"
     waited_s, _ = _waited(rows)
     return Finding(
         WARN,

@@ -17,7 +17,7 @@ class AssertionsField(QPlainTextEdit):
         self.setAccessibleName(tr("What must hold"))
         self.setPlaceholderText(tr('p99 < 200 ms, or lag("billing") < 100: one a line; the report says what holds'))
         self.setTabChangesFocus(True)
-        self.setFixedHeight(self.fontMetrics().lineSpacing() * LINES + 2 * self.frameWidth() + 14)
+        self.setFixedHeight(self.fontMetrics().lineSpacing() * LINES + 2 * self.frameWidth() + 24)
 
     def assertions(self) -> tuple[str, ...]:
         """What is written, in order."""

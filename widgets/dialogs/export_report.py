@@ -180,7 +180,7 @@ class ExportReportDialog(QDialog):
         buttons.accepted.connect(self._accept)
         buttons.rejected.connect(self.reject)
         self._compose(buttons)
-        self.resize(680, 700)
+        self.resize(680, 740)
         self._judge_changes()
         self._judge()
 

@@ -306,7 +306,7 @@ def test_the_outage_that_is_told_is_the_one_in_which_most_waited() -> None:
 def test_a_crash_that_was_noticed_late_is_told_from_when_nobody_read() -> None:
     one = _pause("g", 9, 1, 4)[0] | {"started_ns": 7 * S, "cause": "crash"}
     (told,) = (finding for finding in findings(unserved=[one]) if finding.section == "rebalances")
-    assert told.why.startswith("A had crashed, and the group noticed 6\u00a0s later.") and told.kind == "outage"
+    assert told.why.startswith("a had crashed, and the group noticed 6\u00a0s later.") and told.kind == "outage"
 
 
 def test_the_figure_of_lag_says_that_it_is_of_a_partition() -> None:
