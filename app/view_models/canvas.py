@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from app.history.series import Key, dead_lettered, delivered, of_actor, published
 from app.view_models.formats import count
-from app.view_models.gauges import gate_of, gate_state, only_rate, producer_state, turned_away, turned_away_words
+from app.view_models.gauges import (
+    gate_of,
+    gate_state,
+    gate_turned_away,
+    only_rate,
+    producer_state,
+    turned_away,
+    turned_away_words,
+)
 from app.view_models.group_lag import lag_of
 from app.view_models.lag_trend import lag_trend
 from app.view_models.lasting import marks
@@ -295,4 +303,5 @@ def _read_by(queue: str, actors: tuple[ActorView, ...], topics: tuple[str, ...])
 def _gate_detail(gate: GateView | None) -> str:
     if gate is None or not gate.limit:
         return ""
-    return tr(", depth {depth} of {limit}", depth=count(gate.depth), limit=count(gate.limit))
+    depth = tr(", depth {depth} of {limit}", depth=count(gate.depth), limit=count(gate.limit))
+    return f"{depth}\n{gate_turned_away(gate)}"

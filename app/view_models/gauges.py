@@ -101,7 +101,7 @@ def _slowest(gate: GateView, kind: str) -> str:
     )
 
 
-def _turned_away(gate: GateView) -> str:
+def gate_turned_away(gate: GateView) -> str:
     """The outcome that the policy is for, then whatever else became of messages."""
     blocked = tr("Blocked {time} in all", time=duration(gate.blocked_ns_total))
     counts = {"rejected": gate.rejected, "dropped": gate.dropped, "evicted": gate.evicted}
@@ -144,7 +144,7 @@ def gauge_facts(gate: GateView, kind: str, now_ns: int, *, changeable: bool = Tr
         dropped=count(gate.dropped),
         evicted=count(gate.evicted),
         blocked_total=duration(gate.blocked_ns_total),
-        turned_away=_turned_away(gate),
+        turned_away=gate_turned_away(gate),
         limits=Limits(gate.limit, gate.rate_limit_per_s, gate.policy) if changeable else None,
     )
 

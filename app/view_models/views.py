@@ -273,6 +273,7 @@ class Views(QObject):
         if self._window is not None:
             note = _overfull(self.in_flight.listed, self.in_flight.whole, tr("messages in flight"))
             self._window.parts.in_flight.set_note(note)
+            self._window.parts.in_flight.set_messages(self.in_flight.listed)
 
     def _around_bin(self, snapshot: Snapshot) -> None:
         if self._window is not None:

@@ -52,6 +52,8 @@ def test_what_groups_hold_is_in_flight_too_now_and_in_the_past(open_workbench: C
         total = leases + sum(held.values())
         assert shown(hand) == (f"{total:,} in flight", held, total)
         seen.append((hand.workbench.player.snapshot.time_ns, shown(hand)))
+    panel = hand.workbench.window.parts.in_flight
+    assert panel.count_label.text() == f"{seen[-1][1][2]:,} messages in {panel.model.rowCount()} rows"
     assert any(rows for _ns, (_text, rows, _listed) in seen)
     for time_ns, before in reversed(seen[:-1]):
         hand.workbench.player.travel.to(time_ns)

@@ -177,10 +177,13 @@ class CountdownDelegate(CellDelegate):
         super().__init__(view, tabular=True)
 
     def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
-        """Bar on the left, figures on the right."""
+        """Bar on the left, figures on the right; words alone where nothing runs out."""
         left = index.data(Role.COUNTDOWN)
         inner = QRectF(rect).adjusted(PAD, 0, -PAD, 0)
-        share = 0.0 if left is None else float(left)
+        if left is None:
+            self.text(painter, inner, str(index.data() or ""), theme.muted, _RIGHT)
+            return
+        share = float(left)
         token = "failure" if share < 0.1 else "rebalancing" if share < 0.34 else "active"
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         draw_bar(
