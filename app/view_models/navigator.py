@@ -76,7 +76,8 @@ class NavigatorModel:
         )
         broken = (*(_lasting(fault, snapshot) for fault in snapshot.faults), *broken)
         known = (topics, groups, waiting, bins, producers, consumers)
-        self.dimmed = frozenset(row.id for rows in known for row in rows if row.hidden)
+        hidden = frozenset(row.id for rows in known for row in rows if row.hidden)
+        self.dimmed = hidden | _boxes_of_workers(snapshot, hidden)
         return (
             NavSection("topics", tr("Topics"), "topic", topics, tr("No topic yet.")),
             NavSection("groups", tr("Groups"), "group", groups, tr("No group yet.")),
@@ -132,6 +133,17 @@ class NavigatorModel:
     def _bin(self, queue: QueueView) -> NavRow:
         state = "Dead letter" if queue.dead else "Empty"
         return NavRow(f"dlq:{queue.name}", queue.name, state, f"{queue.dead:,}", self._level(dead(queue.name)))
+
+
+def _boxes_of_workers(snapshot: Snapshot, hidden: frozenset[str]) -> frozenset[str]:
+    """The ids of the boxes in which neither their queue nor any worker fits the filter."""
+    workers = (actor for actor in snapshot.actors if actor.role not in {"producer", "consumer"})
+    shown = {actor.target for actor in workers if f"worker:{actor.name}" not in hidden}
+    return frozenset(
+        f"workers:{queue.name}"
+        for queue in snapshot.queues
+        if f"queue:{queue.name}" in hidden and queue.name not in shown
+    )
 
 
 def _lasting(fault: FaultView, snapshot: Snapshot) -> NavRow:

@@ -66,7 +66,7 @@ def test_its_filter_hides_rows_and_dims_boxes_on_the_canvas(hand: Hand) -> None:
     hand.qtbot.waitUntil(lambda: bool(stage.dimmed))
     assert [row.name for row in navigator.rows("groups")] == ["auditors"]
     assert "group:auditors" not in stage.dimmed
-    assert {"group:indexers", "topic:commits", "consumer:indexer-1"} <= stage.dimmed
+    assert {"group:indexers", "topic:commits", "consumer:indexer-1", "workers:builds"} <= stage.dimmed
     assert stage.boxes["group:indexers"].opacity() < 0.5
     navigator.filter_field.setText("lagg > 5")
     hand.qtbot.waitUntil(lambda: navigator.filter_field.property("invalid") is True)

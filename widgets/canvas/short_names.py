@@ -11,16 +11,18 @@ LETTERS = 3
 def short_names(names: Sequence[str]) -> tuple[str, ...]:
     """At most three letters of each name, no two alike where the names are not: their beginnings, where these differ.
 
-    Else the first letters of their words ("at-most-once" is amo), or the first letter and those from where they part.
+    Else the first letters of their words ("group-2" is g2), or the first letter and those from where they part.
     """
-    beginnings = [name[:LETTERS] for name in names]
+    beginnings = ["".join(_words(name))[:LETTERS] or name[:LETTERS] for name in names]
     alike = {head for head in beginnings if beginnings.count(head) > 1}
     taken = {head for head in beginnings if head not in alike}
     found: list[str] = []
     for name, head in zip(names, beginnings, strict=True):
         chosen = head
         if head in alike:
-            others = [other for other in names if other != name and other.startswith(head)]
+            others = [
+                other for other, begins in zip(names, beginnings, strict=True) if begins == head and other != name
+            ]
             chosen = next((one for one in _other_ways(name, others) if one not in taken), head)
             taken.add(chosen)
         found.append(chosen)
@@ -28,7 +30,7 @@ def short_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _other_ways(name: str, others: Sequence[str]) -> Iterator[str]:
-    words = re.findall(r"[^\W_]+", name)
+    words = _words(name)
     if len(words) > 1:
         yield "".join(word[0] for word in words)[:LETTERS]
         yield (words[0][0] + words[-1])[:LETTERS]
@@ -37,6 +39,10 @@ def _other_ways(name: str, others: Sequence[str]) -> Iterator[str]:
         yield name[0] + name[common : common + LETTERS - 1]
     for number in range(1, 100):
         yield f"{name[: LETTERS - len(str(number))]}{number}"
+
+
+def _words(name: str) -> list[str]:
+    return re.findall(r"[^\W_]+", name)
 
 
 def _common(one: str, other: str) -> int:

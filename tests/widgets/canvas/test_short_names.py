@@ -11,7 +11,7 @@ from widgets.canvas.short_names import LETTERS, short_names
     ("names", "short"),
     [
         (("indexers", "auditors", "mailers"), ("ind", "aud", "mai")),
-        (("at-most-once", "at-least-once", "effectively-once"), ("amo", "alo", "eff")),
+        (("at-most-once", "at-least-once", "effectively-once"), ("atm", "atl", "eff")),
         (("auditors", "audit-log"), ("aor", "al")),
         (("group-1", "group-2", "group-12"), ("g1", "g2", "g12")),
         (("billing", "billings"), ("bi1", "bs")),
