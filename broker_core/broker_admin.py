@@ -24,7 +24,7 @@ from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.jitter import Jitter
 from broker_core.queues.queue import Queue
-from broker_core.queues.subscription import BacklogPolicy, Subscription, check_backlog, subscribed
+from broker_core.queues.subscription import HOLDS_UP, BacklogPolicy, Subscription, check_backlog, subscribed
 from broker_core.schemas.rule import SchemaRule
 
 
@@ -117,6 +117,7 @@ class BrokerAdmin(BrokerBygones):
         # Before its effects: a wider gate lets in who waits.
         detail = {"log": msgspec.to_builtins(log), "flow": msgspec.to_builtins(flow)}
         self._events.emit(now_ns, EventKind.USER_ACTION, topic=name, cause=cause or f"configured {name}", detail=detail)
+        topic.is_limited = topic.is_limited or flow is not None
         if flow is not None and topic.gate is None:
             self._add_gate(name, topic, flow)
         elif flow is not None and topic.gate is not None:
@@ -211,7 +212,8 @@ class BrokerAdmin(BrokerBygones):
     ) -> None:
         """A fan-out subscription `name`: from now on it gets every message of `topic`, with leases as a queue has.
 
-        Where `max_messages` wait in it already, a message is turned away from it, or pushes out the oldest one. Take,
+        Where `max_messages` wait in it already, `policy` says what becomes of more, see `BacklogConfig`. Of its
+        `priorities` the most urgent message is handed out first, whatever its partition. Take,
         acknowledge and redrive as for a queue. Without `from_end` it gets what is there, too; where it is `restored`,
         what the journal tells of it holds. Raises UNKNOWN_TOPIC_OR_PARTITION, TOPIC_ALREADY_EXISTS, INVALID_CONFIG.
         """
@@ -228,11 +230,16 @@ class BrokerAdmin(BrokerBygones):
             config,
             jitter=self._jitter(name),
             journal=self._journal_of(log),
+            room=lambda time_ns: self._make_room(time_ns, topic),
             from_end=from_end,
         )
         if not restored:
             queue.begin(now_ns)
         self._subscriptions[name] = Subscription(topic, queue, max_messages, policy)
+        if max_messages is not None and policy in HOLDS_UP and self._topic(topic).gate is None:
+            # Whoever publishes has to look whether there is room.
+            self._add_gate(topic, self._topic(topic), FlowConfig())
+            self.revision += 1
         self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=topic, group=name, count=len(log.partitions))
 
     def delete_queue(self, now_ns: int, name: str, *, undo_window_ms: float = 0) -> None:
@@ -252,6 +259,8 @@ class BrokerAdmin(BrokerBygones):
         self._keep(now_ns, name, bygone, undo_window_ms)
         topic, group = (name, "") if subscription is None else (subscription.topic, name)
         self._events.emit(now_ns, EventKind.TOPIC_DELETED, topic=topic, group=group)
+        if subscription is not None:
+            self._make_room(now_ns, topic)
 
     # -- offsets
 
@@ -288,8 +297,8 @@ class BrokerAdmin(BrokerBygones):
 
     def flow_config(self, name: str) -> FlowConfig | None:
         """What the topic or queue takes; None where nothing limits it. Raises UNKNOWN_TOPIC_OR_PARTITION."""
-        gate = self._topic(name).gate
-        return None if gate is None else gate.config
+        topic = self._topic(name)
+        return topic.gate.config if topic.gate is not None and topic.is_limited else None
 
     # -- inside
 

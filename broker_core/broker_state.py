@@ -12,8 +12,8 @@ from broker_core.damage_report import DamageReport
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventStream
 from broker_core.files import FileSystem
-from broker_core.flow.config import FlowConfig, Verdict
-from broker_core.flow.gate import Gate
+from broker_core.flow.config import Answer, FlowConfig, Verdict
+from broker_core.flow.gate import Gate, Obstacle
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.fetches import Fetches
@@ -51,6 +51,7 @@ class Topic:
     def __init__(self, log: TopicLog) -> None:
         self.log = log
         self.gate: Gate | None = None
+        self.is_limited = False  # by the gate itself, and not only by subscriptions
         self.counts_bytes = False
         self.published = 0
         self.published_bytes = 0
@@ -237,6 +238,7 @@ class BrokerState:
         self._topics[name] = topic
         self.revision += 1
         if flow is not None:
+            topic.is_limited = True
             self._add_gate(name, topic, flow)
         return topic
 
@@ -263,7 +265,20 @@ class BrokerState:
             self._events,
             self._timers,
             evict=lambda *room: self._evict(name, *room),
+            readers=lambda count: self._obstacle(name, count),
         )
+
+    def _obstacle(self, name: str, count: int) -> Obstacle | None:
+        """The subscription to topic `name` that has no room; one that refuses before one that waits."""
+        found: Obstacle | None = None
+        for subscriber, each in self._subscriptions.items():
+            if each.topic == name and (cause := each.obstacle(count)):
+                refuses = each.policy == "reject" or each.never_fits(count)
+                if refuses or found is None:
+                    found = Obstacle(Answer.REFUSE if refuses else Answer.PARK, cause, subscriber)
+                if refuses:
+                    break
+        return found
 
     def _depth(self, name: str) -> tuple[int, int, str]:
         """Messages and bytes that the slowest reader of `name` has not finished with, and who that is."""

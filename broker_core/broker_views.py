@@ -118,7 +118,7 @@ class BrokerViews(BrokerState):
             )
             for number, log in enumerate(topic.log.partitions)
         )
-        gate = None if topic.gate is None else topic.gate.view(now_ns)
+        gate = topic.gate.view(now_ns) if topic.gate is not None and topic.is_limited else None
         subject = "" if topic.schema is None else topic.schema.subject
         return TopicView(name, partitions, topic.published, topic.published_bytes, gate, subject)
 
@@ -133,8 +133,12 @@ class BrokerViews(BrokerState):
     def queue_view(self, now_ns: int, name: str, max_leases: int = 100, max_dead_letters: int = 100) -> QueueView:
         """One queue or subscription. Raises UNKNOWN_QUEUE."""
         view = self.queue(name).view(now_ns, max_leases, max_dead_letters)
-        if name in self._subscriptions:
-            return msgspec.structs.replace(view, gate=self._subscriptions[name].gate_view())
+        subscription = self._subscriptions.get(name)
+        if subscription is not None:
+            backlog, held = subscription.gate_view(), self._topics[subscription.topic].gate
+            if backlog is not None and held is not None:
+                backlog = held.held_by(now_ns, name, backlog)
+            return msgspec.structs.replace(view, gate=backlog)
         gate = self._topics[name].gate
         if gate is None:
             return view

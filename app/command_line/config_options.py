@@ -81,8 +81,8 @@ def add_flow(parser: argparse.ArgumentParser) -> None:
     group.add("--block-timeout-ms", type=_NUMBER, metavar="MS", help="how long a producer waits under the policy block")
 
 
-def add_queue(parser: argparse.ArgumentParser, *, own_log: bool = True) -> None:
-    """How a queue hands out messages; `own_log` says that it has levels of its own."""
+def add_queue(parser: argparse.ArgumentParser) -> None:
+    """How a queue or subscription hands out messages."""
     usual = QueueConfig()
     group = _Group(parser, "how messages are handed out")
     group.add(
@@ -130,14 +130,13 @@ def add_queue(parser: argparse.ArgumentParser, *, own_log: bool = True) -> None:
     group.add(
         "--durable-acks", action="store_true", help="answer acknowledgements when a kill of the broker cannot undo them"
     )
-    if own_log:
-        group.add(
-            "--priorities",
-            type=integer,
-            metavar="N",
-            help=f"levels; 0 is the most urgent (default: {usual.priorities})",
-        )
-        group.add("--ageing-ms", type=_NUMBER, metavar="MS", help="a waiting message rises a level each time")
+    group.add(
+        "--priorities",
+        type=integer,
+        metavar="N",
+        help=f"levels; 0 is the most urgent (default: {usual.priorities})",
+    )
+    group.add("--ageing-ms", type=_NUMBER, metavar="MS", help="a waiting message rises a level each time")
 
 
 def log_of(options: argparse.Namespace, present: LogConfig) -> LogConfig | None:

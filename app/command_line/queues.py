@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import get_args
 
 import msgspec
 
@@ -18,6 +19,7 @@ from broker_core.clients.host import Host
 from broker_core.flow.config import FlowConfig
 from broker_core.log.config import LogConfig
 from broker_core.plurals import counted
+from broker_core.queues.subscription import BacklogPolicy
 from broker_core.snapshots import QueueView
 
 
@@ -37,11 +39,12 @@ def command() -> Command:
     subscribe.add_argument("--max-messages", type=integer, metavar="N", help="so many wait in it at most")
     subscribe.add_argument(
         "--policy",
-        choices=("drop_newest", "drop_oldest"),
+        choices=get_args(BacklogPolicy),
         default="drop_newest",
-        help="what is left out when it is full (default: drop_newest)",
+        help="what happens when it is full: producers wait or are refused, or messages are left out of it alone "
+        "(default: drop_newest)",
     )
-    add_queue(subscribe, own_log=False)
+    add_queue(subscribe)
     change = verbs.add(
         "configure", "Change how messages are kept and what is taken; what is not given stays.", _configure
     )

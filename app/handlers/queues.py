@@ -7,9 +7,10 @@ from PySide6.QtWidgets import QMenu
 
 from app.actions import Command
 from app.desk import Desk
-from app.forms import name_error, open_form
+from app.forms import choices, name_error, open_form, topic_names
+from app.handlers.flow import POLICIES
 from app.handlers.undo import UNDO_WINDOW_MINUTES
-from broker_core.lab.actions import CreateQueue, DeleteQueue, PurgeQueue
+from broker_core.lab.actions import CreateQueue, CreateSubscription, DeleteQueue, PurgeQueue
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.retry import RetryPolicy
 from broker_core.snapshots import QueueView
@@ -22,6 +23,9 @@ class QueueHandlers(QObject):
 
     COMMANDS = (
         Command("create_queue", "Create queue...", "Queues", "Ctrl+Alt+Q", "add", "A work queue with leases."),
+        Command(
+            "create_subscription", "Create subscription...", "Queues", "", "add", "A queue of all that a topic gets."
+        ),
         Command("purge_queue", "Purge queue...", "Queues", "", "", "Empties it; it can be undone."),
         Command("delete_queue", "Delete queue...", "Queues", "", "close", "With its messages; it can be undone."),
     )
@@ -30,6 +34,7 @@ class QueueHandlers(QObject):
         super().__init__(desk.window)
         self._desk = desk
         desk.registry.bind("create_queue", self.ask_queue, desk.why_ended)
+        desk.registry.bind("create_subscription", self.ask_subscription, self._why_no_topic)
         desk.registry.bind("purge_queue", self.ask_purge, self._why_no_purge)
         desk.registry.bind("delete_queue", self.ask_delete, self._why_no_queue)
         desk.menu_parts.append(self._add_to_menu)
@@ -79,6 +84,47 @@ class QueueHandlers(QObject):
                     priorities=v["priorities"],
                     retry=RetryPolicy(kind="fixed", base_ms=v["retry_ms"]) if v["retry_ms"] else RetryPolicy(),
                 ),
+            ),
+            why_not=lambda v: name_error(v["queue"], "queue", taken),
+        )
+
+    def _why_no_topic(self) -> str:
+        if why := self._desk.why_ended():
+            return why
+        return "" if self._desk.player.snapshot.topics else tr("There is no topic to subscribe to; create one first.")
+
+    def ask_subscription(self) -> None:
+        """The dialog for a new subscription."""
+        snapshot = self._desk.player.snapshot
+        topics = topic_names(snapshot)
+        taken = topics + [queue.name for queue in snapshot.queues]
+        open_form(
+            self._desk,
+            tr("Create subscription"),
+            tr("It gets every message of the topic from now on, and hands each to one worker at a time."),
+            (
+                Field("queue", tr("Name"), hint=tr("as mails")),
+                Field(
+                    "topic", tr("Topic"), "choice", self._desk.selected("topic") or topics[0], choices=choices(topics)
+                ),
+                Field("max_messages", tr("Wait at most"), "whole", None, suffix=tr(" messages"), none=tr("no limit")),
+                Field(
+                    "policy",
+                    tr("When it is full"),
+                    "choice",
+                    "drop_newest",
+                    choices=tuple((policy, tr(words)) for policy, words in POLICIES),
+                ),
+                Field("priorities", tr("Priorities"), "whole", 1, least=1, most=10),
+                Field("attempts", tr("Attempts at most"), "whole", 5, least=1, most=1_000),
+            ),
+            tr("Create"),
+            lambda v: CreateSubscription(
+                v["queue"],
+                v["topic"],
+                QueueConfig(max_attempts=v["attempts"], priorities=v["priorities"]),
+                v["max_messages"],
+                v["policy"],
             ),
             why_not=lambda v: name_error(v["queue"], "queue", taken),
         )
@@ -136,3 +182,4 @@ class QueueHandlers(QObject):
                 menu.addAction(self._desk.registry.action(command))
         elif not name:
             menu.addAction(self._desk.registry.action("create_queue"))
+            menu.addAction(self._desk.registry.action("create_subscription"))

@@ -18,6 +18,7 @@ from broker_core.lab.actions import (
     AddWorker,
     CreateGroup,
     CreateQueue,
+    CreateSubscription,
     CreateTopic,
     DuplicateClient,
     UserAction,
@@ -157,7 +158,7 @@ class ViewHandlers(QObject):
                 return next((f"{actor.role}:{name}" for actor in actors if actor.name == original), "")
             case CreateTopic(topic=name):
                 return f"topic:{name}"
-            case CreateQueue(queue=name):
+            case CreateQueue(queue=name) | CreateSubscription(queue=name):
                 return f"queue:{name}"
             case CreateGroup(group=name):
                 return f"group:{name}"

@@ -38,6 +38,22 @@ class GateCounts(msgspec.Struct):
     failed: int = 0
 
 
+class Obstacle(msgspec.Struct, frozen=True):
+    """Why there is no room, and what becomes of an offer then. `reader` names the subscription that has none."""
+
+    answer: Answer
+    cause: str
+    reader: str = ""
+
+
+class _Held(msgspec.Struct):
+    """Whom one obstacle holds up: producers, each since when and with how many offers; and what it has refused."""
+
+    blocked: dict[str, tuple[int, int]] = {}
+    blocked_ns: int = 0
+    rejected: int = 0
+
+
 class _Offer(msgspec.Struct, eq=False):
     client: str
     count: int
@@ -48,6 +64,7 @@ class _Offer(msgspec.Struct, eq=False):
     deadline_ns: int | None = None
     timer: Timer | None = None
     cause: str = ""  # why it waits
+    reader: str = ""  # for whom, where that is a subscription
 
 
 class Gate:
@@ -62,8 +79,12 @@ class Gate:
         timers: Timers,
         *,
         evict: Evict | None = None,
+        readers: Callable[[int], Obstacle | None] = lambda _count: None,
     ) -> None:
-        """`evict` makes room for the policies drop_oldest and priority_evict; without it they drop the new message."""
+        """`evict` makes room for the policies drop_oldest and priority_evict; without it they drop the new message.
+
+        `readers(count)` is the subscription, if any, that has no room for so many messages.
+        """
         self.target = target
         self.config = config
         self.counts = GateCounts()
@@ -73,8 +94,8 @@ class Gate:
         self._evict = evict
         self._bucket = _bucket_of(config)
         self._line: OrderedDict[int, _Offer] = OrderedDict()
-        self._blocked: dict[str, tuple[int, int]] = {}  # client -> since when, with how many offers
-        self._blocked_ns = 0
+        self._readers = readers
+        self._held: dict[str, _Held] = {"": _Held()}  # by reader; "" is the target itself
         self._admitting = False
         self._wake: Timer | None = None
 
@@ -102,18 +123,20 @@ class Gate:
         """
         self.counts.offered += count
         offer = _Offer(client, count, size_bytes, priority, admit, Reply(), deadline_ns)
-        full, full_cause = self._full(offer)
-        at_limit, above_rate = ANSWERS[self.config.policy]
+        obstacle = self._full(offer)
+        above_rate = ANSWERS[self.config.policy][1]
         if self._never_fits(offer):
             limits = self._limits()
             what = (
                 f"{counted(count, 'message')} of {size_bytes} bytes {'is' if count == 1 else 'are'} more than {limits}"
             )
             self._refuse(now_ns, offer, what)
-        elif self._line:
+        elif self._line and (obstacle is None or not obstacle.reader or obstacle.answer is Answer.PARK):
+            offer.reader = next(iter(self._line.values())).reader
             self._park(now_ns, offer, f"others wait for {self.target}")
-        elif full:
-            self._answer(now_ns, offer, at_limit, full_cause)
+        elif obstacle is not None:
+            offer.reader = obstacle.reader
+            self._answer(now_ns, offer, obstacle.answer, obstacle.cause)
         elif self._bucket is not None and self._bucket.take(now_ns, count):
             self._answer(now_ns, offer, above_rate, self._rate_cause())
         else:
@@ -128,7 +151,13 @@ class Gate:
         try:
             while self._line:
                 offer = next(iter(self._line.values()))
-                if self._full(offer)[0]:
+                obstacle = self._full(offer)
+                if obstacle is not None and obstacle.reader and obstacle.answer is Answer.REFUSE:
+                    self._leave(now_ns, offer, obstacle.cause)
+                    offer.reader = obstacle.reader
+                    self._refuse(now_ns, offer, obstacle.cause)
+                    continue
+                if obstacle is not None:
                     return
                 if self._bucket is not None and (wait_ns := self._bucket.take(now_ns, offer.count)):
                     self._wake_at(now_ns + wait_ns)
@@ -167,9 +196,9 @@ class Gate:
             self._give_up(now_ns, next(iter(self._line.values())), ErrorCode.CLOSED, f"{self.target} is deleted")
 
     def view(self, now_ns: int) -> GateView:
-        """The gauges."""
+        """The gauges, without what only a subscription has held up."""
         messages, _, slowest = self._depth()
-        return GateView(
+        view = GateView(
             target=self.target,
             policy=self.config.policy,
             depth=messages,
@@ -177,27 +206,38 @@ class Gate:
             rate_limit_per_s=self.config.rate_per_s,
             tokens=None if self._bucket is None else self._bucket.tokens(now_ns),
             slowest=slowest,
-            blocked=tuple((client, since_ns) for client, (since_ns, _) in self._blocked.items()),
-            blocked_ns_total=self._blocked_ns + sum(now_ns - since_ns for since_ns, _ in self._blocked.values()),
-            rejected=self.counts.rejected,
+            blocked=(),
+            blocked_ns_total=0,
+            rejected=0,
             dropped=self.counts.dropped,
+        )
+        return self.held_by(now_ns, "", view)
+
+    def held_by(self, now_ns: int, reader: str, view: GateView) -> GateView:
+        """`view` with what `reader` holds up, and has refused."""
+        held = self._held.get(reader) or _Held()
+        return msgspec.structs.replace(
+            view,
+            blocked=tuple((client, since_ns) for client, (since_ns, _) in held.blocked.items()),
+            blocked_ns_total=held.blocked_ns + sum(now_ns - since_ns for since_ns, _ in held.blocked.values()),
+            rejected=held.rejected,
         )
 
     # -- inside
 
-    def _full(self, offer: _Offer) -> tuple[bool, str]:
-        """Whether the target has no room for `offer`, and why."""
+    def _full(self, offer: _Offer) -> Obstacle | None:
+        """Why there is no room for `offer`."""
         config = self.config
         if config.max_messages is None and config.max_bytes is None:
-            return False, ""
+            return self._readers(offer.count)
         messages, size_bytes, slowest = self._depth()
         if config.max_messages is not None and messages + offer.count > config.max_messages:
             cause = f"{self.target} is full: {messages} of {config.max_messages} messages"
         elif config.max_bytes is not None and size_bytes + offer.size_bytes > config.max_bytes:
             cause = f"{self.target} is full: {size_bytes} of {config.max_bytes} bytes"
         else:
-            return False, ""
-        return True, f"{cause}, slowest reader {slowest}" if slowest else cause
+            return self._readers(offer.count)
+        return Obstacle(ANSWERS[config.policy][0], f"{cause}, slowest reader {slowest}" if slowest else cause)
 
     def _never_fits(self, offer: _Offer) -> bool:
         config = self.config
@@ -235,7 +275,7 @@ class Gate:
         over = messages + offer.count - config.max_messages if config.max_messages is not None else 0
         over_bytes = size_bytes + offer.size_bytes - config.max_bytes if config.max_bytes is not None else 0
         than = offer.priority if answer is Answer.EVICT_LESS_URGENT else None
-        return self._evict(now_ns, max(over, 0), max(over_bytes, 0), than) and not self._full(offer)[0]
+        return self._evict(now_ns, max(over, 0), max(over_bytes, 0), than) and self._full(offer) is None
 
     def _admit(self, now_ns: int, offer: _Offer) -> None:
         try:
@@ -248,9 +288,13 @@ class Gate:
             offer.reply.resolve(Verdict.ADMITTED)
 
     def _refuse(self, now_ns: int, offer: _Offer, cause: str) -> None:
-        self.counts.rejected += offer.count
+        self._count_rejected(offer)
         self._emit(now_ns, EventKind.REJECTED, offer, cause)
         offer.reply.resolve(Verdict.REFUSED)
+
+    def _count_rejected(self, offer: _Offer) -> None:
+        self.counts.rejected += offer.count
+        self._held.setdefault(offer.reader, _Held()).rejected += offer.count
 
     def _park(self, now_ns: int, offer: _Offer, cause: str) -> None:
         self._line[id(offer.reply)] = offer
@@ -261,11 +305,12 @@ class Gate:
             deadline_ns = end_ns if deadline_ns is None else min(deadline_ns, end_ns)
         if deadline_ns is not None:
             offer.timer = self._timers.at(deadline_ns, lambda time_ns: self._time_out(time_ns, offer))
-        since_ns, offers = self._blocked.get(offer.client, (now_ns, 0))
-        self._blocked[offer.client] = (since_ns, offers + 1)
+        blocked = self._held.setdefault(offer.reader, _Held()).blocked
+        since_ns, offers = blocked.get(offer.client, (now_ns, 0))
+        blocked[offer.client] = (since_ns, offers + 1)
         if not offers:
             self._emit(now_ns, EventKind.PRODUCER_BLOCKED, offer, cause)
-        if self._bucket is not None and len(self._line) == 1 and not self._full(offer)[0]:
+        if self._bucket is not None and len(self._line) == 1 and self._full(offer) is None:
             self._wake_at(now_ns + self._bucket.wait_ns(now_ns, offer.count))
 
     def _leave(self, now_ns: int, offer: _Offer, cause: str) -> None:
@@ -273,21 +318,23 @@ class Gate:
         del self._line[id(offer.reply)]
         if offer.timer is not None:
             offer.timer.cancel()
-        since_ns, offers = self._blocked[offer.client]
+        held = self._held[offer.reader]
+        since_ns, offers = held.blocked[offer.client]
         if offers > 1:
-            self._blocked[offer.client] = (since_ns, offers - 1)
+            held.blocked[offer.client] = (since_ns, offers - 1)
             return
-        del self._blocked[offer.client]
-        self._blocked_ns += now_ns - since_ns
+        del held.blocked[offer.client]
+        held.blocked_ns += now_ns - since_ns
         self._emit(now_ns, EventKind.PRODUCER_UNBLOCKED, offer, cause)
 
     def _time_out(self, now_ns: int, offer: _Offer) -> None:
-        self._give_up(now_ns, offer, ErrorCode.THROTTLED, self._full(offer)[1] or offer.cause)
+        obstacle = self._full(offer)
+        self._give_up(now_ns, offer, ErrorCode.THROTTLED, offer.cause if obstacle is None else obstacle.cause)
         self.room(now_ns)
 
     def _give_up(self, now_ns: int, offer: _Offer, code: ErrorCode, cause: str) -> None:
         self._leave(now_ns, offer, cause)
-        self.counts.rejected += offer.count
+        self._count_rejected(offer)
         self._emit(now_ns, EventKind.REJECTED, offer, cause)
         offer.reply.fail(BrokerError(code, cause))
 
@@ -302,6 +349,7 @@ class Gate:
             kind,
             topic=self.target,
             client=offer.client,
+            group=offer.reader,
             count=offer.count,
             size_bytes=offer.size_bytes,
             cause=cause,

@@ -18,7 +18,7 @@ from broker_core.lab.actions import (
     UserAction,
 )
 from broker_core.lab.arrivals import FileArrivals
-from broker_core.lab.specs import ConsumerSpec, Failure, ProducerSpec, WorkerSpec, numbered
+from broker_core.lab.specs import ConsumerSpec, Failure, ProducerSpec, SubscriberSpec, WorkerSpec, numbered
 from broker_core.lab.strict_yaml import Document, YamlError
 from broker_core.limits import MAX_PARTITIONS
 from broker_core.names import check_name
@@ -156,4 +156,6 @@ class _References:
 
 
 def _names(spec: Any) -> list[str]:
+    if isinstance(spec, SubscriberSpec):
+        return spec.workers
     return numbered(spec) if isinstance(spec, ConsumerSpec | WorkerSpec) else [spec.name]

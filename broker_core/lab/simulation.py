@@ -194,7 +194,8 @@ class Simulation:
             self.broker.subscribe(
                 self.loop.now_ns, name, topic, spec.config, max_messages=spec.backlog, policy=spec.policy
             )
-        self.world.add(SubscriberActor(spec)).start()
+        for name in spec.workers:
+            self.world.add(SubscriberActor(spec, name)).start()
 
     def _begin_cleaning(self) -> None:
         if not self._cleaning:

@@ -15,6 +15,7 @@ from broker_core.lab.durations import Duration
 from broker_core.limits import SEGMENT_BYTES
 from broker_core.log.config import Cleanup, Durability, LogConfig
 from broker_core.queues.config import QueueConfig
+from broker_core.queues.subscription import BacklogPolicy
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
 from broker_core.schemas.rule import SchemaRule
 
@@ -208,13 +209,16 @@ class WorkerSpec(Strict, frozen=True, kw_only=True):
 class SubscriberSpec(Strict, frozen=True, kw_only=True):
     """Gets every message of each of `topics`; of those that wait for it, the first topic's come first.
 
-    With a `backlog`, no more than that many messages of a topic wait for it, and `policy` says which give way.
+    With a `backlog`, no more than that many messages of a topic wait for it, and `policy` says what becomes of more:
+    producers wait (block) or are refused (reject), or some messages give way. Of the `priorities` of its `config` the
+    most urgent come first. It has `count` workers; of several, the names are NAME-1, NAME-2, ...
     """
 
     name: str
+    count: int = 1
     topics: tuple[str, ...]
     backlog: int | None = None
-    policy: Literal["drop_newest", "drop_oldest"] = "drop_newest"
+    policy: BacklogPolicy = "drop_newest"
     config: QueueConfig = QueueConfig()
     processing: Duration = Duration(mean_ms=0)
     ack: Literal["after", "before"] = "after"
@@ -225,6 +229,13 @@ class SubscriberSpec(Strict, frozen=True, kw_only=True):
             raise ValueError("backlog must be 1 or more")
         if not self.topics:
             raise ValueError("a subscriber needs a topic")
+        if self.count < 1:
+            raise ValueError("count must be 1 or more")
+
+    @property
+    def workers(self) -> list[str]:
+        """Their names."""
+        return [self.name] if self.count == 1 else [f"{self.name}-{number}" for number in range(1, self.count + 1)]
 
     @property
     def subscriptions(self) -> dict[str, str]:

@@ -172,8 +172,8 @@ class WorkerActor(Lessee):
 class SubscriberActor(Lessee):
     """Gets every message of its topics, each through a subscription of its own, of which the first comes first."""
 
-    def __init__(self, spec: SubscriberSpec) -> None:
-        super().__init__(spec.name, spec)
+    def __init__(self, spec: SubscriberSpec, name: str) -> None:
+        super().__init__(name, spec)
         self._read = spec.topics
         self._queues = tuple(spec.subscriptions.values())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import NamedTuple
 
 from broker_core.errors import BrokerError, ErrorCode
@@ -74,3 +75,17 @@ def neighbours(messages: list[StoredMessage]) -> Iterator[tuple[int, int]]:
             continue
         yield first, place
         first = place
+
+
+def by_priority(log: PartitionPort, piece: Span, least_urgent: int) -> Iterator[Span]:
+    """`piece` in parts of one priority each; what is less urgent than `least_urgent` counts as that."""
+    try:
+        found = log.read(piece.offset, max_messages=piece.open, max_bytes=_ALL_BYTES)
+    except BrokerError:  # who takes it finds out
+        found = []
+    priorities = {message.offset: min(max(message.priority, 0), least_urgent) for message in found}
+    for priority, offsets in groupby(range(piece.offset, piece.end), lambda offset: priorities.get(offset, 0)):
+        first, *rest = offsets
+        part = part_of(piece, first, first + 1 + len(rest), piece.state)
+        part.priority = priority
+        yield part

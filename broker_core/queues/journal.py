@@ -50,6 +50,7 @@ class Entry(msgspec.Struct, array_like=True, gc=False):
     deadline_ns: int = 0
     history: tuple[AttemptView, ...] = ()
     doomed: bool = False
+    priority: int = 0
 
 
 _ENCODER = msgspec.msgpack.Encoder()
@@ -186,6 +187,7 @@ class QueueJournal:
                     span.deadline_ns,
                     span.history,
                     span.doomed,
+                    span.priority,
                 )
             )
 

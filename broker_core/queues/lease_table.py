@@ -6,23 +6,26 @@ finishing and expiring cost O(log n) in what is in flight, whatever waits.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Run
 from broker_core.queues.due_heap import DueHeap, Place
-from broker_core.queues.handout import Skipped, Taken, neighbours, read_live
+from broker_core.queues.handout import Skipped, Taken, by_priority, neighbours, read_live
 from broker_core.queues.log_port import PartitionPort
+from broker_core.queues.ready_spans import ReadySpans
 from broker_core.queues.spans import Span, SpanIndex, part_of, shares_of
 from broker_core.queues.states import NEXT_STATE, LeaseAction, LeaseState
 from broker_core.snapshots import AttemptView
 
 
 class LeaseTable:
-    """The states of the messages of one partition log. It emits nothing and has no clock: `Queue` does and has."""
+    """The states of the messages of one partition log. It emits nothing and has no clock: `Queue` does and has.
 
-    def __init__(self, log: PartitionPort) -> None:
+    Of `priorities`, the most urgent message is handed out first; with one, whatever they are, the lowest offset.
+    """
+
+    def __init__(self, log: PartitionPort, priorities: int = 1) -> None:
         self.log = log
         self.next_offset = log.start_offset
         self.end_offset = log.start_offset
@@ -30,9 +33,8 @@ class LeaseTable:
         self._counts = [0] * len(LeaseState)
         self._fresh_bytes = 0
         self._bytes = [0] * len(LeaseState)
-        self._ready: list[tuple[int, int, Span]] = []
+        self._ready = ReadySpans(priorities)
         self._due = DueHeap()
-        self._serial = 0
         self._trimmed_to = log.start_offset
         self._held: dict[str, dict[Span, None]] = {}
         self.grow()
@@ -43,6 +45,11 @@ class LeaseTable:
     def ready(self) -> int:
         """Messages that can be taken now."""
         return self.end_offset - self.next_offset + self._counts[LeaseState.AVAILABLE]
+
+    @property
+    def has_priorities(self) -> bool:
+        """Whether priorities are told apart."""
+        return len(self._ready) > 1
 
     @property
     def delayed(self) -> int:
@@ -79,19 +86,37 @@ class LeaseTable:
         span = self._due.first()
         return None if span is None else (span.deadline_ns, span.ticket)
 
+    def heads(self) -> list[tuple[int, int, int]]:
+        """(priority, published_ns, offset) of the message of each priority that is handed out next."""
+        self._sort()
+        spans = [(priority, self._ready.first(priority)) for priority in self._ready.filled()]
+        found = [(at, span.published_ns, next(self.index.segments(span))[0]) for at, span in spans if span is not None]
+        if not found and self.next_offset < self.end_offset:
+            return [(0, self.log.published_ns(self.next_offset), self.next_offset)]
+        return found
+
     def head(self) -> tuple[int, int] | None:
-        """(published_ns, offset) of the message that is handed out next."""
-        span = self._first_ready()
-        if span is not None:
-            return span.published_ns, next(self.index.segments(span))[0]
+        """(published_ns, offset) of the oldest message that can be taken now, or, of one priority, the next."""
+        oldest = min(self.heads(), key=lambda head: head[2], default=None)
+        return None if oldest is None else oldest[1:]
+
+    def newest_ready(self) -> tuple[int, int] | None:
+        """(priority, offset) of the newest of the least urgent messages that can be taken now."""
+        self._sort()
         if self.next_offset < self.end_offset:
-            return self.log.published_ns(self.next_offset), self.next_offset
-        return None
+            return 0, self.end_offset - 1
+        filled = self._ready.filled()
+        newest = (
+            self.index.newest(lambda span: span.state is LeaseState.AVAILABLE and span.priority == filled[-1])
+            if filled
+            else None
+        )
+        return None if newest is None else (filled[-1], newest)
 
     def ready_offsets(self, most: int) -> list[int]:
         """The next offsets in the order in which they would be handed out."""
-        spans = (span for _, _, span in sorted(self._ready) if span.open)
-        returned = [offset for span in spans for part in self.index.segments(span) for offset in range(*part)]
+        self._sort()
+        returned = [offset for span in self._ready for part in self.index.segments(span) for offset in range(*part)]
         return [*returned, *range(self.next_offset, min(self.end_offset, self.next_offset + most))][:most]
 
     # -- in
@@ -116,7 +141,7 @@ class LeaseTable:
         self._counts[span.state] += span.open
         self._bytes[span.state] += sum(span.sizes)
         if span.state is LeaseState.AVAILABLE:
-            self._push_ready(span)
+            self._ready.push(span)
             return
         self._due.push(span)
         if span.state is LeaseState.ACQUIRED:
@@ -124,14 +149,20 @@ class LeaseTable:
 
     # -- out
 
-    def take(self, now_ns: int, holder: str, deadline: Place, wanted: int) -> tuple[list[Taken], list[Skipped]]:
-        """Hand at most `wanted` messages to `holder` until `deadline`, the lowest offsets first."""
+    def take(
+        self, now_ns: int, holder: str, deadline: Place, wanted: int, priority: int | None = None
+    ) -> tuple[list[Taken], list[Skipped]]:
+        """Hand at most `wanted` messages to `holder` until `deadline`, the lowest offsets first.
+
+        Only of `priority`, where one is given; else the most urgent first.
+        """
         taken: list[Taken] = []
         skipped: list[Skipped] = []
         if self.log.start_offset > self._trimmed_to:
             self.trim()
-        while wanted > 0 and self.ready:
-            piece = self._pop_ready(wanted)
+        self._sort()
+        while wanted > 0 and self.ready and (priority is None or self._ready.first(priority) is not None):
+            piece = self._pop_ready(wanted, priority)
             try:
                 messages = read_live(self.log, now_ns, piece, skipped)
             except BrokerError:
@@ -157,6 +188,7 @@ class LeaseTable:
                     now_ns,
                     *deadline,
                 )
+                span.priority = piece.priority
                 self.insert(span)
                 taken.append(Taken(span, group))
         return taken, skipped
@@ -173,7 +205,8 @@ class LeaseTable:
         """Take out at most `wanted` of the messages that wait, the lowest offsets first; they are finished."""
         removed = []
         while wanted > 0 and self.ready:
-            piece = self._pop_ready(wanted)
+            oldest = min(self.heads(), key=lambda head: head[2])[0] if self.has_priorities else None
+            piece = self._pop_ready(1 if self.has_priorities else wanted, oldest)
             piece.state = NEXT_STATE[piece.state, LeaseAction.REMOVE]
             wanted -= piece.open
             removed.append(piece)
@@ -186,6 +219,7 @@ class LeaseTable:
 
     def withdraw(self, offset: int) -> Span | None:
         """Take out one message that nobody holds; None where somebody does, or where it is finished."""
+        self._sort()
         if self.next_offset <= offset < self.end_offset:
             while offset > self.next_offset:
                 self.insert(self._pop_fresh(offset - self.next_offset))
@@ -199,6 +233,7 @@ class LeaseTable:
 
     def take_out(self, first: int, end: int) -> tuple[int, int]:
         """The messages from `first` up to `end` are nowhere any more, wherever they were; those that the log has."""
+        self._sort()
         first, end = max(first, self.log.start_offset), min(end, self.end_offset)
         while self.next_offset < first:
             self.insert(self._pop_fresh(first - self.next_offset))
@@ -316,29 +351,31 @@ class LeaseTable:
         if span.state is not LeaseState.AVAILABLE:
             self._due.forget()
 
-    def _push_ready(self, span: Span) -> None:
-        self._serial += 1
-        heapq.heappush(self._ready, (span.offset, self._serial, span))
+    def _sort(self) -> None:
+        """Where priorities are told apart, nothing stays fresh: each message goes to those of its own."""
+        while len(self._ready) > 1 and self.next_offset < self.end_offset:
+            piece = self._pop_fresh(self.end_offset - self.next_offset)
+            for span in by_priority(self.log, piece, len(self._ready) - 1):
+                self.insert(span)
 
-    def _first_ready(self) -> Span | None:
-        ready = self._ready
-        while ready and not ready[0][2].open:
-            heapq.heappop(ready)
-        return ready[0][2] if ready else None
+    def _pop_ready(self, most: int, priority: int | None) -> Span:
+        """Take the next waiting messages out of the table, at most `most`; those that came back go first.
 
-    def _pop_ready(self, most: int) -> Span:
-        """Take the next waiting messages out of the table, at most `most`; those that came back go first."""
-        span = self._first_ready()
+        Of `priority`, or, where that is None, the most urgent.
+        """
+        if priority is None:
+            priority = next(iter(self._ready.filled()), 0)
+        span = self._ready.first(priority)
         if span is None:
             return self._pop_fresh(min(most, self.end_offset - self.next_offset))
-        heapq.heappop(self._ready)
+        self._ready.pop(priority)
         first, end = next(self.index.segments(span))
         end = min(end, first + most)
         self.index.clear(first, end)
         self._leave(span, first, end)
         if span.open:
             span.offset = end
-            self._push_ready(span)
+            self._ready.push(span)
         return part_of(span, first, end, span.state)
 
     def _pop_fresh(self, most: int) -> Span:

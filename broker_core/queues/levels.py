@@ -62,16 +62,19 @@ class Levels:
         """Bytes of keys and values of all messages that are not finished."""
         return sum([table.size_bytes for table in self.tables])
 
-    def next_level(self, now_ns: int) -> int | None:
-        """The level that the next message comes from; None where nothing is ready."""
+    def next_place(self, now_ns: int) -> tuple[int, int | None, bool] | None:
+        """(level, priority within it or None, whether what follows may come from there too) of the next message.
+
+        None where nothing is ready.
+        """
         if self.ageing_ns is None:
-            return next((level for level, table in enumerate(self.tables) if table.ready), None)
-        heads = []
-        for level, table in enumerate(self.tables):
-            head = table.head()
-            if head is not None:
-                heads.append((max(level - (now_ns - head[0]) // self.ageing_ns, 0), head[0], level))
-        return min(heads)[2] if heads else None
+            return next(((level, None, True) for level, table in enumerate(self.tables) if table.ready), None)
+        heads = [
+            (max(level - (now_ns - published_ns) // self.ageing_ns, 0), published_ns, level)
+            for level, table in enumerate(self.tables)
+            for _, published_ns, _ in table.heads()
+        ]
+        return (min(heads)[2], None, False) if heads else None
 
     def next_due(self) -> Place | None:
         """When the earliest lease or wait ends."""
@@ -80,7 +83,8 @@ class Levels:
     def evict(self, messages: int, size_bytes: int, than: int | None) -> list[tuple[int, Span]]:
         """Take out the oldest waiting messages until so much is free; none where that cannot be reached.
 
-        With `than`, only of less urgent levels than that, the least urgent first. Gives (level, span) pairs.
+        With `than`, only of less urgent levels than that, the newest of the least urgent first. Gives (level, span)
+        pairs.
         """
         levels = range(0 if than is None else max(than + 1, 0), len(self.tables))
         tables = self.tables[levels.start :]
@@ -88,18 +92,67 @@ class Levels:
             return []
         evicted: list[tuple[int, Span]] = []
         while messages > 0 or size_bytes > 0:
-            level = self._victim(levels, than)
             # Where bytes count too, one by one: none more than is needed.
             wanted = messages if size_bytes <= 0 and len(levels) == 1 else 1
-            for span in self.tables[level].remove_ready(wanted):
+            found = self._oldest(levels, wanted) if than is None else [self.newest_of_least_urgent()]
+            for level, span in found:
                 evicted.append((level, span))
                 messages -= span.open
                 size_bytes -= sum(span.sizes)
         return evicted
 
-    def _victim(self, levels: range, than: int | None) -> int:
-        filled = [level for level in levels if self.tables[level].ready]
-        if than is not None or len(filled) == 1:
-            return filled[-1]
-        # Of the same age, the less urgent goes.
-        return -min(((self.tables[level].head() or (0, 0))[0], -level) for level in filled)[1]
+    def newest_of_least_urgent(self) -> tuple[int, Span]:
+        """Take that out; something must be ready."""
+        level = max(level for level, table in enumerate(self.tables) if table.ready)
+        return level, self._newest_of(level)
+
+    def _newest_of(self, level: int) -> Span:
+        newest = self.tables[level].newest_ready()
+        span = None if newest is None else self.tables[level].withdraw(newest[1])
+        assert span is not None
+        return span
+
+    def _oldest(self, levels: range, wanted: int) -> list[tuple[int, Span]]:
+        heads = [(head[0], -level) for level in levels if (head := self.tables[level].head()) is not None]
+        level = -min(heads)[1]  # of the same age, the less urgent goes
+        return [(level, span) for span in self.tables[level].remove_ready(wanted)]
+
+
+class TopicLevels(Levels):
+    """The partitions of a topic, which are no priorities: the most urgent message of all is next, then the oldest.
+
+    With `ageing_ns`, it rises as in a queue. A message whose priority has no level counts as the least urgent.
+    """
+
+    def __init__(self, partitions: Sequence[PartitionPort], priorities: int, ageing_ns: int | None) -> None:
+        super().__init__(partitions, None)
+        self.tables = [LeaseTable(partition, priorities) for partition in partitions]
+        self._ageing_ns = ageing_ns if priorities > 1 else None
+
+    def next_place(self, now_ns: int) -> tuple[int, int | None, bool] | None:
+        ageing_ns = self._ageing_ns
+        if len(self.tables) == 1 and ageing_ns is None:
+            return (0, None, True) if self.tables[0].ready else None
+        heads = [
+            (
+                priority if ageing_ns is None else max(priority - (now_ns - published_ns) // ageing_ns, 0),
+                published_ns,
+                level,
+                priority,
+            )
+            for level, table in enumerate(self.tables)
+            for priority, published_ns, _ in table.heads()
+        ]
+        if not heads:
+            return None
+        _, _, level, priority = min(heads)
+        return level, (priority if self.tables[level].has_priorities else None), False
+
+    def newest_of_least_urgent(self) -> tuple[int, Span]:
+        found = []
+        for level, table in enumerate(self.tables):
+            newest = table.newest_ready()
+            if newest is not None:
+                found.append((newest[0], table.log.published_ns(newest[1]), newest[1], level))
+        level = max(found)[3]
+        return level, self._newest_of(level)

@@ -81,6 +81,10 @@ class Queue(QueueLeases):
         """
         return self._removals.evict(now_ns, messages, size_bytes, than)
 
+    def evict_least_urgent(self, now_ns: int, messages: int) -> list[tuple[int, int]]:
+        """Take out so many, the newest of the least urgent first; (partition, offset) of each."""
+        return self._removals.evict_least_urgent(now_ns, messages)
+
     # -- what others see
 
     def view(self, now_ns: int, max_leases: int = 100, max_dead_letters: int = 100) -> QueueView:

@@ -49,15 +49,16 @@ class QueueLeases:
         jitter: Callable[[], float] = lambda: 0.5,
         room: Callable[[int], object] | None = None,
         journal: Journal | None = None,
+        levels: Levels | None = None,
         undo_window_ms: float = UNDO_WINDOW_MS,
     ) -> None:
         """`jitter` gives numbers from 0 up to 1 for the retry policy.
 
         `room(now_ns)` is called whenever messages were finished, by whomever: the gate may let others in. `journal` is
-        for a queue that outlives its process. Raises INVALID_CONFIG where the log has fewer partitions than there are
-        priorities.
+        for a queue that outlives its process. `levels` are the log's partitions, unless others are given. Raises
+        INVALID_CONFIG where the log has fewer partitions than there are priorities.
         """
-        if len(log.partitions) < config.priorities:
+        if levels is None and len(log.partitions) < config.priorities:
             raise BrokerError(
                 ErrorCode.INVALID_CONFIG,
                 f"queue {name!r} has {config.priorities} priorities and {len(log.partitions)} partitions",
@@ -67,7 +68,7 @@ class QueueLeases:
         self.dead_letters = dead_letters
         self.counts = QueueCounts()
         ageing_ns = None if config.ageing_ms is None else ns_from_ms(config.ageing_ms)
-        self.levels = Levels(log.partitions[: config.priorities], ageing_ns)
+        self.levels = levels or Levels(log.partitions[: config.priorities], ageing_ns)
         self._events = QueueEvents(name, log.name, events)
         self._timers = timers
         self._due = DueTimer(timers, self._end_waits)
@@ -106,6 +107,11 @@ class QueueLeases:
     def waiting_takers(self) -> int:
         """Takes that are parked."""
         return len(self._takers)
+
+    @property
+    def wanted(self) -> int:
+        """Messages that are waited for."""
+        return self._takers.wanted
 
     # -- taking
 
@@ -274,11 +280,11 @@ class QueueLeases:
     def _hand_out(self, now_ns: int, holder: str, most: int) -> list[Lease]:
         leases: list[Lease] = []
         due: Place | None = None
-        while len(leases) < most and (level := self.levels.next_level(now_ns)) is not None:
+        while len(leases) < most and (place := self.levels.next_place(now_ns)) is not None:
+            level, priority, goes_on = place
             due = due or self._due.place_in(self._lease_ns, now_ns)
-            # Where messages rise, the next one may be another level's.
-            wanted = most - len(leases) if self.levels.ageing_ns is None else 1
-            taken, skipped = self.levels.tables[level].take(now_ns, holder, due, wanted)
+            wanted = most - len(leases) if goes_on else 1
+            taken, skipped = self.levels.tables[level].take(now_ns, holder, due, wanted, priority)
             for lost in skipped:
                 self._endings.skipped(now_ns, level, lost)
             for span, messages in taken:

@@ -47,6 +47,7 @@ class SpanState(msgspec.Struct, frozen=True, gc=False):
     deadline_ns: int = 0
     ticket: int = -1
     doomed: bool = False
+    priority: int = 0
 
 
 class TableState(msgspec.Struct, frozen=True):
@@ -84,6 +85,7 @@ def saved(now_ns: int, tables: Sequence[LeaseTable], counts: QueueCounts, journa
                         span.deadline_ns,
                         span.ticket,
                         span.doomed,
+                        span.priority,
                     )
                     for first, end, span in table.index.runs()
                 ),
@@ -125,6 +127,7 @@ def restored(
                         kept.deadline_ns + shift_ns if kept.ticket >= 0 else 0,
                         turns[kept.ticket],
                         kept.doomed,
+                        kept.priority,
                     )
                 )
     for name in QueueCounts.__struct_fields__:
@@ -164,6 +167,7 @@ def replayed(
                     entry.deadline_ns + shift_ns if waits else 0,
                     place,
                     entry.doomed,
+                    entry.priority,
                 )
             )
         for name in entry.counted:

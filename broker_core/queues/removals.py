@@ -93,3 +93,13 @@ class Removals:
             self._counts.evicted += span.open
             self._events.part(now_ns, EventKind.EVICTED, level, span, span.offset, span.end, cause=cause)
         return bool(evicted)
+
+    def evict_least_urgent(self, now_ns: int, messages: int) -> list[tuple[int, int]]:
+        """Take out at most so many, the newest of the least urgent first; (level, offset) of each."""
+        found: list[tuple[int, int]] = []
+        while len(found) < messages and self._levels.ready:
+            level, span = self._levels.newest_of_least_urgent()
+            self._counts.evicted += 1
+            self._events.part(now_ns, EventKind.EVICTED, level, span, span.offset, span.end, cause="no room")
+            found.append((level, span.offset))
+        return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -39,6 +39,7 @@ class Span(msgspec.Struct, eq=False, gc=False):
     deadline_ns: int = 0
     ticket: int = -1
     doomed: bool = False
+    priority: int = 0  # its place within the table, where that hands out by priorities
 
     def size_bytes(self, first: int, end: int) -> int:
         """Bytes of the messages from `first` up to `end`."""
@@ -60,7 +61,9 @@ def shares_of(run: Run) -> tuple[int, ...]:
 def part_of(span: Span, first: int, end: int, state: LeaseState) -> Span:
     """The messages from `first` up to `end` as a span of their own, which nobody holds."""
     sizes = span.sizes_of(first, end)
-    return Span(first, end, state, span.attempts, span.history, span.published_ns, sizes, first, end - first)
+    part = Span(first, end, state, span.attempts, span.history, span.published_ns, sizes, first, end - first)
+    part.priority = span.priority
+    return part
 
 
 def _slots(first: int, end: int) -> Iterator[tuple[int, int, int]]:
@@ -141,6 +144,16 @@ class SpanIndex:
         number = min(self._pages)
         slots = self._pages[number]
         return number * _PAGE + next(slot for slot in range(_PAGE) if slots[slot] is not None)
+
+    def newest(self, is_wanted: Callable[[Span], bool]) -> int | None:
+        """The highest offset whose span is wanted."""
+        for number in sorted(self._pages, reverse=True):
+            slots = self._pages[number]
+            for slot in range(_MASK, -1, -1):
+                span = slots[slot]
+                if span is not None and is_wanted(span):
+                    return number * _PAGE + slot
+        return None
 
     def runs(self) -> Iterator[tuple[int, int, Span]]:
         """All members in the order of their offsets, as (first, end, span) of neighbours in one span."""

@@ -32,6 +32,11 @@ class Takers:
     def __len__(self) -> int:
         return len(self._line)
 
+    @property
+    def wanted(self) -> int:
+        """How many messages they take at most, all together."""
+        return sum([taker.most for taker in self._line.values()])
+
     def join(self, taker: Taker) -> None:
         """Stand at the end."""
         self._line[id(taker.reply)] = taker

@@ -36,24 +36,28 @@ class FoldedGates:
             EventKind.DROPPED: self._dropped,
         }
 
+    def _gate_of(self, event: Event) -> _Gate | None:
+        """Of the subscription that had no room, where that is why; else of the topic or queue."""
+        return self._gates.get(event.group or event.topic)
+
     def _blocked(self, event: Event) -> None:
-        gate = self._gates.get(event.topic)
+        gate = self._gate_of(event)
         if gate is not None:
             gate.blocked[event.client] = event.time_ns
 
     def _unblocked(self, event: Event) -> None:
-        gate = self._gates.get(event.topic)
+        gate = self._gate_of(event)
         if gate is not None:
             gate.blocked_ns += event.time_ns - gate.blocked.pop(event.client, event.time_ns)
 
     def _rejected(self, event: Event) -> None:
-        gate = self._gates.get(event.topic)
+        gate = self._gate_of(event)
         # What a schema refuses never reaches the gate.
         if gate is not None and not event.cause.startswith("schema "):
             gate.rejected += event.count
 
     def _dropped(self, event: Event) -> None:
-        gate = self._gates.get(event.topic)
+        gate = self._gate_of(event)
         if gate is not None:
             gate.dropped += event.count
 

@@ -132,6 +132,21 @@ def test_a_queue_is_created_purged_and_deleted(hand: Hand) -> None:
     assert hand.workbench.registry.reason("purge_queue") == "Nothing waits in the queue."
 
 
+def test_a_subscription_is_created_with_any_policy_and_priorities(hand: Hand) -> None:
+    dialog = run(hand, "create_subscription")
+    fill(hand, dialog, queue="commits")
+    assert "commits" in dialog.problem.text()
+    fill(hand, dialog, queue="feed", topic="commits", max_messages=5, policy="block", priorities=3)
+    accept(hand, dialog)
+    hand.pass_time(5)
+    feed = next(queue for queue in hand.workbench.player.snapshot.queues if queue.name == "feed")
+    assert feed.topic == "commits" and feed.gate is not None
+    assert (feed.gate.policy, feed.gate.limit, feed.gate.depth) == ("block", 5, 5)
+    hand.workbench.registry.trigger("undo")
+    hand.show()
+    assert "feed" not in [queue.name for queue in hand.workbench.player.snapshot.queues]
+
+
 def test_a_topic_is_subscribed_by_dialog_and_by_drag(hand: Hand) -> None:
     dialog = run(hand, "subscribe_group", "group:mailers")
     fill(hand, dialog, topic="mails")

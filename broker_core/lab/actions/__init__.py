@@ -56,6 +56,7 @@ from broker_core.lab.actions.groups import (
 from broker_core.lab.actions.queues import (
     AckLease,
     CreateQueue,
+    CreateSubscription,
     DeleteQueue,
     ExtendLease,
     NackLease,
@@ -109,7 +110,15 @@ TopicAction = (
     | RegisterSchema
 )
 QueueAction = (
-    CreateQueue | DeleteQueue | PurgeQueue | UndoPurgeQueue | AckLease | NackLease | ExtendLease | ReleaseLease
+    CreateQueue
+    | CreateSubscription
+    | DeleteQueue
+    | PurgeQueue
+    | UndoPurgeQueue
+    | AckLease
+    | NackLease
+    | ExtendLease
+    | ReleaseLease
 )
 DeadLetterAction = (
     Redrive
@@ -136,6 +145,7 @@ __all__ = [
     "Crash",
     "CreateGroup",
     "CreateQueue",
+    "CreateSubscription",
     "CreateTopic",
     "DeadLetterAction",
     "DeleteGroup",

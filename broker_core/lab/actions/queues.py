@@ -6,6 +6,7 @@ from broker_core.flow.config import FlowConfig
 from broker_core.lab.actions.action import Action, above_zero
 from broker_core.limits import MAX_WAIT_MS
 from broker_core.queues.config import QueueConfig
+from broker_core.queues.subscription import BacklogPolicy
 
 
 class CreateQueue(Action, frozen=True, tag="create_queue"):
@@ -19,6 +20,21 @@ class CreateQueue(Action, frozen=True, tag="create_queue"):
     def sentence(self) -> str:
         """For the timeline and the status bar."""
         return f"created queue {self.queue}"
+
+
+class CreateSubscription(Action, frozen=True, tag="create_subscription"):
+    """A fan-out subscription `queue`, which gets every message of `topic` from now on; see `Broker.subscribe`."""
+
+    queue: str
+    topic: str
+    config: QueueConfig = QueueConfig()
+    max_messages: int | None = None
+    policy: BacklogPolicy = "drop_newest"
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"created subscription {self.queue} to {self.topic}"
 
 
 class DeleteQueue(Action, frozen=True, tag="delete_queue"):

@@ -6,6 +6,7 @@ from broker_core.clock import NS_PER_MS
 from broker_core.lab.actions import (
     AckLease,
     CreateQueue,
+    CreateSubscription,
     DeleteQueue,
     ExtendLease,
     NackLease,
@@ -19,6 +20,8 @@ from broker_core.lab.performers.prepared import Prepared, refuse
 from broker_core.lab.world import USER, World
 from broker_core.limits import UNDO_WINDOW_MS
 from broker_core.plurals import counted
+from broker_core.queues.config import QueueConfig
+from broker_core.queues.subscription import check_backlog
 
 LeaseAction = AckLease | NackLease | ExtendLease | ReleaseLease
 
@@ -34,6 +37,8 @@ class QueuePerformer:
         match action:
             case CreateQueue():
                 return self._create(action)
+            case CreateSubscription():
+                return self._subscribe(action)
             case DeleteQueue():
                 return self._delete(action)
             case PurgeQueue():
@@ -45,14 +50,37 @@ class QueuePerformer:
 
     def _create(self, action: CreateQueue) -> Prepared:
         world, name = self._world, action.queue
-        bin_name = action.config.dead_letter_topic_of(name)
-        for each in (name, bin_name):
-            world.broker.check_new(each)
-        if name.lower() == bin_name.lower():
-            raise refuse(f"{name} cannot be its own bin of dead letters")
+        self._check_names(name, action.config)
 
         def do() -> None:
             world.broker.create_queue(world.now_ns, name, action.config, flow=action.flow, jitter_seed=world.seed)
+
+        return Prepared(action, do, DeleteQueue(name))
+
+    def _check_names(self, name: str, config: QueueConfig) -> None:
+        bin_name = config.dead_letter_topic_of(name)
+        for each in (name, bin_name):
+            self._world.broker.check_new(each)
+        if name.lower() == bin_name.lower():
+            raise refuse(f"{name} cannot be its own bin of dead letters")
+
+    def _subscribe(self, action: CreateSubscription) -> Prepared:
+        world, name = self._world, action.queue
+        self._check_names(name, action.config)
+        world.broker.partition_count(action.topic)
+        if action.topic in world.broker.queue_names():
+            raise refuse(f"{action.topic} is a queue; a subscription reads a topic")
+        check_backlog(action.max_messages, action.policy)
+
+        def do() -> None:
+            world.broker.subscribe(
+                world.now_ns,
+                name,
+                action.topic,
+                action.config,
+                max_messages=action.max_messages,
+                policy=action.policy,
+            )
 
         return Prepared(action, do, DeleteQueue(name))
 

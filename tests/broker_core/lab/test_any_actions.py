@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Callable
+from typing import get_args
 
 import pytest
 
@@ -16,6 +17,7 @@ from broker_core.lab import Simulation, actions
 from broker_core.lab.actions import UserAction
 from broker_core.lab.durations import Duration
 from broker_core.queues.config import QueueConfig
+from broker_core.queues.subscription import BacklogPolicy
 from broker_core.session.checker import Checker
 from broker_core.snapshots import Snapshot
 from tests.broker_core.lab.session_run import shipped
@@ -97,6 +99,13 @@ class User:
 
         return [
             lambda: actions.CreateQueue("new-queue", QueueConfig(lease_ms=700, max_attempts=2)),
+            lambda: actions.CreateSubscription(
+                "new-subscription",
+                dice.choice([topic.name for topic in there.topics]),
+                QueueConfig(priorities=2),
+                3,
+                dice.choice(get_args(BacklogPolicy)),
+            ),
             lambda: actions.DeleteQueue(queue),
             lambda: actions.PurgeQueue(queue),
             lambda: actions.UndoPurgeQueue(queue),

@@ -166,3 +166,26 @@ def test_the_same_backpressure_at_the_way_into_a_queue() -> None:
         b"26",
         b"27",
     ]
+
+
+def test_times_are_whole_nanoseconds_so_that_what_should_be_a_tie_is_one():
+    """The difference that the README of the scenarios tells of: eight steps of 0.1 s, and work of 0.8 s."""
+    at_s = 0.0
+    for _ in range(8):
+        at_s += 0.1
+    assert at_s < 0.8  # as a sum of floats, the ninth message comes before the work is done, and is dropped
+    simulation = Simulation(
+        parse_scenario("""\
+title: Tie
+about: A message that comes when the work is done.
+until_s: 0.85
+topics: [{name: data}]
+producers: [{name: publisher, to: data, arrivals: {kind: rate, per_s: 10, first_s: 0}}]
+subscribers:
+  - {name: slow, topics: [data], backlog: 7, policy: drop_newest, ack: before, processing: {mean_ms: 800}}
+""")
+    )
+    simulation.run()
+    counts = simulation.broker.queue("slow").counts
+    assert (simulation.broker.end_offset("data", 0), counts.delivered, counts.evicted) == (9, 2, 0)
+    simulation.close()

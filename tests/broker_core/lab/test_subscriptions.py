@@ -118,7 +118,7 @@ def test_a_dead_letter_goes_back_to_the_topic_where_every_subscriber_sees_it_aga
         ("taken", "single", {}, ErrorCode.TOPIC_ALREADY_EXISTS),
         ("../s", "single", {}, ErrorCode.INVALID_TOPIC),
         ("s", "single", {"max_messages": 0}, ErrorCode.INVALID_CONFIG),
-        ("s", "single", {"policy": "block"}, ErrorCode.INVALID_CONFIG),
+        ("s", "single", {"policy": "drop_any"}, ErrorCode.INVALID_CONFIG),
     ],
 )
 def test_a_senseless_subscription_is_refused(name: str, topic: str, options: dict, code: ErrorCode) -> None:

@@ -246,7 +246,8 @@ class QueueMachine(RuleBasedStateMachine):
         for _ in range(count if len(ready) >= count else 0):
             heads = dict(reversed(ready))
             if than is not None:
-                level = max(heads)
+                level, newest = max(ready)
+                heads[level] = newest
             else:
                 level = min(heads, key=lambda level: (self.model.items[level, heads[level]].published_ms, -level))
             self.model.items[level, heads[level]].state = "evicted"

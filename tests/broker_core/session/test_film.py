@@ -9,7 +9,7 @@ import pytest
 import resources
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event
-from broker_core.lab import load_scenario
+from broker_core.lab import load_scenario, parse_scenario
 from broker_core.session import schema
 from broker_core.session.film import FolderFilm, MemoryFilm
 from broker_core.session.keyframes import Cadence, Keyframes, KeyframeWriter
@@ -145,3 +145,30 @@ def test_a_payload_is_written_once(tmp_path: Path) -> None:
         sizes.append((tmp_path / "k" / schema.KEYFRAMES / schema.LETTERS_FILE).stat().st_size)
     writer.close()
     assert sizes[0] > 0 and sizes == [sizes[0]] * 3
+
+
+@pytest.mark.parametrize("policy", ["block", "reject", "priority_evict"])
+def test_what_a_subscription_holds_up_is_the_same_in_the_past(tmp_path: Path, policy: str) -> None:
+    text = f"""\
+title: Full
+about: A subscriber that producers wait for.
+until_s: 30
+topics: [{{name: orders, partitions: 2, flow: {{rate_per_s: 15}}}}]
+producers:
+  - {{name: shop, to: orders, arrivals: {{kind: rate, per_s: 20, keys: 9, priorities: [1, 1]}}}}
+  - {{name: other, to: orders, arrivals: {{kind: rate, per_s: 3}}}}
+subscribers:
+  - {{name: mailer, topics: [orders], backlog: 5, policy: {policy}, config: {{priorities: 2}},
+     processing: {{mean_ms: 150}}}}
+"""
+    session = LiveSession(parse_scenario(text), text, folder=tmp_path / "s", find_file=Path)
+    film = session.film()
+    seen: dict[int, Snapshot] = {}
+    for half in range(1, 40):
+        run(session, half * NS_PER_S // 2 + 7)
+        seen[session.simulation.loop.now_ns] = looked_at(session)
+    for time_ns, snapshot in list(seen.items())[::3]:
+        assert differences(told(film.at(time_ns)), told(snapshot)) == []
+    gates = [queue.gate for queue in list(seen.values())[-1].queues if queue.gate is not None]
+    assert any(gate.blocked_ns_total or gate.rejected or gate.evicted for gate in gates)
+    session.close(finished=False)

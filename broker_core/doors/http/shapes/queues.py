@@ -20,6 +20,7 @@ from broker_core.doors.http.shapes.topics import FlowSettings, LogSettings, Mess
 from broker_core.limits import MAX_WAIT_MS
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.retry import RetryPolicy
+from broker_core.queues.subscription import BacklogPolicy
 from broker_core.snapshots import QueueView
 
 LeaseMs = Annotated[float, Meta(gt=0, le=MAX_WAIT_MS)]
@@ -76,13 +77,17 @@ class CreateQueue(Request, frozen=True, kw_only=True):
 
 
 class CreateSubscription(Request, frozen=True, kw_only=True):
-    """A queue of its own that gets every message of `topic` from now on; at most `max_messages` wait in it."""
+    """A queue of its own that gets every message of `topic` from now on; at most `max_messages` wait in it.
+
+    Then producers of the topic wait (block) or are refused (reject), or the message, or another in its place, is left
+    out of this subscription alone. Of its `priorities` the most urgent message comes first.
+    """
 
     name: NewName
     topic: Name
     settings: QueueSettings = QueueSettings()
     max_messages: Positive | None = None
-    policy: Literal["drop_newest", "drop_oldest"] = "drop_newest"
+    policy: BacklogPolicy = "drop_newest"
 
 
 class LeaseAnswer(Shape, frozen=True, kw_only=True):
