@@ -38,10 +38,7 @@ _SECTION = int(Qt.ItemDataRole.UserRole) + 2
 
 @dataclass(frozen=True, slots=True)
 class NavRow:
-    """One thing. `id` is that of the canvas, `series` the latest values for the sparkline, oldest first.
-
-    `hidden` ones do not fit the filter.
-    """
+    """One thing. `id` is that of the canvas, `series` the latest values for the sparkline, oldest first."""
 
     id: str
     name: str
@@ -49,18 +46,21 @@ class NavRow:
     figure: str = ""
     series: tuple[float, ...] = ()
     tip: str = ""
-    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class NavSection:
-    """All things of a kind; `none` is the sentence shown where there is none."""
+    """The things of a kind that fit the filter, at most `ROWS_MAX`, and how many `more` there are.
+
+    `none` is the sentence shown where there is none.
+    """
 
     key: str
     title: str
     icon: str
     rows: tuple[NavRow, ...]
     none: str = ""
+    more: int = 0
 
 
 class _Delegate(QStyledItemDelegate):
@@ -112,7 +112,7 @@ class _Delegate(QStyledItemDelegate):
         self._text(
             painter,
             rect.adjusted(30 + used, 0, -6, 0),
-            f"{len(section.rows):,}",
+            f"{len(section.rows) + section.more:,}",
             theme.muted,
             Qt.AlignmentFlag.AlignLeft,
         )
@@ -261,14 +261,13 @@ class Navigator(QWidget):
             self._heads = {section.key: self._head(section) for section in self._sections}
         for section in self._sections:
             head = self._heads[section.key]
-            rows = [row for row in section.rows if not row.hidden]
-            shown = rows[:ROWS_MAX]
-            if len(rows) > ROWS_MAX:
-                shown.append(NavRow("", tr("and {count} more", count=f"{len(rows) - ROWS_MAX:,}")))
+            shown = list(section.rows)
+            if section.more:
+                shown.append(NavRow("", tr("and {count} more", count=f"{section.more:,}")))
             if not shown and not filtered:
                 shown = [NavRow("", section.none)] if section.none else []
-            head.setData(0, _SECTION, NavSection(section.key, section.title, section.icon, tuple(rows)))
-            head.setHidden(filtered and not rows)
+            head.setData(0, _SECTION, section)
+            head.setHidden(filtered and not section.rows)
             self._fill(head, shown)
 
     def _head(self, section: NavSection) -> QTreeWidgetItem:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
 from app.actions import Command
 from app.answers import Answers
 from app.desk import Desk
-from app.forms import choices, name_error, open_form, topic_names
+from app.forms import choices, name_error, open_form
 from app.handlers.undo import UNDO_WINDOW_MINUTES
 from broker_core.lab.actions import AddPartitions, ConfigureTopic, CreateTopic, DeleteRecords, DeleteTopic
 from broker_core.limits import MAX_PARTITIONS, SEGMENT_BYTES
@@ -49,10 +51,12 @@ class TopicHandlers(QObject):
         """The selected topic, or that of the selected lane; where there is one only, that one."""
         desk = self._desk
         name = desk.selected("topic") or desk.selected("lane").rpartition("/")[0]
-        names = topic_names(desk.player.snapshot)
-        if not name and len(names) == 1:
-            name = names[0]
-        return next((topic for topic in desk.player.snapshot.topics if topic.name == name and name in names), None)
+        queues = {queue.name for queue in desk.player.snapshot.queues}
+        own = (topic for topic in desk.player.snapshot.topics if topic.name not in queues)
+        if name:
+            return next((topic for topic in own if topic.name == name), None)
+        first = list(islice(own, 2))
+        return first[0] if len(first) == 1 else None
 
     def _why_no_topic(self) -> str:
         if why := self._desk.why_ended():

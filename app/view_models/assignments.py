@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from PySide6.QtCore import QObject
@@ -11,7 +12,7 @@ from app.view_models.formats import Times, session_time
 from app.view_models.owners import Owners
 from app.view_models.table import TableModel
 from broker_core.session.ownership import Ownership
-from broker_core.snapshots import GroupView, Snapshot
+from broker_core.snapshots import GroupView, Snapshot, TopicView
 from widgets.roles import Role
 from widgets.words import tr
 
@@ -74,9 +75,10 @@ class AssignmentsModel(TableModel[AssignmentRow]):
         """Show the assignments of a snapshot."""
         rows: list[AssignmentRow] = []
         read: set[str] = set()
+        topics = {topic.name: topic for topic in snapshot.topics}
         for group in snapshot.groups:
             read.update(group.topics)
-            rows.extend(self._of_group(group, snapshot))
+            rows.extend(self._of_group(group, topics, snapshot.time_ns))
         for topic in snapshot.topics:
             if topic.name not in read:
                 rows.extend(
@@ -84,15 +86,15 @@ class AssignmentsModel(TableModel[AssignmentRow]):
                 )
         self.set_rows(tuple(sorted(rows, key=lambda row: (row.topic, row.partition, row.group))))
 
-    def _of_group(self, group: GroupView, snapshot: Snapshot) -> list[AssignmentRow]:
+    def _of_group(self, group: GroupView, topics: Mapping[str, TopicView], now_ns: int) -> list[AssignmentRow]:
         owned = {place: member.client for member in group.members for place in member.partitions}
         places = {(offset.topic, offset.partition) for offset in group.offsets} | owned.keys()
-        for topic in snapshot.topics:
-            if topic.name in group.topics:
-                places |= {(topic.name, part.partition) for part in topic.partitions}
+        for name in group.topics:
+            if name in topics:
+                places |= {(name, part.partition) for part in topics[name].partitions}
         rows = []
         for topic_name, partition in places:
             owner, place = owned.get((topic_name, partition), ""), (group.name, topic_name, partition)
-            since_ns = self._ownership.since_ns(place, owner, snapshot.time_ns) if owner else None
+            since_ns = self._ownership.since_ns(place, owner, now_ns) if owner else None
             rows.append(AssignmentRow(group.name, topic_name, partition, owner, since_ns, group.state))
         return rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.history.series import Key, dead_lettered, delivered, of_actor, published
+from app.view_models.crowd import DRAWN_MAX, Crowd, Thinned
 from app.view_models.formats import count
 from app.view_models.gauges import (
     gate_of,
@@ -29,6 +30,7 @@ from widgets.canvas.view import (
     Link,
     ProducerCard,
     QueueBox,
+    Rest,
     TopicBox,
     WorkerCard,
 )
@@ -44,13 +46,19 @@ class CanvasModel:
     def __init__(self, owners: Owners, rates: Rates) -> None:
         self._owners = owners
         self._rates = rates
+        self._drawn = Thinned(DRAWN_MAX)
         self._now_ns = -1
         self._window = ""
         self._marks: dict[str, str] = {}
 
-    def view(self, snapshot: Snapshot, running: bool = True) -> CanvasView:
-        """The picture of a snapshot; `running` while session time moves."""
+    def view(self, snapshot: Snapshot, running: bool = True, selected: str = "") -> CanvasView:
+        """The picture of a snapshot; `running` while session time moves.
+
+        Of more than anybody can look at it has a part, what is `selected` before others, and says how much is left out.
+        """
         self._owners.meet_all(snapshot)
+        crowd = self._drawn.of(snapshot, selected)
+        snapshot = crowd.snapshot
         self._now_ns = snapshot.time_ns
         self._window = f"\n{self._rates.window_words(snapshot.time_ns)}"
         self._marks = marks(snapshot)
@@ -73,6 +81,7 @@ class CanvasModel:
             bench=tuple(self._consumer(actor.name, actor, 0) for actor in bench),
             queues=queues,
             links=self._links(snapshot, queue_names),
+            rests=_rests(crowd),
             running=running,
             notice=tr("This broker is empty: create a topic or a queue (menu Broker), or open another scenario."),
         )
@@ -276,6 +285,18 @@ def _stopped(actors: tuple[ActorView, ...]) -> set[str]:
     """Groups and queues all of whose consumers and workers have stopped."""
     readers = [actor for actor in actors if actor.role != "producer"]
     return {actor.target for actor in readers} - {actor.target for actor in readers if actor.state != "stopped"}
+
+
+def _rests(crowd: Crowd) -> tuple[Rest, ...]:
+    if crowd.is_whole:
+        return ()
+    hint = tr("The filter of the navigator finds each of them.")
+    rests = (
+        Rest("topics", tr("{count:,} more topics", count=crowd.topics), hint) if crowd.topics else None,
+        Rest("groups", tr("{count:,} more groups", count=crowd.groups), hint) if crowd.groups else None,
+        Rest("queues", tr("{count:,} more queues", count=crowd.queues), hint) if crowd.queues else None,
+    )
+    return tuple(rest for rest in rests if rest is not None)
 
 
 def _holding(offsets: list[int]) -> str:

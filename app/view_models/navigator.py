@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from app.history.series import Key, dead, depth, of_actor, published
 from app.history.series import lag as lag_key
@@ -15,8 +16,10 @@ from app.view_models.rates import Rates
 from broker_core.snapshots import ActorView, FaultView, GroupView, QueueView, Snapshot, TopicView
 from filter_language import Field, Fields, FilterError, parse
 from resources.units import per_second
-from widgets.navigator import NavRow, NavSection
+from widgets.navigator import ROWS_MAX, NavRow, NavSection
 from widgets.words import tr
+
+T = TypeVar("T")
 
 # Of a topic or queue that nothing limits.
 OPEN = "Open"
@@ -48,6 +51,7 @@ class NavigatorModel:
         self._more = more
         self._filter = parse("")
         self.dimmed: frozenset[str] = frozenset()
+        self._dimmed: list[str] = []
 
     def set_filter(self, text: str) -> str:
         """Show only what fits; the sentence of what is wrong with `text`, where the filter before stays."""
@@ -58,44 +62,86 @@ class NavigatorModel:
         return ""
 
     def meet(self, snapshot: Snapshot) -> tuple[NavSection, ...]:
-        """The sections at the time of a snapshot."""
+        """The sections at the time of a snapshot, of each kind the first `ROWS_MAX` rows that fit the filter."""
         self._now_ns = snapshot.time_ns
+        self._dimmed = []
         queues = {queue.name for queue in snapshot.queues}
-        fits = self._fits
-        topics = tuple(fits(self._topic(topic), lag=None) for topic in snapshot.topics if topic.name not in queues)
-        groups = tuple(fits(self._group(group), lag=lag_of(group)) for group in snapshot.groups)
-        waiting = tuple(fits(self._queue(queue), depth=queue.ready + queue.delayed) for queue in snapshot.queues)
-        bins = tuple(fits(self._bin(queue), dead=queue.dead) for queue in snapshot.queues)
-        producers = tuple(self._client(actor) for actor in snapshot.actors if actor.role == "producer")
-        consumers = tuple(self._client(actor) for actor in snapshot.actors if actor.role != "producer")
+        own = [topic for topic in snapshot.topics if topic.name not in queues]
+        producers = [actor for actor in snapshot.actors if actor.role == "producer"]
+        consumers = [actor for actor in snapshot.actors if actor.role != "producer"]
+        sections = (
+            self._section(
+                NavSection("topics", tr("Topics"), "topic", (), tr("No topic yet.")),
+                own,
+                lambda one: self._fits("topic", one.name, gate_state(one.gate) or OPEN, lag=None),
+                self._topic,
+            ),
+            self._section(
+                NavSection("groups", tr("Groups"), "group", (), tr("No group yet.")),
+                snapshot.groups,
+                lambda one: self._fits("group", one.name, one.state, lag=lag_of(one)),
+                self._group,
+            ),
+            self._section(
+                NavSection("queues", tr("Queues"), "queue", (), tr("No queue.")),
+                snapshot.queues,
+                lambda one: self._fits("queue", one.name, gate_state(one.gate) or OPEN, depth=one.ready + one.delayed),
+                self._queue,
+            ),
+            self._section(
+                NavSection("dead", tr("Dead letters"), "dead-letter", (), ""),
+                snapshot.queues,
+                lambda one: self._fits("dlq", one.name, _bin_state(one), dead=one.dead),
+                self._bin,
+            ),
+            self._section(
+                NavSection("producers", tr("Producers"), "producer", (), tr("Nobody publishes.")),
+                producers,
+                self._fits_client,
+                self._client,
+            ),
+            self._section(
+                NavSection("consumers", tr("Consumers"), "consumer", (), tr("Nobody reads.")),
+                consumers,
+                self._fits_client,
+                self._client,
+            ),
+        )
+        hidden = frozenset(self._dimmed)
+        self.dimmed = hidden | _boxes_of_workers(snapshot, hidden)
         lasting = {fault.client for fault in snapshot.faults}
         broken = tuple(
-            row
-            for row in (*producers, *consumers)
-            if row.state.lower() in BROKEN and row.id.partition(":")[2] not in lasting
+            self._client(actor)
+            for actor in (*producers, *consumers)
+            if producer_state(actor).lower() in BROKEN and actor.name not in lasting and self._fits_client(actor)
         )
         broken = (*(_lasting(fault, snapshot) for fault in snapshot.faults), *broken)
-        known = (topics, groups, waiting, bins, producers, consumers)
-        hidden = frozenset(row.id for rows in known for row in rows if row.hidden)
-        self.dimmed = hidden | _boxes_of_workers(snapshot, hidden)
         return (
-            NavSection("topics", tr("Topics"), "topic", topics, tr("No topic yet.")),
-            NavSection("groups", tr("Groups"), "group", groups, tr("No group yet.")),
-            NavSection("queues", tr("Queues"), "queue", waiting, tr("No queue.")),
-            NavSection("dead", tr("Dead letters"), "dead-letter", bins, ""),
-            NavSection("producers", tr("Producers"), "producer", producers, tr("Nobody publishes.")),
-            NavSection("consumers", tr("Consumers"), "consumer", consumers, tr("Nobody reads.")),
+            *sections,
             NavSection("faults", tr("Faults"), "crashed", broken, tr("Nothing is wrong.")),
             *self._more(),
         )
 
-    def _fits(self, row: NavRow, **facts: object) -> NavRow:
-        """The row, hidden where it does not fit the filter."""
+    def _section(
+        self, section: NavSection, things: Sequence[T], fits: Callable[[T], bool], row: Callable[[T], NavRow]
+    ) -> NavSection:
+        """What has no row costs nothing but the question whether it fits."""
+        found = list(things) if self._filter.takes_all else [thing for thing in things if fits(thing)]
+        rows = tuple(map(row, found[:ROWS_MAX]))
+        return replace(section, rows=rows, more=len(found) - len(rows))
+
+    def _fits(self, kind: str, name: str, state: str, **facts: object) -> bool:
+        """Whether it fits the filter; what does not is `dimmed`."""
         if self._filter.takes_all:
-            return row
-        kind = row.id.partition(":")[0]
-        asked = {"kind": kind, "name": row.name, "state": row.state, "target": "", **facts}
-        return row if self._filter.matches(asked) else replace(row, hidden=True)
+            return True
+        fits = self._filter.matches({"kind": kind, "name": name, "state": state, "target": "", **facts})
+        if not fits:
+            self._dimmed.append(f"{kind}:{name}")
+        return fits
+
+    def _fits_client(self, actor: ActorView) -> bool:
+        per_s = self._rates.of(of_actor(actor), self._now_ns)
+        return self._fits(_kind_of(actor), actor.name, producer_state(actor), rate=per_s, target=actor.target)
 
     def _topic(self, topic: TopicView) -> NavRow:
         key, now_ns = published(topic.name), self._now_ns
@@ -105,18 +151,15 @@ class NavigatorModel:
         return NavRow(f"topic:{topic.name}", topic.name, state, figure, series, tip=self._rates.window_words(now_ns))
 
     def _client(self, actor: ActorView) -> NavRow:
-        kind = actor.role if actor.role in {"producer", "consumer"} else "worker"
         key, now_ns = of_actor(actor), self._now_ns
-        per_s = self._rates.of(key, now_ns)
-        row = NavRow(
-            f"{kind}:{actor.name}",
+        return NavRow(
+            f"{_kind_of(actor)}:{actor.name}",
             actor.name,
             producer_state(actor),
-            f"{per_second(per_s)}/s",
+            f"{per_second(self._rates.of(key, now_ns))}/s",
             self._rates.spark(key, now_ns),
             tip="\n".join(part for part in (actor.target, self._rates.window_words(now_ns)) if part),
         )
-        return self._fits(row, rate=per_s, target=actor.target)
 
     def _level(self, key: Key) -> tuple[float, ...]:
         return self._rates.spark(key, self._now_ns, level=True)
@@ -131,8 +174,17 @@ class NavigatorModel:
         return NavRow(f"queue:{queue.name}", queue.name, state, ready, self._level(depth(queue.name)))
 
     def _bin(self, queue: QueueView) -> NavRow:
-        state = "Dead letter" if queue.dead else "Empty"
-        return NavRow(f"dlq:{queue.name}", queue.name, state, f"{queue.dead:,}", self._level(dead(queue.name)))
+        return NavRow(
+            f"dlq:{queue.name}", queue.name, _bin_state(queue), f"{queue.dead:,}", self._level(dead(queue.name))
+        )
+
+
+def _kind_of(actor: ActorView) -> str:
+    return actor.role if actor.role in {"producer", "consumer"} else "worker"
+
+
+def _bin_state(queue: QueueView) -> str:
+    return "Dead letter" if queue.dead else "Empty"
 
 
 def _boxes_of_workers(snapshot: Snapshot, hidden: frozenset[str]) -> frozenset[str]:

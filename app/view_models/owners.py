@@ -13,10 +13,12 @@ class Owners:
 
     def __init__(self) -> None:
         self._numbers = HueFeed().readers
+        self._met: Snapshot | None = None
 
     def follow(self, feed: HueFeed) -> None:
         """Another session begins, whose readers `feed` numbers: forget everybody."""
         self._numbers = feed.readers
+        self._met = None
 
     def meet(self, names: Iterable[str]) -> None:
         """Give every new name the next number; "" is nobody and gets none."""
@@ -26,6 +28,9 @@ class Owners:
 
     def meet_all(self, snapshot: Snapshot) -> None:
         """Meet who reads in a snapshot: actors in the order of the scenario, then members that no actor stands for."""
+        if snapshot is self._met:
+            return
+        self._met = snapshot
         self.meet(actor.name for actor in snapshot.actors if actor.role != "producer")
         for group in snapshot.groups:
             self.meet(member.client for member in group.members)

@@ -19,6 +19,7 @@ from app.view_models.assignments import AssignmentsModel
 from app.view_models.block_chains import block_chains
 from app.view_models.canvas import CanvasModel
 from app.view_models.charts import ChartsFeed
+from app.view_models.crowd import LISTED_MAX, Crowd, Thinned
 from app.view_models.dead_letters import DeadLettersModel
 from app.view_models.doors import ConnectionsModel, DoorsFeed
 from app.view_models.events import EventsModel
@@ -112,6 +113,7 @@ class Views(QObject):
         self.about: InspectorFacts | None = None
         self.running = True
         self.snapshot: Snapshot | None = None
+        self._listed = Thinned(LISTED_MAX)
         self._ownership = Ownership()
         self._window: MainWindow | None = None
         self._feeds: dict[str, PanelFeed] = {}
@@ -210,7 +212,7 @@ class Views(QObject):
             return
         window.toolbar.set_clock(session_time(snapshot.time_ns), self.times.wall(snapshot.time_ns))
         canvas: Any = window.parts.canvas
-        canvas.set_view(self.canvas.view(snapshot, self.running), current_theme())
+        canvas.set_view(self.canvas.view(snapshot, self.running, self.selected), current_theme())
         if not panels:
             return
         if window.parts.navigator.isVisible():
@@ -248,7 +250,9 @@ class Views(QObject):
             return
         feed = self._feeds.get(window.shown_tab())
         if feed is not None:
-            feed.show(snapshot)
+            crowd = self._listed.of(snapshot, self.selected)
+            feed.panel.set_part(_part_words(crowd))
+            feed.show(crowd.snapshot)
 
     def _choose_group(self, _name: str) -> None:
         if self.snapshot is not None:
@@ -306,6 +310,21 @@ class BackpressureFeed(PanelFeed):
         """The gauges as they stand."""
         self._gauges.chains.set_chains(block_chains(snapshot, self._rates))
         self._gauges.set_gauges(gauges(snapshot))
+
+
+def _part_words(crowd: Crowd) -> str:
+    """Nothing where a panel is given everything."""
+    if crowd.is_whole:
+        return ""
+    left_out = (
+        tr("{count:,} topics", count=crowd.topics) if crowd.topics else "",
+        tr("{count:,} groups", count=crowd.groups) if crowd.groups else "",
+        tr("{count:,} queues", count=crowd.queues) if crowd.queues else "",
+    )
+    return tr(
+        "Not listed: {what}. What clients use comes first, and whatever is selected in the navigator.",
+        what=", ".join(part for part in left_out if part),
+    )
 
 
 def _overfull(listed: int, whole: int, what: str) -> str:

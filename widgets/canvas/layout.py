@@ -31,6 +31,7 @@ SMALL_CARD_W, SMALL_CARD_H = 148.0, 30.0
 SMALL_FROM, CARD_LIMIT = 9, 96
 MOST_LEAST_COLUMNS = 3
 QUEUE_H, DEAD_LETTERS_H, DEAD_LETTERS_GAP = 124.0, 36.0, 24.0
+REST_H = 52.0
 
 LayoutKey = tuple[object, ...]
 Shift = tuple[float, float]
@@ -58,6 +59,7 @@ def layout_key(view: CanvasView) -> LayoutKey:
         tuple(card.name for card in view.bench),
         tuple((queue.name, tuple(worker.name for worker in queue.workers)) for queue in view.queues),
         tuple(link.key for link in view.links),
+        tuple(rest.kind for rest in view.rests),
     )
 
 
@@ -134,11 +136,20 @@ def lay_out(
     for group in view.groups:
         ids = [member.id for member in group.members]
         right = _place_cards(layout, group.id, ids, Rect(right_x, right, width, 0), GROUP_HEADER_H)
+    rests = {rest.kind: rest.id for rest in view.rests}
+    if "topics" in rests:
+        layout.rects[rests["topics"]] = Rect(middle_x, left, TOPIC_W, REST_H)
+        left += REST_H + GAP_Y
+    if "groups" in rests:
+        layout.rects[rests["groups"]] = Rect(right_x, right, width, REST_H)
+        right += REST_H + GAP_Y
     for queue in view.queues:
         row = max(left, right)
         left = _place_queue(layout, queue, middle_x, row)
         ids = [worker.id for worker in queue.workers]
         right = _place_cards(layout, queue.workers_id, ids, Rect(right_x, row, width, 0), BENCH_HEADER_H)
+    if "queues" in rests:
+        layout.rects[rests["queues"]] = Rect(middle_x, max(left, right), TOPIC_W, REST_H)
     if view.groups or view.bench or view.topics:
         ids = [card.id for card in view.bench]
         x, y = (right_x, right) if arrangement.bench_below else (right_x + width + BENCH_GAP, MARGIN)
@@ -225,4 +236,4 @@ def _order(layout: Layout, view: CanvasView) -> list[str]:
     for box in boxes:
         if box in layout.rects:
             order += [box, *cards.get(box, [])]
-    return order
+    return order + [rest.id for rest in view.rests]

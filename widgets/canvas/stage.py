@@ -17,6 +17,7 @@ from widgets.canvas.motion import Motion, Move
 from widgets.canvas.overlay_items import ChipItem
 from widgets.canvas.ports import word_places
 from widgets.canvas.queue_item import DeadLettersItem, QueueItem
+from widgets.canvas.rest_item import RestItem
 from widgets.canvas.topic_item import TopicItem
 from widgets.canvas.view import BENCH_ID, CanvasView, ConsumerCard, Ghost, GhostMove
 
@@ -124,6 +125,10 @@ class Stage(QGraphicsScene):
             self._set_cards(BENCH_ID, view.bench)
         self._set_queues(view)
         self._set_cards("", view.producers)
+        for rest in view.rests:
+            foot = self._box(rest.id, lambda rest=rest: RestItem(rest, look))  # type: ignore[misc]
+            assert isinstance(foot, RestItem)
+            foot.set_rest(rest)
 
     def _set_queues(self, view: CanvasView) -> None:
         look = self.look

@@ -196,6 +196,19 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class Rest:
+    """At the foot of a column: what is not drawn of a `kind` (topics, groups or queues), and where it is found."""
+
+    kind: str
+    text: str
+    hint: str = ""
+
+    @property
+    def id(self) -> str:
+        return f"rest:{self.kind}"
+
+
+@dataclass(frozen=True, slots=True)
 class CanvasView:
     """All of it. `running` while session time moves; `notice` replaces the sentence of the empty canvas."""
 
@@ -205,6 +218,7 @@ class CanvasView:
     bench: tuple[ConsumerCard, ...] = ()
     queues: tuple[QueueBox, ...] = ()
     links: tuple[Link, ...] = ()
+    rests: tuple[Rest, ...] = ()
     running: bool = False
     notice: str = ""
 

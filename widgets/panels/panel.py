@@ -148,6 +148,7 @@ class Panel(QWidget):
         self.problem.setContentsMargins(8, 0, 8, 4)
         self.problem.setWordWrap(True)
         self.problem.hide()
+        self._said = self._part = ""
         self.note = plain_label("", "muted", self)
         self.note.setContentsMargins(8, 4, 8, 4)
         self.note.setWordWrap(True)
@@ -273,6 +274,16 @@ class Panel(QWidget):
 
     def set_note(self, text: str) -> None:
         """A line below the panel, as "the first 5,000 of 100,000 are listed"; "" for none."""
+        self._said = text
+        self._show_note()
+
+    def set_part(self, text: str) -> None:
+        """A line below that, where the broker has more than the panels list; "" for none."""
+        self._part = text
+        self._show_note()
+
+    def _show_note(self) -> None:
+        text = "\n".join(line for line in (self._said, self._part) if line)
         if self.note.text() != text:
             self.note.setText(text)
             self.note.setVisible(bool(text))

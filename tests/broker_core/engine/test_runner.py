@@ -10,7 +10,7 @@ import pytest
 
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.engine.loop import Loop
-from broker_core.engine.runner import Engine, Mode
+from broker_core.engine.runner import CHEAP_SNAPSHOT_S, Engine, Mode
 from broker_core.errors import BrokerError
 from broker_core.events import EventKind, EventStream
 from broker_core.snapshots import Snapshot
@@ -129,3 +129,34 @@ def test_a_closed_engine_refuses_commands_instead_of_never_answering(ticking: Ti
 def test_a_speed_must_be_above_zero(engine: Engine) -> None:
     with pytest.raises(ValueError, match="above 0"):
         engine.run(speed=0)
+
+
+class _Large(Ticking):
+    """A broker with so much that a snapshot of it takes long."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.snapshots = 0
+
+    def snapshot(self) -> Snapshot:
+        self.snapshots += 1
+        time.sleep(3 * CHEAP_SNAPSHOT_S)
+        return super().snapshot()
+
+
+def test_a_snapshot_that_takes_long_is_taken_now_and_then_and_comes_to_be_the_present() -> None:
+    large = _Large()
+    engine = Engine(large, until_ns=NS_PER_S)
+    try:
+        engine.express()
+        slots = 0
+        while engine.status.mode is not Mode.FINISHED or engine.latest.time_ns < NS_PER_S:
+            engine.grant(0.001)
+            time.sleep(0.002)
+            slots += 1
+            assert slots < 10_000
+        worked = engine.post(lambda: large.snapshots).result()
+        assert worked < slots / 2
+    finally:
+        engine.close()
+        large.loop.close()

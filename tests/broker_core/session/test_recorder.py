@@ -8,9 +8,11 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
@@ -87,6 +89,52 @@ def test_memory_stays_bounded_while_the_writer_is_slow(tmp_path: Path, monkeypat
     recorder.close()
     assert open_session(tmp_path / "s").event_count == 2_000
     assert max(seen) > 0
+
+
+def test_a_killed_recorder_loses_at_most_what_the_format_says_however_slow_the_disk_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk stands still after the third batch, for good: what was taken by then and is on no disk is the loss."""
+    monkeypatch.setattr(recorder_module, "BATCH_EVENTS", 16)
+    goes_on, waiting = threading.Event(), threading.Event()
+    write, written = Tail.append, []
+
+    def append(self: Tail, batch: pa.RecordBatch) -> None:
+        if len(written) == 3:
+            waiting.set()
+            goes_on.wait()
+        written.append(batch.num_rows)
+        write(self, batch)
+
+    monkeypatch.setattr(Tail, "append", append)
+    recorder = Recorder(tmp_path / "s", scenario_name="fake", max_pending=64)
+    taken = [0]
+
+    def broker() -> None:
+        for number in range(1_000):
+            recorder(Event(number, number, EventKind.PUBLISHED, count=1))
+            taken[0] = number + 1
+
+    thread = threading.Thread(target=broker, daemon=True)
+    thread.start()
+    assert waiting.wait(30)
+    while len(recorder._pending) < 64:  # the broker waits from here on
+        time.sleep(0.001)
+    killed = open_session(tmp_path / "s").event_count
+    assert killed == sum(written) == 48
+    # The one event that waits for room in the call is not taken before the call returns.
+    assert taken[0] - killed <= 64 + 16
+    goes_on.set()
+    thread.join()
+    recorder.close()
+    assert open_session(tmp_path / "s").event_count == 1_000
+
+
+def test_the_format_says_how_many_that_are() -> None:
+    text = (Path(recorder_module.__file__).parent / "FORMAT.md").read_text("utf-8")
+    assert f"at most {recorder_module.LOST_MAX_EVENTS:,} events" in text
+    assert f"{recorder_module.MAX_PENDING_EVENTS:,} that wait" in text
+    assert f"a batch of {recorder_module.BATCH_EVENTS:,}" in text
 
 
 def test_a_folder_with_something_in_it_is_refused(tmp_path: Path) -> None:
