@@ -1,12 +1,25 @@
 """What every test shares."""
 
 import os
+import signal
+from collections.abc import Iterator
 
 # Before anything imports Qt: tests open no windows on the screen of whoever runs them.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def interrupts_reach_children() -> Iterator[None]:
+    """A script's background ignores Ctrl+C, and so would whatever tests start in order to interrupt it."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
