@@ -1,6 +1,9 @@
 """Cooperative rebalances (KIP-429): only what moves is revoked, in a first round; it is given away in a second."""
 
+import pytest
+
 from broker_core.events import Event, EventKind
+from broker_core.groups.protocol import encode_assignment
 from tests.broker_core.groups.world import World
 
 
@@ -66,3 +69,37 @@ def test_a_sticky_group_keeps_what_it_had_although_it_revokes_everything():
     assert len(first.owned) == len(second.owned) == len(third.owned) == 2
     assert set(first.owned) < before
     assert len(world.coordinator.rebalances[-1].moved) == 2 and len(world.coordinator.rebalances[-1].kept) == 4
+
+
+@pytest.mark.parametrize("places", [(1, 2, 3, 0), (3, 0, 1, 2), (1, 0, 3, 2)], ids=str)
+def test_promise_14_everybody_has_revoked_before_anything_is_assigned(places: tuple[int, ...]):
+    """A leader's own plan hands everything round in one generation, which no assignor of ours does."""
+    world = World()
+    members = world.group_of(4, assignor="cooperative-sticky")
+    before = {client.member_id: client.owned for client in members}
+    assert all(before.values())
+    owned = list(before.values())
+    plan = {client.member_id: owned[place] for client, place in zip(members, places, strict=True)}
+    del world.events[:]
+    joined = [client.raw_join() for client in members]  # the leader first: that begins a rebalance
+    leader = members[0].member_id
+    assert all(reply.result().leader == leader for reply in joined)
+    for client, reply in zip(members, joined, strict=True):
+        client.generation = reply.result().generation
+    encoded = {member_id: encode_assignment(given) for member_id, given in plan.items()}
+    for client in sorted(members, key=lambda each: each.member_id == leader):  # the leader speaks last
+        client.sync(encoded if client.member_id == leader else None)
+    changes = world.kinds(EventKind.PARTITIONS_REVOKED, EventKind.PARTITIONS_ASSIGNED)
+    kinds = [event.kind for event in changes]
+    assert kinds == [EventKind.PARTITIONS_REVOKED] * 4 + [EventKind.PARTITIONS_ASSIGNED] * 4
+    owners = {client.client: set(before[client.member_id]) for client in members}
+    for event in changes:
+        assert event.detail is not None
+        moved = {(topic, partition) for topic, partition in event.detail["partitions"]}
+        if event.kind is EventKind.PARTITIONS_REVOKED:
+            assert moved <= owners[event.client]
+            owners[event.client] -= moved
+        else:
+            assert not any(moved & theirs for theirs in owners.values()), "two have it at once"
+            owners[event.client] |= moved
+    assert owners == {client.client: set(plan[client.member_id]) for client in members}

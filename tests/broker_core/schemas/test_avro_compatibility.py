@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
 
 from broker_core.schemas.avro_schema import AvroSchema, InvalidDataError
+from broker_core.schemas.avro_types import PRIMITIVES
 from broker_core.schemas.compatibility import cannot_read
 from broker_core.schemas.json_schema_text import InvalidSchemaError
 from tests.broker_core.schemas.avro_strategies import evolutions
@@ -81,6 +82,24 @@ UNREADABLE = {
 def test_what_the_specification_resolves_is_compatible(name):
     writer, reader = READABLE[name]
     assert cannot_read(schema(reader), schema(writer))[0] == []
+
+
+# "Schema Resolution" of Avro's specification, by the writer's type; every type reads itself.
+READ_AS = {
+    "int": {"long", "float", "double"},
+    "long": {"float", "double"},
+    "float": {"double"},
+    "string": {"bytes"},
+    "bytes": {"string"},
+}
+
+
+@pytest.mark.parametrize("writer", PRIMITIVES)
+@pytest.mark.parametrize("reader", PRIMITIVES)
+def test_a_primitive_reads_what_the_specification_promotes_and_nothing_else(writer: str, reader: str):
+    allowed = reader == writer or reader in READ_AS.get(writer, ())
+    for wrapped in (lambda kind: kind, lambda kind: record(("a", kind))):
+        assert (cannot_read(schema(wrapped(reader)), schema(wrapped(writer)))[0] == []) is allowed
 
 
 @pytest.mark.parametrize("name", UNREADABLE)
