@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -9,7 +11,7 @@ from app.jobs import Cancelled, Work
 from app.sessions.audit import Audit, audit, table_of
 from broker_core.events import Event, EventKind
 from broker_core.lab import load_scenario
-from broker_core.snapshots import Snapshot
+from broker_core.snapshots import PartitionView, QueueView, Snapshot, TopicView
 from resources import path
 from tests.broker_core.session.test_fold import SCENARIOS, keyframes_of
 
@@ -69,3 +71,31 @@ def test_a_redriven_message_is_published_once_and_said_to_be_redriven() -> None:
     assert table.headers[2:4] == ("Published", "Redriven")
     whole = sum(event.count for event in events if event.kind is EventKind.PUBLISHED)
     assert f"all {whole:,} messages" in table.sentence
+
+
+def test_what_is_redriven_into_a_topic_is_published_once_for_those_who_subscribe() -> None:
+    def told(seq: int, kind: EventKind, offset: int, count: int, **more: Any) -> Event:
+        return Event(seq, seq, kind, topic="orders", partition=0, offset=offset, count=count, **more)
+
+    landed: dict[str, Any] = {"to_topic": "orders", "to_partition": 0, "to_offset": 10}
+    events = [
+        told(0, EventKind.PUBLISHED, 0, 10),
+        Event(
+            1,
+            1,
+            EventKind.REDRIVEN,
+            topic="desk.dlq",
+            group="desk",
+            count=1,
+            to_topic="orders",
+            to_partition=0,
+            to_offset=10,
+        ),
+        told(2, EventKind.PUBLISHED, 10, 1),
+    ]
+    topic = TopicView("orders", (PartitionView(0, 0, 11, 0),), 11, 0, None)
+    queue = QueueView("desk", 1, 0, 0, 0, 0, 0, 3, 0, 10, 1, 1, 1, (), (), None, topic="orders")
+    scenario, _ = load_scenario(path("scenarios", "fan-out.yaml"))
+    found = audit(events, Snapshot(3, 3, topics=(topic,), queues=(queue,)), scenario, Work(lambda _part, _words: None))
+    (account,) = found.accounts
+    assert (account.published, account.redriven, account.done, account.dead, account.missing) == (10, 1, 10, 1, 0)

@@ -63,3 +63,24 @@ def test_a_fetch_gives_no_more_bytes_than_memory_is_meant_for(monkeypatch: pytes
     found = world.broker.fetch(0, "readers", "c", places, max_messages=100, deadline_ns=0).result()
     # Two of 400 bytes from a partition, while there is room; then one, as the first may have any size.
     assert [each.partition for each in found] == [0, 0, 1, 1, 2, 2, 3, 4]
+
+
+def test_what_an_owner_holds_is_what_it_was_handed_and_has_not_committed():
+    world = World(1)
+    reply = world.broker.publish_batch(0, "commits", 0, [Message(b"%d" % n) for n in range(END)], client="test")
+    assert reply.done
+    handed = world.broker.fetches
+
+    def read(client: str, offset: int, count: int) -> None:
+        world.broker.fetch(0, "g", client, {("commits", 0): offset}, max_messages=count, deadline_ns=0).result()
+
+    assert handed.held("g", "commits", 0, "a", None) == 0
+    read("a", 5, 3)  # one that begins in the middle does not hold what lies before
+    assert handed.held("g", "commits", 0, "a", None) == 3
+    assert handed.held("g", "commits", 0, "a", 7) == 1
+    read("a", 5, 1)  # again, after a seek: it still has the others
+    assert handed.held("g", "commits", 0, "a", None) == 3
+    read("b", 6, 4)  # another owner has only what it was handed itself
+    assert (handed.held("g", "commits", 0, "a", None), handed.held("g", "commits", 0, "b", None)) == (0, 4)
+    handed.assigned("g", "commits", 0)
+    assert handed.held("g", "commits", 0, "b", None) == 0
