@@ -7,7 +7,6 @@ reads two small files and returns.
 from __future__ import annotations
 
 import argparse
-import ctypes
 import fcntl
 import hashlib
 import importlib.util
@@ -17,52 +16,24 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from app.system_libraries import (  # noqa: E402 - one table for setup and program; it needs nothing installed
+    QT_LIBRARIES,
+    WAYLAND_LIBRARIES,
+    X11_LIBRARIES,
+    install_command,
+    missing,
+)
+
 VENV = ROOT / ".venv"
 STAMP = VENV / ".brokerscope-installed"
 INPUTS = (ROOT / "pyproject.toml", ROOT / ".ci" / "constraints.txt")
 
-# Library that Qt asks for by name -> the Debian package that holds it (read off Qt's own files with objdump).
-QT_LIBRARIES = {
-    "libEGL.so.1": "libegl1",
-    "libGL.so.1": "libgl1",
-    "libX11.so.6": "libx11-6",
-    "libxkbcommon.so.0": "libxkbcommon0",
-    "libdbus-1.so.3": "libdbus-1-3",
-    "libfontconfig.so.1": "libfontconfig1",
-    "libfreetype.so.6": "libfreetype6",
-    "libglib-2.0.so.0": "libglib2.0-0",
-    "libgthread-2.0.so.0": "libglib2.0-0",
-    "libzstd.so.1": "libzstd1",
-    "libstdc++.so.6": "libstdc++6",
-}
-X11_LIBRARIES = {
-    "libX11-xcb.so.1": "libx11-xcb1",
-    "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
-    "libxcb.so.1": "libxcb1",
-    "libxcb-cursor.so.0": "libxcb-cursor0",
-    "libxcb-glx.so.0": "libxcb-glx0",
-    "libxcb-icccm.so.4": "libxcb-icccm4",
-    "libxcb-image.so.0": "libxcb-image0",
-    "libxcb-keysyms.so.1": "libxcb-keysyms1",
-    "libxcb-randr.so.0": "libxcb-randr0",
-    "libxcb-render.so.0": "libxcb-render0",
-    "libxcb-render-util.so.0": "libxcb-render-util0",
-    "libxcb-shape.so.0": "libxcb-shape0",
-    "libxcb-shm.so.0": "libxcb-shm0",
-    "libxcb-sync.so.1": "libxcb-sync1",
-    "libxcb-util.so.1": "libxcb-util1",
-    "libxcb-xfixes.so.0": "libxcb-xfixes0",
-    "libxcb-xkb.so.1": "libxcb-xkb1",
-}
-WAYLAND_LIBRARIES = {
-    "libwayland-client.so.0": "libwayland-client0",
-    "libwayland-cursor.so.0": "libwayland-cursor0",
-    "libwayland-egl.so.1": "libwayland-egl1",
-}
 NO_DISPLAY = (
     "There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set): go on without a window by\n"
     "    make setup && .venv/bin/python main.py run first-session --speed max"
@@ -89,26 +60,6 @@ def libraries_needed(system: str, environ: Mapping[str, str], window: bool) -> d
     if window and environ.get("WAYLAND_DISPLAY"):
         needed |= WAYLAND_LIBRARIES
     return needed
-
-
-def loads(library: str) -> bool:
-    """Whether the dynamic linker finds the library."""
-    try:
-        ctypes.CDLL(library)
-    except OSError:
-        return False
-    return True
-
-
-def missing(needed: Mapping[str, str], found: Callable[[str], bool] = loads) -> dict[str, str]:
-    """The part of ``needed`` that does not load."""
-    return {library: package for library, package in needed.items() if not found(library)}
-
-
-def install_command(packages: Iterable[str], prefix: str = "sudo ") -> str:
-    """The one shell line that installs Debian packages; each once, sorted."""
-    names = " ".join(sorted(set(packages)))
-    return f"{prefix}apt-get update && {prefix}apt-get install -y --no-install-recommends {names}"
 
 
 def root_prefix() -> str | None:

@@ -20,7 +20,7 @@ from app.command_line.folders import folder
 from app.command_line.numbers import above_zero, integer, or_word, seconds
 from app.command_line.parser import Parser
 from app.command_line.signals import exit_of_interrupt
-from app.display import why_no_window
+from app.display import why_no_drawing, why_no_window
 from app.extras import why_missing
 from app.nearest import meant
 from app.places import FIRST_SCENARIO, SCENARIO_SUFFIXES, find_scenario, shipped_scenarios
@@ -308,8 +308,8 @@ def _shot_command() -> Command:
     parser.add_argument("out", type=Path, metavar="OUT.png", help="the file to write")
 
     def run(options: argparse.Namespace) -> int:
-        if missing := why_missing("gui"):
-            raise CommandError(missing)
+        if missing := why_missing("gui") or why_no_drawing():
+            raise CommandError(missing, Exit.REFUSED)
         path = find_scenario(options.scenario)
         with _ended_by_interrupts():
             from app.shot import draw

@@ -9,6 +9,8 @@ from types import ModuleType
 
 import pytest
 
+from app import system_libraries
+
 HELPER = Path(__file__).parent.parent / ".ci" / "bootstrap.py"
 
 
@@ -48,7 +50,12 @@ def test_a_window_needs_more_than_the_tests(helper):
 def test_missing_keeps_what_does_not_load(helper):
     needed = {"libfound.so": "found", "liblost.so": "lost"}
     assert helper.missing(needed, lambda library: library == "libfound.so") == {"liblost.so": "lost"}
-    assert not helper.loads("libno-such-library.so.77")
+    assert helper.missing({"libno-such-library.so.77": "none"}) != {}
+
+
+def test_setup_and_program_read_one_table(helper):
+    assert helper.QT_LIBRARIES is system_libraries.QT_LIBRARIES
+    assert helper.install_command is system_libraries.install_command
 
 
 def test_one_command_names_each_package_once(helper):
