@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 
 EVERY_FIGURE = figures_of(EVERY)
 PARALLEL = 2  # while Spark plans one pass, it reads for another
-_FIRST = ("rollup", "control")  # others ask these for what there is
-_LAST = ("happened",)
+#: What asks for nothing; what asks those; what asks those.
+_WAVES = (
+    ("rollup", "control", "broken_numbers", "hot_keys"),
+    ("broken", "latency_buckets", "slots", "dead_letters", "published_in_pauses"),
+    ("happened",),
+)
 
 
 @dataclass(frozen=True)
@@ -71,18 +75,13 @@ def make_tables(
             spark.sparkContext.setJobGroup(prefix + name, PASSES[name])
             getattr(frames, name)
 
-    between = [name for name in PASSES if name in wanted and name not in (*_FIRST, *_LAST)]
-    for name in _FIRST:
-        if name in wanted:
-            make(name)
     pool = ThreadPoolExecutor(PARALLEL, "passes")
     try:
-        list(pool.map(make, between))
+        for wave in _WAVES:
+            list(pool.map(make, (name for name in wave if name in wanted)))
+            frames.settle()
     finally:
         pool.shutdown(cancel_futures=True)
-    for name in _LAST:
-        if name in wanted:
-            make(name)
     with progress.step(prefix + "tables", "Making the tables"):
         tables = {table.name: arrow(table.build(frames), table.schema) for table in TABLES if table.name in names}
     whole = from_ns is None and to_ns is None

@@ -96,6 +96,13 @@ class Frames:
         self.noted: Mapping[str, float] = noted or {}
         self.recorded: Recorded = recorded or Recorded(0, scale.duration_ns)
         self.notes: list[str] = []
+        self._outdated = False  # whether names were put together after something else was read
+
+    def settle(self) -> None:
+        """Forget what was read with names that have been put together since. Nothing may be on its way."""
+        if self._outdated:
+            self.__dict__.pop("control", None)
+        self._outdated = False
 
     # The passes, in the order of PASSES.
 
@@ -117,7 +124,7 @@ class Frames:
             names = Names.of(self.messages)
             self.messages, self.control_events = (capped(one, names) for one in (self.messages, self.control_events))
             self.notes += names.notes
-            self.__dict__.pop("control", None)
+            self._outdated = True
             return bring(rollup_pass.rollup(self.messages, self.scale))
 
     @cached_property

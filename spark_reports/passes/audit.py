@@ -144,23 +144,30 @@ def words(messages: DataFrame) -> DataFrame:
         .select("*", bits.alias("bits"))
     )
 
-    def told(name: str, where: Column) -> Column:
-        return F.coalesce(F.bit_or(F.when(where, F.col("bits"))), F.lit(0)).cast("bigint").alias(name)
-
-    def counted(name: str, where: Column) -> Column:
-        return F.coalesce(F.sum(F.when(where, F.col("length"))), F.lit(0)).alias(f"{name}_count")
-
     delivered, published = kind == "delivered", kind == "published"
-    first = delivered & (F.coalesce("attempt", F.lit(1)) == 1)
-    return spread.groupBy(*PLACE, "word").agg(
-        *(make("published", published) for make in (told, counted)),
-        *(make("first", first) for make in (told, counted)),
-        told("delivered", delivered),
-        told("done", kind.isin(*_DONE)),
-        *(make("finished", kind.isin(*_DONE, *_REMOVED)) for make in (told, counted)),
-        told("late", kind == "late"),
-        F.min(F.when(published, F.col("at"))).alias("first_offset"),
-        F.max(F.when(published, end)).alias("end_offset"),
+    # What sets a bit is found out once a row: aggregates that ask for themselves cost three times as much.
+    sets = {
+        "published": published,
+        "first": delivered & (F.coalesce("attempt", F.lit(1)) == 1),
+        "delivered": delivered,
+        "done": kind.isin(*_DONE),
+        "finished": kind.isin(*_DONE, *_REMOVED),
+        "late": kind == "late",
+    }
+    none = F.lit(0).cast("bigint")
+    told = spread.select(
+        *(*PLACE, "word", "at", end.alias("end")),
+        *(F.when(where, F.col("bits")).alias(name) for name, where in sets.items()),
+    )
+    there = F.col("published").isNotNull()
+    return told.groupBy(*PLACE, "word").agg(
+        *(F.coalesce(F.bit_or(name), none).alias(name) for name in sets),
+        *(
+            F.coalesce(F.sum(F.bit_count(name)), none).alias(f"{name}_count")
+            for name in ("published", "first", "finished")
+        ),
+        F.min(F.when(there, F.col("at"))).alias("first_offset"),
+        F.max(F.when(there, F.col("end"))).alias("end_offset"),
     )
 
 

@@ -29,7 +29,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     work = tmp_path_factory.mktemp("spark")
     jvm = Jvm(find_java(), work, work / "spark.log", "local[2]", SMALL.jvm_options)
     jvm.connect()
-    session = spark_session("local[2]", work, SMALL.settings)  # for a handful of rows, as the tests have them
+    # Hundreds of queries of a handful of rows: compiling them costs more than running them.
+    uncompiled = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+    session = spark_session("local[2]", work, {**SMALL.settings, **uncompiled})
     yield session
     session.stop()
     jvm.close()

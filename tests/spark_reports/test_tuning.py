@@ -24,11 +24,11 @@ def test_the_setting_goes_by_the_number_of_events(events: object, setting: Tunin
     assert tuning(events) is setting
 
 
-def test_only_few_events_are_worth_no_compiling() -> None:
+def test_the_thorough_compiler_is_for_many_events() -> None:
     quick = "-XX:TieredStopAtLevel=1"
     assert [quick in each.jvm_options for each in (SMALL, MEDIUM, MANY, LARGE)] == [True, True, False, False]
-    compiled = [each.settings["spark.sql.codegen.wholeStage"] for each in (SMALL, MEDIUM, MANY, LARGE)]
-    assert compiled == ["false", "true", "true", "true"]
+    adaptive = [each.settings["spark.sql.adaptive.enabled"] for each in (SMALL, MEDIUM, MANY, LARGE)]
+    assert adaptive == ["false", "false", "false", "true"]
 
 
 def test_every_setting_undoes_every_other() -> None:
