@@ -216,6 +216,11 @@ class Jobs(QObject):
         elif self._warm is None:
             self._warm = WarmSpark()
 
+    def prepare_report(self) -> None:
+        """A report may be asked for soon: have the Spark that is kept ready for it."""
+        if self._warm is not None:
+            self._warm.prepare()
+
     def close(self) -> None:
         """Let a Spark go that was kept."""
         warm, self._warm = self._warm, None

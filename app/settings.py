@@ -84,8 +84,8 @@ class Settings:
 
     @property
     def keep_spark(self) -> bool:
-        """Whether Spark is kept for the next report; it takes about a gigabyte meanwhile."""
-        return self._get("reports/keep_spark", "0") == "1"
+        """Whether Spark is started ahead of a report and kept for the next; it takes about a gigabyte meanwhile."""
+        return self._get("reports/keep_spark", "1") == "1"
 
     @keep_spark.setter
     def keep_spark(self, on: bool) -> None:

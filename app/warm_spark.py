@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,20 @@ from spark_reports.request import LOCAL, Request, arguments_of
 from spark_reports.session import is_remote
 
 END_TIMEOUT_S = 10.0
+NEEDED_BYTES = 2_000_000_000  # what Spark and its Python take at most
 COMMAND = [sys.executable, "-m", "spark_reports.warm"]
+
+
+def memory_allows() -> bool:
+    """Whether Spark may be started ahead: the machine has `NEEDED_BYTES` to spare, or eight times that in all where it
+    does not say how much of it is free.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+        return int(lines["MemAvailable"].split()[0]) * 1024 >= NEEDED_BYTES
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >= 8 * NEEDED_BYTES
+    return False
 
 
 class WarmSpark:
@@ -36,6 +50,18 @@ class WarmSpark:
         with self._lock:
             taken, self._busy = not self._busy, True
         return taken
+
+    def prepare(self) -> None:
+        """Have it started and tried, where memory allows, so that the next report need not wait for that."""
+        with self._lock:
+            running = self._process is not None and self._process.poll() is None
+            if self._busy or running or not memory_allows():
+                return
+            process = self._running()
+            assert process.stdin is not None
+            with contextlib.suppress(OSError):
+                process.stdin.write("[]\n")
+                process.stdin.flush()
 
     def give_back(self) -> None:
         """The report has ended."""

@@ -20,7 +20,7 @@ from spark_reports.progress import AHEAD, Progress
 from spark_reports.request import HISTORY, Request
 from spark_reports.session import SessionInfo, inspect, is_remote
 from spark_reports.sessions import Found, find_sessions
-from spark_reports.tuning import tuning
+from spark_reports.tuning import Tuning, tuning
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,6 +48,11 @@ class Making:
             for info in self._found.infos:
                 _check_part(info, request.from_ns)
 
+    @property
+    def setup(self) -> Tuning:
+        """How Spark is started for what is to be made."""
+        return tuning(_events(self._found))
+
     def fill(self, folder: Path, deliver: Callable[[SparkSession], object] | None = None) -> Outcome:
         """Write everything into `folder`, with a JVM of our own; `deliver` is called before that goes.
 
@@ -57,8 +62,7 @@ class Making:
         master = self._request.master
         if not master.startswith("local["):
             os.environ["JAVA_HOME"] = str(home_for_executors(java, self._work))
-        setup = tuning(_events(self._found))
-        jvm = Jvm(java, self._work, self._log, master, setup.jvm_options)
+        jvm = Jvm(java, self._work, self._log, master, self.setup.jvm_options)
         self._cancellation.kills(jvm.kill)
         try:
             with self._log.open("a", encoding="utf-8") as noise, contextlib.redirect_stderr(noise):

@@ -45,6 +45,12 @@ def is_small(events: object) -> bool:
     return isinstance(events, int) and events < SMALL_EVENTS
 
 
+def serves(running: Tuning, wanted: Tuning) -> bool:
+    """Whether a JVM that was started for one does for the other: its settings can be changed, its options cannot."""
+    order = [SMALL.jvm_options, MANY.jvm_options, LARGE.jvm_options]
+    return order.index(running.jvm_options) >= order.index(wanted.jvm_options)
+
+
 def tuning(events: object) -> Tuning:
     """The one for a session with so many events; anything but a count means that nobody knows."""
     if not isinstance(events, int) or events >= LARGE_EVENTS:

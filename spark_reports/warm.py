@@ -1,13 +1,16 @@
 """A Spark that stays for the next report: `python -m spark_reports.warm` makes a report for each line of its input.
 
 A line is a JSON list, the arguments of `spark_reports.job`; what it writes for each is what the job writes, the last
-line with "report" or "error". A line "cancel", or the end of its input, ends it with whatever it does.
+line with "report" or "error". An empty list asks it to be ready: it starts Spark, makes the tables of a tiny session
+once, and says nothing. A line "cancel", or the end of its input, ends it with whatever it does; so does a quarter of
+an hour in which nobody asks. It makes way for other programs.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import json
 import os
 import queue
@@ -21,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from spark_reports.cancellation import Cancellation
+from spark_reports.collect import make_tables
 from spark_reports.delivery import REPORT, local_delivery
 from spark_reports.errors import Cancelled, ReportError, reason
 from spark_reports.java import find_java
@@ -30,13 +34,17 @@ from spark_reports.outcome import Outcome
 from spark_reports.progress import AHEAD, Progress, private_stdout
 from spark_reports.request import LOCAL, Request, add_arguments, request_of
 from spark_reports.session import is_remote
-from spark_reports.tuning import MEDIUM
+from spark_reports.tiny import tiny_session
+from spark_reports.tuning import SMALL, Tuning, serves
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _WORK = "brokerscope-warm-"
+READY = "[]"
 _LINE_BYTES = 1_048_576
+IDLE_S = 900.0
+NICENESS = 10
 MOST_AHEAD = 60.0  # what the questions of one report weigh, about: the start is a small part of it
 
 
@@ -48,6 +56,15 @@ class WarmSpark:
         self._log = work / "spark.log"
         self._jvm: Jvm | None = None
         self._spark: SparkSession | None = None
+        self._setup = SMALL
+
+    def be_ready(self) -> None:
+        """Start Spark and let it load and compile what a report needs. What goes wrong, the next report tells."""
+        progress = Progress(io.StringIO(), True, {}, self._cancellation.request)
+        with self._noise(), contextlib.suppress(Exception):
+            info = tiny_session(self._work)
+            make_tables(self._session(progress, SMALL), info, progress)
+        self._cancellation.check()
 
     def make(self, line: str) -> None:
         """The report that a line asks for; its last line says what came of it."""
@@ -68,7 +85,7 @@ class WarmSpark:
         making = Making(request, self._work, self._log, progress, self._cancellation)
         with local_delivery(Path(request.out)) as folder, self._noise():
             try:
-                found = making.fill_on(self._session(progress), folder)
+                found = making.fill_on(self._session(progress, making.setup), folder)
             except (ReportError, OSError):
                 raise
             except Exception as error:
@@ -88,18 +105,20 @@ class WarmSpark:
         with self._log.open("a", encoding="utf-8") as noise, contextlib.redirect_stderr(noise):
             yield
 
-    def _session(self, progress: Progress) -> SparkSession:
-        if self._spark is not None and self._jvm is not None and self._jvm.process.poll() is None:
+    def _session(self, progress: Progress, setup: Tuning) -> SparkSession:
+        alive = self._jvm is not None and self._jvm.process.poll() is None
+        if self._spark is not None and alive and serves(self._setup, setup):
             return self._spark
         self.close()
         progress.plan({"start": 8.0, AHEAD: MOST_AHEAD})
         with progress.step("start", "Starting Spark"):
             from spark_reports.spark import spark_session
 
-            self._jvm = Jvm(find_java(), self._work, self._log, LOCAL, MEDIUM.jvm_options)
+            self._jvm = Jvm(find_java(), self._work, self._log, LOCAL, setup.jvm_options)
+            self._setup = setup
             self._cancellation.kills(self._jvm.kill)
             self._jvm.connect()
-            self._spark = spark_session(LOCAL, self._work, MEDIUM.settings)
+            self._spark = spark_session(LOCAL, self._work)
         return self._spark
 
     def close(self) -> None:
@@ -156,6 +175,8 @@ def _read_lines(lines: queue.Queue[str | None], cancellation: Cancellation) -> N
 def main() -> int:
     """Make reports until the input ends; the exit code."""
     output = private_stdout()
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)  # Java gets it from us
     cancellation = Cancellation()
     cancellation.listen_to_signals()
     lines: queue.Queue[str | None] = queue.Queue()
@@ -163,8 +184,13 @@ def main() -> int:
     work = Path(tempfile.mkdtemp(prefix=f"{_WORK}{os.getpid()}-"))
     warm = WarmSpark(work, output, cancellation)
     try:
-        while not cancellation.requested and (line := lines.get()) is not None:
-            warm.make(line)
+        while not cancellation.requested and (line := lines.get(timeout=IDLE_S)) is not None:
+            if line.strip() == READY:
+                warm.be_ready()
+            else:
+                warm.make(line)
+    except queue.Empty:
+        pass
     except Cancelled:
         return 130
     finally:

@@ -23,3 +23,9 @@ def interrupts_reach_children() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(autouse=True)
+def _no_spark_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No session that ends in a test starts a Spark for a report that may follow."""
+    monkeypatch.setattr("app.warm_spark.memory_allows", lambda: False)

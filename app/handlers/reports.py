@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QUrl
+from PySide6.QtCore import QObject, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 
 from app.actions import Command
@@ -18,6 +18,8 @@ from broker_core.clock import ns_from_s
 from spark_reports.request import Request
 from widgets.dialogs.export_report import SESSION, ExportReportDialog, ReportHabits, ReportWish, SessionChoice
 from widgets.words import tr
+
+PREPARE_AFTER_MS = 2_000  # a session that ends is sealed first, and often the window closes with it
 
 
 class ReportHandlers(QObject):
@@ -35,6 +37,7 @@ class ReportHandlers(QObject):
         desk.registry.bind("export_report", self._ask_report, self._why_no_report)
         desk.jobs.changed.connect(lambda: desk.views.show_jobs(desk.jobs.facts()))
         desk.jobs.done.connect(self._report_done)
+        self._player.ending.connect(lambda: QTimer.singleShot(PREPARE_AFTER_MS, self, self._jobs.prepare_report))
         jobs, panel = desk.window.parts.jobs, desk.window.parts.report
         jobs.cancelRequested.connect(self._cancel_job)
         jobs.openRequested.connect(self._open_result)
@@ -67,6 +70,7 @@ class ReportHandlers(QObject):
             SessionChoice(str(entry.folder), entry.title, f"{entry.started}  {entry.lasted}  {entry.end}")
             for entry in entries
         ]
+        self._jobs.prepare_report()
         dialog = ExportReportDialog(
             str(first / "report"),
             choices,

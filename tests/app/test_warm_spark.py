@@ -13,12 +13,15 @@ from app.jobs import Jobs
 from app.report_process import ReportError, ReportProcess
 from app.warm_spark import WarmSpark
 from spark_reports.request import Request
+from tests.app.conftest import Hand
 
 # Answers as the real process does, without Java: the page's name tells how many requests it has had.
 SERVANT = """
 import json, os, sys, time
 for number, line in enumerate(iter(sys.stdin.readline, ""), 1):
     words = json.loads(line)
+    if not words:
+        continue
     print(json.dumps({"stage": "Working", "fraction": 0.5}), flush=True)
     if "refuse" in words[0]:
         print(json.dumps({"error": "There is no session there."}), flush=True)
@@ -102,3 +105,37 @@ def test_the_setting_keeps_it_and_lets_it_go(qapp: object, monkeypatch: pytest.M
     jobs.keep_spark(False)
     jobs.close()
     assert closed == ["closed"]
+
+
+def test_it_is_started_ahead_once_where_memory_allows_and_nobody_has_it(
+    warm: WarmSpark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warm.prepare()
+    assert warm._process is None, "the machine has no memory to spare"
+    monkeypatch.setattr("app.warm_spark.memory_allows", lambda: True)
+    assert warm.take(Request(("/a",), "/out"))
+    warm.prepare()
+    assert warm._process is None, "a report is starting it"
+    warm.give_back()
+    warm.prepare()
+    process = warm._process
+    assert process is not None
+    warm.prepare()
+    assert warm._process is process
+    assert report(warm).parent.name == "2", "the first thing it was asked for is to be ready"
+    warm.close()
+
+
+def test_a_session_that_ends_and_a_dialog_that_opens_have_it_started(
+    hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("app.handlers.reports.PREPARE_AFTER_MS", 0)
+    monkeypatch.setattr(WarmSpark, "prepare", lambda _self: asked.append("ready"))
+    workbench = hand.workbench
+    workbench.jobs.keep_spark(True)
+    workbench.player.ending.emit()
+    hand.qtbot.waitUntil(lambda: asked == ["ready"])
+    workbench.jobs.keep_spark(False)
+    workbench.jobs.prepare_report()
+    assert asked == ["ready"], "a setting turns it off"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_reports.tuning import LARGE, MANY, MEDIUM, SMALL, Tuning, tuning
+from spark_reports.tuning import LARGE, MANY, MEDIUM, SMALL, Tuning, serves, tuning
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,8 @@ def test_the_thorough_compiler_is_for_many_events() -> None:
 
 def test_every_setting_undoes_every_other() -> None:
     assert len({frozenset(each.settings) for each in (SMALL, MEDIUM, MANY, LARGE)}) == 1
+
+
+def test_a_kept_java_does_for_smaller_sessions_and_another_one_is_started_for_larger_ones() -> None:
+    assert serves(SMALL, MEDIUM) and serves(MEDIUM, SMALL) and serves(LARGE, MANY) and serves(MANY, SMALL)
+    assert not serves(SMALL, MANY) and not serves(MANY, LARGE)

@@ -59,6 +59,26 @@ QUERIES = {
     "audit: skipped": """WITH reach AS (SELECT "group", topic, partition, max("offset") AS last FROM messages WHERE kind = 'delivered' GROUP BY ALL)
         SELECT count(*) FROM (SELECT reach."group", topic, partition, p."offset" FROM messages p JOIN reach USING (topic, partition) WHERE p.kind = 'published' AND p."offset" < last)
         ANTI JOIN (SELECT "group", topic, partition, "offset" FROM messages WHERE kind = 'delivered') d USING ("group", topic, partition, "offset")""",
+    "audit list": """WITH suspects AS (SELECT "group", topic, partition, "offset" FROM messages WHERE kind = 'delivered' AND attempt = 1 GROUP BY ALL HAVING count(*) > 1
+        UNION ALL SELECT "group", topic, partition, "offset" FROM messages WHERE kind IN ('acknowledged', 'dead_lettered', 'expired', 'evicted', 'purged') GROUP BY ALL HAVING count(*) > 1 LIMIT 500)
+        SELECT s.*, list(m.kind || ' ' || m.client || ' ' || m.time_ns ORDER BY m.seq) FROM suspects s JOIN messages m USING (topic, partition, "offset") WHERE m.kind = 'published' OR m."group" = s."group" GROUP BY ALL""",
+    "groups": """WITH counted AS (SELECT "group" g, sum(CASE WHEN kind = 'delivered' THEN count END) delivered, sum(CASE WHEN kind = 'acknowledged' THEN count END) acknowledged,
+            sum(CASE WHEN kind = 'delivered' AND attempt > 1 THEN count END) repeated, sum(CASE WHEN kind = 'dead_lettered' THEN count END) dead, count(DISTINCT client) clients,
+            approx_quantile(CASE WHEN kind = 'delivered' AND attempt = 1 THEN time_ns - published_ns END, [0.5, 0.99]), max(CASE WHEN kind = 'delivered' AND attempt = 1 THEN time_ns - published_ns END)
+            FROM messages WHERE "group" <> '' GROUP BY g),
+        moves AS (SELECT "group" g, count(*) rebalances FROM control WHERE kind = 'rebalance_started' GROUP BY g) SELECT * FROM counted LEFT JOIN moves USING (g) ORDER BY delivered DESC""",
+    "consumers over time": """SELECT "group", client, time_ns // {w}, sum(CASE WHEN open > 0 THEN following - time_ns END) FROM (SELECT "group", client, time_ns, lead(time_ns) OVER w AS following,
+        sum(CASE WHEN kind = 'delivered' THEN count ELSE -count END) OVER w AS open FROM messages WHERE kind IN ('delivered', 'acknowledged', 'nacked', 'released', 'lease_expired')
+        WINDOW w AS (PARTITION BY "group", client ORDER BY seq)) GROUP BY ALL""",
+    "leases": """SELECT "group", client, kind, sum(count), sum(count * (time_ns - published_ns)) FROM messages WHERE "group" = topic
+        AND kind IN ('delivered', 'acknowledged', 'nacked', 'released', 'lease_expired', 'lease_extended') GROUP BY ALL""",
+    "blockers": """WITH waits AS (SELECT topic, client, regexp_replace(cause, '[0-9]+', 'n', 'g') reason, kind, lead(time_ns) OVER (PARTITION BY topic, client ORDER BY seq) - time_ns AS blocked
+            FROM control WHERE kind LIKE 'producer_%'),
+        lost AS (SELECT topic, client, regexp_replace(cause, '[0-9]+', 'n', 'g') reason, kind, sum(count) n FROM messages WHERE kind IN ('rejected', 'dropped', 'evicted') GROUP BY ALL)
+        SELECT topic, client, reason, sum(blocked), max(blocked), sum(n) FROM waits FULL JOIN lost USING (topic, client, reason) GROUP BY ALL""",
+    "refusals": """SELECT topic, regexp_extract(cause, '^schema (\\S+) refused', 1), cause, kind, sum(count), count(DISTINCT client), min(time_ns), max(time_ns) FROM messages
+        WHERE kind IN ('rejected', 'dead_lettered') AND cause LIKE 'schema %' GROUP BY ALL""",
+    "recording gaps": """SELECT seq, following FROM (SELECT seq, lead(seq) OVER (ORDER BY seq) AS following FROM (SELECT seq FROM messages UNION ALL SELECT seq FROM control)) WHERE following <> seq + 1""",
     "recording": "SELECT max(seq) - min(seq) + 1 - count(*) FROM (SELECT seq FROM messages UNION ALL SELECT seq FROM control)",
     "effects": """SELECT f.seq, m.kind, m.time_ns < f.time_ns, sum(m.count), approx_quantile(m.time_ns - m.published_ns, 0.99) FROM control f JOIN messages m
         ON m.time_ns BETWEEN f.time_ns - 30000000000 AND f.time_ns + 30000000000 AND m.kind IN ('published', 'delivered') WHERE f.kind IN ('fault', 'user_action') GROUP BY ALL""",
