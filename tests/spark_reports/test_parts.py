@@ -64,8 +64,8 @@ def test_only_the_tables_of_the_parts_are_made_and_written(spark: SparkSession, 
     assert {path.stem for path in (tmp_path / "tables").iterdir()} == tables_of(asked) | {"findings"}
     assert {path.stem for path in (tmp_path / "pictures").iterdir()} == {"consumers", "dead-letters"}
     whole = make_tables(spark, inspect(str(recorded)), Silent())
-    assert report.tables["dead_letters"].equals(whole.tables["dead_letters"])
-    assert report.tables["groups"].equals(whole.tables["groups"])
+    for name in ("dead_letters", "groups"):  # times of day are put beside the others only where tables are written
+        assert report.tables[name].select(whole.tables[name].column_names).equals(whole.tables[name])
     assert "Consumers, Dead letters only</dd>" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
