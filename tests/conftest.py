@@ -25,7 +25,9 @@ def interrupts_reach_children() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.fixture(autouse=True)
-def _no_spark_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="session")
+def no_spark_ahead() -> Iterator[None]:
     """No session that ends in a test starts a Spark for a report that may follow."""
-    monkeypatch.setattr("app.warm_spark.memory_allows", lambda: False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("app.warm_spark.memory_allows", lambda: False)
+        yield
