@@ -11,6 +11,7 @@ import logging
 import struct
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from broker_core.doors.connections import Connection
@@ -129,7 +130,7 @@ class KafkaConnection(asyncio.Protocol):
             if frame is None:
                 break
             self._busy = True
-            self._tried(lambda frame=frame: self._serve(frame))  # type: ignore[misc]
+            self._tried(partial(self._serve, frame))
         reading = not self._busy or len(self._buffer) < self._most_bytes()
         if reading != self._reading and not self._transport.is_closing():
             self._reading = reading
@@ -264,7 +265,7 @@ class KafkaConnection(asyncio.Protocol):
     def _done(self) -> None:
         self._busy = False
         # A request that was answered at once is followed by the next in the loop that called.
-        self._listener.in_loop(self._go_on)
+        self._listener.soon(self._go_on)
 
     def _tried(self, action: Callable[[], object]) -> None:
         """`action()`; what it raises ends the connection, as Kafka does where it cannot answer."""

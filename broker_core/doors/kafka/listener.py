@@ -155,6 +155,10 @@ class KafkaListener:
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(action)
 
+    def soon(self, action: Callable[[], object]) -> None:
+        """Run `action` in the listener's thread, from that thread, when what it does now is done."""
+        self._loop.call_soon(action)
+
     def in_worker(self, work: Callable[[], Body], then: Callable[[Callable[[], Body]], object]) -> None:
         """Do `work` in another thread, and then `then(its result)` in the listener's."""
 
