@@ -1,7 +1,7 @@
 """The Kafka listener with confluent-kafka, beside librdkafka's own mock cluster, which is written in C.
 
-Messages of 100 bytes, one partition, the client's default batches. The mock cluster keeps 5 MB of a partition, so little
-is consumed at a time, and both sides the same.
+Messages of 100 bytes, one partition, the client's default batches. The mock cluster keeps 5 MB of a partition, so
+little is consumed at a time, of both alike.
 """
 
 from __future__ import annotations
