@@ -59,6 +59,7 @@ PASSES = {
     "broken_numbers": "Looking for gaps",
     "hot_keys": "Counting keys",
     "dead_letters": "Following dead letters",
+    "read_on": "Looking who read on",
     "published_in_pauses": "Counting what nobody read",
     "happened": "Following what broke a rule",
 }
@@ -164,6 +165,16 @@ class Frames:
         return bring(dead_pass.dead_letters(dead_pass.dead(self.messages, self.scale, "redriven" in kinds)))
 
     @cached_property
+    def read_on(self) -> pl.DataFrame:
+        """What owners were given before they heard that they own no longer, by pause; without asking where nobody could
+        be.
+        """
+        taken = unserved.untold(self._taken)
+        if not taken.height:
+            return rows(unserved.READ_ON_SCHEMA, [])
+        return bring(unserved_pass.read_on(self.messages, self._local(taken), unserved.windows(taken)))
+
+    @cached_property
     def published_in_pauses(self) -> pl.DataFrame:
         """The messages that came while nobody read their partition, by pause; without asking where there is none."""
         pauses = self.pauses.select("pause", "topic", "partition", "from_ns", "to_ns")
@@ -230,9 +241,14 @@ class Frames:
         return rebalances.rebalances(self.detailed, self.scale)
 
     @cached_property
-    def pauses(self) -> pl.DataFrame:
+    def _taken(self) -> pl.DataFrame:
         """Partitions that a rebalance took from their owners."""
-        return unserved.pauses(self.detailed, self.rebalances, self.ownership, self.scale)
+        return unserved.taken(self.detailed, self.rebalances, self.ownership, self.scale)
+
+    @cached_property
+    def pauses(self) -> pl.DataFrame:
+        """The same, each from when somebody read it last."""
+        return unserved.pauses(self._taken, self.read_on)
 
     @cached_property
     def consumers(self) -> pl.DataFrame:

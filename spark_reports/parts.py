@@ -39,14 +39,14 @@ PARTS: Final = {
     "rebalances": Part(
         "Rebalances",
         ("rebalances", "unserved", "ownership"),
-        ("control", "published_in_pauses"),
+        ("control", "read_on", "published_in_pauses"),
         figures=("rebalances", "rebalancing_ns", "moved"),
         asks=("hues",),
     ),
     "consumers": Part(
         "Consumers",
         ("groups", "consumers", "consumers_over_time"),
-        ("control", "rollup", "latency_buckets", "slots", "broken_numbers"),
+        ("control", "rollup", "latency_buckets", "slots", "broken_numbers", "read_on"),
         asks=("recording",),
     ),
     "queues": Part(

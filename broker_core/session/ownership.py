@@ -148,7 +148,8 @@ class Ownership:
             gap = self._gap(place)
             if gap is None or gap.assigned_ns is not None:
                 self._open(Gap(place, lost.cause, max(lost.time_ns, since_ns), event.time_ns))
-                self._told_off[place] = (event.client, places)
+                if lost.cause not in _STOPS:
+                    self._told_off[place] = (event.client, places)
 
     def _gap(self, place: Place) -> Gap | None:
         """The newest of a partition."""

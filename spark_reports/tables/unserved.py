@@ -1,8 +1,8 @@
 """Which partitions did nobody read, for how long, and how many messages waited?
 
 From the last time that its owner could read a partition to the next one's having it. An owner that has crashed reads no
-more, long before the group notices: `lost` of `broker_core/session/FORMAT.md`, but that the next owner is taken to read
-as soon as it has the partition.
+more, long before the group notices; one that was only revoked reads on until its next heartbeat. It is what
+`broker_core/session/FORMAT.md` says, but that the next owner is taken to read as soon as it has the partition.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ SCHEMA = (
     "from_ns BIGINT, to_ns BIGINT, pause_ns BIGINT, published BIGINT, revoked_ns BIGINT, assigned_ns BIGINT, "
     "cause STRING"
 )
+READ_ON_SCHEMA = "pause BIGINT, last_ns BIGINT"
 PUBLISHED_SCHEMA = "pause BIGINT, published BIGINT"  # what `passes.unserved` brings home
 MOST_WINDOWS = 50
 _PLACE = ("group", "topic", "partition")
 
 
-def pauses(detailed: pl.DataFrame, rebalances: pl.DataFrame, ownership: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+def taken(detailed: pl.DataFrame, rebalances: pl.DataFrame, ownership: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """One row per rebalance and partition that it took from its owner, with its number as `pause` and its
     length `pause_ns`.
 
     `owner_after` is null where nobody had the partition by the end; `cause` is the crash, pause or silence of its
     owner, "" where it was taken from one that read it up to then.
     """
-    taken = (
+    revoked = (
         within(places(detailed, "partitions_revoked"), rebalances)
         .group_by(*_PLACE, "started_ns", pl.col("time_ns").alias("revoked_ns"))
         .agg(pl.col("client").max().alias("owner_before"))
@@ -38,7 +39,7 @@ def pauses(detailed: pl.DataFrame, rebalances: pl.DataFrame, ownership: pl.DataF
     )
     owners = ownership.select(*_PLACE, pl.col("client").alias("owner_after"), pl.col("from_ns").alias("assigned_ns"))
     next_owner = {"left_on": "revoked_ns", "right_on": "assigned_ns", "by": list(_PLACE), "strategy": "forward"}
-    lost = _lost(taken, detailed, ownership)
+    lost = _lost(revoked, detailed, ownership)
     return (
         lost.join_asof(owners.sort("assigned_ns"), coalesce=False, check_sortedness=False, **next_owner)  # type: ignore[arg-type]
         .with_columns(
@@ -64,7 +65,13 @@ def _lost(taken: pl.DataFrame, detailed: pl.DataFrame, ownership: pl.DataFrame) 
         (left.select(client, "group", at.alias("left_ns"), "heard_ns"), ["owner_before", "group"], "left_ns"),
     ):
         found = found.join_asof(
-            other.sort(on), left_on="revoked_ns", right_on=on, by=by, coalesce=False, check_sortedness=False
+            other.sort(on),
+            left_on="revoked_ns",
+            right_on=on,
+            by=by,
+            coalesce=False,
+            check_sortedness=False,
+            allow_exact_matches=on != "owned_ns",  # it may be given back at once, to a member of the same name
         )
     # Who was struck before it had the partition came back, as another member, to get it.
     mine = pl.col("struck_ns") >= pl.col("owned_ns")
@@ -73,6 +80,24 @@ def _lost(taken: pl.DataFrame, detailed: pl.DataFrame, ownership: pl.DataFrame) 
     lost = pl.when(mine & still).then("struck_ns").when(silent).then("heard_ns").otherwise("revoked_ns")
     cause = pl.when(mine & still).then("fault").when(silent).then(pl.lit("silence")).otherwise(pl.lit(""))
     return found.with_columns(lost_ns=pl.min_horizontal(lost, "revoked_ns"), cause=cause)
+
+
+def untold(taken: pl.DataFrame) -> pl.DataFrame:
+    """Those whose owner could read on, because it had not been told yet, with that time as `from_ns` and `to_ns`."""
+    could = pl.col("assigned_ns").is_not_null() & pl.col("cause").is_in(["", "silence"])
+    return taken.filter(could).select("pause", *_PLACE, "owner_before", "from_ns", "to_ns")
+
+
+def pauses(taken: pl.DataFrame, read_on: pl.DataFrame) -> pl.DataFrame:
+    """`taken`, each from `last_ns` of what its owner was given of anything that was taken from it together."""
+    together = ("group", "revoked_ns", "owner_before")
+    last = pl.col("last_ns").max().over(together)
+    return (
+        taken.join(read_on, on="pause", how="left")
+        .with_columns(last_ns=pl.when(pl.col("assigned_ns").is_not_null()).then(last))
+        .with_columns(from_ns=pl.max_horizontal("from_ns", "last_ns"))
+        .with_columns(pause_ns=pl.col("to_ns") - pl.col("from_ns"))
+    )
 
 
 def windows(pauses: pl.DataFrame) -> list[tuple[int, int]]:

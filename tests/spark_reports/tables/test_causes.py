@@ -118,7 +118,7 @@ def test_partitions_without_a_reader_and_what_came_meanwhile() -> None:
     )  # fmt: skip
     told = detailed(control)
     moves, owners = rebalances.rebalances(told, SCALE), ownership.ownership(told, SCALE)
-    pauses = unserved.pauses(told, moves, owners, SCALE)
+    pauses = unserved.pauses(unserved.taken(told, moves, owners, SCALE), rows(unserved.READ_ON_SCHEMA, []))
     appended = messages.join_where(
         pauses.rename({"topic": "of"}),
         pl.col("topic") == pl.col("of"),
@@ -174,7 +174,8 @@ def test_an_outage_begins_when_the_owner_could_read_last(before: list, left: dic
     )
     told = detailed(control)
     owners = ownership.ownership(told, SCALE)
-    (row,) = unserved.pauses(told, rebalances.rebalances(told, SCALE), owners, SCALE).to_dicts()
+    taken = unserved.taken(told, rebalances.rebalances(told, SCALE), owners, SCALE)
+    (row,) = unserved.pauses(taken, rows(unserved.READ_ON_SCHEMA, [])).to_dicts()
     assert (row["from_ns"], row["to_ns"], row["pause_ns"], row["cause"]) == (
         lost_s * S, 12 * S, (12 - lost_s) * S, cause,
     )  # fmt: skip
@@ -231,7 +232,7 @@ def test_a_group_in_one_row() -> None:
         latency.latency(late(table, scale), "group"),
         groups.behind(lag.lag(found, told, scale), queues.queues(found, told, scale)),
         moves,
-        unserved.pauses(told, moves, owners, scale),
+        unserved.taken(told, moves, owners, scale),
         consumers.consumers(found, told, owners, spans, scale),
     )
     (row,) = (SimpleNamespace(**each) for each in arrow(answer, groups.SCHEMA).to_pylist())
