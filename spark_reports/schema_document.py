@@ -316,7 +316,8 @@ def document(tables: Mapping[str, pa.Table]) -> str:
     parts = [
         "# The tables of this report",
         "",
-        'In CSV, nothing between two commas is null, and `""` an empty text. Session time begins with 0; a column that '
+        'In CSV, nothing between two commas is null, and `""` an empty text; DuckDB tells them apart where it is asked with '
+        "allow_quoted_nulls = false. Session time begins with 0; a column that "
         f"ends in `{AT}` is the same moment as time of day in UTC: the beginning of the recording and session time. In "
         "virtual time that is what a clock would have shown. In Parquet every field has unit and meaning as metadata.",
     ]
