@@ -89,7 +89,7 @@ def _session(spark: SparkSession, request: Request, found: Found, progress: Prog
     progress.plan(steps(request.parts))
     made = make_tables(spark, info, progress, request.from_ns, request.to_ns, parts=request.parts)
     progress.close()
-    info = replace(info, problems=(*info.problems, *made.notes))
+    info = replace(info, notes=(*info.notes, *made.notes))
     rows = {name: table.to_pylist() for name, table in made.tables.items()}
     settings = Settings(info.scenario)
     findings = find(rows, made.scale, whole=made.whole, parts=made.parts, settings=settings)

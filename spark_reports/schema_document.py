@@ -59,6 +59,7 @@ ROWS: Final = {
     "partitions": "One partition of one topic.",
     "hot_keys": "One of the ten most frequent keys of a topic.",
     "markers": "One fault, action, or coming and going.",
+    "hues": "One flow or reader, in the order in which they came.",
     "cost": "One figure that the program measured of itself.",
     "effects": "One fault or action, with what was before and after.",
     "findings": "One finding, the greatest harm first.",
@@ -233,6 +234,7 @@ COLUMNS: Final = {
     "odd_session": Meaning(_NONE, "number of a run that is out of line; null for none"),
     "odd_name": Meaning(_NONE, "its name"),
     "odd_value": Meaning("as the measure", "its value"),
+    "number": Meaning(_NONE, "number of its colour, from 0"),
     "level": Meaning(_NONE, "bad, warn, info or good"),
     "headline": Meaning(_NONE, "what happened"),
     "detail": Meaning(_NONE, "more of it"),
@@ -273,6 +275,7 @@ ELSEWHERE: Final = {
     ("backpressure", "ended"): Meaning(_NONE, "whether it was let go before the end"),
     ("backpressure", "blocked_ns"): Meaning(_NS, "how long"),
     ("backpressure_over_time", "blocked_ns"): Meaning("ns x producers", "time blocked, summed over producers"),
+    ("hues", "kind"): Meaning(_NONE, "flow (topic, queue, group) or reader"),
     ("cost", "name"): Meaning(_NONE, "what was measured"),
     ("comparison", "session"): Meaning(_NONE, "number of the session, from 0"),
     ("comparison", "measure"): Meaning(_NONE, "the figure, a column of runs"),
@@ -316,10 +319,10 @@ def document(tables: Mapping[str, pa.Table]) -> str:
     parts = [
         "# The tables of this report",
         "",
-        'In CSV, nothing between two commas is null, and `""` an empty text; DuckDB tells them apart where it is asked with '
-        "allow_quoted_nulls = false. Session time begins with 0; a column that "
-        f"ends in `{AT}` is the same moment as time of day in UTC: the beginning of the recording and session time. In "
-        "virtual time that is what a clock would have shown. In Parquet every field has unit and meaning as metadata.",
+        'In CSV, nothing between two commas is null, and `""` an empty text (DuckDB: `allow_quoted_nulls = false`). '
+        f"Session time begins with 0; a column that ends in `{AT}` is the same moment as time of day in UTC: the "
+        "beginning of the recording and session time. In virtual time that is what a clock would have shown. In "
+        "Parquet every field has unit and meaning as metadata.",
     ]
     for name, table in sorted(tables.items()):
         parts += ["", f"## {name}", "", ROWS[name], "", "| column | type | unit | meaning |", "|---|---|---|---|"]

@@ -33,8 +33,9 @@ class NotASession(ReportError):
 
 @dataclass(frozen=True)
 class SessionInfo:
-    """What is known before an event is read. `problems` are sentences; `parts` the files to read, or the
-    folders; `scenario` is the text of the scenario, "" where it cannot be read.
+    """What is known before an event is read. `problems` say why it is not whole, `notes` what is to be known besides,
+    both in sentences; `parts` are the files to read, or the folders; `scenario` is the text of the scenario, ""
+    where it cannot be read.
     """
 
     location: str
@@ -42,6 +43,12 @@ class SessionInfo:
     problems: tuple[str, ...] = ()
     parts: dict[str, list[str]] = field(default_factory=dict)
     scenario: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """All that a reader must know."""
+        return (*self.problems, *self.notes)
 
 
 def is_remote(location: str) -> bool:
@@ -70,13 +77,13 @@ def inspect(location: str) -> SessionInfo:
         wrong += damage.counted(sum(part.events for one in judged.values() for part in one.parts), metadata)
     problems += wrong
     ended = metadata.get("ended")
-    if ended == "crashed":
-        problems.append("The program died while recording; at most the last second was lost.")
+    died = "The program died while recording; at most the last second was lost."
     if ended == "failed":
         problems.append(f"The recording failed before the end. {metadata.get('error', '')}".strip())
     # Plain paths: Spark decodes no %20.
     parts = {name: [f"file://{part.path.resolve().as_posix()}" for part in one.parts] for name, one in judged.items()}
-    return SessionInfo(location, metadata, tuple(problems), parts, _scenario(folder))
+    notes = (died,) if ended == "crashed" else ()
+    return SessionInfo(location, metadata, tuple(problems), parts, _scenario(folder), notes)
 
 
 def _scenario(folder: Path) -> str:

@@ -113,6 +113,16 @@ def test_what_is_there_twice_or_misplaced_is_not_read(several: Path, tmp_path: P
     assert len(inspect(str(session)).parts["messages"]) == count
 
 
+def test_a_program_that_died_is_told_and_is_no_damage(several: Path, tmp_path: Path) -> None:
+    """What it recorded is all there."""
+    session = tmp_path / "session"
+    shutil.copytree(several, session)
+    _rewrite(session, ended="crashed")
+    found = inspect(str(session))
+    assert found.problems == () and Outcome(found.problems).code == 0
+    assert found.told == ("The program died while recording; at most the last second was lost.",)
+
+
 def test_what_cannot_be_true_is_not_told(several: Path, tmp_path: Path) -> None:
     session = tmp_path / "session"
     shutil.copytree(several, session)
