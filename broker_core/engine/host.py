@@ -24,7 +24,7 @@ import msgspec
 
 from broker_core.broker import Broker
 from broker_core.clock import NS_PER_MS
-from broker_core.engine.data_directory import DataDirectory, files_of, is_data_directory, offsets_of
+from broker_core.engine.data_directory import DataDirectory, KeptQueue, files_of, is_data_directory, offsets_of
 from broker_core.engine.host_loop import CLOSE_TIMEOUT_S, HostLoop
 from broker_core.engine.tails import Tails
 from broker_core.engine.writer import Writer
@@ -126,20 +126,24 @@ class BrokerHost(HostLoop):
 
     def _restore(self, directory: DataDirectory) -> None:
         self.broker.restore(0, directory.catalog())
-        told = self.broker.journal.entries()
         bins = {letters.name: letters for letters in self.broker.bins().values()}
+        states: dict[str, KeptQueue | None] = {}
         for name in (*self.broker.queue_names(), *bins):
             try:
-                kept = directory.queue_state(name)
+                states[name] = directory.queue_state(name)
             except BrokerError as error:
                 self.broker.damage.say(0, str(error))
-                continue
-            if name not in bins:
-                saved_to = 0
-                if kept is not None and kept.queue is not None:
-                    self.broker.queue(name).restore(0, kept.queue)
-                    saved_to = kept.queue.journal_offset
-                self.broker.queue(name).replay(0, unknown_to(told.get(name, []), saved_to))
+        known_to = {
+            name: 0 if kept is None or kept.queue is None else kept.queue.journal_offset
+            for name, kept in states.items()
+            if name not in bins
+        }
+        told = self.broker.journal.entries(min(known_to.values(), default=0))
+        for name, kept in states.items():
+            if kept is not None and kept.queue is not None:
+                self.broker.queue(name).restore(0, kept.queue)
+            if name in known_to:
+                self.broker.queue(name).replay(0, unknown_to(told.get(name, []), known_to[name]))
             if kept is not None:
                 letters = bins[name] if name in bins else self.broker.dead_letters(name)
                 letters.restore(kept.dead_letters)

@@ -220,7 +220,9 @@ class Writer:
             mark = (*counts, queue.ready, queue.delayed, queue.in_flight, letters.purged, letters.restored)
             mark += (letters.count(), letters.redriven())
             if mark != self._marks.get(name):
-                changed[name] = (mark, KeptQueue(queue.state(now_ns), letters.state()))
+                state = queue.state(now_ns)
+                known = msgspec.structs.replace(state, journal_offset=self._broker.journal.end_offset)
+                changed[name] = (mark, KeptQueue(known, letters.state()))
         for letters in self._broker.bins().values():
             mark = (letters.purged, letters.restored, letters.count(), letters.redriven())
             if mark != self._marks.get(letters.name):

@@ -117,12 +117,12 @@ class Journal:
             self._tell(now_ns, f"the journal of queues cannot be written ({done.error}): {about}")
         self._failed = done.error is not None
 
-    def entries(self) -> dict[str, list[tuple[int, Entry]]]:
-        """Everything in it by queue, each with its offset in the journal, in order."""
+    def entries(self, from_offset: int = 0) -> dict[str, list[tuple[int, Entry]]]:
+        """What is in it from there on, by queue, each entry with its offset in the journal, in order."""
         found: dict[str, list[tuple[int, Entry]]] = {}
         if self.log is None:
             return found
-        offset = self.log.start_offset
+        offset = max(from_offset, self.log.start_offset)
         while offset < self.log.high_watermark:
             try:
                 page = self.log.read(offset, max_messages=_PAGE)
@@ -157,11 +157,6 @@ class QueueJournal:
         self._counts_attempts = counts_attempts
         self._unwritten: list[Entry] = []
         self._urgent = False
-
-    @property
-    def end_offset(self) -> int:
-        """What is written next has this offset."""
-        return 0 if self._journal is None else self._journal.end_offset
 
     def begin(self, now_ns: int) -> None:
         """The queue is a new one."""

@@ -94,7 +94,7 @@ class Queue(QueueLeases):
     def state(self, now_ns: int) -> QueueState:
         """What must be kept so that a restart goes on from here: a plain value, to be stored by the broker."""
         self._journal.write(now_ns)
-        return saved(now_ns, self.levels.tables, self.counts, self._journal.end_offset)
+        return saved(now_ns, self.levels.tables, self.counts)
 
     def restore(self, now_ns: int, state: QueueState) -> None:
         """Go on from `state`, on a queue that was not used yet: leases and waits last as long as they still had."""

@@ -63,10 +63,10 @@ class QueueState(msgspec.Struct, frozen=True):
     time_ns: int
     tables: tuple[TableState, ...]
     counts: QueueCounts
-    journal_offset: int = 0  # what the journal holds from here on came after it
+    journal_offset: int = 0  # what the journal holds from here on came after it; noted by who saves it
 
 
-def saved(now_ns: int, tables: Sequence[LeaseTable], counts: QueueCounts, journal_offset: int) -> QueueState:
+def saved(now_ns: int, tables: Sequence[LeaseTable], counts: QueueCounts) -> QueueState:
     """The state of `tables` and `counts`."""
     return QueueState(
         now_ns,
@@ -93,7 +93,6 @@ def saved(now_ns: int, tables: Sequence[LeaseTable], counts: QueueCounts, journa
             for table in tables
         ),
         msgspec.structs.replace(counts),
-        journal_offset,
     )
 
 

@@ -139,3 +139,12 @@ def test_promise_34_by_http(tmp_path: Path):
         call.close()
     with BrokerHost(tmp_path, config("fsync")) as host:
         assert [message.value for message in Admin(host).peek_queue("jobs")] == [b"c"]
+
+
+def test_a_directory_that_is_opened_in_memory_counts_what_the_journal_tells_once(tmp_path: Path):
+    prepared(tmp_path, "file", "a", "b")
+    assert killed(tmp_path, "file", "ack") == ["jobs 1", "mails 1"]
+    for _ in range(3):
+        with BrokerHost(tmp_path, config("memory")) as host:
+            counts = host.broker.queue("jobs").counts
+            assert (counts.delivered, counts.acknowledged) == (1, 1)

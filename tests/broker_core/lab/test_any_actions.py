@@ -101,7 +101,7 @@ class User:
             lambda: actions.CreateQueue("new-queue", QueueConfig(lease_ms=700, max_attempts=2)),
             lambda: actions.CreateSubscription(
                 "new-subscription",
-                dice.choice([topic.name for topic in there.topics]),
+                dice.choice([topic.name for topic in there.topics] or [queue]),
                 QueueConfig(priorities=2),
                 3,
                 dice.choice(get_args(BacklogPolicy)),

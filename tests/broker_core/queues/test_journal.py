@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -53,6 +54,10 @@ class Life:
             self.timers.fire_next(due_ns)
         self.now_ns = max(self.now_ns, end_ns)
 
+    def state(self) -> QueueState:
+        """As a host saves it."""
+        return msgspec.structs.replace(self.queue.state(self.now_ns), journal_offset=self.journal.end_offset)
+
     def picture(self) -> list[tuple[Any, ...]]:
         """What is open, wherever it stands: what was never handed out has had no attempt."""
         found = []
@@ -96,7 +101,7 @@ def test_whenever_it_dies_it_goes_on_where_it_was(steps: list[tuple[str, int]], 
         elif what == "wait":
             life.until(now_ns // NS_PER_MS + 15 * number)
         elif what == "save":
-            state = queue.state(now_ns)
+            state = life.state()
         elif held:
             lease = held.pop(number % len(held))
             place = (now_ns, lease.partition, lease.offset, lease.holder)
@@ -201,7 +206,7 @@ def test_what_saved_states_know_goes_with_its_segments():
         life.queue.take(0, "worker-with-a-rather-long-name" * 3).result()
     log = life.journal.log
     assert log is not None and log.size_bytes > 4 * 1_048_576
-    life.journal.forget_before(life.queue.state(0).journal_offset)
+    life.journal.forget_before(life.state().journal_offset)
     assert log.start_offset == log.end_offset and log.size_bytes < 4 * 1_048_576
 
 

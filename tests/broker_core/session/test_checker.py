@@ -12,7 +12,7 @@ import pytest
 from app.places import DataFiles, shipped_scenarios
 from broker_core.clock import ns_from_s
 from broker_core.files import MemoryFiles
-from broker_core.flow.gate import Gate
+from broker_core.flow.gate import Gate, Obstacle
 from broker_core.groups.offsets import OffsetStore
 from broker_core.groups.rebalancing import Rebalancer
 from broker_core.lab.actions import MoveConsumer, Redrive
@@ -161,10 +161,8 @@ def exceed_the_depth(patch: pytest.MonkeyPatch) -> None:
     """A gate that lets one message too many through."""
     full = Gate._full
 
-    def generous(self: Gate, offer: Any) -> tuple[bool, str]:
-        is_full, cause = full(self, offer)
-        depth = self._depth()[0]
-        return (is_full and depth > (self.config.max_messages or 0)), cause
+    def generous(self: Gate, offer: Any) -> Obstacle | None:
+        return full(self, offer) if self._depth()[0] > (self.config.max_messages or 0) else None
 
     patch.setattr(Gate, "_full", generous)
 
