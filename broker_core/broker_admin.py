@@ -154,10 +154,9 @@ class BrokerAdmin(BrokerBygones):
         if failed is not None:
             raise failed
 
-    def compact(self, now_ns: int) -> bool:
-        """One slice of the compactions that `clean` has begun, a few milliseconds; True where there is more to do.
-
-        Raises STORAGE_ERROR.
+    def compact(self, now_ns: int) -> float:
+        """One slice of the compactions that `clean` has begun, a few milliseconds; which part of the time the next ones
+        are to get, 0 where there are none. Raises STORAGE_ERROR.
         """
         return self._cleaner.step(now_ns)
 

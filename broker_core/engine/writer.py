@@ -24,8 +24,8 @@ _log = logging.getLogger(__name__)
 SAVING_FRACTION = 0.05
 # Retention looks at every partition; a second more or less does not matter to it.
 CLEAN_S = 1.0
-# Compaction takes at most this part of the time, in slices of a few milliseconds.
-COMPACTING_FRACTION = 0.4
+# Compaction holds the lock for so long at most, and a slice more.
+LONGEST_SLICES_S = 0.02
 
 
 class Locked(Protocol):
@@ -125,13 +125,22 @@ class Writer:
             self._producers = producers
 
     def _compact(self) -> None:
-        """One slice, then as long a rest as leaves others the most of the time."""
+        """A slice or a few, then as long a rest as leaves others their part of the time."""
         self._next_slice_s = math.inf  # where this one fails, the next cleaning begins anew
-        started_s = time.monotonic()
-        more = self._host.locked(self._broker.compact)
-        ended_s = time.monotonic()
-        if more:
-            self._next_slice_s = ended_s + (ended_s - started_s) * (1 / COMPACTING_FRACTION - 1)
+        asked_s = time.monotonic()
+
+        def work(now_ns: int) -> tuple[float, float]:
+            # Whoever calls all the time has the lock again before a thread that waits for it wakes up: that counts.
+            started_s = time.monotonic()
+            while True:
+                fraction = self._broker.compact(now_ns)
+                worked_s = time.monotonic() - started_s
+                if not fraction or worked_s >= min(LONGEST_SLICES_S, (started_s - asked_s) * fraction / (1 - fraction)):
+                    return fraction, worked_s
+
+        fraction, worked_s = self._host.locked(work)
+        if fraction:
+            self._next_slice_s = time.monotonic() + worked_s * (1 / fraction - 1)
 
     def _sync(self) -> None:
         """Rounds of group commit until nobody waits; the lock is free while the disk works."""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from broker_core.log.compaction import Compaction, is_due
+from broker_core.log.compaction import Compaction, is_behind, is_due
 from broker_core.log.partition_log import PartitionLog
+
+# Who writes faster than compaction gets on with little is slowed by it: else the log would grow without end.
+USUAL_FRACTION, BEHIND_FRACTION = 0.4, 0.9
 
 
 class Cleaner:
@@ -20,17 +23,22 @@ class Cleaner:
             if log not in self._running and is_due(log, now_ns):
                 self._running[log] = Compaction(log, now_ns)
 
-    def step(self, now_ns: int) -> bool:
-        """One slice; True where there is more to do. Raises STORAGE_ERROR, and begins that pass anew when looked at."""
+    def step(self, now_ns: int) -> float:
+        """One slice; which part of the time the next ones are to get, 0 where there are none.
+
+        Raises STORAGE_ERROR, and begins that pass anew when looked at.
+        """
         if not self._running:
-            return False
+            return 0.0
         log = next(iter(self._running))
         running = self._running.pop(log)
         if running.step():
             self._running[log] = running  # behind the others
         else:
             self.look(now_ns, (log,))  # what was written meanwhile may be worth another
-        return bool(self._running)
+        if not self._running:
+            return 0.0
+        return BEHIND_FRACTION if any(map(is_behind, self._running)) else USUAL_FRACTION
 
     def forget(self, log: PartitionLog) -> None:
         """The log is going away."""

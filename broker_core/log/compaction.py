@@ -15,6 +15,7 @@ from broker_core.messages import StoredMessage
 
 SLICE_BYTES = 64 * 1_024  # of stored batches that one step reads or writes: one to three milliseconds
 _CALM_NS = 60 * NS_PER_S
+_BEHIND_TIMES = 4
 
 
 class Compacted(msgspec.Struct, frozen=True):
@@ -42,6 +43,17 @@ def is_due(log: PartitionLog, now_ns: int) -> bool:
         return True
     latest_ns = fresh[-1].max_published_ns
     return latest_ns is None or now_ns - latest_ns >= _CALM_NS
+
+
+def is_behind(log: PartitionLog) -> bool:
+    """True where several times as much has come since the last pass as that one has left."""
+    fresh_bytes = kept_bytes = 0
+    for segment in log.compactable():
+        if segment.end_offset > log.cleaned_to:
+            fresh_bytes += segment.size_bytes
+        else:
+            kept_bytes += segment.size_bytes
+    return fresh_bytes > _BEHIND_TIMES * (kept_bytes + log.config.segment_bytes)
 
 
 class Compaction:

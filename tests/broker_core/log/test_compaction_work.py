@@ -9,7 +9,7 @@ import pytest
 
 from broker_core.errors import BrokerError
 from broker_core.files import AppendFile, Data, MemoryFiles, WrappedFiles
-from broker_core.log.cleaner import Cleaner
+from broker_core.log.cleaner import BEHIND_FRACTION, USUAL_FRACTION, Cleaner
 from broker_core.log.compaction import SLICE_BYTES, Compaction, is_due
 from broker_core.log.config import LogConfig
 from broker_core.log.partition_log import PartitionLog
@@ -123,6 +123,18 @@ def test_a_pass_waits_until_it_is_worth_its_work_or_nothing_comes_any_more():
     assert is_due(log, log.end_offset * MS + 60 * S), "but a minute has passed"
     write(log, random.Random(6), 1_000, 20)
     assert is_due(log, before * MS)
+
+
+def test_a_log_that_falls_behind_gets_the_more_of_the_time():
+    log, cleaner, numbers = compacted(MemoryFiles(), 5_000), Cleaner(), random.Random(10)
+    write(log, numbers, 10, 4)
+    cleaner.look(0, (log,))
+    assert cleaner.step(0) == USUAL_FRACTION
+    write(log, numbers, 10, 200)
+    assert cleaner.step(0) == BEHIND_FRACTION
+    while cleaner.step(0):
+        pass
+    assert cleaner.step(0) == 0
 
 
 def test_the_logs_take_turns():
