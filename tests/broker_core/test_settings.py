@@ -20,6 +20,7 @@ from broker_core.queues.config import QueueConfig
 from broker_core.settings import Settings
 
 NEEDED: dict[str, dict[str, Any]] = {
+    "AdaptiveConfig": {"base_ms": 100.0},
     "Target": {"form": "earliest"},
     "SchemaRule": {"subject": "orders"},
     "PrincipalEntry": {"name": "billing"},

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import Self
+from typing import Annotated, Self
 
 from broker_core.doors.connections import Connections
 from broker_core.doors.guard.access import Access
@@ -24,6 +24,9 @@ from broker_core.doors.kafka.connection import KafkaConnection
 from broker_core.doors.kafka.members import PendingMembers
 from broker_core.doors.served import ServedHost
 from broker_core.errors import ConfigError
+from broker_core.kinds import Range
+from broker_core.limits import MAX_PARTITIONS
+from broker_core.settings import Port, checked_class
 
 DEFAULT_PORT = 9_092
 _WORKERS = 4  # for what waits for the disk
@@ -31,6 +34,7 @@ _BACKLOG = 512
 _LOOKS_EVERY_S = 0.5
 
 
+@checked_class()
 class KafkaListener:
     """Opens `host` to Kafka clients, whose `bootstrap.servers` is `bootstrap_servers`.
 
@@ -45,11 +49,11 @@ class KafkaListener:
         host: ServedHost,
         *,
         address: str = "127.0.0.1",
-        port: int = DEFAULT_PORT,
+        port: Port = DEFAULT_PORT,
         access: Access | None = None,
         limits: GuardConfig | None = None,
         connections: Connections | None = None,
-        create_topics: int = 0,
+        create_topics: Annotated[int, Range(0, MAX_PARTITIONS)] = 0,
     ) -> None:
         self.host = host
         self.address = address
