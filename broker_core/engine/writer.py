@@ -87,6 +87,7 @@ class Writer:
 
     def _work(self) -> None:
         next_tick_s = time.monotonic() + self._tick_s
+        told = ""  # once, not at every tick
         while not self._stopping:
             self._event.wait(max(0.0, min(next_tick_s, self._next_slice_s) - time.monotonic()))
             self._event.clear()
@@ -96,10 +97,15 @@ class Writer:
                     self._flush()
                 if time.monotonic() >= next_tick_s:
                     self._tick()
+                    told = ""
                 if time.monotonic() >= self._next_slice_s:
                     self._compact()
-            except Exception:
+            except BrokerError as error:
                 # The disk refused: those who waited were told; what is not written is tried again at the next tick.
+                if str(error) != told:
+                    told = str(error)
+                    _log.error("the broker could not write everything, and tries again: %s", error)
+            except Exception:
                 _log.exception("the broker could not write everything")
             if time.monotonic() >= next_tick_s:
                 next_tick_s = time.monotonic() + self._tick_s

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
 from broker_core.engine.data_directory import DataDirectory, KeptQueue
-from broker_core.engine.host import BrokerHost
+from broker_core.engine.host import BrokerHost, HostConfig
+from broker_core.engine.writer import Writer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 
@@ -74,3 +76,36 @@ def test_a_disk_that_refuses_one_state_is_offered_the_others(tmp_path: Path, mon
         refusing = False
         Admin(host).create_topic("u")
         assert kept(host, "odd") == 1
+
+
+def test_a_disk_that_goes_on_refusing_is_told_of_once_until_it_takes_something_again(
+    tmp_path: Path, monkeypatch, caplog
+):
+    refusals = threading.Semaphore(0)
+    full = [True]
+    flush = Writer._flush
+
+    def refusing(self: Writer) -> None:
+        if full[0]:
+            refusals.release()
+            raise BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full")
+        flush(self)
+        refusals.release()
+
+    def ticks(count: int) -> None:
+        for _ in range(count):
+            assert refusals.acquire(timeout=30)
+
+    monkeypatch.setattr(Writer, "_flush", refusing)
+    with BrokerHost(tmp_path, HostConfig(tick_ms=10)):
+        ticks(5)
+        assert len(caplog.records) == 1
+        full[0] = False
+        ticks(5)
+        full[0] = True
+        ticks(5)
+        full[0] = False
+        ticks(2)
+    assert [record.getMessage() for record in caplog.records] == [
+        "the broker could not write everything, and tries again: The disk refused: the disk is full."
+    ] * 2
