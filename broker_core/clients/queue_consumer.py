@@ -96,7 +96,7 @@ class Delivery(msgspec.Struct, eq=False):
         if not self.finished:
             written = self._host.call(lambda now_ns: action(now_ns, self.lease))
             self.finished = True
-            if written is not None:
+            if written is not None and not (written.done and written.error is None):
                 self._host.wait(written)
 
     def __enter__(self) -> Self:

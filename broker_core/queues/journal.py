@@ -158,6 +158,11 @@ class QueueJournal:
         self._unwritten: list[Entry] = []
         self._urgent = False
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether anything is written at all."""
+        return self._journal is not None
+
     def begin(self, now_ns: int) -> None:
         """The queue is a new one."""
         if self._journal is not None and self._journal.end_offset:

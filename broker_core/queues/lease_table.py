@@ -34,6 +34,7 @@ class LeaseTable:
         self._fresh_bytes = 0
         self._bytes = [0] * len(LeaseState)
         self._ready = ReadySpans(priorities)
+        self.has_priorities = priorities > 1  # they are told apart
         self._due = DueHeap()
         self._trimmed_to = log.start_offset
         self._held: dict[str, dict[Span, None]] = {}
@@ -45,11 +46,6 @@ class LeaseTable:
     def ready(self) -> int:
         """Messages that can be taken now."""
         return self.end_offset - self.next_offset + self._counts[LeaseState.AVAILABLE]
-
-    @property
-    def has_priorities(self) -> bool:
-        """Whether priorities are told apart."""
-        return len(self._ready) > 1
 
     @property
     def delayed(self) -> int:
@@ -88,7 +84,8 @@ class LeaseTable:
 
     def heads(self) -> list[tuple[int, int, int]]:
         """(priority, published_ns, offset) of the message of each priority that is handed out next."""
-        self._sort()
+        if self.has_priorities:
+            self._sort()
         spans = [(priority, self._ready.first(priority)) for priority in self._ready.filled()]
         found = [(at, span.published_ns, next(self.index.segments(span))[0]) for at, span in spans if span is not None]
         if not found and self.next_offset < self.end_offset:
@@ -102,7 +99,8 @@ class LeaseTable:
 
     def newest_ready(self) -> tuple[int, int] | None:
         """(priority, offset) of the newest of the least urgent messages that can be taken now."""
-        self._sort()
+        if self.has_priorities:
+            self._sort()
         if self.next_offset < self.end_offset:
             return 0, self.end_offset - 1
         filled = self._ready.filled()
@@ -115,7 +113,8 @@ class LeaseTable:
 
     def ready_offsets(self, most: int) -> list[int]:
         """The next offsets in the order in which they would be handed out."""
-        self._sort()
+        if self.has_priorities:
+            self._sort()
         returned = [offset for span in self._ready for part in self.index.segments(span) for offset in range(*part)]
         return [*returned, *range(self.next_offset, min(self.end_offset, self.next_offset + most))][:most]
 
@@ -160,7 +159,8 @@ class LeaseTable:
         skipped: list[Skipped] = []
         if self.log.start_offset > self._trimmed_to:
             self.trim()
-        self._sort()
+        if self.has_priorities:
+            self._sort()
         while wanted > 0 and self.ready and (priority is None or self._ready.first(priority) is not None):
             piece = self._pop_ready(wanted, priority)
             try:
@@ -219,7 +219,8 @@ class LeaseTable:
 
     def withdraw(self, offset: int) -> Span | None:
         """Take out one message that nobody holds; None where somebody does, or where it is finished."""
-        self._sort()
+        if self.has_priorities:
+            self._sort()
         if self.next_offset <= offset < self.end_offset:
             while offset > self.next_offset:
                 self.insert(self._pop_fresh(offset - self.next_offset))
@@ -233,7 +234,8 @@ class LeaseTable:
 
     def take_out(self, first: int, end: int) -> tuple[int, int]:
         """The messages from `first` up to `end` are nowhere any more, wherever they were; those that the log has."""
-        self._sort()
+        if self.has_priorities:
+            self._sort()
         first, end = max(first, self.log.start_offset), min(end, self.end_offset)
         while self.next_offset < first:
             self.insert(self._pop_fresh(first - self.next_offset))
@@ -353,7 +355,7 @@ class LeaseTable:
 
     def _sort(self) -> None:
         """Where priorities are told apart, nothing stays fresh: each message goes to those of its own."""
-        while len(self._ready) > 1 and self.next_offset < self.end_offset:
+        while self.next_offset < self.end_offset:
             piece = self._pop_fresh(self.end_offset - self.next_offset)
             for span in by_priority(self.log, piece, len(self._ready) - 1):
                 self.insert(span)
@@ -364,7 +366,7 @@ class LeaseTable:
         Of `priority`, or, where that is None, the most urgent.
         """
         if priority is None:
-            priority = next(iter(self._ready.filled()), 0)
+            priority = next(iter(self._ready.filled()), 0) if self.has_priorities else 0
         span = self._ready.first(priority)
         if span is None:
             return self._pop_fresh(min(most, self.end_offset - self.next_offset))

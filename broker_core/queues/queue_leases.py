@@ -148,7 +148,10 @@ class QueueLeases:
     def _answer(self, now_ns: int, reply: Reply[list[Lease]], leases: list[Lease]) -> None:
         # Where the journal cannot be written, which it tells aloud, reading goes on.
         written = self._journal.write(now_ns) if leases else _WRITTEN
-        written.then(lambda _written: reply.resolve(leases))
+        if written.done:
+            reply.resolve(leases)
+        else:
+            written.then(lambda _written: reply.resolve(leases))
 
     def cancel_take(self, reply: Reply[list[Lease]]) -> None:
         """Stop waiting: a parked `reply` becomes []; one that is settled, or about to be, stays as it is."""
@@ -179,11 +182,14 @@ class QueueLeases:
         parts = table.held(now_ns, offset, count, holder, attempt)
         if durable is None:
             durable = self.config.durable_acks
-        for _, first, end in parts:
-            self._journal.finished(now_ns, partition, first, end, "acknowledged", urgent=durable)
-        written = self._journal.write(now_ns) if durable else _WRITTEN
-        if written.done:
-            written.result()
+        written = _WRITTEN
+        if self._journal.is_kept:
+            for _, first, end in parts:
+                self._journal.finished(now_ns, partition, first, end, "acknowledged", urgent=durable)
+            if durable:
+                written = self._journal.write(now_ns)
+                if written.done:
+                    written.result()
         for span, first, end in parts:
             table.finish(span, first, end, LeaseAction.ACKNOWLEDGE)
             self.counts.acknowledged += end - first
@@ -291,7 +297,8 @@ class QueueLeases:
                 self.counts.delivered += span.open
                 if span.attempts > 1:
                     self.counts.redelivered += span.open
-                self._journal.moved(now_ns, level, span, *(_DELIVERED if span.attempts == 1 else _REDELIVERED))
+                if self._journal.is_kept:
+                    self._journal.moved(now_ns, level, span, *(_DELIVERED if span.attempts == 1 else _REDELIVERED))
                 key = messages[0].key if span.open == 1 else None
                 self._events.part(now_ns, EventKind.DELIVERED, level, span, span.offset, span.end, key=key)
                 leases += [
