@@ -148,7 +148,7 @@ def _latencies(found: Figures, index: EventIndex) -> None:
 def _rebalances(found: Figures, index: EventIndex) -> None:
     counts: dict[str, int] = defaultdict(int)
     moved: dict[str, int] = defaultdict(int)
-    pauses_ns: dict[str, int] = defaultdict(int)
+    took_ns: dict[str, int] = defaultdict(int)
     for batch in index.batches(schema.CONTROL):
         for event in events_of(batch):
             if event.kind.value != "rebalance_completed":
@@ -158,11 +158,11 @@ def _rebalances(found: Figures, index: EventIndex) -> None:
             after = {(topic, partition): client for topic, partition, client in detail.get("after", ())}
             counts[event.group] += 1
             moved[event.group] += sum(before.get(place) != after.get(place) for place in before.keys() | after.keys())
-            pauses_ns[event.group] += event.time_ns - int(detail.get("started_ns", event.time_ns))
+            took_ns[event.group] += event.time_ns - int(detail.get("started_ns", event.time_ns))
     for group, count in counts.items():
         found.count(tr("Rebalances"), group, count)
         found.count(tr("Partitions moved"), group, moved[group])
-        found.time(tr("Pauses of rebalances"), group, pauses_ns[group])
+        found.time(tr("Time in rebalances"), group, took_ns[group])
 
 
 def comparison(one: Figures, other: Figures) -> FactsTable:

@@ -31,7 +31,12 @@ class InspectorHandlers(QObject):
         message = MessageLookup(self.answers, desk.history, views.times, self)
         lane = LaneLookup(desk.history, desk.views.rates, self)
         event = EventLookup(desk.history, views.times, self)
-        views.lookups |= {"message": message, "lane": lane, "event": event, "rebalance": RebalanceLookup()}
+        views.lookups |= {
+            "message": message,
+            "lane": lane,
+            "event": event,
+            "rebalance": RebalanceLookup(views.rebalances),
+        }
         views.lookups["schema"] = SchemaLookup(lambda: views.versions.rows)
         for lookup in (message, lane, event):
             lookup.changed.connect(views.show_selected)

@@ -15,6 +15,7 @@ from app.view_models.formats import Times, plain_text, session_time
 from app.view_models.inspector import inspector_facts
 from app.view_models.message_facts import Present, client_id, look_at, message_facts
 from app.view_models.rates import Rates
+from app.view_models.rebalances import RebalanceCards
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event
 from broker_core.snapshots import RebalanceView, Snapshot
@@ -247,20 +248,23 @@ def event_facts(event: Event, snapshot: Snapshot, times: Times) -> InspectorFact
 
 
 class RebalanceLookup:
-    """A rebalance, by group/started_ns."""
+    """A rebalance, by group/started_ns. `cards` has how long nobody read."""
+
+    def __init__(self, cards: RebalanceCards) -> None:
+        self._cards = cards
 
     def restart(self) -> None:
-        """It is all in the snapshot."""
+        """It is all in the snapshot, and on the cards."""
 
     def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
         """What moved, why, and what was published since the one before."""
         group, _, started = name.rpartition("/")
         of_group = sorted((one for one in snapshot.rebalances if one.group == group), key=lambda one: one.started_ns)
         view = next((one for one in of_group if str(one.started_ns) == started), None)
-        return None if view is None else rebalance_facts(view, of_group)
+        return None if view is None else rebalance_facts(view, of_group, self._cards.no_reader(view, snapshot.time_ns))
 
 
-def rebalance_facts(view: RebalanceView, of_group: list[RebalanceView]) -> InspectorFacts:
+def rebalance_facts(view: RebalanceView, of_group: list[RebalanceView], no_reader: str) -> InspectorFacts:
     """A rebalance, with links to its neighbours and to what was published between them."""
     place = of_group.index(view)
     ended = (tr("Ended"), session_time(view.ended_ns), f"{MOMENT}{view.ended_ns}") if view.ended_ns else None
@@ -272,6 +276,7 @@ def rebalance_facts(view: RebalanceView, of_group: list[RebalanceView]) -> Inspe
         *((ended,) if ended else ()),
         (tr("Moved"), f"{len(view.moved):,}"),
         (tr("Kept"), f"{len(view.kept):,}"),
+        (tr("Reading"), no_reader),
     ]
     between: list[Fact] = []
     for title, first, last in (

@@ -46,6 +46,10 @@ class RebalanceCards:
             for view in sorted(snapshot.rebalances, key=lambda view: view.started_ns, reverse=True)
         )
 
+    def no_reader(self, view: RebalanceView, now_ns: int) -> str:
+        """How long nobody read because of this one, as its card says it."""
+        return self._card(view, now_ns).no_reader
+
     def _card(self, view: RebalanceView, now_ns: int) -> RebalanceFacts:
         key = (view.group, view.started_ns)
         gaps = self._ownership.gaps(*key)
