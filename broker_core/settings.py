@@ -34,6 +34,7 @@ TimeMsAboveZero = Annotated[float, Range(0, MAX_TTL_MS, above=True, told="a cent
 TimeS = Annotated[float, Range(0, MAX_TTL_MS / 1_000, told="a century")]
 
 _ANYTHING = kind_of(Any)
+TIME = kind_of(TimeS)
 TIMEOUT = kind_of(TimeS | None)
 
 

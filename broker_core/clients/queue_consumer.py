@@ -24,7 +24,7 @@ from broker_core.limits import MAX_WAIT_MS
 from broker_core.messages import StoredMessage
 from broker_core.queues.lease import Lease
 from broker_core.replies import Reply
-from broker_core.settings import Count, TimeS, checked, checked_class, judged
+from broker_core.settings import TIME, Count, NotNegative, TimeS, checked, checked_class, judged
 
 if TYPE_CHECKING:
     from broker_core.clients.chain import Chain
@@ -137,7 +137,7 @@ class QueueConsumer:
         *,
         client_id: str = "",
         guarantee: Literal["at_least_once", "at_most_once"] = "at_least_once",
-        weight: int = 1,
+        weight: NotNegative = 1,
         middleware: Sequence[Middleware] = (),
         serializer: Serializer[Any] | None = None,
     ) -> None:
@@ -172,7 +172,7 @@ class QueueConsumer:
                 message = tail.take(holder)
             if message is not None:
                 return Delivery(self._host, None, message, False, tail, holder)
-        found = self.take_many(1, timeout_s)
+        found = self._taken(1, judged("timeout_s", TIME, timeout_s))
         return found[0] if found else None
 
     def take_many(self, max_messages: Count, timeout_s: TimeS = 0.0) -> list[Delivery]:
@@ -180,6 +180,9 @@ class QueueConsumer:
 
         Raises MIDDLEWARE_FAILED where that leaves nothing to give; else it is logged.
         """
+        return self._taken(max_messages, timeout_s)
+
+    def _taken(self, max_messages: int, timeout_s: float) -> list[Delivery]:
         broker = self._host.broker
 
         def take(now_ns: int) -> Any:

@@ -11,7 +11,11 @@ import msgspec
 import pytest
 
 import broker_core
+from broker_core import Admin, BrokerHost, Producer, QueueConsumer
 from broker_core.clients.membership import ConsumerConfig
+from broker_core.doors.http.door import HttpDoor
+from broker_core.doors.kafka.listener import KafkaListener
+from broker_core.doors.wire.door import WireDoor
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Target
@@ -115,3 +119,19 @@ def test_settings_that_contradict_each_other_are_refused():
 def test_a_setting_without_its_range_is_not_one():
     with pytest.raises(TypeError, match="needs a Range"):
         kind_of(int | None, ranged=True)
+
+
+def test_settings_of_clients_and_listeners_are_judged_as_well():
+    with BrokerHost() as host:
+        Admin(host).create_queue("jobs")
+        for made, about in (
+            (lambda: QueueConsumer(host, "jobs", guarantee="at-most-once"), "(did you mean at_most_once?)"),  # type: ignore[arg-type]
+            (lambda: QueueConsumer(host, "jobs", weight=-1), "weight -1 must be a whole number from 0"),
+            (lambda: WireDoor(host, port=70_000), "port 70000 must be a whole number from 0 to 65535"),
+            (lambda: HttpDoor(host, access="secret"), "access 'secret' must be an Access"),  # type: ignore[arg-type]
+            (lambda: KafkaListener(host, create_topics=-1), "create_topics -1 must be"),
+            (lambda: Producer(host, {"acks": 1}), "config {'acks': 1} must be a ProducerConfig, or None"),  # type: ignore[arg-type]
+        ):
+            with pytest.raises(ConfigError) as refused:
+                made()
+            assert about in str(refused.value)
