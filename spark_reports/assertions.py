@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from filter_language import Field, Fields, Filter, FilterError, parse
-from filter_language.field import Kind, called, folded
+from broker_core.filters import Field, Fields, Filter, FilterError, parse
+from broker_core.filters.field import Kind, called, folded
 from spark_reports.errors import ReportError
 
 MOST: Final = 200

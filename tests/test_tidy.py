@@ -16,7 +16,7 @@ from PySide6.QtCore import QTimer
 ROOT = Path(__file__).parent.parent
 LINES_MAX = 400
 OURS = "brokerscope["
-ROOMS = {"app", "broker_core", "filter_language", "widgets", "resources", "tests", "spark_reports"}
+ROOMS = {"app", "broker_core", "widgets", "resources", "tests", "spark_reports"}
 FILES_ON_TOP = {"main.py", "pyproject.toml", "README.md", "LICENSE", "Makefile", "CHANGELOG.md", ".gitignore"}
 
 # Written in pieces, so that this file does not find itself.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from filter_language import Fields, Filter, FilterError, parse
+from broker_core.filters import Fields, Filter, FilterError, parse
 from widgets.words import tr
 
 

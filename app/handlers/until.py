@@ -9,7 +9,7 @@ from app.desk import Desk
 from app.sessions.until import FIELDS, RunUntil
 from app.view_models.filter_help import help_rows
 from broker_core.clock import ns_from_s
-from filter_language import FilterError, parse
+from broker_core.filters import FilterError, parse
 from widgets.dialogs.run_until import HERE, NEW_SEED, RunUntilDialog
 from widgets.words import tr
 

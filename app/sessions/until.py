@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from app.view_models.event_words import event_line
 from broker_core.events import MESSAGE_KINDS, Event, EventKind, describe
+from broker_core.filters import Field, Fields, Filter
+from broker_core.filters.field import folded
 from broker_core.lab.simulation import Simulation
-from filter_language import Field, Fields, Filter
-from filter_language.field import folded
 from widgets.words import tr
 
 

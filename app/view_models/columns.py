@@ -8,8 +8,8 @@ from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from filter_language import Field, Fields
-from filter_language.field import Kind, folded
+from broker_core.filters import Field, Fields
+from broker_core.filters.field import Kind, folded
 from widgets.roles import Role
 from widgets.words import tr
 

@@ -12,8 +12,8 @@ from PySide6.QtCore import QObject, Signal
 from app.view_models.columns import Column
 from app.view_models.formats import Times, duration, plain_text, session_time
 from app.view_models.table import TableModel
+from broker_core.filters import Field
 from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
-from filter_language import Field
 from widgets.panels.letter_details import AttemptFacts, LetterFacts
 from widgets.words import tr
 

@@ -12,7 +12,7 @@ from app.view_models.formats import Times, plain_text, session_time
 from app.view_models.owners import Owners
 from app.view_models.paged import PagedModel
 from broker_core.events import MESSAGE_KINDS, Event, EventKind
-from filter_language import Field, Filter
+from broker_core.filters import Field, Filter
 from widgets.roles import Role
 from widgets.words import tr
 

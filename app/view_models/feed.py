@@ -8,8 +8,8 @@ from typing import Any, Protocol
 from PySide6.QtCore import QObject
 
 from app.view_models.filter_help import help_rows
+from broker_core.filters import Fields
 from broker_core.snapshots import Snapshot
-from filter_language import Fields
 from widgets.panels.panel import Panel
 from widgets.panels.table_panel import TablePanel
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.view_models.formats import sentence
-from filter_language import Field, Fields
-from filter_language.field import KIND_WORDS
+from broker_core.filters import Field, Fields
+from broker_core.filters.field import KIND_WORDS
 from widgets.filter_field import FilterHelp
 from widgets.words import tr
 

@@ -13,8 +13,8 @@ from app.view_models.columns import Column
 from app.view_models.formats import NOT_APPLICABLE, Times, plain_text, session_time
 from app.view_models.owners import Owners
 from app.view_models.table import TableModel
+from broker_core.filters import Field
 from broker_core.snapshots import LeaseView, QueueView, Snapshot
-from filter_language import Field
 from widgets.roles import Role
 from widgets.words import tr
 

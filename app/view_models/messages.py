@@ -12,8 +12,8 @@ from app.view_models.columns import Column
 from app.view_models.formats import Times, plain_text, session_time
 from app.view_models.message_pages import MessageRow
 from app.view_models.paged import PagedModel
+from broker_core.filters import Field, Filter
 from broker_core.messages import StoredMessage
-from filter_language import Field, Filter
 from resources.units import byte_size
 from widgets.roles import Role
 from widgets.words import tr

@@ -13,8 +13,8 @@ from app.view_models.gauges import gate_state, producer_state
 from app.view_models.group_lag import lag_of
 from app.view_models.lasting import lasting_words, left_of, state_of
 from app.view_models.rates import Rates
+from broker_core.filters import Field, Fields, FilterError, parse
 from broker_core.snapshots import ActorView, FaultView, GroupView, QueueView, Snapshot, TopicView
-from filter_language import Field, Fields, FilterError, parse
 from resources.units import per_second
 from widgets.navigator import ROWS_MAX, NavRow, NavSection
 from widgets.words import tr

@@ -12,7 +12,7 @@ from typing import Any
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
 from app.view_models.columns import Column, ColumnModel, Index, Row
-from filter_language import Field
+from broker_core.filters import Field
 from widgets.roles import Role
 
 PAGE = 100

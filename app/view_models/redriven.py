@@ -10,7 +10,7 @@ from app.view_models.columns import Column
 from app.view_models.event_words import kind_word
 from app.view_models.formats import Times, duration, plain_text, session_time
 from app.view_models.table import TableModel
-from filter_language import Field
+from broker_core.filters import Field
 from widgets.roles import Role
 from widgets.words import tr
 

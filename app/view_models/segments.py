@@ -15,11 +15,11 @@ from app.view_models.formats import Times, duration, session_time
 from app.view_models.not_kept import not_recorded, only_of_now
 from app.view_models.table import TableModel
 from broker_core.clock import NS_PER_S
+from broker_core.filters import Field
 from broker_core.lab.simulation import Simulation
 from broker_core.log.config import LogConfig
 from broker_core.log.segment import SegmentView
 from broker_core.snapshots import Snapshot
-from filter_language import Field
 from resources.units import byte_size
 from widgets.facts import Fact
 from widgets.panels.log_on_disk import LogOnDiskPanel

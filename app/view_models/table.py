@@ -15,7 +15,7 @@ from app.filters.judged import judged
 from app.view_models.columns import Column, ColumnModel, Index, Row
 from app.view_models.row_changes import common_prefix, common_suffix, row_changes
 from app.view_models.sifter import Sifter, Wanted
-from filter_language import Field
+from broker_core.filters import Field
 from widgets.roles import Role
 
 _MAX_CELL_SIGNALS = 48

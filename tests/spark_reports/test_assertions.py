@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filter_language import parse
+from broker_core.filters import parse
 from spark_reports.assertions import FIELDS, FIGURES, Verdict, check, judge, read_file
 from spark_reports.errors import ReportError
 from spark_reports.junit import junit

@@ -13,9 +13,9 @@ from app.places import DataFiles, find_scenario
 from app.sessions.until import FIELDS, RunUntil
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
+from broker_core.filters import parse
 from broker_core.lab import load_scenario
 from broker_core.lab.simulation import Simulation
-from filter_language import parse
 from tests.app.conftest import Hand
 from tests.app.sessions.open_dialog import open_dialog
 from widgets.dialogs.run_until import RunUntilDialog

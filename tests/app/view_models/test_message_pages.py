@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from app.history.life import Place
 from app.view_models import message_pages as pages
 from app.view_models.messages import message_key, message_test
+from broker_core.filters import parse
 from broker_core.lab.scenario import parse_scenario
 from broker_core.lab.simulation import Simulation
 from broker_core.messages import Message
-from filter_language import parse
 
 S = 1_000_000_000
 

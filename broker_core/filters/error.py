@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from filter_language.sentence import Sentence, Translate, english
+from broker_core.filters.sentence import Sentence, Translate, english
 
 
 class FilterError(ValueError):

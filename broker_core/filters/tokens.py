@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import NamedTuple
 
-from filter_language.error import FilterError
-from filter_language.sentence import Sentence
+from broker_core.filters.error import FilterError
+from broker_core.filters.sentence import Sentence
 
 # Longer ones first: "<=" is not "<" and "=".
 OPERATORS = ("==", "!=", "<>", "<=", ">=", "~=", "=", "<", ">")

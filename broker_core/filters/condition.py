@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from filter_language.value import Value
+from broker_core.filters.value import Value
 
 R = TypeVar("R")
 Get = Callable[[Any], Any]

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, TypeVar
 
-from filter_language.condition import COMPARISONS, Condition, Everything, Get, Test, leaves
-from filter_language.field import Fields, folded
-from filter_language.parser import Parser
+from broker_core.filters.condition import COMPARISONS, Condition, Everything, Get, Test, leaves
+from broker_core.filters.field import Fields, folded
+from broker_core.filters.parser import Parser
 
 R = TypeVar("R")
 

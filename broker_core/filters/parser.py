@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import re2
 
-from filter_language.condition import (
+from broker_core.filters.condition import (
     All,
     Any_,
     Compares,
@@ -28,11 +28,11 @@ from filter_language.condition import (
     Not,
     Words,
 )
-from filter_language.error import FilterError
-from filter_language.field import KIND_WORDS, Field, Fields, called
-from filter_language.sentence import Sentence
-from filter_language.tokens import Part, Token, tokens
-from filter_language.value import Value, is_unit, starts_with_number, value_of
+from broker_core.filters.error import FilterError
+from broker_core.filters.field import KIND_WORDS, Field, Fields, called
+from broker_core.filters.sentence import Sentence
+from broker_core.filters.tokens import Part, Token, tokens
+from broker_core.filters.value import Value, is_unit, starts_with_number, value_of
 
 MAX_CHARS = 2_000
 MAX_DEPTH = 40

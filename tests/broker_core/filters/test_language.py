@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from filter_language import Field, Fields, FilterError, parse
-from filter_language.parser import MAX_CHARS
+from broker_core.filters import Field, Fields, FilterError, parse
+from broker_core.filters.parser import MAX_CHARS
 
 S = 1_000_000_000
 FIELDS = Fields(
