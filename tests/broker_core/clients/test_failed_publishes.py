@@ -182,6 +182,7 @@ def test_a_message_that_waits_for_the_disk_may_be_stored_although_its_publish_ti
             with pytest.raises(BrokerError) as unknown:
                 receipt.result(0.01)
         assert failed.value.possibly_stored and unknown.value.possibly_stored
+        assert host._writer is not None
         host._writer.wake()
         assert receipt.result(10).offset == 1
 

@@ -97,7 +97,8 @@ def test_a_killed_recorder_loses_at_most_what_the_format_says_however_slow_the_d
     """The disk stands still after the third batch, for good: what was taken by then and is on no disk is the loss."""
     monkeypatch.setattr(recorder_module, "BATCH_EVENTS", 16)
     goes_on, waiting = threading.Event(), threading.Event()
-    write, written = Tail.append, []
+    write = Tail.append
+    written: list[pa.RecordBatch] = []
 
     def append(self: Tail, batch: pa.RecordBatch) -> None:
         if len(written) == 3:
