@@ -37,6 +37,8 @@ class HueFeed:
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
+        if event.offset is not None:  # of messages, which are most
+            return
         if event.kind in _FLOWS:
             self.flows.of(event.topic)
         elif event.kind is EventKind.MEMBER_JOINED:

@@ -84,13 +84,11 @@ class Ownership:
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
+        if event.offset is not None:  # of messages, which are most
+            if event.kind is EventKind.DELIVERED:
+                self._delivered(event)
+            return
         match event.kind:
-            case EventKind.DELIVERED:
-                self._delivered_ns[event.group, event.client] = event.time_ns
-                if self._told_off:
-                    self._read_on(event)
-                if self._awaited:
-                    self._read(event)
             case EventKind.PARTITIONS_ASSIGNED:
                 self._assigned(event)
             case EventKind.PARTITIONS_REVOKED:
@@ -103,6 +101,15 @@ class Ownership:
                 self._joined(event)
             case EventKind.MEMBER_LEFT:
                 self._left(event)
+
+    # -- who reads
+
+    def _delivered(self, event: Event) -> None:
+        self._delivered_ns[event.group, event.client] = event.time_ns
+        if self._told_off:
+            self._read_on(event)
+        if self._awaited:
+            self._read(event)
 
     # -- who can read
 
