@@ -13,7 +13,7 @@ MODELS = (
     "in_flight",
     "dead_letters",
     "redriven",
-    "rates",
+    "rate_table",
     "versions",
     "refusals",
     "messages",
