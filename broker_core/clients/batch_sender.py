@@ -100,16 +100,18 @@ class BatchSender:
             what = f"{counted(len(batch.messages), 'message')} for {batch.topic}, after {timeout_s} s"
             self.withdraw(batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, what))
 
-    def close(self, timeout_s: float | None) -> BrokerError | None:
+    def close(self) -> BrokerError | None:
         """Abandon everything that is not stored; what there is to say of it where nobody else was told."""
         left = list(self.pending)
         self.abandon(BrokerError(ErrorCode.CLOSED, self.client_id))
         errors = {batch: batch.settled.error for batch in left if isinstance(batch.settled.error, BrokerError)}
+        # A broker elsewhere may have been given up before.
+        errors |= {batch: error for batch, error in self.failures if error.code is ErrorCode.CLOSED}
         if not errors:
             return None
         names = ", ".join(sorted({batch.topic for batch in errors}))
         count = counted(sum(len(batch.messages) for batch in errors), "message")
-        about = f"{self.client_id} gave up {count} for {names}, {timeout_s} s after it was to close"
+        about = f"{self.client_id} was closed and gave up {count} for {names}; wait longer, or send less"
         possibly_stored = any(error.possibly_stored for error in errors.values())
         given_up = BrokerError(ErrorCode.REQUEST_TIMED_OUT, about, possibly_stored=possibly_stored)
         _log.warning("%s", given_up)
@@ -236,7 +238,7 @@ class BatchSender:
 
     def _failed(self, lane: Lane, batch: Batch, error: BrokerError) -> None:
         """An attempt has failed: try again where that may help, else say so."""
-        batch.doubtful = batch.doubtful or error.code in _DOUBTFUL
+        batch.doubtful = batch.doubtful or error.possibly_stored or error.code in _DOUBTFUL
         if error.retriable and batch.attempts <= self.config.retries and batch in self.pending:
             due_ns = self._loop.now_ns + ns_from_ms(self.config.retry_backoff_ms)
             if self._pace is not None:

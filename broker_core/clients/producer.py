@@ -316,7 +316,7 @@ class Producer:
         finally:
             self._host.unregister(self)
             if not self._host.closing:
-                given_up = self._host.call(lambda _now: self._sender.close(timeout_s))
+                given_up = self._host.call(lambda _now: self._sender.close())
         if given_up is not None:
             raise given_up
         self._sender.raise_failure()

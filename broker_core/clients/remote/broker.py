@@ -30,6 +30,7 @@ T = TypeVar("T")
 DEFAULT_PORT = 9_330
 SOFTWARE = "brokerscope-python"
 _numbers = itertools.count(1)
+_SPARE_S = 0.25  # in which clients that have given up say so
 
 
 @checked_class(fast=("call", "admin", "wait", "start", "run"))
@@ -150,7 +151,7 @@ class RemoteBroker(HostLoop):
                 steps.callback(self._link.close)
                 if timeout_s is not None:
                     # What the broker does not answer by then, it does not answer: who waits gets CLOSED.
-                    late = threading.Timer(timeout_s, self._link.close)
+                    late = threading.Timer(timeout_s + _SPARE_S, self._link.close)
                     late.daemon = True
                     late.start()
                     steps.callback(late.cancel)

@@ -118,7 +118,9 @@ class Publishing:
             if isinstance(answer, ProduceReply):
                 self._answered(together, answer)
             else:
-                lost = error or BrokerError(ErrorCode.CONNECTION_LOST, self._link.place)
+                failed = error or BrokerError(ErrorCode.CONNECTION_LOST, self._link.place)
+                # It was sent, and nobody knows what became of it.
+                lost = BrokerError(failed.code, failed.about, possibly_stored=True)
                 for each in together:
                     each.reply.fail(lost)
             self.send()

@@ -193,7 +193,7 @@ def test_closing_gives_up_what_has_no_room_and_says_so():
     producer = Producer(host, client_id="shop")
     receipts = [producer.send("jobs", b"x") for _ in range(4)]
     receipts[0].result(5)
-    with pytest.raises(BrokerError, match=r"shop gave up 3 messages for jobs") as given_up:
+    with pytest.raises(BrokerError, match=r"shop was closed and gave up 3 messages for jobs") as given_up:
         host.close(timeout_s=0.05)
     assert given_up.value.code is ErrorCode.REQUEST_TIMED_OUT and not given_up.value.possibly_stored
     assert [receipt.done for receipt in receipts] == [True] * 4

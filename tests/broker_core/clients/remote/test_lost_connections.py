@@ -311,3 +311,16 @@ def test_a_close_while_a_timer_waits_for_an_answer_ends_the_timers(place: Place)
     stopping.join(8)
     assert not stopping.is_alive()
     remote.close()
+
+
+def test_closing_is_bounded_where_the_broker_does_not_answer(place: Place) -> None:
+    remote = RemoteBroker(port=place.door.port)
+    producer, worker = Producer(remote, client_id="shop"), GroupConsumer(remote, "g", ["t"])
+    producer.publish("t", b"stored")
+    worker.poll(0.1)
+    with place.host.lock:  # it does nothing any more
+        for _ in range(3):
+            producer.send("t", b"in doubt", linger=False)
+        with pytest.raises(BrokerError, match="gave up 3 messages for t") as given_up:
+            remote.close(timeout_s=0.2)
+    assert given_up.value.possibly_stored and remote.closing
