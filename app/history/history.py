@@ -82,10 +82,10 @@ class History(QObject):
         ring, recorded = self.ring, self._recorded
         self._ask(lambda: _between(first_seq, end_seq, ring, recorded), then)
 
-    def keys(self, topic: str, partition: int, until_ns: int, then: Callable[[KeyCounts], object]) -> None:
-        """Which keys were published to a partition up to `until_ns`."""
+    def keys(self, topic: str, partition: int, events: int, then: Callable[[KeyCounts], object]) -> None:
+        """Which keys were published to a partition in the first `events` events."""
         ring, recorded = self.ring, self._recorded
-        self._ask(lambda: _keys(topic, partition, until_ns, ring, recorded), then)
+        self._ask(lambda: _keys(topic, partition, events, ring, recorded), then)
 
     def control(self, kinds: Sequence[EventKind], then: Callable[[list[Event]], object]) -> None:
         """All events of these kinds."""
@@ -201,7 +201,7 @@ def _search(
     return reached, found + [event for event in ring.between(first_seq, reached) if test(event)]
 
 
-def _keys(topic: str, partition: int, until_ns: int, ring: EventRing, recorded: Recorded | None) -> KeyCounts:
+def _keys(topic: str, partition: int, events: int, ring: EventRing, recorded: Recorded | None) -> KeyCounts:
     older, first = _older(ring, recorded)
     counts: Counter[bytes | None] = Counter()
     unnamed = 0
@@ -211,8 +211,7 @@ def _keys(topic: str, partition: int, until_ns: int, ring: EventRing, recorded: 
             (field("kind") == EventKind.PUBLISHED.value)
             & (field("topic") == topic)
             & (field("partition") == partition)
-            & (field("seq") < first)
-            & (field("time_ns") <= until_ns)
+            & (field("seq") < min(first, events))
         )
         rows = older.table(wanted, ("key", "count")).group_by(["key", "count"]).aggregate([([], "count_all")])
         for row in rows.to_pylist():
@@ -223,7 +222,7 @@ def _keys(topic: str, partition: int, until_ns: int, ring: EventRing, recorded: 
     for event in ring.since(0):
         if event.kind is not EventKind.PUBLISHED or event.partition != partition or event.topic != topic:
             continue
-        if event.time_ns > until_ns:
+        if event.seq >= events:
             break
         if event.count == 1:
             counts[event.key] += 1

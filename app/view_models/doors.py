@@ -24,7 +24,7 @@ class ConnectionsModel(TableModel[ConnectionView]):
 
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
         def flow(messages_per_s: float, bytes_per_s: float) -> str:
-            return f"{per_second(messages_per_s)}, {byte_size(round(bytes_per_s))}"
+            return f"{per_second(messages_per_s)}, {byte_size(bytes_per_s)}"
 
         def state(row: ConnectionView) -> str:
             if row.ended_ns is None:

@@ -51,7 +51,7 @@ def count(number: int | None) -> str:
 
 def byte_rate(bytes_per_s: float) -> str:
     """Bytes a second without "/s"; NaN, where it is not known yet, is an ellipsis."""
-    return "…" if math.isnan(bytes_per_s) else byte_size(round(bytes_per_s))
+    return "…" if math.isnan(bytes_per_s) else byte_size(bytes_per_s)
 
 
 def exact_size(size_bytes: int) -> str:

@@ -127,7 +127,7 @@ class LaneLookup(QObject):
             self._name = name
         if self._asked_ns < 0 or abs(snapshot.time_ns - self._asked_ns) >= REFRESH_NS:
             self._asked_ns = snapshot.time_ns
-            self._history.keys(topic, int(number), snapshot.time_ns, lambda counts: self._told(name, counts))
+            self._history.keys(topic, int(number), snapshot.events, lambda counts: self._told(name, counts))
         title = tr("Hot keys")
         browse: tuple[str, tuple[Fact, ...]] = ("", ((tr("Messages"), tr("browse them"), f"browse:{name}"),))
         if self._counts is None:

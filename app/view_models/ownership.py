@@ -38,7 +38,7 @@ class OwnershipModel(QAbstractTableModel):
         """Show `group` as it had been up to the moment of `snapshot`."""
         self._group, self._time_ns = group, snapshot.time_ns
         places = self._ownership.places(group)
-        spans = {place: self._ownership.spans(place, snapshot.time_ns) for place in places}
+        spans = {place: self._ownership.spans(place, snapshot.time_ns, snapshot.events) for place in places}
         members = sorted({span.owner for each in spans.values() for span in each})
         cells = {
             (row, members.index(owner)): tuple(span for span in spans[place] if span.owner == owner)

@@ -38,7 +38,7 @@ NOT_TOLD: Final = {
     "LeaseView.key": "None where several messages were handed out at once",
     "LeaseView.deadline_ns": "a whole lease from an extension",
     "DeadLetterView.value": "None until a keyframe holds the letter; headers, attempts and redrives likewise",
-    "ActorView.state": "as in the keyframe, but for moves, crashes and restarts",
+    "ActorView.state": "as in the keyframe, but for moves, crashes, restarts and blocked producers",
     "TopicView": "of one that was deleted and restored since the keyframe: empty; queues likewise",
 }
 
@@ -89,6 +89,8 @@ class Fold:
         self._handlers: dict[EventKind, Callable[[Event], object]] = {
             EventKind.PUBLISHED: self._published.published,
             EventKind.CLIENT_STARTED: self._client_started,
+            EventKind.PRODUCER_BLOCKED: lambda event: self._enter(event, "blocked"),
+            EventKind.PRODUCER_UNBLOCKED: lambda event: self._enter(event, "running"),
             EventKind.CLIENT_STOPPED: lambda event: self._actors.pop(event.client, None),
             EventKind.FAULT: self._fault,
             EventKind.USER_ACTION: self._user_action,
@@ -144,8 +146,13 @@ class Fold:
         state = {"crash": "crashed", "restarted": "waiting", "pause": "paused", "pause is over": "waiting"}.get(
             event.cause
         )
+        if state is not None:
+            self._enter(event, state)
+
+    def _enter(self, event: Event, state: str) -> None:
         actor = self._actors.get(event.client)
-        if state is not None and actor is not None:
+        # Who is crashed or paused goes on waiting, and does not come to itself by that.
+        if actor is not None and (event.kind is EventKind.FAULT or actor.state not in {"crashed", "paused"}):
             self._actors[event.client] = msgspec.structs.replace(actor, state=state, since_ns=event.time_ns)
 
     def _ended(self, event: Event) -> None:

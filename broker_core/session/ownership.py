@@ -26,6 +26,14 @@ class Span(NamedTuple):
     end_ns: int | None
 
 
+class _Told(NamedTuple):
+    """A span, and by which events it was told that it began and ended."""
+
+    span: Span
+    start_seq: int
+    end_seq: int | None = None
+
+
 class Gap(NamedTuple):
     """Nobody read a partition from `start_ns` to `end_ns`. `cause` is why its owner could not, "" for a revocation.
 
@@ -71,7 +79,7 @@ class Ownership:
     """A sink of the event stream. The engine's thread calls it, any other may read it."""
 
     def __init__(self) -> None:
-        self._spans: dict[Place, deque[Span]] = {}
+        self._spans: dict[Place, deque[_Told]] = {}
         self._rebalance: dict[str, Rebalance] = {}  # the last of each group
         self._gaps: dict[Rebalance, dict[Place, Gap]] = {}
         self._gaps_count = 0
@@ -149,9 +157,9 @@ class Ownership:
             self._awaited.pop(place, None)
             spans = self._spans.get(place)
             since_ns = 0
-            if spans and spans[-1].end_ns is None:
-                since_ns = spans[-1].start_ns
-                spans[-1] = spans[-1]._replace(end_ns=event.time_ns)
+            if spans and spans[-1].end_seq is None:
+                since_ns = spans[-1].span.start_ns
+                spans[-1] = _Told(spans[-1].span._replace(end_ns=event.time_ns), spans[-1].start_seq, event.seq)
             gap = self._gap(place)
             if gap is None or gap.assigned_ns is not None:
                 self._open(Gap(place, lost.cause, max(lost.time_ns, since_ns), event.time_ns))
@@ -175,7 +183,7 @@ class Ownership:
         awaited = False
         for place in places:
             spans = self._spans.setdefault(place, deque(maxlen=SPANS_KEPT))
-            spans.append(Span(event.client, event.time_ns, None))
+            spans.append(_Told(Span(event.client, event.time_ns, None), event.seq))
             gap = self._gap(place)
             self._told_off.pop(place, None)
             if gap is not None and gap.assigned_ns is None:
@@ -208,12 +216,17 @@ class Ownership:
 
     # -- asked
 
-    def spans(self, place: Place, time_ns: int) -> tuple[Span, ...]:
-        """Every span that had begun by `time_ns`; one that ended later had no end yet then."""
+    def spans(self, place: Place, time_ns: int, events: int = 1 << 62) -> tuple[Span, ...]:
+        """Every span that had begun by `time_ns`; one that ended later had no end yet then.
+
+        Of what happened at that very time only what is among the first `events` of the session counts.
+        """
         return tuple(
-            span if span.end_ns is None or span.end_ns <= time_ns else span._replace(end_ns=None)
-            for span in tuple(self._spans.get(place, ()))
-            if span.start_ns <= time_ns
+            span
+            if end_seq is None or (end_seq < events and (span.end_ns or 0) <= time_ns)
+            else span._replace(end_ns=None)
+            for span, start_seq, end_seq in tuple(self._spans.get(place, ()))
+            if start_seq < events and span.start_ns <= time_ns
         )
 
     def since_ns(self, place: Place, owner: str, time_ns: int) -> int | None:
