@@ -1,0 +1,41 @@
+"""A window for all visits: what is shown must not depend on what it has shown before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QEvent
+from PySide6.QtWidgets import QApplication
+
+from app.workbench import Workbench
+
+
+@pytest.fixture(scope="module")
+def workbench(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
+    """One workbench of 1600x1000, whose recordings are kept until the last test is done."""
+    made = Workbench(qapp, theme="light", sessions=tmp_path_factory.mktemp("sessions"))
+    made.settings.hints = False
+    made.canvas.set_reduced_motion(True)
+    made.window.resize(1600, 1000)
+    made.window.show()
+    # What is read is what widgets hold; to paint it costs more than all the rest.
+    made.window.setUpdatesEnabled(False)
+    yield made
+    made.quit()
+    made.window.deleteLater()
+    made.deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+@pytest.fixture(autouse=True)
+def _keyframes_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When a keyframe is taken would otherwise depend on how fast the machine is."""
+    monkeypatch.setattr("broker_core.session.keyframes.MOST_SHARE", 1e9)
+
+
+@pytest.fixture
+def scenarios() -> Path:
+    """Those that come with the program."""
+    return Path(__file__).parents[2] / "resources" / "scenarios"

@@ -1,0 +1,63 @@
+"""The table of rates beside the charts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.figures.expected.settings import consumers_of, producers_of, state_of, workers_of
+from tests.figures.expected.wording import length, per_second, size
+from tests.figures.recount.session import Recount
+
+Figures = dict[tuple[str, str, str], Any]
+
+
+class Rates:
+    """One look at `now_ns`."""
+
+    def __init__(self, recount: Recount, now_ns: int) -> None:
+        self.recount = recount
+        self.now_ns = now_ns
+        self.found: Figures = {}
+
+    def figures(self) -> Figures:
+        """All rows."""
+        for name in self.recount.listed:
+            rate = self._rate("published", name)
+            bytes_per_s = size(self.recount.rate(("bytes", name), self.now_ns))
+            self._rate_row("topic", name, rate, bytes_per_s, "", "")
+        for name in producers_of(self.recount):
+            self._rate_row("producer", name, self._rate("published by", name), "", "", state_of(self.recount, name))
+        behind: dict[str, tuple[int, int, str]] = {}
+        for name, group in consumers_of(self.recount).items():
+            behind[name] = (*self._behind_in_group(name, group), "consumer")
+        for name, queue in workers_of(self.recount).items():
+            held = [one for one in self.recount.queues[queue].held().values() if one.holder == name]
+            age_ns = max((self.now_ns - one.acquired_ns for one in held), default=0)
+            behind[name] = (len(held), age_ns, "worker")
+        order = sorted(behind, key=lambda name: (-behind[name][1], -max(0, behind[name][0]), name))
+        for name, (count, age_ns, kind) in behind.items():
+            text = "" if count < 0 else f"{count:,}" + (f", {length(age_ns)}" if age_ns else "")
+            slowest = name == order[0] and count > 0 and age_ns > 0
+            state = "slowest" if slowest else state_of(self.recount, name)
+            self._rate_row(kind, name, self._rate("delivered to", name), "", text, state)
+        return self.found
+
+    def _rate_row(self, kind: str, name: str, rate: str, bytes_per_s: str, behind: str, state: object) -> None:
+        titles = ("Name", "Kind", "Messages/s", "Bytes/s", "Behind", "State")
+        for title, value in zip(titles, (name, kind, rate, bytes_per_s, behind, state), strict=True):
+            self.found["rates", f"{kind} {name}", title] = value
+
+    def _behind_in_group(self, client: str, name: str) -> tuple[int, int]:
+        """Lag and its age over what the client owns; -1 for nothing that could be said."""
+        group = self.recount.groups.get(name)
+        count, age_ns = -1, 0
+        for topic, partition in self.recount.read_by(name) if group is not None else ():
+            lag = self.recount.lag(name, topic, partition)
+            if group is not None and group.owner((topic, partition)) == client and lag is not None:
+                count = max(0, count) + lag
+                lag_ns = self.recount.lag_ns(name, topic, partition, self.now_ns)
+                age_ns = max(age_ns, lag_ns or 0)
+        return count, age_ns
+
+    def _rate(self, kind: str, name: str) -> str:
+        return per_second(self.recount.rate((kind, name), self.now_ns))

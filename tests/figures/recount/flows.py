@@ -1,0 +1,60 @@
+"""What flowed: how many messages of each kind of event, over time."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from typing import Any
+
+Row = dict[str, Any]
+Flow = tuple[str, str]
+
+#: What the window says of its rates when it is pointed at: the mean of so long, up to a line of this grid.
+WINDOW_NS = 2_000_000_000
+GRID_NS = 250_000_000
+
+_OF_CLIENTS = (
+    "published by",
+    "acknowledged by",
+    "nacked",
+    "lease_expired",
+    "rejected",
+    "dropped",
+    "dead-lettered of",
+)
+
+
+class Flows:
+    """Counts by (what, of whom)."""
+
+    def __init__(self) -> None:
+        self.flows: dict[Flow, list[tuple[int, int]]] = defaultdict(list)  # (time in ns, how many up to then)
+        self.counts: dict[Flow, int] = defaultdict(int)
+        self.began: dict[str, dict[str, int]] = {}  # by client: its counts when it was there for the last time anew
+
+    def before(self, flow: Flow, time_ns: int) -> int:
+        """How many there were before that time."""
+        counted = self.flows.get(flow, [])
+        place = bisect_left(counted, (time_ns, -1))
+        return counted[place - 1][1] if place else 0
+
+    def rate(self, flow: Flow, now_ns: int, window_ns: int = WINDOW_NS) -> float:
+        """Messages a second: the mean over the window that ends at the last line of the grid."""
+        end_ns = now_ns // GRID_NS * GRID_NS
+        start_ns = max(0, end_ns - window_ns)
+        if not end_ns:
+            return 0.0
+        return (self.before(flow, end_ns) - self.before(flow, start_ns)) * 1e9 / (end_ns - start_ns)
+
+    def begin_anew(self, client: str) -> None:
+        """A client of that name is there, perhaps not the first: its counts begin at nothing."""
+        self.began[client] = {kind: self.counts[kind, client] for kind in _OF_CLIENTS}
+
+    def done(self, kind: str, client: str) -> int:
+        """How many messages of that kind of event since the client was started."""
+        return self.counts[kind, client] - self.began.get(client, {}).get(kind, 0)
+
+    def _flow(self, kind: str, name: str, row: Row, count: int | None = None) -> None:
+        count = row["count"] if count is None else count
+        self.counts[kind, name] += count
+        self.flows[kind, name].append((row["time_ns"], self.counts[kind, name]))

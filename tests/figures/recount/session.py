@@ -1,0 +1,388 @@
+"""A whole session, one event after the other."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from tests.figures.recount.flows import GRID_NS, Flow, Flows
+from tests.figures.recount.gaps import Gap, gaps_of
+from tests.figures.recount.groups import Group, Rebalance
+from tests.figures.recount.queues import Queue
+from tests.figures.recount.topics import Gate, Topic
+
+Row = dict[str, Any]
+_OF_GROUPS = frozenset(
+    {"delivered", "member_joined", "member_left", "partitions_assigned", "partitions_revoked", "rebalance_started"}
+)
+
+
+class Recount(Flows):
+    """The state after the events that were added. `scenario` is its YAML as plain values: settings are in no event."""
+
+    def __init__(self, scenario: dict[str, Any]) -> None:
+        super().__init__()
+        self.scenario = scenario
+        self.events = 0
+        self.topics: dict[str, Topic] = {}  # every log, those of queues and bins too
+        self.listed: list[str] = []  # the topics that are neither
+        self.groups: dict[str, Group] = {}
+        self.queues: dict[str, Queue] = {}
+        self.gates: dict[str, Gate] = defaultdict(Gate)
+        self.rebalances: list[Rebalance] = []
+        self.totals: dict[str, int] = defaultdict(int)
+        self.clients: dict[str, str] = {}  # by name: producer, consumer or worker
+        self.places: dict[str, str] = {}  # the group of a consumer, "" on the bench
+        self.faults: dict[tuple[str, str], Row] = {}
+        self.outcomes: dict[str, str] = {}  # what became of what a producer sent last, where it was not stored
+        self.levels: list[dict[Flow, float]] = []  # as they stood right before each line of the grid
+        self.latencies: dict[int, list[tuple[int, int]]] = defaultdict(list)  # by second: (ns, how many)
+        self.flows_set: dict[str, Any] = {}  # limits that were set meanwhile, by topic or queue
+        self.told: dict[str, list[Row]] = defaultdict(list)  # faults, and what was told of each group
+        self.moments: list[Row] = []  # what the timeline marks
+        self.spans: list[tuple[int, int | None, str]] = []  # what lasts or has lasted: (start, end or None, lane)
+        self._gaps: dict[str, tuple[int, list[Gap]]] = {}
+        self._open: dict[tuple[str, str], int] = {}  # where it stands in `spans`
+        self._handlers: dict[str, Callable[[Row], object]] = {
+            "published": self._published,
+            "delivered": self._delivered,
+            "acknowledged": self._acknowledged,
+            "nacked": self._given_back,
+            "released": self._given_back,
+            "lease_expired": self._given_back,
+            "lease_extended": lambda row: self.queues[row["group"]].extended(row),
+            "dead_lettered": self._dead_lettered,
+            "redriven": self._redriven,
+            "purged": self._purged,
+            "rejected": self._rejected,
+            "dropped": self._dropped,
+            "evicted": self._evicted,
+            "expired": self._finished,
+            "damage": self._finished,
+            "topic_created": self._topic_created,
+            "partitions_added": self._topic_created,
+            "topic_deleted": self._topic_deleted,
+            "records_deleted": self._records_deleted,
+            "queue_created": self._queue_created,
+            "client_started": self._client_started,
+            "client_stopped": lambda row: self.clients.pop(row["client"], None),
+            "member_joined": lambda row: self._group(row).joined(row),
+            "member_left": lambda row: self._group(row).left(row),
+            "group_state": self._group_state,
+            "partitions_revoked": lambda row: self._group(row).revoked(row),
+            "partitions_assigned": lambda row: self._group(row).assigned(row),
+            "offsets_reset": lambda row: self._group(row).reset(row),
+            "rebalance_started": self._rebalance_started,
+            "rebalance_completed": self._rebalance_completed,
+            "producer_blocked": self._blocked,
+            "producer_unblocked": self._unblocked,
+            "fault": self._fault,
+            "user_action": self._user_action,
+        }
+        for consumer in scenario.get("consumers", ()):
+            for number in range(consumer.get("first", 1), consumer.get("first", 1) + consumer.get("count", 1)):
+                self.places[f"{consumer['name']}-{number}"] = consumer.get("group", "")
+
+    def add(self, row: Row) -> None:
+        """One more event, the next."""
+        assert row["seq"] == self.events
+        self.settle(row["time_ns"])
+        self.events += 1
+        handler = self._handlers.get(row["kind"])
+        if handler is not None:
+            handler(row)
+        if row["kind"] == "fault":
+            for rows in self.told.values():
+                rows.append(row)
+        elif row["kind"] in _OF_GROUPS and row["group"] not in self.queues:
+            self.told[row["group"]].append(row)
+        if row["kind"] in {"dead_lettered", "redriven", "user_action", "fault"}:
+            self.moments.append(row)
+
+    # -- what is asked
+
+    def settle(self, now_ns: int) -> None:
+        """Take down the levels of the lines of the grid up to now: nothing comes before them any more."""
+        while len(self.levels) <= now_ns // GRID_NS:
+            self.levels.append(self._levels(len(self.levels) * GRID_NS))
+
+    def _levels(self, line_ns: int) -> dict[Flow, float]:
+        found: dict[Flow, float] = {}
+        for group in self.groups.values():
+            lags = {place: self.lag(group.name, *place) for place in self.read_by(group.name)}
+            for (topic, partition), lag in lags.items():
+                if lag is not None or not self.end(topic, partition):
+                    found["lag", f"{group.name} {topic} {partition}"] = lag or 0
+            total = self.group_lag(group.name)
+            if total is not None:
+                found["lag", group.name] = total
+        for queue in self.queues.values():
+            found["depth", queue.name] = queue.waiting()
+            found["dead", queue.name] = len(queue.letters)
+        found["blocked", ""] = sum(gate.blocked_ns(line_ns) for gate in self.gates.values())
+        return found
+
+    def read_by(self, name: str) -> list[tuple[str, int]]:
+        """The partitions of what a group reads or has committed."""
+        group = self.groups[name]
+        topics = sorted({*group.topics(), *(topic for topic, _ in group.committed)} & set(self.listed))
+        return [(topic, number) for topic in topics for number in range(len(self.topics[topic].partitions))]
+
+    def group_lag(self, name: str) -> int | None:
+        """Of all partitions that it reads; None where one that holds messages has nothing committed."""
+        total = 0
+        places = self.read_by(name)
+        for topic, number in places:
+            lag = self.lag(name, topic, number)
+            if lag is None and self.end(topic, number):
+                return None
+            total += lag or 0
+        return total if places else None
+
+    def gaps(self, group: str, started_ns: int) -> list[Gap]:
+        """For how long nobody read each partition that was revoked in the rebalance of `group` that began then."""
+        known = self._gaps.get(group)
+        if known is None or known[0] != self.events:
+            known = self._gaps[group] = (self.events, gaps_of(self.told[group], group))
+        starts = [card.started_ns for card in self.rebalances if card.group == group]
+        return [
+            gap
+            for gap in known[1]
+            if max((start for start in starts if start <= gap.revoked_ns), default=None) == started_ns
+        ]
+
+    def end(self, topic: str, partition: int) -> int:
+        """The offset that the next message gets."""
+        return self.topics[topic].at(partition).end
+
+    def lag(self, group: str, topic: str, partition: int) -> int | None:
+        """End less committed; None where nothing is committed."""
+        committed = self.groups[group].committed.get((topic, partition))
+        return None if committed is None else max(0, self.end(topic, partition) - committed)
+
+    def lag_ns(self, group: str, topic: str, partition: int, now_ns: int) -> int | None:
+        """The age of the first message that is not committed."""
+        committed = self.groups[group].committed.get((topic, partition))
+        if committed is None:
+            return None
+        log = self.topics[topic].at(partition)
+        if committed >= log.end:
+            return 0
+        published_ns = log.published_ns[max(committed, log.start)]
+        return None if published_ns is None else now_ns - published_ns
+
+    # -- messages
+
+    def _published(self, row: Row) -> None:
+        self.totals["published"] += row["count"]
+        self._flow("published", "", row)
+        self._flow("published", row["topic"], row)
+        self._flow("bytes", row["topic"], row, row["size_bytes"])
+        self._flow("published by", row["client"], row)
+        self.outcomes.pop(row["client"], None)
+        topic = self.topics[row["topic"]]
+        topic.published += row["count"]
+        topic.published_bytes += row["size_bytes"]
+        partition = topic.at(row["partition"])
+        partition.append(row["offset"], row["count"], row["time_ns"])
+        if row["count"] == 1:
+            partition.keys[row["key"]] += 1
+        else:
+            partition.unnamed += row["count"]
+        for queue in self.queues.values():
+            if queue.topic == row["topic"]:
+                queue.published(row)
+
+    def _delivered(self, row: Row) -> None:
+        self.totals["delivered"] += row["count"]
+        self._flow("delivered", row["group"], row)
+        self._flow("delivered in", f"{row['group']} {row['topic']}", row)
+        self._flow("delivered to", row["client"], row)
+        if row["attempt"] == 1 and row["published_ns"] is not None:
+            latency_ns = row["time_ns"] - row["published_ns"]
+            self.latencies[row["time_ns"] // 1_000_000_000].append((latency_ns, row["count"]))
+        if row["attempt"] > 1:
+            self.totals["redelivered"] += row["count"]
+        if row["group"] in self.queues:
+            self.queues[row["group"]].handed_out(row)
+        elif row["group"] in self.groups:
+            self.groups[row["group"]].delivered(row)
+
+    def _acknowledged(self, row: Row) -> None:
+        self.totals["acknowledged"] += row["count"]
+        self._flow("acknowledged", row["group"], row)
+        self._flow("acknowledged by", row["client"], row)
+        if row["group"] in self.queues:
+            self.queues[row["group"]].acked(row)
+        else:
+            self._group(row).acknowledged(row)
+
+    def _given_back(self, row: Row) -> None:
+        self._flow(row["kind"], row["client"], row)
+        self.queues[row["group"]].given_back(row)
+
+    def _dead_lettered(self, row: Row) -> None:
+        self.totals["dead_lettered"] += row["count"]
+        self._flow("dead_lettered", row["group"], row)
+        self.topics.setdefault(row["to_topic"], Topic(row["to_topic"]))
+        bin_log = self.topics[row["to_topic"]].at(row["to_partition"] or 0)
+        bin_log.append(row["to_offset"], 1, row["time_ns"])
+        if row["group"] in self.queues:
+            self.queues[row["group"]].died(row)
+        elif not row["group"]:
+            # A schema has sent it there.
+            self._flow("dead-lettered of", row["client"], row)
+            self.outcomes[row["client"]] = "dead-lettered"
+
+    def _redriven(self, row: Row) -> None:
+        self.totals["redriven"] += row["count"]
+        queue = self.queues.get(row["group"])
+        if queue is not None:
+            queue.redrove(row)
+            if not queue.is_subscription:
+                self.topics[row["to_topic"]].at(row["to_partition"]).append(row["to_offset"], 1, row["time_ns"])
+
+    def _purged(self, row: Row) -> None:
+        queue = self.queues.get(row["group"])
+        if queue is not None and row["topic"] == queue.topic:
+            self.totals["purged"] += row["count"]
+            queue.taken_out(row)
+        elif queue is not None:
+            queue.letter_gone(row)
+
+    def _rejected(self, row: Row) -> None:
+        self.totals["rejected"] += row["count"]
+        self._flow("rejected", row["client"], row)
+        self.outcomes[row["client"]] = "rejected"
+        if row["cause"].startswith("schema "):
+            self.gates[row["topic"]].schema_refused += row["count"]
+        else:
+            self.gates[row["topic"]].rejected += row["count"]
+
+    def _dropped(self, row: Row) -> None:
+        self.totals["dropped"] += row["count"]
+        self._flow("dropped", row["client"], row)
+        self.outcomes[row["client"]] = "dropped"
+        self.gates[row["topic"]].dropped += row["count"]
+
+    def _evicted(self, row: Row) -> None:
+        self.totals["evicted"] += row["count"]
+        self.gates[row["group"]].evicted += row["count"]
+        self.queues[row["group"]].taken_out(row)
+
+    def _finished(self, row: Row) -> None:
+        if row["group"] in self.queues and row["offset"] is not None:
+            self.totals["expired"] += row["count"] if row["kind"] == "expired" else 0
+            self.queues[row["group"]].taken_out(row)
+
+    # -- what there is
+
+    def _topic_created(self, row: Row) -> None:
+        if row["topic"] not in self.topics:
+            self.topics[row["topic"]] = Topic(row["topic"])
+            self.listed.append(row["topic"])
+        self.topics[row["topic"]].at(row["count"] - 1)
+
+    def _topic_deleted(self, row: Row) -> None:
+        name = row["group"] or row["topic"]
+        if self.queues.pop(name, None) is None:
+            del self.topics[name]
+            self.listed.remove(name)
+
+    def _records_deleted(self, row: Row) -> None:
+        self.topics[row["topic"]].at(row["partition"]).start = row["offset"] + row["count"]
+
+    def _queue_created(self, row: Row) -> None:
+        name = row["group"] or row["topic"]
+        self.queues[name] = Queue(name, row["topic"], self._settings(name))
+        if not row["group"]:
+            self.topics[name] = Topic(name)
+            self.topics[name].at(row["count"] - 1)
+
+    def _settings(self, name: str) -> dict[str, Any]:
+        for queue in self.scenario.get("queues", ()):
+            if queue["name"] == name:
+                return dict(queue.get("config", {}))
+        for subscriber in self.scenario.get("subscribers", ()):
+            if name in {subscriber["name"], *(f"{subscriber['name']}.{topic}" for topic in subscriber["topics"])}:
+                return dict(subscriber.get("config", {}))
+        return {}
+
+    def _client_started(self, row: Row) -> None:
+        self.clients[row["client"]] = row["detail"]["role"]
+        self.outcomes.pop(row["client"], None)
+        self.begin_anew(row["client"])
+
+    # -- groups
+
+    def _group(self, row: Row) -> Group:
+        group = self.groups.setdefault(row["group"], Group(row["group"], row["time_ns"]))
+        if row["generation"] is not None:
+            group.generation = row["generation"]
+        return group
+
+    def _group_state(self, row: Row) -> None:
+        group = self._group(row)
+        group.state, group.since_ns = row["cause"], row["time_ns"]
+        group.assignor = row["detail"]["assignor"]
+        leader = row["detail"]["leader"]
+        # Who leaves is gone before the state that its leaving brings.
+        group.leader = leader if any(member.client == leader for member in group.members.values()) else ""
+        if group.state in {"Completing rebalance", "Empty"}:
+            group.reads = set(group.topics())
+        if group.state == "Dead":
+            del self.groups[row["group"]]
+
+    def _rebalance_started(self, row: Row) -> None:
+        self.totals["rebalances"] += 1
+        before = {(topic, partition): client for topic, partition, client in row["detail"]["before"]}
+        generation = self._group(row).generation
+        self._begin(("rebalance", row["group"]), row["time_ns"], "rebalances")
+        self.rebalances.append(Rebalance(row["group"], row["cause"], row["time_ns"], generation, before))
+
+    def _rebalance_completed(self, row: Row) -> None:
+        self._group(row)
+        running = [card for card in self.rebalances if card.group == row["group"] and card.ended_ns is None]
+        (card,) = running
+        self._end(("rebalance", row["group"]), row["time_ns"])
+        card.cause, card.ended_ns, card.generation_after = row["cause"], row["time_ns"], row["generation"]
+        card.after = {(topic, partition): client for topic, partition, client in row["detail"]["after"]}
+
+    # -- clients
+
+    def _blocked(self, row: Row) -> None:
+        self.gates[row["topic"]].blocked[row["client"]] = row["time_ns"]
+        self._begin((row["topic"], row["client"]), row["time_ns"], "backpressure")
+
+    def _unblocked(self, row: Row) -> None:
+        gate = self.gates[row["topic"]]
+        gate.ended_ns += row["time_ns"] - gate.blocked.pop(row["client"])
+        self._end((row["topic"], row["client"]), row["time_ns"])
+
+    def _begin(self, key: tuple[str, str], time_ns: int, lane: str) -> None:
+        self._open[key] = len(self.spans)
+        self.spans.append((time_ns, None, lane))
+
+    def _end(self, key: tuple[str, str], time_ns: int) -> None:
+        place = self._open.pop(key)
+        start_ns, _, lane = self.spans[place]
+        self.spans[place] = (start_ns, time_ns, lane)
+
+    def _fault(self, row: Row) -> None:
+        detail = row["detail"]
+        self.faults.pop((row["client"], detail.get("fault", detail.get("ended", ""))), None)
+        if "fault" in detail:
+            self.faults[row["client"], detail["fault"]] = row
+
+    def _user_action(self, row: Row) -> None:
+        detail = row["detail"]
+        if detail.get("action") == "move_consumer":
+            self.places[detail["consumer"]] = detail["group"]
+        elif detail.get("action") == "set_flow":
+            self.flows_set[detail["target"]] = detail["flow"]
+        elif detail.get("action") == "create_group":
+            self.groups.setdefault(detail["group"], Group(detail["group"], row["time_ns"]))
+        for queue in self.queues.values():
+            if row["topic"] and (row["group"] == queue.name or row["topic"] == queue.bin):
+                queue.undone(row)
