@@ -134,6 +134,10 @@ Wanduhrzeit {wall}</translation>
    <translation>, oder ein Lesezeichen:</translation>
   </message>
   <message>
+   <source>, since {time}</source>
+   <translation>, seit {time}</translation>
+  </message>
+  <message>
    <source>, {failed:,} failed</source>
    <translation>, {failed:,} gescheitert</translation>
   </message>
@@ -150,8 +154,12 @@ Wanduhrzeit {wall}</translation>
    <translation>/s</translation>
   </message>
   <message>
-   <source>0 is the most urgent.</source>
-   <translation>0 ist die dringendste.</translation>
+   <source>0 is the most urgent; of a group, the partition.</source>
+   <translation>0 ist am dringendsten; bei einer Gruppe die Partition.</translation>
+  </message>
+  <message>
+   <source>1 assertion does not hold</source>
+   <translation>1 Bedingung gilt nicht</translation>
   </message>
   <message>
    <source>1 byte</source>
@@ -172,6 +180,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>1 member</source>
    <translation>1 Mitglied</translation>
+  </message>
+  <message>
+   <source>1 message</source>
+   <translation>1 Nachricht</translation>
   </message>
   <message>
    <source>1 partition</source>
@@ -262,8 +274,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine Grenze der Tiefe zählt, was der langsamste Leser noch nicht erledigt hat. Sie gilt ab jetzt.</translation>
   </message>
   <message>
-   <source>A message appears here while a worker of a queue holds it, until it is acknowledged or the lease expires. Run the scenario (F5) or step (F4).</source>
-   <translation>Hier erscheint eine Nachricht, solange ein Worker einer Queue sie hält: bis sie bestätigt ist oder die Lease abläuft. Szenario starten (F5) oder einen Schritt gehen (F4).</translation>
+   <source>A message appears here while a worker of a queue holds it, until it is acknowledged or the lease expires, and from its delivery to a group until it is committed. Run the scenario (F5) or step (F4).</source>
+   <translation>Hier erscheint eine Nachricht, solange ein Worker einer Queue sie hält, bis sie bestätigt ist oder die Lease abläuft, und von ihrer Zustellung an eine Gruppe, bis sie committet ist. Szenario starten (F5) oder einen Schritt gehen (F4).</translation>
   </message>
   <message>
    <source>A message as JSON, such as {"id": 1}</source>
@@ -308,6 +320,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A producer for a topic or queue.</source>
    <translation>Ein Producer für ein Topic oder eine Queue.</translation>
+  </message>
+  <message>
+   <source>A queue of all that a topic gets.</source>
+   <translation>Eine Queue mit allem, was ein Topic bekommt.</translation>
   </message>
   <message>
    <source>A queue with the same settings and limits, and without its messages.</source>
@@ -526,8 +542,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Alle Ursachen</translation>
   </message>
   <message>
-   <source>All commands, by name.</source>
-   <translation>Alle Befehle nach Namen.</translation>
+   <source>All commands, and all that there is.</source>
+   <translation>Alle Befehle und alles, was es gibt.</translation>
   </message>
   <message>
    <source>All its members rejoin and share out the partitions of the topic, too.</source>
@@ -764,6 +780,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Blocked producers</source>
    <translation>Blockierte Producer</translation>
+  </message>
+  <message>
+   <source>Blocked {time} in all</source>
+   <translation>Insgesamt {time} blockiert</translation>
   </message>
   <message>
    <source>Blocked: {names}{more}</source>
@@ -1026,8 +1046,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Farbe: Rückstand bis {count}. Fuß: Besitzer. Schraffiert: niemand liest.</translation>
   </message>
   <message>
-   <source>Command</source>
-   <translation>Befehl</translation>
+   <source>Command or name</source>
+   <translation>Befehl oder Name</translation>
   </message>
   <message>
    <source>Commands</source>
@@ -1196,6 +1216,14 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Create queue...</source>
    <translation>Queue anlegen...</translation>
+  </message>
+  <message>
+   <source>Create subscription</source>
+   <translation>Subscription anlegen</translation>
+  </message>
+  <message>
+   <source>Create subscription...</source>
+   <translation>Subscription anlegen...</translation>
   </message>
   <message>
    <source>Create topic</source>
@@ -1466,6 +1494,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Jede Partition eines Topics oder einer Queue hält ihre Nachrichten in Segmenten; hier sind sie aufgelistet.</translation>
   </message>
   <message>
+   <source>Each point is the mean of the {time} before it.</source>
+   <translation>Jeder Punkt ist das Mittel der {time} davor.</translation>
+  </message>
+  <message>
    <source>Each rebalance leaves a card here: why, what moved, what stayed, and how long nobody read. Drag a consumer into a group.</source>
    <translation>Jeder Rebalance lässt hier eine Karte zurück: warum, was wechselte, was blieb, und wie lange niemand las. Einen Consumer in eine Gruppe ziehen.</translation>
   </message>
@@ -1536,6 +1568,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Enter runs it, Escape closes.</source>
    <translation>Eingabe führt aus, Esc schließt.</translation>
+  </message>
+  <message>
+   <source>Enter shows it on the canvas, Escape closes.</source>
+   <translation>Eingabe zeigt es auf der Zeichenfläche, Escape schließt.</translation>
   </message>
   <message>
    <source>Errors</source>
@@ -2136,8 +2172,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>In Arbeit</translation>
   </message>
   <message>
+   <source>In these brackets stands one name, as in {example}.</source>
+   <translation>In diesen Klammern steht ein Name, wie in {example}.</translation>
+  </message>
+  <message>
    <source>In this state</source>
    <translation>In diesem Zustand</translation>
+  </message>
+  <message>
+   <source>In {group}</source>
+   <translation>In {group}</translation>
   </message>
   <message>
    <source>In {name}</source>
@@ -2162,6 +2206,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>It dies without a word.</source>
    <translation>Er stirbt ohne ein Wort.</translation>
+  </message>
+  <message>
+   <source>It gets every message of the topic from now on, and hands each to one worker at a time.</source>
+   <translation>Sie bekommt von nun an jede Nachricht des Topics und gibt jede an jeweils einen Worker.</translation>
   </message>
   <message>
    <source>It has ended already.</source>
@@ -2256,6 +2304,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Tritt bei</translation>
   </message>
   <message>
+   <source>Kafka</source>
+   <translation>Kafka</translation>
+  </message>
+  <message>
+   <source>Kafka programs take part, unmodified.</source>
+   <translation>Kafka-Programme nehmen unverändert teil.</translation>
+  </message>
+  <message>
    <source>Keep</source>
    <translation>Aufheben</translation>
   </message>
@@ -2318,6 +2374,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>LIVE</source>
    <translation>LIVE</translation>
+  </message>
+  <message>
+   <source>LIVE {speed}×, behind by {time}</source>
+   <translation>LIVE {speed}×, {time} im Rückstand</translation>
   </message>
   <message>
    <source>LIVE, PAUSED</source>
@@ -2572,6 +2632,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nachrichten, die eine Gruppe zurück ist.</translation>
   </message>
   <message>
+   <source>Messages that somebody holds.</source>
+   <translation>Nachrichten, die jemand hält.</translation>
+  </message>
+  <message>
    <source>Messages that wait for this consumer, and how long the oldest has waited.</source>
    <translation>Nachrichten, die auf diesen Consumer warten, und wie lange die älteste schon wartet.</translation>
   </message>
@@ -2584,8 +2648,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nachrichten, die aufgegeben wurden.</translation>
   </message>
   <message>
-   <source>Messages under a lease.</source>
-   <translation>Nachrichten unter einer Lease.</translation>
+   <source>Messages under a lease, and those that a group was delivered and has not committed.</source>
+   <translation>Nachrichten unter einer Lease und solche, die einer Gruppe zugestellt und nicht committet sind.</translation>
   </message>
   <message>
    <source>Messages/s</source>
@@ -2740,8 +2804,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nächstes Ereignis</translation>
   </message>
   <message>
-   <source>No command has this name.</source>
-   <translation>Kein Befehl hat diesen Namen.</translation>
+   <source>No command has this name, and nothing in the session.</source>
+   <translation>Kein Befehl heißt so, und nichts in der Sitzung.</translation>
   </message>
   <message>
    <source>No consumer owns a partition now.</source>
@@ -2798,10 +2862,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>No long work was started.</source>
    <translation>Keine lange Arbeit wurde begonnen.</translation>
-  </message>
-  <message>
-   <source>No message is under a lease.</source>
-   <translation>Keine Nachricht ist unter einer Lease.</translation>
   </message>
   <message>
    <source>No message lies below that.</source>
@@ -2892,6 +2952,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Keine Worker nehmen aus dieser Queue.</translation>
   </message>
   <message>
+   <source>Nobody holds a message.</source>
+   <translation>Niemand hält eine Nachricht.</translation>
+  </message>
+  <message>
    <source>Nobody is connected.</source>
    <translation>Niemand ist verbunden.</translation>
   </message>
@@ -2926,6 +2990,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Not here: drop on a group, the bench or empty ground</source>
    <translation>Hier nicht: auf einer Gruppe, der Bank oder freier Fläche loslassen</translation>
+  </message>
+  <message>
+   <source>Not listed: {what}. What clients use comes first, and whatever is selected in the navigator.</source>
+   <translation>Nicht aufgeführt: {what}. Was Clients benutzen, kommt zuerst, und was im Navigator gewählt ist.</translation>
   </message>
   <message>
    <source>Not now: {reason}</source>
@@ -3104,8 +3172,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Öffnen</translation>
   </message>
   <message>
-   <source>Open a door, then connect a program of your own: brokerscope topics list --broker HOST:PORT.</source>
-   <translation>Einen Zugang öffnen und dann ein eigenes Programm verbinden: brokerscope topics list --broker HOST:PORT.</translation>
+   <source>Open Kafka, then point bootstrap.servers of a Kafka program of your own at it.</source>
+   <translation>Kafka öffnen, dann bootstrap.servers eines eigenen Kafka-Programms darauf richten.</translation>
   </message>
   <message>
    <source>Open it</source>
@@ -3138,6 +3206,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Open the HTTP door</source>
    <translation>HTTP-Zugang öffnen</translation>
+  </message>
+  <message>
+   <source>Open the Kafka listener</source>
+   <translation>Kafka-Listener öffnen</translation>
   </message>
   <message>
    <source>Open the report when it is finished</source>
@@ -3178,6 +3250,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Opens {result}</source>
    <translation>Öffnet {result}</translation>
+  </message>
+  <message>
+   <source>Or the group, with the topic that it reads.</source>
+   <translation>Oder die Gruppe mit dem Topic, das sie liest.</translation>
   </message>
   <message>
    <source>Origin</source>
@@ -3308,10 +3384,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Angehalten</translation>
   </message>
   <message>
-   <source>Pauses of rebalances</source>
-   <translation>Pausen durch Rebalances</translation>
-  </message>
-  <message>
    <source>Payload</source>
    <translation>Payload</translation>
   </message>
@@ -3370,10 +3442,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Priority {number}</source>
    <translation>Priorität {number}</translation>
-  </message>
-  <message>
-   <source>Processed</source>
-   <translation>Verarbeitet</translation>
   </message>
   <message>
    <source>Processing</source>
@@ -3446,6 +3514,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Published from</source>
    <translation>Gesendet ab</translation>
+  </message>
+  <message>
+   <source>Published to a topic, published by a producer, handed to a consumer or worker: the mean of 2 s.</source>
+   <translation>An ein Topic gesendet, von einem Producer gesendet, an einen Consumer oder Worker ausgehändigt: das Mittel über 2 s.</translation>
   </message>
   <message>
    <source>Publishes to</source>
@@ -3536,6 +3608,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Rate eines Producers...</translation>
   </message>
   <message>
+   <source>Rates are the mean of the last {time}.</source>
+   <translation>Raten sind das Mittel der letzten {time}.</translation>
+  </message>
+  <message>
    <source>Rates of now</source>
    <translation>Raten jetzt</translation>
   </message>
@@ -3562,6 +3638,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Readers</source>
    <translation>Leser</translation>
+  </message>
+  <message>
+   <source>Reading</source>
+   <translation>Liest</translation>
   </message>
   <message>
    <source>Reading the messages of {name}</source>
@@ -3738,14 +3818,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Rejected</source>
    <translation>Abgewiesen</translation>
-  </message>
-  <message>
-   <source>Rejected or dropped</source>
-   <translation>Abgewiesen oder verworfen</translation>
-  </message>
-  <message>
-   <source>Rejected {rejected} · dropped {dropped} · blocked {blocked} in all</source>
-   <translation>Abgewiesen {rejected} · verworfen {dropped} · blockiert {blocked} insgesamt</translation>
   </message>
   <message>
    <source>Release</source>
@@ -4256,10 +4328,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Zeigt die Sitzung, wie sie eine Sekunde vorher war.</translation>
   </message>
   <message>
-   <source>Since</source>
-   <translation>Seit</translation>
-  </message>
-  <message>
    <source>Since (session time)</source>
    <translation>Seit (Sitzungszeit)</translation>
   </message>
@@ -4598,6 +4666,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>The filter matches none.</source>
    <translation>Nichts passt zum Filter.</translation>
+  </message>
+  <message>
+   <source>The filter of the navigator finds each of them.</source>
+   <translation>Der Filter des Navigators findet jedes davon.</translation>
   </message>
   <message>
    <source>The first offset of the run.</source>
@@ -4944,6 +5016,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Es gibt kein Topic und keine Queue als Ziel; erst eines anlegen.</translation>
   </message>
   <message>
+   <source>There is no topic to subscribe to; create one first.</source>
+   <translation>Es gibt kein Topic zum Abonnieren; erst eines anlegen.</translation>
+  </message>
+  <message>
    <source>There is no topic; create one first.</source>
    <translation>Es gibt kein Topic; erst eines anlegen.</translation>
   </message>
@@ -5004,12 +5080,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Dieser Broker ist leer: ein Topic oder eine Queue anlegen (Menü Broker) oder ein anderes Szenario öffnen.</translation>
   </message>
   <message>
-   <source>This is a branch: live from {at}, {told}. Run it (F5).</source>
-   <translation>Das ist ein Zweig: live ab {at}, {told}. Starten mit F5.</translation>
+   <source>This is a branch: live from {at}, {told}.</source>
+   <translation>Das ist ein Zweig: live ab {at}, {told}.</translation>
   </message>
   <message>
    <source>This is a file, not a folder; choose a folder.</source>
    <translation>Das ist eine Datei, kein Ordner; einen Ordner wählen.</translation>
+  </message>
+  <message>
+   <source>This is how the session ended.</source>
+   <translation>So endete die Sitzung.</translation>
   </message>
   <message>
    <source>This is neither a time, such as 00:42 or 42.5, nor the name of a bookmark.</source>
@@ -5110,6 +5190,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Time for each message</source>
    <translation>Zeit für jede Nachricht</translation>
+  </message>
+  <message>
+   <source>Time in rebalances</source>
+   <translation>Zeit in Rebalances</translation>
   </message>
   <message>
    <source>Time left (s)</source>
@@ -5216,16 +5300,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Probe, ohne es zu tun...</translation>
   </message>
   <message>
-   <source>Type the name of a command</source>
-   <translation>Name eines Befehls</translation>
+   <source>Type the name of a command, or of anything in the session</source>
+   <translation>Den Namen eines Befehls tippen oder von etwas in der Sitzung</translation>
   </message>
   <message>
    <source>Undo</source>
    <translation>Rückgängig</translation>
   </message>
   <message>
-   <source>Undo (Ctrl+Z) brings them back for a minute of session time.</source>
-   <translation>Rückgängig (Strg+Z) bringt sie eine Minute Sitzungszeit lang zurück.</translation>
+   <source>Undo (Ctrl+Z) brings them back for {minutes} minutes of session time.</source>
+   <translation>Rückgängig (Strg+Z) bringt sie {minutes} Minuten Sitzungszeit lang zurück.</translation>
   </message>
   <message>
    <source>Undo: {what}</source>
@@ -5250,6 +5334,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Unsubscribe group...</source>
    <translation>Gruppe ein Topic abbestellen...</translation>
+  </message>
+  <message>
+   <source>Until it is committed; a group has no leases.</source>
+   <translation>Bis sie committet ist; eine Gruppe hat keine Leases.</translation>
   </message>
   <message>
    <source>Until the lease expires and the message is delivered again.</source>
@@ -5288,6 +5376,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Ansicht</translation>
   </message>
   <message>
+   <source>Wait at most</source>
+   <translation>Höchstens wartend</translation>
+  </message>
+  <message>
    <source>Waiting</source>
    <translation>Wartend</translation>
   </message>
@@ -5310,6 +5402,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>What I changed</source>
    <translation>Was ich geändert habe</translation>
+  </message>
+  <message>
+   <source>What a group holds is not leased: its consumers commit it.</source>
+   <translation>Was eine Gruppe hält, ist nicht vergeben: ihre Consumer committen es.</translation>
   </message>
   <message>
    <source>What a next version must be able to read, or be read by.</source>
@@ -5384,6 +5480,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was an einem Client anhält, endet zusammen; eine Regel endet für sich.</translation>
   </message>
   <message>
+   <source>What must hold</source>
+   <translation>Was gelten muss</translation>
+  </message>
+  <message>
    <source>What still lasts is over.</source>
    <translation>Was noch anhält, ist vorbei.</translation>
   </message>
@@ -5410,6 +5510,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>What the redrive did to each message</source>
    <translation>Was der Redrive mit jeder Nachricht tat</translation>
+  </message>
+  <message>
+   <source>What to do: {advice}</source>
+   <translation>Was zu tun ist: {advice}</translation>
   </message>
   <message>
    <source>What to try</source>
@@ -5454,6 +5558,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>When full</source>
    <translation>Wenn voll</translation>
+  </message>
+  <message>
+   <source>When it is full</source>
+   <translation>Wenn sie voll ist</translation>
   </message>
   <message>
    <source>When it is reached</source>
@@ -5564,6 +5672,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Geschrieben nach {message}</translation>
   </message>
   <message>
+   <source>Written to {page}; the recording is not whole: {problem}</source>
+   <translation>Geschrieben nach {page}; die Aufzeichnung ist nicht vollständig: {problem}</translation>
+  </message>
+  <message>
+   <source>Written to {page}; {words}</source>
+   <translation>Geschrieben nach {page}; {words}</translation>
+  </message>
+  <message>
    <source>Zoom in</source>
    <translation>Vergrößern</translation>
   </message>
@@ -5670,6 +5786,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>as long as it takes</source>
    <translation>so lange wie nötig</translation>
+  </message>
+  <message>
+   <source>as mails</source>
+   <translation>etwa mails</translation>
   </message>
   <message>
    <source>as of independent senders (Poisson)</source>
@@ -5972,10 +6092,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Anordnung {name}</translation>
   </message>
   <message>
-   <source>leases</source>
-   <translation>Leases</translation>
-  </message>
-  <message>
    <source>left open</source>
    <translation>blieb offen</translation>
   </message>
@@ -5986,6 +6102,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>messages</source>
    <translation>Nachrichten</translation>
+  </message>
+  <message>
+   <source>messages in flight</source>
+   <translation>Nachrichten in Arbeit</translation>
   </message>
   <message>
    <source>messages/s</source>
@@ -6050,6 +6170,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>no partitions</source>
    <translation>keine Partitionen</translation>
+  </message>
+  <message>
+   <source>no reader for {time} so far</source>
+   <translation>bisher {time} kein Leser</translation>
+  </message>
+  <message>
+   <source>no reader {time}</source>
+   <translation>kein Leser {time}</translation>
   </message>
   <message>
    <source>no value</source>
@@ -6150,6 +6278,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>other reasons</source>
    <translation>andere Gründe</translation>
+  </message>
+  <message>
+   <source>p99 &lt; 200 ms, or lag("billing") &lt; 100: one a line; the report says what holds</source>
+   <translation>p99 &lt; 200 ms oder lag("billing") &lt; 100: je Zeile eine; der Bericht sagt, was gilt</translation>
   </message>
   <message>
    <source>producers</source>
@@ -6284,6 +6416,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>nach {place} bei {offset}</translation>
   </message>
   <message>
+   <source>took {time}; no partition lost its reader</source>
+   <translation>dauerte {time}; keine Partition verlor ihren Leser</translation>
+  </message>
+  <message>
    <source>topic, group, queue, dlq, producer, consumer or worker.</source>
    <translation>topic, group, queue, dlq, producer, consumer oder worker.</translation>
   </message>
@@ -6408,6 +6544,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count:,} zum Dead Letter geworden</translation>
   </message>
   <message>
+   <source>{count:,} groups</source>
+   <translation>{count:,} Gruppen</translation>
+  </message>
+  <message>
    <source>{count:,} in flight</source>
    <translation>{count:,} in Arbeit</translation>
   </message>
@@ -6418,6 +6558,18 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{count:,} messages, {size}</source>
    <translation>{count:,} Nachrichten, {size}</translation>
+  </message>
+  <message>
+   <source>{count:,} more groups</source>
+   <translation>{count:,} weitere Gruppen</translation>
+  </message>
+  <message>
+   <source>{count:,} more queues</source>
+   <translation>{count:,} weitere Queues</translation>
+  </message>
+  <message>
+   <source>{count:,} more topics</source>
+   <translation>{count:,} weitere Topics</translation>
   </message>
   <message>
    <source>{count:,} ms</source>
@@ -6432,6 +6584,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count:,} Partitionen wechseln</translation>
   </message>
   <message>
+   <source>{count:,} queues</source>
+   <translation>{count:,} Queues</translation>
+  </message>
+  <message>
    <source>{count:,} rebalances</source>
    <translation>{count:,} Rebalances</translation>
   </message>
@@ -6440,8 +6596,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count:,} zurückgespielt</translation>
   </message>
   <message>
-   <source>{count:,} revoked · paused for {pause} so far</source>
-   <translation>{count:,} entzogen · Pause bisher {pause}</translation>
+   <source>{count:,} revoked</source>
+   <translation>{count:,} entzogen</translation>
   </message>
   <message>
    <source>{count:,} stay</source>
@@ -6452,8 +6608,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count:,}-mal</translation>
   </message>
   <message>
+   <source>{count:,} topics</source>
+   <translation>{count:,} Topics</translation>
+  </message>
+  <message>
    <source>{count:,}, {active:,} running</source>
    <translation>{count:,}, {active:,} laufen</translation>
+  </message>
+  <message>
+   <source>{count} assertions do not hold</source>
+   <translation>{count} Bedingungen gelten nicht</translation>
   </message>
   <message>
    <source>{count} consumers</source>
@@ -6504,8 +6668,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count} Nachrichten fehlen: nichts Aufgezeichnetes erklärt, wo sie sind.</translation>
   </message>
   <message>
-   <source>{count} messages wait in {queue} and will be taken out.{stays} They can be brought back for five minutes of session time (Ctrl+Z).</source>
-   <translation>{count} Nachrichten warten in {queue} und werden herausgenommen.{stays} Fünf Minuten Sitzungszeit lang lassen sie sich zurückholen (Strg+Z).</translation>
+   <source>{count} messages wait in {queue} and will be taken out.{stays} They can be brought back for {minutes} minutes of session time (Ctrl+Z).</source>
+   <translation>{count} Nachrichten warten in {queue} und werden herausgenommen.{stays} {minutes} Minuten Sitzungszeit lang lassen sie sich zurückholen (Strg+Z).</translation>
   </message>
   <message>
    <source>{count} messages will be deleted for good.</source>
@@ -6556,10 +6720,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count} bereit</translation>
   </message>
   <message>
-   <source>{count} refused</source>
-   <translation>{count} abgewiesen</translation>
-  </message>
-  <message>
    <source>{count} skipped</source>
    <translation>{count} übersprungen</translation>
   </message>
@@ -6598,6 +6758,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{first:,} to {end:,}</source>
    <translation>{first:,} bis {end:,}</translation>
+  </message>
+  <message>
+   <source>{first:,} to {last:,}</source>
+   <translation>{first:,} bis {last:,}</translation>
   </message>
   <message>
    <source>{first} to {end}</source>
@@ -6692,8 +6856,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{looked} von {whole} Ereignissen wurden bisher angesehen.</translation>
   </message>
   <message>
-   <source>{moved:,} moved · {kept:,} kept · pause {pause}</source>
-   <translation>{moved:,} gewechselt · {kept:,} geblieben · Pause {pause}</translation>
+   <source>{messages:,} messages in {rows:,} rows</source>
+   <translation>{messages:,} Nachrichten in {rows:,} Zeilen</translation>
+  </message>
+  <message>
+   <source>{moved:,} moved · {kept:,} kept</source>
+   <translation>{moved:,} gewechselt · {kept:,} geblieben</translation>
   </message>
   <message>
    <source>{moved} moved, {kept} kept</source>
@@ -6782,12 +6950,16 @@ Drücken, um ein anderes Szenario zu wählen.</translation>
    <translation>{place} bleibt bei {new}</translation>
   </message>
   <message>
-   <source>{processed:,} processed</source>
-   <translation>{processed:,} verarbeitet</translation>
+   <source>{place}: no reader for {time}, from {start}</source>
+   <translation>{place}: {time} kein Leser, ab {start}</translation>
   </message>
   <message>
-   <source>{processed:,} processed, {failed:,} failed</source>
-   <translation>{processed:,} verarbeitet, {failed:,} gescheitert</translation>
+   <source>{processed:,} acknowledged</source>
+   <translation>{processed:,} bestätigt</translation>
+  </message>
+  <message>
+   <source>{processed:,} acknowledged, {failed:,} failed</source>
+   <translation>{processed:,} bestätigt, {failed:,} gescheitert</translation>
   </message>
   <message>
    <source>{processed:,} published to {target}</source>
@@ -6798,8 +6970,8 @@ Drücken, um ein anderes Szenario zu wählen.</translation>
    <translation>{published:,} Nachrichten</translation>
   </message>
   <message>
-   <source>{queue} holds {count} messages and {dead} dead letters; its workers will have nothing to do. It can be brought back for five minutes of session time (Ctrl+Z).</source>
-   <translation>{queue} hält {count} Nachrichten und {dead} Dead Letters; ihre Worker haben dann nichts zu tun. Fünf Minuten Sitzungszeit lang lässt sie sich zurückholen (Strg+Z).</translation>
+   <source>{queue} holds {count} messages and {dead} dead letters; its workers will have nothing to do. It can be brought back for {minutes} minutes of session time (Ctrl+Z).</source>
+   <translation>{queue} hält {count} Nachrichten und {dead} Dead Letters; ihre Worker haben dann nichts zu tun. {minutes} Minuten Sitzungszeit lang lässt sie sich zurückholen (Strg+Z).</translation>
   </message>
   <message>
    <source>{queue} {offset:,} -&gt; {topic}, {key}, {size:,} bytes</source>
@@ -6810,12 +6982,12 @@ Drücken, um ein anderes Szenario zu wählen.</translation>
    <translation>{queue}, Nummer {offset:,}</translation>
   </message>
   <message>
-   <source>{rate:,.0f} messages/s</source>
-   <translation>{rate:,.0f} Nachrichten/s</translation>
-  </message>
-  <message>
    <source>{rate} messages/s</source>
    <translation>{rate} Nachrichten/s</translation>
+  </message>
+  <message>
+   <source>{rate} messages/s, mean of {time}</source>
+   <translation>{rate} Nachrichten/s, Mittel über {time}</translation>
   </message>
   <message>
    <source>{ready:,} ready, {delayed:,} delayed, {in_flight:,} in flight</source>
@@ -6928,6 +7100,26 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <translation>{time} übrig</translation>
   </message>
   <message>
+   <source>{time} rebalance</source>
+   <translation>{time} Rebalance</translation>
+  </message>
+  <message>
+   <source>{time} until the crash was noticed</source>
+   <translation>{time}, bis der Absturz bemerkt wurde</translation>
+  </message>
+  <message>
+   <source>{time} until the first fetch</source>
+   <translation>{time} bis zum ersten Fetch</translation>
+  </message>
+  <message>
+   <source>{time} until the pause was noticed</source>
+   <translation>{time}, bis die Pause bemerkt wurde</translation>
+  </message>
+  <message>
+   <source>{time} until the silence was noticed</source>
+   <translation>{time}, bis die Stille bemerkt wurde</translation>
+  </message>
+  <message>
    <source>{time}, since {since}</source>
    <translation>{time}, seit {since}</translation>
   </message>
@@ -6936,8 +7128,8 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <translation>{title}, begonnen {started}, blieb offen, als das Programm endete.{more}</translation>
   </message>
   <message>
-   <source>{topic} holds {count} messages in {partitions} partitions.{read} It can be brought back for five minutes of session time (Ctrl+Z).</source>
-   <translation>{topic} hält {count} Nachrichten in {partitions} Partitionen.{read} Fünf Minuten Sitzungszeit lang lässt es sich zurückholen (Strg+Z).</translation>
+   <source>{topic} holds {count} messages in {partitions} partitions.{read} It can be brought back for {minutes} minutes of session time (Ctrl+Z).</source>
+   <translation>{topic} hält {count} Nachrichten in {partitions} Partitionen.{read} {minutes} Minuten Sitzungszeit lang lässt es sich zurückholen (Strg+Z).</translation>
   </message>
   <message>
    <source>{topic}/{partition} at offset {offset:,}</source>
