@@ -28,8 +28,8 @@ PARALLEL = 2  # while Spark plans one pass, it reads for another
 #: What asks for nothing; what asks those; what asks those.
 _WAVES = (
     ("rollup", "control", "broken_numbers", "hot_keys"),
-    ("broken", "latency_buckets", "slots", "dead_letters", "published_in_pauses"),
-    ("happened",),
+    ("broken", "latency_buckets", "slots", "dead_letters", "read_on"),
+    ("published_in_pauses", "happened"),
 )
 
 

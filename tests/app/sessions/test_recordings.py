@@ -11,6 +11,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.cli import main
+from app.command_line.exits import Exit
 from app.handlers.recordings import RecordingHandlers
 from app.sessions.library import Library
 from broker_core.clock import NS_PER_S
@@ -156,5 +157,5 @@ def test_recording_can_be_switched_off_for_new_sessions(recorded: Hand) -> None:
 
 
 def test_the_command_open_refuses_what_is_no_session(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["open", str(tmp_path)]) == 2
+    assert main(["open", str(tmp_path)]) == Exit.NOT_FOUND
     assert "no session.json" in capsys.readouterr().err

@@ -314,14 +314,15 @@ def test_the_schema_is_the_fields_of_an_event() -> None:
     assert tuple(schema.EVENT_SCHEMA.names) == Event.__struct_fields__
 
 
-def test_the_schema_module_needs_of_the_core_only_the_checksums() -> None:
+def test_the_schema_module_needs_of_the_core_only_checksums_and_kinds_of_events() -> None:
     code = (
         "import sys, broker_core.session.schema;print(sorted(m for m in sys.modules if m.startswith('broker_core.')))"
     )
     out = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
     ).stdout
-    assert out.strip() == "['broker_core.session', 'broker_core.session.checksums', 'broker_core.session.schema']"
+    needed = ["broker_core.events", *(f"broker_core.session{part}" for part in ("", ".checksums", ".schema"))]
+    assert out.strip() == str(needed)
 
 
 def test_details_and_keys_of_any_bytes_survive(tmp_path: Path) -> None:
