@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,14 @@ def test_every_dependency_is_pinned():
     pinned = {canonical(line.partition("==")[0]) for line in pins}
     names = {canonical(re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0]) for line in asked}
     assert names - pinned == set()
+
+
+def test_what_is_installed_is_what_is_pinned():
+    """An environment that drifted hides that a fresh one cannot be made."""
+    pins = (line.partition("==") for line in (ROOT / ".ci" / "constraints.txt").read_text().splitlines())
+    wanted = {canonical(name): version for name, _, version in pins}
+    present = {canonical(each.metadata["Name"]): each.version for each in metadata.distributions()}
+    assert {name: present[name] for name in wanted.keys() & present if present[name] != wanted[name]} == {}
 
 
 @pytest.mark.usefixtures("qapp")
