@@ -59,7 +59,7 @@ PASSES = {
     "broken_numbers": "Looking for gaps",
     "hot_keys": "Counting keys",
     "dead_letters": "Following dead letters",
-    "read_on": "Looking who read on",
+    "read_on": "Looking who read last and first",
     "published_in_pauses": "Counting what nobody read",
     "happened": "Following what broke a rule",
 }
@@ -166,13 +166,13 @@ class Frames:
 
     @cached_property
     def read_on(self) -> pl.DataFrame:
-        """What owners were given before they heard that they own no longer, by pause; without asking where nobody could
-        be.
+        """What owners were given last before they heard that they own no longer, by pause, and what the next ones
+        were given first, by assignment; without asking where nobody could be.
         """
-        taken = unserved.untold(self._taken)
-        if not taken.height:
+        asked = unserved.asked(self._taken, self.detailed, self.rollup)
+        if not asked.height:
             return rows(unserved.READ_ON_SCHEMA, [])
-        return bring(unserved_pass.read_on(self.messages, self._local(taken), unserved.windows(taken)))
+        return bring(unserved_pass.read_on(self.messages, self._local(asked), unserved.windows(asked)))
 
     @cached_property
     def published_in_pauses(self) -> pl.DataFrame:
@@ -247,7 +247,7 @@ class Frames:
 
     @cached_property
     def pauses(self) -> pl.DataFrame:
-        """The same, each from when somebody read it last."""
+        """The same, each from when somebody read it last to when somebody read it first."""
         return unserved.pauses(self._taken, self.read_on)
 
     @cached_property

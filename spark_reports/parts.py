@@ -39,7 +39,7 @@ PARTS: Final = {
     "rebalances": Part(
         "Rebalances",
         ("rebalances", "unserved", "ownership"),
-        ("control", "read_on", "published_in_pauses"),
+        ("control", "rollup", "read_on", "published_in_pauses"),
         figures=("rebalances", "rebalancing_ns", "moved"),
         asks=("hues",),
     ),

@@ -265,7 +265,9 @@ ELSEWHERE: Final = {
     ("leases", "held_ns"): Meaning(_NS, "length of all its leases, summed"),
     ("rebalances", "cause"): Meaning(_NONE, "why it began"),
     ("unserved", "from_ns"): Meaning(MOMENT, "when its owner last could read"),
-    ("unserved", "to_ns"): Meaning(MOMENT, "when the next one read first, or the end"),
+    ("unserved", "to_ns"): Meaning(
+        MOMENT, "first fetch of the next owner; `assigned_ns` where nothing waited for it; or the end"
+    ),
     ("unserved", "pause_ns"): Meaning(_NS, "how long nobody read it"),
     ("unserved", "published"): Meaning(_MESSAGES, "published to it meanwhile"),
     ("unserved", "cause"): Meaning(_NONE, 'crash, pause or silence of its owner; "" for none of them'),

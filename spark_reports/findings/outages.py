@@ -44,12 +44,19 @@ def _outage(rows: list[Row], rebalances: Rows) -> Finding:
     group, started_ns = longest["group"], longest["started_ns"]
     of = next((row for row in rebalances if (row["group"], row["started_ns"]) == (group, started_ns)), None)
     arrived = sum(row["published"] for row in rows)
-    many = f"{len(rows)} of {of['partitions']}" if of else f"{len(rows)}"
-    open_end = longest["owner_after"] is None
-    headline = f"Nobody read {many} partitions of {group} for {text.duration(longest['pause_ns'])}"
-    if open_end:
+    # The headline is true of each partition that it counts: those that went unread for about as long.
+    long = [row for row in rows if row["pause_ns"] * 2 >= longest["pause_ns"]]
+    short = [row for row in rows if row["pause_ns"] * 2 < longest["pause_ns"]]
+    many = f"{len(long)} of {of['partitions']}" if of else f"{len(long)}"
+    least, most = (text.duration(pick(row["pause_ns"] for row in long)) for pick in (min, max))
+    headline = f"Nobody read {many} partitions of {group} for {most if least == most else f'{least} to {most}'}"
+    if all(row["owner_after"] is None for row in long):
         headline += ", until the end"
-    detail = f"From {text.clock(longest['from_ns'])} to {text.clock(longest['to_ns'])}."
+    begins = "From" if least == most else "The longest from"
+    detail = f"{begins} {text.clock(longest['from_ns'])} to {text.clock(longest['to_ns'])}."
+    if short:
+        shorter = text.duration(max(row["pause_ns"] for row in short))
+        detail += f" {len(short)} more went unread for {shorter} at most."
     if arrived:
         detail += f" {text.plural(arrived, 'message')} arrived meanwhile and waited."
     if of is not None:

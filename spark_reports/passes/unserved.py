@@ -1,4 +1,4 @@
-"""Who read a partition that was taken from it, and how many messages came while nobody did?"""
+"""Who read a partition last that was taken from it, who read it next, and how many messages came in between?"""
 
 from __future__ import annotations
 
@@ -8,18 +8,27 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 
-def read_on(messages: DataFrame, taken: DataFrame, windows: Sequence[tuple[int, int]]) -> DataFrame:
-    """Per row of `taken` (`pause`, its place, owner_before, from_ns, to_ns): when its owner was last given
-    something of it in that time. All of these lie in `windows`. Bound: the rows of `taken`.
+def read_on(messages: DataFrame, asked: DataFrame, windows: Sequence[tuple[int, int]]) -> DataFrame:
+    """Per `pause` and `assigned_seq` of `asked` (one of them, a place, client, from_ns, to_ns, after_seq,
+    before_seq): when the client was given something of the places last, and what first: first_seq, first_ns, and
+    its published_ns.
+
+    All of these lie in `windows`. Bound: the rows of `asked`.
     """
-    at = F.col("time_ns")
+    at, seq = F.col("time_ns"), F.col("seq")
     return (
         messages.where((F.col("kind") == "delivered") & _inside(windows))
-        .select("group", "topic", "partition", "client", "time_ns")
-        .join(F.broadcast(taken), ["group", "topic", "partition"])
-        .where((F.col("client") == F.col("owner_before")) & (at > F.col("from_ns")) & (at < F.col("to_ns")))
-        .groupBy("pause")
-        .agg(F.max("time_ns").alias("last_ns"))
+        .select("group", "topic", "partition", "client", "time_ns", "seq", "published_ns")
+        .join(F.broadcast(asked), ["group", "topic", "partition", "client"])
+        .where(at.between(F.col("from_ns"), F.col("to_ns")))
+        .where((seq > F.col("after_seq")) & (seq < F.col("before_seq")))
+        .groupBy("pause", "assigned_seq")
+        .agg(
+            F.max("time_ns").alias("last_ns"),
+            F.min("seq").alias("first_seq"),
+            F.min("time_ns").alias("first_ns"),
+            F.min_by("published_ns", "seq").alias("published_ns"),
+        )
     )
 
 

@@ -31,7 +31,10 @@ def ownership(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
         .filter(~late.fill_null(False))
         .with_columns(before=now.shift(1).over(_PLACE))
         .filter(pl.col("before").is_null() | (pl.col("before") != now))
-        .with_columns(to_ns=pl.col("time_ns").shift(-1).over(_PLACE).fill_null(scale.to_ns))
+        .with_columns(
+            to_ns=pl.col("time_ns").shift(-1).over(_PLACE).fill_null(scale.to_ns),
+            end_seq=pl.col("seq").shift(-1).over(_PLACE),
+        )
         .filter(pl.col("owner").is_not_null() & (pl.col("to_ns") >= scale.from_ns))
         .with_columns(from_ns=pl.col("time_ns").clip(lower_bound=scale.from_ns))
         .with_columns(held_ns=pl.col("to_ns") - pl.col("from_ns"))

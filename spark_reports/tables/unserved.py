@@ -1,8 +1,8 @@
 """Which partitions did nobody read, for how long, and how many messages waited?
 
-From the last time that its owner could read a partition to the next one's having it. An owner that has crashed reads no
-more, long before the group notices; one that was only revoked reads on until its next heartbeat. It is what
-`broker_core/session/FORMAT.md` says, but that the next owner is taken to read as soon as it has the partition.
+From the last time that its owner could read a partition to the first fetch of the next one. An owner that has crashed
+reads no more, long before the group notices; one that was only revoked reads on until its next heartbeat. It is what
+`broker_core/session/FORMAT.md` says.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ SCHEMA = (
     "from_ns BIGINT, to_ns BIGINT, pause_ns BIGINT, published BIGINT, revoked_ns BIGINT, assigned_ns BIGINT, "
     "cause STRING"
 )
-READ_ON_SCHEMA = "pause BIGINT, last_ns BIGINT"
+READ_ON_SCHEMA = (
+    "pause BIGINT, assigned_seq BIGINT, last_ns BIGINT, first_seq BIGINT, first_ns BIGINT, published_ns BIGINT"
+)
 PUBLISHED_SCHEMA = "pause BIGINT, published BIGINT"  # what `passes.unserved` brings home
 MOST_WINDOWS = 50
 _PLACE = ("group", "topic", "partition")
@@ -37,7 +39,13 @@ def taken(detailed: pl.DataFrame, rebalances: pl.DataFrame, ownership: pl.DataFr
         .agg(pl.col("client").max().alias("owner_before"))
         .sort("revoked_ns")
     )
-    owners = ownership.select(*_PLACE, pl.col("client").alias("owner_after"), pl.col("from_ns").alias("assigned_ns"))
+    owners = ownership.select(
+        *_PLACE,
+        pl.col("client").alias("owner_after"),
+        pl.col("from_ns").alias("assigned_ns"),
+        pl.col("seq").alias("assigned_seq"),
+        "end_seq",
+    )
     next_owner = {"left_on": "revoked_ns", "right_on": "assigned_ns", "by": list(_PLACE), "strategy": "forward"}
     lost = _lost(revoked, detailed, ownership)
     return (
@@ -82,20 +90,65 @@ def _lost(taken: pl.DataFrame, detailed: pl.DataFrame, ownership: pl.DataFrame) 
     return found.with_columns(lost_ns=pl.min_horizontal(lost, "revoked_ns"), cause=cause)
 
 
-def untold(taken: pl.DataFrame) -> pl.DataFrame:
-    """Those whose owner could read on, because it had not been told yet, with that time as `from_ns` and `to_ns`."""
-    could = pl.col("assigned_ns").is_not_null() & pl.col("cause").is_in(["", "silence"])
-    return taken.filter(could).select("pause", *_PLACE, "owner_before", "from_ns", "to_ns")
+def asked(taken: pl.DataFrame, detailed: pl.DataFrame, rollup: pl.DataFrame) -> pl.DataFrame:
+    """Which deliveries tell when somebody read: those to `client` of a partition, from `from_ns` to `to_ns`, between
+    the events `after_seq` and `before_seq`. For a `pause` the last of them counts, for an assignment
+    (`assigned_seq`) the first.
+    """
+    has_owner = taken.filter(pl.col("assigned_ns").is_not_null())
+    read_on = has_owner.filter(pl.col("cause").is_in(["", "silence"])).select(
+        "pause",
+        pl.lit(None, pl.Int64).alias("assigned_seq"),
+        *_PLACE,
+        pl.col("owner_before").alias("client"),
+        "from_ns",
+        pl.col("assigned_ns").alias("to_ns"),
+        pl.lit(-1, pl.Int64).alias("after_seq"),
+        pl.col("assigned_seq").alias("before_seq"),
+    )
+    assigned = places(detailed, "partitions_assigned").join(
+        has_owner, left_on="seq", right_on="assigned_seq", how="semi"
+    )
+    given = pl.col("kind") == "delivered"
+    # Of each partition the counts that are the first to reach beyond the assignment: its first delivery is no later.
+    first = assigned.sort("seq").join_asof(
+        rollup.filter(given).select(*_PLACE, "client", "last_seq", pl.col("last_ns").alias("to_ns")).sort("last_seq"),
+        left_on="seq",
+        right_on="last_seq",
+        by=[*_PLACE, "client"],
+        strategy="forward",
+        check_sortedness=False,
+    )
+    first = first.select(
+        pl.lit(None, pl.Int64).alias("pause"),
+        pl.col("seq").alias("assigned_seq"),
+        *_PLACE,
+        "client",
+        pl.col("time_ns").alias("from_ns"),
+        pl.col("to_ns").min().over("seq"),
+        pl.col("seq").alias("after_seq"),
+        (pl.col("last_seq") + 1).min().over("seq").alias("before_seq"),
+    )
+    return pl.concat([read_on, first.drop_nulls("to_ns")])
 
 
 def pauses(taken: pl.DataFrame, read_on: pl.DataFrame) -> pl.DataFrame:
-    """`taken`, each from `last_ns` of what its owner was given of anything that was taken from it together."""
+    """`taken`, each from `last_ns` of what its owner was given of anything that was taken from it together, to the
+    next owner's first fetch of anything that it was assigned together.
+    """
     together = ("group", "revoked_ns", "owner_before")
     last = pl.col("last_ns").max().over(together)
+    first = read_on.drop("pause", "last_ns").drop_nulls("assigned_seq")
+    in_time = pl.col("end_seq").is_null() | (pl.col("first_seq") < pl.col("end_seq"))
+    waited = in_time & (pl.col("published_ns") <= pl.col("assigned_ns"))
     return (
-        taken.join(read_on, on="pause", how="left")
+        taken.join(read_on.select("pause", "last_ns").drop_nulls("pause"), on="pause", how="left")
+        .join(first, on="assigned_seq", how="left")
         .with_columns(last_ns=pl.when(pl.col("assigned_ns").is_not_null()).then(last))
-        .with_columns(from_ns=pl.max_horizontal("from_ns", "last_ns"))
+        .with_columns(
+            from_ns=pl.max_horizontal("from_ns", "last_ns"),
+            to_ns=pl.when(waited).then(pl.max_horizontal("to_ns", "first_ns")).otherwise("to_ns"),
+        )
         .with_columns(pause_ns=pl.col("to_ns") - pl.col("from_ns"))
     )
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from broker_core.events import Event, EventKind
+from broker_core.clock import NS_PER_S, ns_from_s
+from broker_core.events import Event, EventKind, EventStream
 from broker_core.lab import Simulation, parse_scenario
 from broker_core.session.ownership import Ownership
 from broker_core.session.recorder import Recorder
@@ -41,27 +43,104 @@ schedule:
 """
 
 
-def test_the_report_and_the_window_count_alike(spark: SparkSession, tmp_path: Path) -> None:
-    folder, ownership, started = tmp_path / "session", Ownership(), list[tuple[str, int]]()
+Told = tuple[str, int, int | None, int | None]  # cause, start, assigned, end
 
-    def note(event: Event) -> None:
+
+class Window:
+    """What the window knows of gaps."""
+
+    def __init__(self) -> None:
+        self._ownership = Ownership()
+        self._started: dict[tuple[str, int], None] = {}
+
+    def __call__(self, event: Event) -> None:
+        self._ownership(event)
         if event.kind is EventKind.REBALANCE_STARTED:
-            started.append((event.group, event.time_ns))
+            self._started[event.group, event.time_ns] = None
 
+    def told(self) -> dict[tuple[str, str, int, int], Told]:
+        """Of each partition and time at which it was revoked."""
+        return {
+            (*gap.place, gap.revoked_ns): (gap.cause, gap.start_ns, gap.assigned_ns, gap.end_ns)
+            for key in self._started
+            for gap in self._ownership.gaps(*key)
+        }
+
+
+def reported(spark: SparkSession, folder: Path) -> dict[tuple[str, str, int, int], Told]:
+    """The same by the report."""
+    names = ("group", "topic", "partition", "revoked_ns", "cause", "from_ns", "assigned_ns", "to_ns")
+    pauses = read_frames(spark, inspect(str(folder))).pauses
+    return {row[:4]: row[4:] for row in pauses.select(names).iter_rows()}
+
+
+def test_the_report_and_the_window_count_alike(spark: SparkSession, tmp_path: Path) -> None:
+    folder, window = tmp_path / "session", Window()
     simulation = Simulation(parse_scenario(SCENARIO))
     recorder = Recorder(folder, scenario_name="Gaps", scenario_text=SCENARIO, seed=1)
-    for sink in (ownership, note, recorder):
+    for sink in (window, recorder):
         simulation.events.attach(sink)
     simulation.start()
     simulation.run(90)
     recorder.close()
-    told = {
-        (*gap.place, gap.revoked_ns): (gap.cause, gap.start_ns, gap.assigned_ns)
-        for key in dict.fromkeys(started)
-        for gap in ownership.gaps(*key)
+    told = window.told()
+    assert {cause for cause, *_times in told.values()} >= {"", "crash", "silence"}
+    assert reported(spark, folder) == told
+
+
+def test_a_gap_ends_with_the_first_fetch_of_the_new_owner(spark: SparkSession, tmp_path: Path) -> None:
+    """Owners that poll late, which no simulated one does: each event is written here."""
+    folder, window, stream = tmp_path / "session", Window(), EventStream()
+    recorder = Recorder(folder, scenario_name="Late", scenario_text="", seed=1)
+    for sink in (window, recorder):
+        stream.attach(sink)
+
+    def tell(at_s: float, kind: EventKind, client: str = "", *partitions: int, **detail: object) -> None:
+        said = {"partitions": [["t", number] for number in partitions], "member_id": client, **detail}
+        stream.emit(ns_from_s(at_s), kind, group="g", client=client, detail=said)
+
+    def read(at_s: float, client: str, partition: int, published_s: float) -> None:
+        place = {"topic": "t", "partition": partition, "offset": 0, "count": 1}
+        reader = {"client": client, "group": "g", "attempt": 1, "published_ns": ns_from_s(published_s)}
+        stream.emit(ns_from_s(at_s), EventKind.DELIVERED, **place, **reader)
+
+    def rebalance(
+        at_s: float, end_s: float, old: Mapping[str, tuple[int, ...]], new: Mapping[str, tuple[int, ...]]
+    ) -> None:
+        tell(at_s, EventKind.REBALANCE_STARTED)
+        for client, partitions in old.items():
+            tell(at_s, EventKind.PARTITIONS_REVOKED, client, *partitions)
+        if at_s == 20:
+            read(20.5, "b", 1, 9)  # b has not been told yet
+        for client, partitions in new.items():
+            tell(end_s, EventKind.PARTITIONS_ASSIGNED, client, *partitions)
+        tell(end_s, EventKind.REBALANCE_COMPLETED, started_ns=ns_from_s(at_s))
+
+    for client in "abcd":
+        tell(0, EventKind.MEMBER_JOINED, client)
+    first = {"a": (0, 1), "b": (2, 3), "c": (4, 5)}
+    rebalance(0, 0.5, {}, first)
+    for client, partitions in first.items():
+        read(5, client, partitions[0], 4)
+    second = {"b": (0, 1), "a": (2, 3), "c": (4, 5)}
+    rebalance(10, 11, first, second)
+    read(12.5, "a", 2, 12.4)  # nothing had waited for a
+    read(13, "a", 3, 9)
+    read(14, "b", 1, 9)  # b reads 0 from now on, too
+    read(14.5, "b", 0, 9)
+    rebalance(15, 16, {"c": (4, 5)}, {"c": (4, 5)})  # before it read anything of them
+    read(16, "c", 5, 9)
+    read(18, "c", 4, 9)
+    rebalance(20, 21, {"b": (0, 1), "a": (2, 3)}, {"d": (0, 1, 2), "a": (3,)})
+    read(26, "d", 2, 21)
+    recorder.close(totals={}, time_ns=30 * NS_PER_S)
+    seconds = {
+        (place, revoked_ns // NS_PER_S): (start_ns / NS_PER_S, (end_ns or 0) / NS_PER_S)
+        for (*_names, place, revoked_ns), (_cause, start_ns, _assigned_ns, end_ns) in window.told().items()
     }
-    pauses = read_frames(spark, inspect(str(folder))).pauses
-    names = ("group", "topic", "partition", "revoked_ns", "cause", "from_ns", "assigned_ns")
-    found = {row[:4]: row[4:] for row in pauses.select(names).iter_rows()}
-    assert {cause for cause, _start, _end in told.values()} >= {"", "crash", "silence"}
-    assert found == told
+    assert seconds == {
+        **{(0, 10): (10, 14), (1, 10): (10, 14), (2, 10): (10, 11), (3, 10): (10, 11), (4, 10): (10, 11)},
+        **{(5, 10): (10, 11), (4, 15): (15, 16), (5, 15): (15, 16)},
+        **{(0, 20): (20.5, 26), (1, 20): (20.5, 26), (2, 20): (20, 26), (3, 20): (20, 21)},
+    }
+    assert reported(spark, folder) == window.told()

@@ -303,6 +303,30 @@ def test_the_outage_that_is_told_is_the_one_in_which_most_waited() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("pauses_ms", "headline", "detail"),
+    [
+        (
+            [6200, 6200, 205, 205, 150, 205],
+            "2 of 6 partitions of g for 6.2 s",
+            "4 more went unread for 205 ms at most.",
+        ),
+        ([6200, 5100, 205], "2 of 6 partitions of g for 5.1 s to 6.2 s", "The longest from 00:01.0 to 00:07.2."),
+    ],
+)
+def test_an_outage_is_told_of_the_partitions_that_it_was_as_long_for(
+    pauses_ms: list[int], headline: str, detail: str
+) -> None:
+    """Not of all that the rebalance took, which most had back in no time."""
+    one, of = _pause("g", 1, 1, 1)[0], {"group": "g", "started_ns": S, "partitions": 6, "finished": True, "cause": ""}
+    times = [{"pause_ns": ms * 10**6, "to_ns": S + ms * 10**6, "partition": at} for at, ms in enumerate(pauses_ms)]
+    (told,) = (
+        each for each in findings(unserved=[one | time for time in times], rebalances=[of]) if "Nobody" in each.headline
+    )
+    assert told.headline.replace("\u00a0", " ") == f"Nobody read {headline}"
+    assert detail in told.detail.replace("\u00a0", " ")
+
+
 def test_a_crash_that_was_noticed_late_is_told_from_when_nobody_read() -> None:
     one = _pause("g", 9, 1, 4)[0] | {"started_ns": 7 * S, "cause": "crash"}
     (told,) = (finding for finding in findings(unserved=[one]) if finding.section == "rebalances")
