@@ -149,7 +149,11 @@ class Frames:
     @cached_property
     def broken_numbers(self) -> pl.DataFrame:
         """Where the numbers of the events are not whole."""
-        return bring(recording_pass.broken_numbers(self.messages, self.control_events))
+        most = recording_pass.MOST
+        found = bring(recording_pass.broken_numbers(self.messages, self.control_events, most)).sort("word")
+        if found.height > most:
+            self.notes.append(f"Only the first {most:,} places where numbers of events are missing or twice are told.")
+        return found.head(most)
 
     @cached_property
     def hot_keys(self) -> pl.DataFrame:
@@ -162,7 +166,13 @@ class Frames:
         kinds = set(self.rollup["kind"].unique())
         if "dead_lettered" not in kinds:
             return rows(dead_letters.COUNTED_SCHEMA, [])
-        return bring(dead_pass.dead_letters(dead_pass.dead(self.messages, self.scale, "redriven" in kinds)))
+        most = dead_pass.MOST_CAUSES
+        dead = dead_pass.dead(self.messages, self.scale, "redriven" in kinds)
+        found = bring(dead_pass.dead_letters(dead, most))
+        beyond = (pl.col("way") == dead_letters.BY_CAUSE) & (pl.col("place") > most)
+        if found.filter(beyond).height:
+            self.notes.append(f"Only the {most:,} causes of which most messages died are told, by group.")
+        return found.filter(~beyond)
 
     @cached_property
     def read_on(self) -> pl.DataFrame:

@@ -20,7 +20,7 @@ from spark_reports.progress import AHEAD, Progress
 from spark_reports.request import HISTORY, Request
 from spark_reports.session import SessionInfo, inspect, is_remote
 from spark_reports.sessions import Found, find_sessions
-from spark_reports.tuning import Tuning, tuning
+from spark_reports.tuning import Tuning, listing, tuning
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -136,6 +136,7 @@ def _events(found: Found | None) -> int | None:
 def _tune(spark: SparkSession, found: Found) -> None:
     """Set Spark up for the size of the sessions, but for what its user has set."""
     own = spark.sparkContext.getConf()
-    for name, value in tuning(_events(found)).settings.items():
+    remote = any(is_remote(info.location) for info in found.infos)
+    for name, value in {**tuning(_events(found)).settings, **listing(remote=remote)}.items():
         if not own.contains(name):
             spark.conf.set(name, value)

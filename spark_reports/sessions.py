@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -16,7 +16,6 @@ from spark_reports.errors import ReportError
 from spark_reports.session import (
     SessionInfo,
     inspect,
-    is_remote,
     no_events,
     parse_metadata,
     read_files,
@@ -143,25 +142,33 @@ def read_all(
     """The events of `folder` of all sessions, with the number of each in `session`, in one scan of all their files."""
     from pyspark.sql import functions as F
 
-    places: list[tuple[object, ...]] = []
+    numbers: dict[str, int] = {}
     files: list[str] = []
     for number, info in enumerate(infos):
         mine = info.parts.get(folder, [])
         files += mine
-        # A part is a file, or on a remote path the folder of all of them.
-        places += [(_one_slash(part), number) for part in mine]
+        numbers |= {_one_slash(part): number for part in mine}
     if not files:
         return no_events(spark, session="INT")
-    numbers = local(spark, rows("part STRING, session INT", places))
-    # The path is a URI, with its spaces as %20; a + in it is a +.
-    path = F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B")))
-    path = F.regexp_replace(path, "^file:/+", "file:/")
-    read = read_files(spark, files).select("*", path.alias("path"))
-    whole = F.col("path") == F.col("part")
-    below = F.regexp_replace("path", "/[^/]*$", "") == F.col("part")
-    events = read.join(F.broadcast(numbers), whole if not is_remote(infos[0].location) else below)
+    read = read_files(spark, files)
+    # Matched once for each file: done for each event, it was half the cost of a thousand sessions.
+    places: list[tuple[object, ...]] = [
+        (spelled, _number(uri, numbers)) for uri in read.inputFiles() for spelled in {uri, _one_slash(uri)}
+    ]
+    sessions = F.broadcast(local(spark, rows("uri STRING, session INT", places)))
+    events = read.select("*", F.col("_metadata.file_path").alias("uri")).join(sessions, "uri")
     if from_ns is not None:
         events = events.where(F.col("time_ns") >= from_ns)
     if to_ns is not None:
         events = events.where(F.col("time_ns") < to_ns)
-    return events.drop("path", "part")
+    return events.drop("uri")
+
+
+def _number(uri: str, numbers: Mapping[str, int]) -> int:
+    """The number of the session that the file at `uri` is of. Raises `ReportError` where there is none."""
+    path = _one_slash(unquote(uri))
+    # A part is a file, or on a remote path the folder of all of them.
+    number = numbers.get(path, numbers.get(path.rpartition("/")[0]))
+    if number is None:
+        raise ReportError(f"{path} is of none of the sessions: give their folders as Spark writes them, host and all.")
+    return number

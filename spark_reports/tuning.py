@@ -14,6 +14,7 @@ from typing import NamedTuple
 SMALL_EVENTS = 300_000
 MANY_EVENTS = 6_000_000
 LARGE_EVENTS = 20_000_000
+LISTING = "spark.sql.sources.parallelPartitionDiscovery.threshold"
 
 
 class Tuning(NamedTuple):
@@ -58,3 +59,10 @@ def tuning(events: object) -> Tuning:
     if is_small(events):
         return SMALL
     return MEDIUM if events < MANY_EVENTS else MANY
+
+
+def listing(*, remote: bool) -> dict[str, str]:
+    """How the files of many sessions are found: on this machine by the driver alone, which is done before the tasks
+    that Spark would start, one a file, have begun; elsewhere by tasks, for each folder is a question over a network.
+    """
+    return {LISTING: "32" if remote else "1000000"}

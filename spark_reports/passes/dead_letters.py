@@ -13,11 +13,11 @@ MOST_CAUSES = 1_000
 WORD = 64
 
 
-def dead_letters(dead: DataFrame) -> DataFrame:
+def dead_letters(dead: DataFrame, causes: int = MOST_CAUSES) -> DataFrame:
     """What died, counted in three ways that `way` tells apart: `BY_CAUSE` and group, `BY_KEY` and group, and `EACH`
     message, of which most columns are.
 
-    Bound: the `MOST_CAUSES` of which most died, the `TOP_KEYS` that died most often, the first `LISTED` messages.
+    Bound: the `causes` of which most died and one that says that there are more, the `TOP_KEYS` that died most often, the first `LISTED` messages.
     """
     of_message = ("time_ns", "topic", "partition", "attempt", "published_ns", "bin", "bin_offset", "redriven_ns")
     ways = F.array(
@@ -49,7 +49,7 @@ def dead_letters(dead: DataFrame) -> DataFrame:
             *(F.first(name).alias(name) for name in (*of_message, "fate", "fate_ns")),
         )
     )
-    most = F.when(F.col("way") == BY_CAUSE, MOST_CAUSES).when(F.col("way") == BY_KEY, TOP_KEYS).otherwise(LISTED)
+    most = F.when(F.col("way") == BY_CAUSE, causes + 1).when(F.col("way") == BY_KEY, TOP_KEYS).otherwise(LISTED)
     first = F.when(F.col("way") == EACH, F.col("seq")).otherwise(-F.col("dead_lettered"))
     order = Window.partitionBy("way").orderBy(first, "offset", "group", F.asc_nulls_first("key"), "cause")
     return counted.withColumn("place", F.row_number().over(order)).where(F.col("place") <= most).drop("of_cause")

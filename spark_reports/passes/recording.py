@@ -9,11 +9,11 @@ WORD = 64
 MOST = 10_000
 
 
-def broken_numbers(messages: DataFrame, control: DataFrame) -> DataFrame:
+def broken_numbers(messages: DataFrame, control: DataFrame, most: int = MOST) -> DataFrame:
     """The words of 64 numbers that are not whole, or that do not follow the word before: `events` in it, different
     numbers `there` and `expected`, its `last` number, when it begins and ends; `previous` word, and when that ended.
 
-    Bound: `MOST` words.
+    Bound: the first `most` words, and one that says that there are more.
     """
     numbered = messages.select("seq", "time_ns").union(control.select("seq", "time_ns"))
     words = numbered.groupBy(F.floor(F.col("seq") / WORD).alias("word")).agg(
@@ -35,5 +35,5 @@ def broken_numbers(messages: DataFrame, control: DataFrame) -> DataFrame:
         .where("word - previous > 1 OR there < expected OR events > there")
         .drop("last")
         .orderBy("word")
-        .limit(MOST)
+        .limit(most + 1)
     )
