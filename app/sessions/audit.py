@@ -37,21 +37,53 @@ class Account(NamedTuple):
     in_flight: int
     dead: int
     taken_out: int
+    skipped: int
 
     @property
     def missing(self) -> int:
         """Published or redriven, and nowhere."""
         came = self.published + self.redriven
-        return came - self.done - self.waiting - self.in_flight - self.dead - self.taken_out
+        return came - self.done - self.waiting - self.in_flight - self.dead - self.taken_out - self.skipped
 
 
 @dataclass
 class _Read:
-    """What a group has read of one partition, by events."""
+    """What a group has read of one partition, by events: each message once, between `first` and `end`.
+
+    `holes` are the (first, end) of what a reset has passed over, `deleted` counts what was gone before it was read.
+    """
 
     first: int
     end: int
     messages: int = 0
+    deleted: int = 0
+    holes: list[tuple[int, int]] = field(default_factory=list)
+
+    def take(self, first: int, end: int) -> None:
+        """Messages were handed out: what was read before is not counted again."""
+        self.messages += max(0, end - max(first, self.end))
+        self.end = max(self.end, end)
+        left: list[tuple[int, int]] = []
+        for start, stop in self.holes:
+            before, after = (start, min(stop, first)), (max(start, end), stop)
+            rest = [(low, high) for low, high in (before, after) if low < high]
+            self.messages += stop - start - sum(high - low for low, high in rest)
+            left += rest
+        self.holes = left
+
+    def reset(self, offset: int) -> None:
+        """The group goes on at `offset`."""
+        if offset > self.end:
+            self.holes.append((self.end, offset))
+            self.end = offset
+        elif offset < self.first:
+            self.holes.append((offset, self.first))
+            self.first = offset
+
+    def delete(self, end: int) -> None:
+        """What lies before `end` is gone."""
+        self.deleted += max(0, end - self.end)
+        self.end = max(self.end, end)
 
 
 @dataclass
@@ -101,14 +133,25 @@ def audit(events: Iterable[Event], snapshot: Snapshot, scenario: Scenario, work:
             taken[event.group] += event.count if event.offset is not None else 0
         elif event.kind is EventKind.USER_ACTION and event.cause == "undo purge" and event.detail is None:
             taken[event.topic] -= event.count
-        elif event.kind is EventKind.DELIVERED and event.partition is not None and event.offset is not None:
-            key, end = (event.group, event.topic, event.partition), event.offset + event.count
-            read = reads.setdefault(key, _Read(event.offset, event.offset))
-            # Only what lies beyond all that was read before is read for the first time.
-            read.messages += max(0, end - max(read.end, event.offset))
-            read.end = max(read.end, end)
+        else:
+            _read(event, reads)
     found.accounts = [*_queues(snapshot, published, taken, again), *_groups(snapshot, reads, again, scenario)]
     return found
+
+
+def _read(event: Event, reads: dict[tuple[str, str, int], _Read]) -> None:
+    """What an event tells of what groups read."""
+    if event.kind is EventKind.DELIVERED and event.partition is not None and event.offset is not None:
+        key = (event.group, event.topic, event.partition)
+        reads.setdefault(key, _Read(event.offset, event.offset)).take(event.offset, event.offset + event.count)
+    elif event.kind is EventKind.OFFSETS_RESET:
+        for topic, partition, _old, new in (event.detail or {}).get("changes", ()):
+            if (event.group, topic, partition) in reads:
+                reads[event.group, topic, partition].reset(new)
+    elif event.kind is EventKind.RECORDS_DELETED and event.offset is not None:
+        for (_group, topic, number), read in reads.items():
+            if (topic, number) == (event.topic, event.partition):
+                read.delete(event.offset + event.count)
 
 
 Again = dict[tuple[str, int], list[int]]
@@ -134,6 +177,7 @@ def _queues(snapshot: Snapshot, published: Counter[str], taken: Counter[str], ag
             queue.in_flight,
             queue.dead_lettered,
             taken_out,
+            0,
         )
 
 
@@ -145,22 +189,29 @@ def _groups(
         for topic in snapshot.topics:
             if topic.name not in {at.topic for at in group.offsets}:
                 continue
-            came = done = waiting = taken = redriven = 0
+            came = done = waiting = taken = redriven = skipped = 0
             for part in topic.partitions:
                 read = reads.get((group.name, topic.name, part.partition))
                 committed = {at.partition: at.committed for at in group.offsets if at.topic == topic.name}
+                goes_on = committed.get(part.partition) or 0
                 if read is None:
-                    begin = max(committed.get(part.partition) or 0, part.start_offset)
+                    begin = max(goes_on, part.start_offset)
                     read = _Read(begin, begin)
                 came += part.end_offset - read.first
                 places = again.get((topic.name, part.partition), ())
                 redriven += sum(1 for offset in places if offset >= read.first)
                 done += read.messages
-                waiting += max(0, part.end_offset - max(read.end, part.start_offset))
-                taken += max(0, part.start_offset - read.end)
+                taken += read.deleted
+                for first, end in (*read.holes, (read.end, part.end_offset)):
+                    # What lies before the place where the group goes on is nothing that it waits for.
+                    passed = min(end, max(first, goes_on)) if (first, end) in read.holes else first
+                    gone = min(end, max(passed, part.start_offset))
+                    skipped += passed - first
+                    taken += gone - passed
+                    waiting += end - gone
             if topic.name in compacted:
-                taken += max(0, came - done - waiting - taken)
-            yield Account(topic.name, group.name, came - redriven, redriven, done, waiting, 0, 0, taken)
+                taken += max(0, came - done - waiting - taken - skipped)
+            yield Account(topic.name, group.name, came - redriven, redriven, done, waiting, 0, 0, taken, skipped)
 
 
 def table_of(found: Audit) -> FactsTable:
@@ -198,6 +249,7 @@ def table_of(found: Audit) -> FactsTable:
             tr("In flight"),
             tr("Dead-lettered"),
             tr("Taken out or deleted"),
+            tr("Skipped by a reset"),
             tr("Missing"),
         ),
         tuple(
@@ -205,7 +257,7 @@ def table_of(found: Audit) -> FactsTable:
             for account in found.accounts
         ),
         strong=frozenset(row for row, account in enumerate(found.accounts) if account.missing),
-        numeric=frozenset(range(2, 10)),
+        numeric=frozenset(range(2, 11)),
         note=f"{history} {note}".strip(),
         state="failure" if found.missing or found.broken else "stable",
     )

@@ -309,7 +309,7 @@ class MessagesFeed(PanelFeed):
         """Count, note and the words of an empty panel."""
         view, model = self._view, self._model
         shown = model.rowCount()
-        view.set_total(max(shown, self._whole()) if model.lists else shown)
+        view.set_total(max(shown, self._whole()) if model.lists or self._problem else shown)
         if self._problem and (why := self._why_no_branch()) is not None:
             view.set_empty_words(*not_recorded(why))
         elif self._problem:

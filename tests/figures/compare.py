@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.figures.expected.answers import Answers
 from tests.figures.expected.canvas import Canvas
 from tests.figures.expected.curves import curve_figures
 from tests.figures.expected.gauges import gauge_figures
@@ -81,6 +82,7 @@ def expected_figures(recount: Recount, now_ns: int) -> Figures:
     """Every figure of the state that `recount` stands at, but for those over all the time of the session."""
     found = Canvas(recount, now_ns).figures()
     found.update(Lists(recount, now_ns).figures())
+    found.update(Answers(recount, now_ns).figures())
     found.update(Rates(recount, now_ns).figures())
     found.update(gauge_figures(recount, now_ns))
     found.update(Things(recount, now_ns).figures())

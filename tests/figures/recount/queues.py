@@ -59,6 +59,7 @@ class Queue:
     dead_lettered: int = 0
     redriven: int = 0
     delivered: int = 0
+    out: int = 0  # evicted, expired, purged or damaged
 
     @property
     def is_subscription(self) -> bool:
@@ -174,6 +175,7 @@ class Queue:
     def taken_out(self, row: Row) -> None:
         for place in self.places(row):
             message = self.open.pop(place, None)
+            self.out += message is not None
             if message is not None and row["kind"] == "purged":
                 self.purged[place] = message
 
@@ -185,3 +187,4 @@ class Queue:
         for partition, first, end in row["detail"].get("runs", ()):
             for offset in range(first, end):
                 self.open[partition, offset] = self.purged.pop((partition, offset))
+                self.out -= 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +10,8 @@ from tests.figures.recount.flows import GRID_NS, Flow, Flows
 from tests.figures.recount.gaps import Gap, gaps_of
 from tests.figures.recount.groups import Group, Rebalance
 from tests.figures.recount.queues import Queue
+from tests.figures.recount.redrives import Redrives
+from tests.figures.recount.schemas import Schemas
 from tests.figures.recount.topics import Gate, Topic
 
 Row = dict[str, Any]
@@ -42,6 +44,11 @@ class Recount(Flows):
         self.told: dict[str, list[Row]] = defaultdict(list)  # faults, and what was told of each group
         self.moments: list[Row] = []  # what the timeline marks
         self.spans: list[tuple[int, int | None, str]] = []  # what lasts or has lasted: (start, end or None, lane)
+        self.kinds: Counter[str] = Counter()  # events
+        self.read: dict[tuple[str, str, int], set[int]] = defaultdict(set)  # what a group was handed of a partition
+        self.passed: dict[tuple[str, str, int], set[int]] = defaultdict(set)  # what its resets have jumped over
+        self.redrives = Redrives()
+        self.schemas = Schemas(scenario)
         self._gaps: dict[str, tuple[int, list[Gap]]] = {}
         self._open: dict[tuple[str, str], int] = {}  # where it stands in `spans`
         self._handlers: dict[str, Callable[[Row], object]] = {
@@ -72,7 +79,7 @@ class Recount(Flows):
             "group_state": self._group_state,
             "partitions_revoked": lambda row: self._group(row).revoked(row),
             "partitions_assigned": lambda row: self._group(row).assigned(row),
-            "offsets_reset": lambda row: self._group(row).reset(row),
+            "offsets_reset": self._offsets_reset,
             "rebalance_started": self._rebalance_started,
             "rebalance_completed": self._rebalance_completed,
             "producer_blocked": self._blocked,
@@ -89,6 +96,9 @@ class Recount(Flows):
         assert row["seq"] == self.events
         self.settle(row["time_ns"])
         self.events += 1
+        self.kinds[row["kind"]] += 1
+        self.redrives.add(row)
+        self.schemas.add(row)
         handler = self._handlers.get(row["kind"])
         if handler is not None:
             handler(row)
@@ -208,6 +218,8 @@ class Recount(Flows):
             self.queues[row["group"]].handed_out(row)
         elif row["group"] in self.groups:
             self.groups[row["group"]].delivered(row)
+            offsets = range(row["offset"], row["offset"] + row["count"])
+            self.read[row["group"], row["topic"], row["partition"]].update(offsets)
 
     def _acknowledged(self, row: Row) -> None:
         self.totals["acknowledged"] += row["count"]
@@ -348,6 +360,14 @@ class Recount(Flows):
         self._end(("rebalance", row["group"]), row["time_ns"])
         card.cause, card.ended_ns, card.generation_after = row["cause"], row["time_ns"], row["generation"]
         card.after = {(topic, partition): client for topic, partition, client in row["detail"]["after"]}
+
+    def _offsets_reset(self, row: Row) -> None:
+        for topic, partition, _old, new in row["detail"]["changes"]:
+            place = (row["group"], topic, partition)
+            if self.read[place]:
+                self.passed[place].update(range(max(self.read[place] | self.passed[place]) + 1, new))
+                self.passed[place].update(range(new, min(self.read[place])))
+        self._group(row).reset(row)
 
     # -- clients
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import time
 from collections.abc import Iterator
 from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import Qt
 
 from app.workbench import Workbench
+from tests.figures.shown.answers import answered_figures, table_figures, wait_for_history
 from widgets.canvas.view import CanvasView
 from widgets.panels.table_panel import TablePanel
-from widgets.roles import Role
 
 Key = tuple[str, str, str]  # place, object, figure
 Figures = dict[Key, Any]
 
 TABLES = ("assignments", "offsets", "in_flight", "dead_letters")
-PATIENCE_S = 30
 COUNTING = "Counting..."
 READ_BY, HOT_KEYS = "Read by", "Hot keys"
 CHART_LOOKS = 3  # curves are drawn at every third look
@@ -45,10 +42,11 @@ def shown_figures(workbench: Workbench) -> Figures:
         window.show_tab(tab)
         panel = window.panel(tab)
         assert isinstance(panel, TablePanel)
-        found.update(_table(tab, panel.model))
+        found.update(table_figures(tab, panel.model))
         found[tab, "panel", "count"] = panel.count_label.text()
         found[tab, "panel", "note"] = panel.note.text()
     found.update(_around_tables(workbench))
+    found.update(answered_figures(workbench))
     window.show_tab("backpressure")
     found.update(_gauges(workbench))
     for _ in range(CHART_LOOKS):
@@ -63,7 +61,7 @@ def shown_figures(workbench: Workbench) -> Figures:
     for name in things:
         workbench.views.look_at(name)
         if name == counted:
-            _wait_for_keys(workbench)
+            wait_for_history(workbench, "the keys of a partition")
         found.update(_inspector(name, workbench))
     workbench.views.look_at("")
     return found
@@ -133,20 +131,6 @@ def _cards(cards: list[Any]) -> Figures:
     return found
 
 
-def _table(tab: str, model: QAbstractItemModel) -> Figures:
-    columns = [
-        str(model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.DisplayRole))
-        for column in range(model.columnCount())
-    ]
-    found: Figures = {}
-    for row in range(model.rowCount()):
-        key = model.index(row, 0).data(Role.KEY)
-        name = " ".join(map(str, key)) if isinstance(key, tuple) else str(key)
-        for column, title in enumerate(columns):
-            found[tab, name, title] = model.index(row, column).data(Qt.ItemDataRole.DisplayRole)
-    return found
-
-
 def _around_tables(workbench: Workbench) -> Figures:
     window = workbench.window
     panel = window.parts.dead_letters
@@ -190,7 +174,7 @@ def _gauges(workbench: Workbench) -> Figures:
 
 def _charts(workbench: Workbench) -> Figures:
     panel = workbench.window.parts.charts
-    found = _table("rates", panel.rates_table.model())
+    found = table_figures("rates", panel.rates_table.model())
     for key, chart in panel.charts().items():
         for curve in chart.facts.curves if chart.facts is not None else ():
             points = tuple(zip(curve.times_s.tolist(), curve.values.tolist(), strict=True))
@@ -217,16 +201,6 @@ def _things(view: CanvasView) -> Iterator[str]:
     yield from (producer.id for producer in view.producers)
     yield from (consumer.id for consumer in view.bench)
     yield "bench"
-
-
-def _wait_for_keys(workbench: Workbench) -> None:
-    """What was asked of the history is answered: it answers in turn, so that this comes last."""
-    answered: list[object] = []
-    workbench.history.between(0, 1, answered.append)
-    deadline_s = time.monotonic() + PATIENCE_S
-    while not answered:
-        QApplication.processEvents()
-        assert time.monotonic() < deadline_s, "the keys of a partition are not counted"
 
 
 def _inspector(name: str, workbench: Workbench) -> Figures:

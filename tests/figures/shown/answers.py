@@ -1,0 +1,136 @@
+"""What a window shows once it was asked for: panels that read the history, and the dialog "Was anything lost?"."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QAbstractItemModel, Qt
+from PySide6.QtWidgets import QApplication
+
+from app.workbench import Workbench
+from widgets.dialogs.facts_table import FactsTableDialog
+from widgets.roles import Role
+
+Figures = dict[tuple[str, str, str], Any]
+
+PATIENCE_S = 30
+NS_PER_MS = 1_000_000
+ROUNDS = 4  # what there is, where each partition ends, the rows, and one that finds nothing to do
+COUNT = re.compile(r"\d[\d,]*")
+
+
+def answered_figures(workbench: Workbench) -> Figures:
+    """All of them, of the moment that is drawn."""
+    return {
+        **_schemas(workbench),
+        **_events(workbench),
+        **_messages(workbench),
+        **_redriven(workbench),
+        **_audit(workbench),
+    }
+
+
+def table_figures(tab: str, model: QAbstractItemModel) -> Figures:
+    """Every cell of a table, by the key of its row and the title of its column."""
+    columns = [
+        str(model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.DisplayRole))
+        for column in range(model.columnCount())
+    ]
+    found: Figures = {}
+    for row in range(model.rowCount()):
+        key = model.index(row, 0).data(Role.KEY)
+        name = " ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+        for column, title in enumerate(columns):
+            found[tab, name, title] = model.index(row, column).data(Qt.ItemDataRole.DisplayRole)
+    return found
+
+
+def wait_for(reached: Callable[[], bool], what: str) -> None:
+    """Let the window work until it is so."""
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not reached():
+        QApplication.processEvents()
+        assert time.monotonic() < deadline_s, f"no answer: {what}"
+
+
+def wait_for_history(workbench: Workbench, what: str) -> None:
+    """What was asked of the history is answered: it answers in turn, so that this comes last."""
+    answered: list[object] = []
+    workbench.history.between(0, 1, answered.append)
+    wait_for(lambda: bool(answered), what)
+
+
+def _schemas(workbench: Workbench) -> Figures:
+    workbench.window.show_tab("schemas")
+    panel = workbench.window.parts.schemas
+    found = table_figures("schemas", panel.model)
+    found.update(table_figures("refused", panel.refusals.model()))
+    found["schemas", "panel", "count"] = panel.count_label.text()
+    return found
+
+
+def _events(workbench: Workbench) -> Figures:
+    """How many there are, and how many of each choice but those that are nearly all."""
+    window = workbench.window
+    window.show_tab("events")
+    panel = window.parts.events
+    found: Figures = {}
+    for choice in ("failures", "rebalances", "mine", "all"):
+        panel.choices.setCurrentIndex(panel.choices.findData(choice))
+        if choice != "all":
+            wait_for_history(workbench, f"events, {choice}")
+        found["events", choice, "count"] = panel.count_label.text()
+    return found
+
+
+def _messages(workbench: Workbench) -> Figures:
+    """Of one topic a look; the last number is that of all, whatever is loaded of them."""
+    topics = workbench.canvas.view.topics
+    if not topics:
+        return {}
+    topic = topics[workbench.window.timeline.facts.now_ns % len(topics)].name
+    workbench.window.show_tab("messages")
+    panel = workbench.window.parts.messages
+    panel.browse(topic, None)
+    workbench.draw()
+    for _ in range(ROUNDS):
+        asked = workbench.player.look(lambda _simulation: None)
+        wait_for(asked.done, f"messages of {topic}")
+        QApplication.processEvents()
+    # The panel goes by time: of what came at one instant it shows all, and a look back may stand between two of them.
+    # A topic that has only just come is offered a second later.
+    if workbench.player.snapshot.time_ns % NS_PER_MS == 0 or panel.where().topic != topic:
+        return {("messages", "panel", "count"): None}
+    return {("messages", "panel", "count"): (topic, COUNT.findall(panel.count_label.text())[-1])}
+
+
+def _redriven(workbench: Workbench) -> Figures:
+    window = workbench.window
+    window.show_tab("dead_letters")
+    panel = window.parts.dead_letters
+    panel.show_redriven(True)
+    wait_for_history(workbench, "what was redriven")
+    found = table_figures("redriven", workbench.views.redriven)
+    panel.show_redriven(False)
+    return found
+
+
+def _audit(workbench: Workbench) -> Figures:
+    workbench.registry.action("audit").trigger()
+    (dialog,) = workbench.window.findChildren(FactsTableDialog)
+    wait_for(dialog.progress.isHidden, "was anything lost?")
+    table = dialog.table
+    heads = [table.horizontalHeaderItem(column) for column in range(table.columnCount())]
+    titles = [head.text() for head in heads if head is not None]
+    found: Figures = {("audit", "answer", "sentence"): dialog.sentence.text()}
+    for texts in dialog.texts():
+        source, reader, *counts = texts
+        for title, count in zip(titles[2:], counts, strict=True):
+            found["audit", f"{source} {reader}", title] = count
+    dialog.close()
+    dialog.deleteLater()
+    dialog.setParent(None)
+    return found
