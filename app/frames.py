@@ -21,7 +21,7 @@ REMEMBERED = 300
 
 @dataclass(frozen=True, slots=True)
 class FrameFigures:
-    """How smooth the last ten seconds were, in ms; `dropped` counts frames that were left out in this session."""
+    """How smooth the last ten seconds were, in ms; `dropped` counts frames that were left out while something moved."""
 
     cost_p50_ms: float
     cost_p99_ms: float
@@ -57,12 +57,20 @@ class Durations:
 
 
 class Frames(QObject):
-    """Calls `draw` 30 times a second, lets Qt paint, then calls `grant(seconds)` with what is left of the interval."""
+    """Calls `draw` 30 times a second, lets Qt paint, then calls `grant(seconds)` with what is left of the interval.
+
+    Frames that come too late for one to be drawn are counted only while `moving()`: on a still picture none is missed.
+    """
 
     def __init__(
-        self, draw: Callable[[], object], grant: Callable[[float], object], parent: QObject | None = None
+        self,
+        draw: Callable[[], object],
+        grant: Callable[[float], object],
+        moving: Callable[[], bool],
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self._moving = moving
         self._draw = draw
         self._grant = grant
         self._began_s = 0.0
@@ -94,7 +102,8 @@ class Frames(QObject):
         delay_s = max(0.0, now_s - self._due_s)
         self._delays_s.append(delay_s)
         self._all_delays.add(delay_s)
-        self.dropped += int(delay_s * 1000 / FRAME_MS)
+        if self._moving():
+            self.dropped += int(delay_s * 1000 / FRAME_MS)
         self._due_s = now_s + FRAME_MS / 1000
         self._draw()
         # What was marked for repainting is painted before a timer of 0 ms fires.

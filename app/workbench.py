@@ -94,7 +94,7 @@ class Workbench(QObject):
             self.registry.bind(command.id, partial(self.family(SessionHandlers).open, path))
         self.registry.install(self.window)
         self.window.set_menus(menu_bar(self.registry))
-        self.frames = Frames(self.draw, self.player.grant, self)
+        self.frames = Frames(self.draw, self.player.grant, lambda: self.player.moving, self)
         self._frame_number = 0
         self._connect()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from spark_reports.findings.finding import INFO, Finding, Row, Rows
@@ -10,6 +11,7 @@ from spark_reports.scale import Scale
 
 WORTH_TELLING = 2.0  # times as late as before, or half as many
 LATE_FROM_NS = 1_000_000  # later than this is late at all
+_ENDED = re.compile(r"restarted\b|.* is over$")  # what the end of a fault is called
 
 
 def disturbed(effects: Rows, throughput: Rows, redeliveries: Rows, scale: Scale) -> Iterator[Finding]:
@@ -43,7 +45,9 @@ def disturbed(effects: Rows, throughput: Rows, redeliveries: Rows, scale: Scale)
     who = worst["client"] or worst["scope"]
     what = worst["cause"] or worst["kind"].replace("_", " ")
     scope = f" in {worst['scope']}" if worst["scope"] else ""
-    others = [row for row in effects if row is not worst and abs(row["time_ns"] - worst["time_ns"]) <= row["window_ns"]]
+    others = [
+        row for row in effects if not _same(row, worst) and abs(row["time_ns"] - worst["time_ns"]) <= row["window_ns"]
+    ]
     also = sorted({row["cause"] or row["kind"].replace("_", " ") for row in others} - {what})
     headline = f"{worst['kind'].replace('_', ' ').capitalize()} at {text.clock(worst['time_ns'])}: {what}"
     yield Finding(
@@ -54,6 +58,15 @@ def disturbed(effects: Rows, throughput: Rows, redeliveries: Rows, scale: Scale)
         worst["time_ns"],
         why=f"Other things happened then as well: {text.listed(also)}." if also else "",
     )
+
+
+def _same(row: Row, other: Row) -> bool:
+    """Whether both tell of one thing: a fault, the action that began it, and its end."""
+    if row is other:
+        return True
+    if not row["client"] or row["client"] != other["client"]:
+        return False
+    return bool(row["time_ns"] == other["time_ns"] or any(_ENDED.match(one["cause"] or "") for one in (row, other)))
 
 
 def _published(row: Row, throughput: Rows, topics: dict[str, set[str]], scale: Scale) -> tuple[float, float]:

@@ -12,16 +12,17 @@ Rows = Sequence[Row]
 
 BAD, WARN, INFO, GOOD = "bad", "warn", "info", "good"
 ORDER = (BAD, WARN, INFO, GOOD)
-LOST_WEIGHS_S: Final = 60.0  # a message that is lost, as much as one that waits so long
+FAILED_WEIGHS_S: Final = 60.0  # a message that is lost or a dead letter, as much as one that waits so long
 
 
 class Harm(NamedTuple):
-    """`lost` messages that nobody got to the end of, `delayed` ones that waited `delayed_s` each on average, how long
-    `waiting` clients stood still, `waiting_s` in all, and of a backlog how many messages waited `at_once` at the most
-    and all of them together, in `message_s`.
+    """`lost` messages that nobody got, `dead` ones that lie in the dead letters, `delayed` ones that waited `delayed_s`
+    each on average, how long `waiting` clients stood still, `waiting_s` in all, and of a backlog how many messages
+    waited `at_once` at the most and all of them together, in `message_s`.
     """
 
     lost: int = 0
+    dead: int = 0
     delayed: int = 0
     delayed_s: float = 0.0
     waiting: int = 0
@@ -31,12 +32,16 @@ class Harm(NamedTuple):
 
     @property
     def weight_s(self) -> float:
-        """What findings are ordered by: seconds that messages and clients waited, a lost message for a minute."""
-        return self.lost * LOST_WEIGHS_S + self.delayed * self.delayed_s + self.waiting_s + self.message_s
+        """What findings are ordered by: seconds of waiting, a lost message or a dead letter for a minute."""
+        return (
+            (self.lost + self.dead) * FAILED_WEIGHS_S + self.delayed * self.delayed_s + self.waiting_s + self.message_s
+        )
 
     def words(self) -> str:
         """22 messages lost, 48 messages delayed by 1.2 s each; "" for none."""
         parts = [f"{text.plural(self.lost, 'message')} lost"] if self.lost else []
+        if self.dead:
+            parts.append(text.plural(self.dead, "message is a dead letter", "messages are dead letters"))
         if self.at_once:
             parts.append(f"up to {text.plural(self.at_once, 'message')} waiting")
         if self.delayed:

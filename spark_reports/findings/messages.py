@@ -45,7 +45,7 @@ def dead(causes: Rows, keys: Rows, redeliveries: Rows) -> Iterator[Finding]:
         f"{', nor did a redrive' if worst['redriven'] else ''}: it is the message, not the moment."
         if poison
         else "",
-        harm=Harm(lost=max(0, total - results["recovered"])),
+        harm=Harm(dead=max(0, total - results["recovered"] - results["waiting"])),
     )
 
 

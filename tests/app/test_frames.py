@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
-from app.frames import Durations
+from app.frames import FRAME_MS, Durations, Frames
+from app.view_models.status import frame_words
 from tests.app.conftest import Hand
 
 
@@ -22,6 +24,30 @@ def test_percentiles_of_durations_are_those_of_a_sorted_list() -> None:
         wanted = np.percentile(milliseconds, percent, method="inverted_cdf")
         assert durations.percentile_ms(percent) == pytest.approx(wanted)
     assert Durations().percentile_ms(50) == 0
+
+
+def test_frames_are_missed_only_while_something_moves(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s, moving = [0.0], [True]
+    monkeypatch.setattr("app.frames.time.perf_counter", lambda: now_s[0])
+    frames = Frames(lambda: None, lambda _s: None, lambda: moving[0])
+
+    def frame(later_frames: int) -> int:
+        now_s[0] += later_frames * FRAME_MS / 1000 + 0.001
+        frames._timer.timeout.emit()
+        return frames.dropped
+
+    frames.start()
+    frames._timer.stop()
+    assert frame(3) == 3
+    moving[0] = False
+    assert frame(8) == 3, "nobody misses a frame of what stands still"
+    moving[0] = True
+    assert frame(3) == 5
+    qtbot.wait(1)
+    figures = frames.figures()
+    assert figures is not None and frame_words(figures).endswith(", 5 frames dropped")
+    frames._timer.start()
+    frames.stop()
 
 
 def test_what_the_frames_of_a_session_cost_is_in_its_recording(open_workbench: Callable[..., Hand]) -> None:

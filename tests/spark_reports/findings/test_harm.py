@@ -84,6 +84,34 @@ def test_what_else_happened_then_is_said() -> None:
     assert one.why == "Other things happened then as well: reset by bob."
 
 
+@pytest.mark.parametrize("told_of", ["fault", "user_action"])
+def test_a_fault_is_no_other_thing_beside_itself(told_of: str) -> None:
+    """The action that began it and its end are the same fault; another of the same client is another thing."""
+    quiet = {"client": "poster-1", "scope": "posts", "window_ns": 10 * S}
+    both = {"fault": "crash", "user_action": "crashed poster-1 for 10 s"}
+    rows = {
+        "effects": [
+            *({**BURST_OVER, "kind": kind, "cause": both[kind]} for kind in both if kind == told_of),
+            *({**quiet, "time_ns": 30 * S, "kind": kind, "cause": both[kind]} for kind in both if kind != told_of),
+            {**quiet, "time_ns": 40 * S, "kind": "fault", "cause": "restarted"},
+            {**quiet, "time_ns": 31 * S, "kind": "fault", "cause": "slow down 3 times"},
+        ],
+        "throughput": _came("posts", *[17.3] * 60),
+        "redeliveries": [{"group": "posts", "topic": "posts", "attempt": 1, "delivered": 9}],
+    }
+    (one,) = (one for one in findings(**rows) if one.section == "events")
+    assert one.why == "Other things happened then as well: slow down 3 times."
+
+
+def test_dead_letters_are_not_called_lost_and_weigh_as_much() -> None:
+    cause = {"group": "q", "cause": "poison", "dead_lettered": 20, "redriven": 5, "first_ns": S}
+    told = findings(dead_letters=[{**cause, "recovered": 2, "died_again": 2, "waiting": 1}])
+    (one,) = (one for one in told if one.section == "dead-letters")
+    assert one.harm.words() == "17 messages are dead letters"
+    assert one.harm.weight_s == Harm(lost=17).weight_s
+    assert Harm(lost=2, dead=1).words() == "2 messages lost, 1 message is a dead letter"
+
+
 def test_the_greatest_harm_comes_first_after_what_cannot_be_relied_on() -> None:
     found = [
         Finding(GOOD, "well", "", "totals"),
