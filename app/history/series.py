@@ -41,7 +41,12 @@ def stored_bytes(topic: str) -> Key:
 
 def of_actor(actor: ActorView) -> Key:
     """Messages of a producer that were stored; messages that were handed to a consumer or worker."""
-    return ("sent" if actor.role == "producer" else "received", actor.name)
+    return ("sent", actor.name) if actor.role == "producer" else received(actor.name)
+
+
+def received(client: str) -> Key:
+    """Messages that were handed to a client, another program's too."""
+    return ("received", client)
 
 
 def delivered(reader: str, topic: str = "") -> Key:
@@ -199,7 +204,7 @@ class SessionSeries:
         elif kind is EventKind.DELIVERED:
             self._add(delivered(event.group), line, event.count)
             self._add(delivered(event.group, event.topic), line, event.count)
-            self._add(("received", event.client), line, event.count)
+            self._add(received(event.client), line, event.count)
         elif kind is EventKind.DEAD_LETTERED:
             self._add(dead_lettered(event.group), line, event.count)
         elif kind is EventKind.PRODUCER_BLOCKED:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.history.series import Key, dead_lettered, delivered, of_actor, published
+from app.history.series import Key, dead_lettered, delivered, of_actor, published, received
 from app.view_models.crowd import DRAWN_MAX, Crowd, Thinned
 from app.view_models.formats import count
 from app.view_models.gauges import (
@@ -176,7 +176,7 @@ class CanvasModel:
             max(0, self._owners.hue(name)),
             self._owners.letter(name),
             partitions,
-            self._rate(of_actor(actor)) if actor is not None else 0.0,
+            self._rate(of_actor(actor) if actor is not None else received(name)),
             note=self._marks.get(name, ""),
             detail=tr("{processed:,} acknowledged", processed=processed)
             + (tr(", {failed:,} failed", failed=actor.failed) if actor is not None and actor.failed else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from app.history.series import Key, delivered, of_actor, published
+from app.history.series import Key, delivered, of_actor, published, received
 from app.view_models.event_words import kind_word
 from app.view_models.formats import NOT_APPLICABLE, count, duration, session_time
 from app.view_models.gauges import gate_of, gate_state, gauge_facts, only_rate, producer_state, turned_away
@@ -158,6 +158,8 @@ def _consumer(snapshot: Snapshot, name: str, rates: Rates, ownership: Ownership)
                 ),
             )
         )
+    else:  # another program's
+        sections.append(("", (_rate(tr("Rate"), received(name), snapshot.time_ns, rates),)))
     for group, member in seats:
         lags = [at.lag for at in group.offsets if at.owner == name and at.lag is not None]
         sections.append(

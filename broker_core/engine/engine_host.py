@@ -82,6 +82,11 @@ class EngineHost(HostLoop):
             self._waiters.discard(event)
 
     @property
+    def is_paused(self) -> bool:
+        """Whether the session stands still: what would happen now would all happen at one moment."""
+        return self._engine.is_paused
+
+    @property
     def now_ns(self) -> int:
         """The session's time."""
         return self.loop.now_ns

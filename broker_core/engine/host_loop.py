@@ -172,6 +172,11 @@ class HostLoop:
         return time.monotonic_ns() - self._start_ns
 
     @property
+    def is_paused(self) -> bool:
+        """Whether time stands still; the wall clock's never does."""
+        return False
+
+    @property
     def closing(self) -> bool:
         """True once `close` was called."""
         return self._closing

@@ -147,6 +147,11 @@ class Engine:
             return command()
         return self.post(command).result()
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether session time stands still for now."""
+        return self._mode is Mode.PAUSED
+
     def run(self, speed: float = 1.0) -> None:
         """Let session time pass at `speed` seconds for each second of wall time."""
         if speed <= 0:

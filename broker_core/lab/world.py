@@ -77,8 +77,15 @@ class World:
         """Raises INVALID_REQUEST where nobody has that name."""
         found = self.actors.get(name)
         if found is None:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no {name!r} in this session")
+            raise BrokerError(ErrorCode.INVALID_REQUEST, self.why_not_ours(name))
         return found
+
+    def why_not_ours(self, name: str) -> str:
+        """Why nothing can be done to the client `name`: it belongs to another program, or is not there."""
+        for group in self.broker.groups.groups():
+            if name in self.broker.groups.clients(group).values():
+                return f"{name} is another program's; its group.id is {group}: change that there and start it again"
+        return f"there is no {name!r} in this session"
 
     def members(self, group: str) -> list[ConsumerActor]:
         """The consumers that are in `group`, crashed ones too."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import pytest
+from confluent_kafka import Consumer as KafkaConsumer
 from confluent_kafka import Producer as KafkaProducer
 from PySide6.QtCore import Qt
 
@@ -16,6 +17,7 @@ from app.sessions.again import why_no_branch
 from broker_core.clients.producer import Producer
 from broker_core.clients.remote.broker import RemoteBroker
 from broker_core.errors import BrokerError
+from broker_core.lab.actions import MoveConsumer
 from tests.app.conftest import Hand
 
 
@@ -63,6 +65,7 @@ def test_an_unmodified_kafka_program_takes_part_in_the_session(hand: Hand, doors
     before = hand.workbench.player.snapshot.totals.published
     program = KafkaProducer({"bootstrap.servers": where.partition("=")[2], "client.id": "my-shop", "log_level": 0})
     delivered: list[object] = []
+    hand.workbench.player.run()
     for number in range(5):
         program.produce(
             "commits", f"from Kafka {number}".encode(), on_delivery=lambda error, _m: delivered.append(error)
@@ -74,6 +77,38 @@ def test_an_unmodified_kafka_program_takes_part_in_the_session(hand: Hand, doors
     rows = [row for row in hand.workbench.views.connections.rows if row.messages_in]
     assert [(row.door, row.client, row.messages_in) for row in rows] == [("kafka", "my-shop", 5)]
     assert hand.workbench.player.snapshot.totals.published >= before + 5
+
+
+def test_who_belongs_to_another_program_is_told_where_its_group_is_set(hand: Hand, doors: DoorHandlers) -> None:
+    where = opened(hand, "kafka")
+    settings = {"bootstrap.servers": where.partition("=")[2], "client.id": "my-reader", "group.id": "shipping"}
+    consumer = KafkaConsumer({**settings, "auto.offset.reset": "earliest", "log_level": 0})
+    consumer.subscribe(["commits"])
+    hand.workbench.player.run()
+
+    def joined() -> bool:
+        consumer.poll(0.05)
+        return "my-reader" in hand.members("shipping")
+
+    hand.qtbot.waitUntil(joined, timeout=20_000)
+    told: list[str] = []
+    hand.workbench.player.refused.connect(lambda *said: told.append(str(said)))
+    hand.workbench.player.perform(MoveConsumer("my-reader", "auditors"))
+    hand.qtbot.waitUntil(lambda: bool(told), timeout=20_000)
+    assert "group.id" in told[0]
+    consumer.close()
+
+
+def test_a_paused_session_answers_no_kafka_program(hand: Hand, doors: DoorHandlers) -> None:
+    """What is produced while time stands still would all have come at one moment."""
+    where = opened(hand, "kafka")
+    program = KafkaProducer({"bootstrap.servers": where.partition("=")[2], "log_level": 0})
+    delivered: list[object] = []
+    program.produce("commits", b"waits", on_delivery=lambda error, _m: delivered.append(error))
+    assert program.flush(1) == 1 and delivered == []
+    hand.workbench.player.run()
+    hand.qtbot.waitUntil(lambda: program.flush(0) == 0, timeout=20_000)
+    assert delivered == [None]
 
 
 def test_the_http_door_answers_from_the_session(hand: Hand, doors: DoorHandlers) -> None:

@@ -126,6 +126,8 @@ class KafkaConnection(asyncio.Protocol):
     def _go_on(self) -> None:
         """Serve what has come, one request after the other."""
         while not (self._busy or self._transport.is_closing() or self._stuck_since_s is not None):
+            if self._buffer and self._listener.rests(self._go_on):
+                break
             frame = self._next_frame()
             if frame is None:
                 break

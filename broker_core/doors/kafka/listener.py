@@ -32,6 +32,7 @@ DEFAULT_PORT = 9_092
 _WORKERS = 4  # for what waits for the disk
 _BACKLOG = 512
 _LOOKS_EVERY_S = 0.5
+_RESTS_S = 0.05  # between two looks whether a paused session goes on
 
 
 @checked_class()
@@ -64,6 +65,7 @@ class KafkaListener:
         self.connections = connections or Connections(lambda: host.now_ns)
         self.budget = Budget(limits)
         self._open: dict[KafkaConnection, None] = {}
+        self._resting: dict[Callable[[], object], None] = {}
         self._loop = asyncio.new_event_loop()
         self._server: asyncio.Server | None = None
         self._workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="kafka-worker")
@@ -158,6 +160,19 @@ class KafkaListener:
         """Run `action` in the listener's thread, from any; not at all where the listener is closed."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(action)
+
+    def rests(self, action: Callable[[], object]) -> bool:
+        """Whether the session is paused, so that requests wait; `action` is called when it may go on."""
+        if not self.host.is_paused:
+            return False
+        if action not in self._resting:
+            self._resting[action] = None
+            self._loop.call_later(_RESTS_S, self._wake, action)
+        return True
+
+    def _wake(self, action: Callable[[], object]) -> None:
+        del self._resting[action]
+        action()
 
     def soon(self, action: Callable[[], object]) -> None:
         """Run `action` in the listener's thread, from that thread, when what it does now is done."""

@@ -71,7 +71,7 @@ class GroupPerformer:
     def _move(self, action: MoveConsumer) -> Prepared:
         actor = self._world.actors.get(action.consumer)
         if not isinstance(actor, ConsumerActor):
-            raise refuse(f"{action.consumer!r} is not a consumer of this session")
+            raise refuse(self._world.why_not_ours(action.consumer))
         if actor.target == action.group and not actor.crashed:
             where = f"in {action.group}" if action.group else "on the bench"
             raise refuse(f"{actor.name} is {where} already")
