@@ -101,10 +101,10 @@ def test_a_cancelled_job_ends_soon_and_says_so(job_does: Callable[[str], None], 
     job_does(ENDLESS)
     jobs = Jobs()
     job = jobs.report(Request((str(tmp_path),), tmp_path / "out"), "Report")
-    qtbot.waitUntil(lambda: jobs.facts()[0].message == "Working", timeout=10_000)
+    qtbot.waitUntil(lambda: jobs.facts()[0].message == "Working", timeout=60_000)
     job.cancel()
     assert not jobs.facts()[0].cancellable
-    qtbot.waitUntil(lambda: jobs.facts()[0].state == "Cancelled", timeout=10_000)
+    qtbot.waitUntil(lambda: jobs.facts()[0].state == "Cancelled", timeout=60_000)
     assert jobs.running == []
 
 
@@ -126,7 +126,7 @@ def test_export_from_the_window(
     hand.qtbot.mouseClick(dialog.export_button, Qt.MouseButton.LeftButton)
     assert hand.workbench.window.shown_tab() == "jobs"
     jobs = hand.workbench.jobs
-    hand.qtbot.waitUntil(lambda: jobs.facts()[0].state == "Done", timeout=10_000)
+    hand.qtbot.waitUntil(lambda: jobs.facts()[0].state == "Done", timeout=60_000)
     assert opened == [str(tmp_path / "out" / "report.html")]
     row = hand.workbench.window.parts.jobs.rows()[0]
     assert not row.open_button.isHidden()
@@ -139,7 +139,7 @@ def test_the_log_of_a_job_that_failed_is_one_click_away(
     job_does(CRASHING)
     jobs = Jobs()
     jobs.report(Request((str(tmp_path),), tmp_path / "out"), "Report")
-    qtbot.waitUntil(lambda: jobs.facts()[0].state == "Failed", timeout=10_000)
+    qtbot.waitUntil(lambda: jobs.facts()[0].state == "Failed", timeout=60_000)
     facts = jobs.facts()[0]
     assert "OutOfMemoryError" in facts.message
     assert "OutOfMemoryError" in Path(facts.result).read_text(encoding="utf-8")
@@ -188,7 +188,7 @@ def test_the_row_of_a_report_that_failed_inside_spark_opens_its_log(
     dialog.folder.setText(str(tmp_path / "out"))
     hand.qtbot.mouseClick(dialog.export_button, Qt.MouseButton.LeftButton)
     jobs = hand.workbench.jobs
-    hand.qtbot.waitUntil(lambda: jobs.facts()[0].state == "Failed", timeout=10_000)
+    hand.qtbot.waitUntil(lambda: jobs.facts()[0].state == "Failed", timeout=60_000)
     theirs.unlink()
     assert jobs.facts()[0].message == "The report failed: No space left on device."
     row = hand.workbench.window.parts.jobs.rows()[0]

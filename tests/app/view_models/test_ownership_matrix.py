@@ -23,13 +23,13 @@ def test_the_matrix_has_a_column_a_member_and_tells_all_spans_on_hover(qtbot: Qt
     told.rebalance(9, 10, "b", "a")
     model = OwnershipModel(Owners())
     model.follow(told.ownership)
-    model.meet(Snapshot(20 * NS_PER_S, 0), "g")
+    model.meet(Snapshot(20 * NS_PER_S, 1_000), "g")
     heads = [model.headerData(at, Qt.Orientation.Horizontal) for at in range(model.columnCount())]
     assert heads == ["a", "b"] and model.headerData(0, Qt.Orientation.Vertical) == "orders/3"
     assert model.index(0, 0).data() == "since 00:10.000"
     assert model.index(0, 1).data() == "00:07.000 to 00:09.000"
     assert "00:01.000 to 00:05.000" in model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
-    model.meet(Snapshot(6 * NS_PER_S, 0), "g")
+    model.meet(Snapshot(6 * NS_PER_S, 1_000), "g")
     assert model.columnCount() == 1 and model.index(0, 0).data() == "00:01.000 to 00:05.000"
 
 
