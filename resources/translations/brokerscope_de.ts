@@ -1898,8 +1898,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Vor im Inspektor</translation>
   </message>
   <message>
-   <source>Frame {cost} ms, late {late} ms, {dropped} dropped</source>
-   <translation>Bild {cost} ms, {late} ms zu spät, {dropped} ausgelassen</translation>
+   <source>Frame {cost} ms, late {late} ms, {dropped} frames dropped</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>From</source>
@@ -4354,6 +4354,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Size of type</source>
    <translation>Schriftgröße</translation>
+  </message>
+  <message>
+   <source>Skipped by a reset</source>
+   <translation>Durch Zurücksetzen übersprungen</translation>
   </message>
   <message>
    <source>Slow down</source>
