@@ -23,7 +23,7 @@ from app.command_line.signals import exit_of_interrupt
 from app.display import why_no_drawing, why_no_window
 from app.extras import why_missing
 from app.nearest import meant
-from app.places import FIRST_SCENARIO, SCENARIO_SUFFIXES, find_scenario, shipped_scenarios
+from app.places import FIRST_SCENARIO, SCENARIO_SUFFIXES, NoSuchScenario, find_scenario, shipped_scenarios
 from broker_core.errors import BrokerError
 from broker_core.lab.arrivals import ArrivalError
 from broker_core.lab.scenario import ScenarioError
@@ -66,7 +66,7 @@ def _exit_of(error: Exception) -> Exit:
             return error.code
         case BrokerError():
             return exit_of(error)
-        case FileNotFoundError():
+        case FileNotFoundError() | NoSuchScenario():
             return Exit.NOT_FOUND
         case UnicodeEncodeError() | ScenarioError() | ArrivalError():
             return Exit.USAGE
@@ -110,7 +110,9 @@ def _check_first(arguments: Sequence[str]) -> None:
             f"{word} is a folder; a scenario is a YAML file or a name that brokerscope scenarios list shows."
         )
     if Path(word).suffix in SCENARIO_SUFFIXES:
-        raise CommandError(f"There is no file {word}; brokerscope scenarios list names what comes with the program.")
+        raise CommandError(
+            f"There is no file {word}; brokerscope scenarios list names what comes with the program.", Exit.NOT_FOUND
+        )
     near = meant(word, [*COMMANDS, *(path.stem for path in shipped_scenarios()), "--help", "--version"])
     raise CommandError(
         f"{word} is neither a command nor a scenario{near}; the commands are {', '.join(COMMANDS)}, and a scenario is "

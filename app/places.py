@@ -31,7 +31,9 @@ def shipped_scenarios() -> list[Path]:
 
 
 def find_scenario(name: str) -> Path:
-    """A file, or the name of a shipped scenario. Raises `ScenarioError` that lists what there is."""
+    """A file, or the name of a shipped scenario. Raises `ScenarioError` that lists what there is, of the kind
+    `NoSuchScenario` where there is nothing of that name.
+    """
     path = Path(name)
     if path.is_file():
         return path
@@ -39,8 +41,14 @@ def find_scenario(name: str) -> Path:
         if name in {shipped.stem, shipped.name}:
             return shipped
     known = [shipped.stem for shipped in shipped_scenarios()]
-    what = "is a folder" if path.is_dir() else "is neither a file nor a scenario that comes with the program"
-    raise ScenarioError(f"{name} {what}{meant(name, known)}; give a YAML file or one of: {', '.join(known)}.")
+    is_folder = path.is_dir()
+    what = "is a folder" if is_folder else "is neither a file nor a scenario that comes with the program"
+    kind = ScenarioError if is_folder else NoSuchScenario
+    raise kind(f"{name} {what}{meant(name, known)}; give a YAML file or one of: {', '.join(known)}.")
+
+
+class NoSuchScenario(ScenarioError):
+    """What was named is not there."""
 
 
 class DataFiles:

@@ -40,7 +40,7 @@ def make_report(request: Request) -> int:
         print(f"brokerscope: {error}", file=sys.stderr)
         if error.log:
             print(f"The log is {error.log}", file=sys.stderr)
-        return 2
+        return error.code
     for said in job.outcome.lines():
         print(f"brokerscope: {said}", file=sys.stderr)
     print(page)

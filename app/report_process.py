@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from app.command_line.exits import Exit, exit_of
 from app.extras import why_missing
 from app.places import logs_folder
 from app.warm_spark import WarmSpark
@@ -27,11 +28,14 @@ LOGS_KEPT = 10
 
 
 class ReportError(Exception):
-    """The report was not made; one sentence says why. `log` is a file that says more, "" for none."""
+    """The report was not made; one sentence says why. `log` is a file that says more, "" for none. `code` is how a
+    command ends that was to make it.
+    """
 
-    def __init__(self, sentence: str, log: str = "") -> None:
+    def __init__(self, sentence: str, log: str = "", code: Exit = Exit.USAGE) -> None:
         super().__init__(sentence)
         self.log = log
+        self.code = code
 
 
 class ReportProcess:
@@ -66,7 +70,7 @@ class ReportProcess:
                 try:
                     seal(Path(session))
                 except BrokerError as error:
-                    raise ReportError(str(error)) from error
+                    raise ReportError(str(error), code=exit_of(error)) from error
         if self._warm is not None and self._warm.take(self._request):
             try:
                 last = self._follow(self._warm.lines(self._request), progress)

@@ -22,6 +22,7 @@ from broker_core.clients.membership import ConsumerConfig
 from broker_core.clients.queue_consumer import Delivery, QueueConsumer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage
+from broker_core.plurals import counted
 from broker_core.snapshots import TopicView
 
 _PAGE = 500
@@ -53,18 +54,29 @@ def command() -> Command:
             if options.data is not None and options.group is None:
                 with opened(options, read_only=True) as host:
                     if options.name not in Admin(host).queues():
-                        _consume(host, options)
-                        return 0
+                        return _exit(_consume(host, options), options)
             with opened(options) as host:
-                _consume(host, options)
+                return _exit(_consume(host, options), options)
         except KeyboardInterrupt as error:
             return exit_of_interrupt(error)
-        return 0
 
     return parser, run
 
 
-def _consume(host: Host, options: argparse.Namespace) -> None:
+def _exit(shown: int, options: argparse.Namespace) -> Exit:
+    """How the command ends that printed `shown` messages; fewer than it was asked for is told."""
+    if options.count is None or shown >= options.count:
+        return Exit.DONE
+    note(
+        f"{counted(shown, 'message')} of {options.name} came, and {options.count:,} were asked for: "
+        f"nothing more within {options.timeout:g} s.",
+        as_json=options.json,
+    )
+    return Exit.PARTLY
+
+
+def _consume(host: Host, options: argparse.Namespace) -> int:
+    """Print what there is; how many messages that were."""
     admin, name = Admin(host), options.name
     queue = name in admin.queues()
     if queue and (wrong := _given(options, "group", "start", "partition", "offset")):
@@ -76,14 +88,12 @@ def _consume(host: Host, options: argparse.Namespace) -> None:
     if options.offset is not None and options.start is not None:
         raise CommandError("--from and --offset both say where to begin; leave one out.")
     if queue:
-        _take(host, options)
-        return
+        return _take(host, options)
     host.ensure_topic(name)  # it makes one where the broker is set to
     view = admin.describe_topic(name)
     if options.group is not None:
-        _poll(host, options)
-    else:
-        _show(_read(admin, view, options), options)
+        return _poll(host, options)
+    return _show(_read(admin, view, options), options)
 
 
 def _given(options: argparse.Namespace, *names: str) -> str:
@@ -142,9 +152,9 @@ def _read(admin: Admin, view: TopicView, options: argparse.Namespace) -> Iterato
             time.sleep(min(_POLL_S, options.timeout or _POLL_S))
 
 
-def _poll(host: Host, options: argparse.Namespace) -> None:
+def _poll(host: Host, options: argparse.Namespace) -> int:
     config = ConsumerConfig(auto_offset_reset=options.start or "earliest")
-    left = options.count
+    shown, most = 0, options.count
     with GroupConsumer(host, options.group, [options.name], config) as consumer:
 
         def what() -> str:
@@ -153,13 +163,13 @@ def _poll(host: Host, options: argparse.Namespace) -> None:
             return f"a partition of {options.name}, for the group {options.group} has none to give at the moment"
 
         quiet = Quiet(what, options.timeout, as_json=options.json)
-        while not quiet.over() and left != 0:
-            messages = consumer.poll(_POLL_S, left)
+        while not quiet.over() and shown != most:
+            messages = consumer.poll(_POLL_S, None if most is None else most - shown)
             if messages:
-                _show(messages, argparse.Namespace(json=options.json, count=None))
+                shown += _show(messages, argparse.Namespace(json=options.json, count=None))
                 _commit(consumer, options)
                 quiet.heard()
-                left = None if left is None else left - len(messages)
+    return shown
 
 
 def _commit(consumer: GroupConsumer, options: argparse.Namespace) -> None:
@@ -172,28 +182,29 @@ def _commit(consumer: GroupConsumer, options: argparse.Namespace) -> None:
         note("The partitions were shared out anew: what was printed last may come again.", as_json=options.json)
 
 
-def _take(host: Host, options: argparse.Namespace) -> None:
+def _take(host: Host, options: argparse.Namespace) -> int:
     quiet = Quiet(lambda: f"messages of the queue {options.name}", options.timeout, as_json=options.json)
-    left = options.count
+    shown, most = 0, options.count
     kept: list[Delivery] = []
     # What is kept must not come again meanwhile: that would cost it its attempts.
     lease_s = Admin(host).describe_queue(options.name).lease_ms / 1_000
     poll_s = min(_POLL_S, lease_s / 4) if options.keep else _POLL_S
     extended_s = time.monotonic()
     with QueueConsumer(host, options.name) as consumer:
-        while not quiet.over() and left != 0:
-            deliveries = consumer.take_many(min(_PAGE, left or _PAGE), poll_s)
+        while not quiet.over() and shown != most:
+            deliveries = consumer.take_many(_PAGE if most is None else min(_PAGE, most - shown), poll_s)
             if kept and time.monotonic() - extended_s >= lease_s / 4:
                 for delivery in kept:
                     delivery.extend()
                 extended_s = time.monotonic()
             if deliveries:
-                _show([delivery.message for delivery in deliveries], argparse.Namespace(json=options.json, count=None))
+                messages = [delivery.message for delivery in deliveries]
+                shown += _show(messages, argparse.Namespace(json=options.json, count=None))
                 if options.keep:
                     kept += deliveries
                 else:
                     consumer.ack_many(deliveries)
                 quiet.heard()
-                left = None if left is None else left - len(deliveries)
         for delivery in kept:
             delivery.release()
+    return shown

@@ -19,7 +19,7 @@ class Exit(enum.IntEnum):
     about: str
 
     DONE = (0, "it is done")
-    PARTLY = (1, "not all of it is done: some was refused, or you said no")
+    PARTLY = (1, "not all of it is done: some was refused or did not come, or you said no")
     USAGE = (2, "the command line, a setting or a file asks for what makes no sense")
     NOT_FOUND = (3, "what it names is not there")
     REFUSED = (4, "the broker, the data directory or the disk refuses it")

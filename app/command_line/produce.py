@@ -49,7 +49,10 @@ def command() -> Command:
         **with_exits(),
     )
     parser.add_argument("topic", metavar="TOPIC", help="a topic or a queue")
-    parser.add_argument("values", nargs="*", metavar="VALUE", help="a message each (default: the lines that come in)")
+    # With a default of its own: argparse would call it missing where the topic is.
+    parser.add_argument(
+        "values", nargs="*", default=[], metavar="VALUE", help="a message each (default: the lines that come in)"
+    )
     parser.add_argument("--key", metavar="KEY", help="of each message")
     parser.add_argument("--key-separator", metavar="SIGN", help="what stands between key and value in a line")
     parser.add_argument("--lines-are-json", action="store_true", help='lines such as {"key": "a", "value": {"n": 1}}')

@@ -29,17 +29,18 @@ class Ended:
 
 
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    ("change", "sentence", "code"),
     [
-        ({"sessions": ("/no/such/session",)}, "/no/such/session is not a folder"),
-        ({"mode": COMPARE}, "A comparison takes 2 to 8 sessions, and 1 was named"),
-        ({"from_ns": 9, "to_ns": 3}, "--from must be before --to"),
-        ({"formats": frozenset()}, "No format was asked for"),
+        ({"sessions": ("/no/such/session",)}, "/no/such/session is not a folder", 3),
+        ({"mode": COMPARE}, "A comparison takes 2 to 8 sessions, and 1 was named", 2),
+        ({"from_ns": 9, "to_ns": 3}, "--from must be before --to", 2),
+        ({"formats": frozenset()}, "No format was asked for", 2),
     ],
 )
 def test_what_was_asked_wrongly_is_told_before_anything_starts(
     change: dict[str, Any],
     sentence: str,
+    code: int,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -49,7 +50,7 @@ def test_what_was_asked_wrongly_is_told_before_anything_starts(
 
     monkeypatch.setattr(JOB, start)
     request = Request((str(tmp_path),), tmp_path / "out")._replace(**change)
-    assert make_report(request) == 2
+    assert make_report(request) == code
     said = capsys.readouterr()
     assert sentence in said.err and said.err.startswith("brokerscope: ") and said.err.count("\n") == 1
     assert said.out == ""

@@ -248,6 +248,20 @@ def test_a_schema_that_is_no_text_is_one_sentence(shell: Shell, tmp_path) -> Non
     assert shell.code == 0
 
 
+def test_a_reader_that_gets_fewer_than_it_asked_for_says_so(shell: Shell) -> None:
+    shell("topics", "create", "t")
+    shell("topics", "create", "u")
+    shell("queues", "create", "q")
+    for place, more, then in (("t", (), ("--offset", 1)), ("u", ("--group", "g"), ("--group", "g")), ("q", (), ())):
+        shell("produce", place, "one")
+        shell("consume", place, *more, "--count", 1, "--timeout", 5)
+        assert (shell.code, shell.error) == (0, "")
+        shell("produce", place, "two")
+        printed = shell("consume", place, *then, "--count", 2, "--timeout", 0.5)
+        assert (shell.code, "two" in printed) == (1, True)
+        assert f"1 message of {place} came, and 2 were asked for: nothing more within 0.5 s." in shell.error
+
+
 @pytest.mark.parametrize(
     "words",
     [

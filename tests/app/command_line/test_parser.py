@@ -33,6 +33,7 @@ def refused(*words: str, capsys: Any) -> str:
         (("run", "x", "--spd", "1"), "run: there is no --spd here (did you mean --speed?)"),
         (("run", "x", "y"), "run: 'y' is one word too many"),
         (("shot", "x"), "shot: --at, OUT.png are missing"),
+        (("produce",), "produce: TOPIC is missing"),
         (
             ("shot", "x", "--at", "1", "--size", "1x1", "o"),
             "1x1 is not a size that the window can have, from 960x640 to ",
@@ -101,15 +102,33 @@ def test_a_mistyped_command_is_told_the_commands_and_where_scenarios_are(words: 
 def test_files_and_folders_that_are_no_scenario_are_told_by_what_they_are(tmp_path, capsys: Any) -> None:
     session = tmp_path / "session"
     session.mkdir()
-    for word, told in (
-        (str(tmp_path / "mine.yaml"), f"There is no file {tmp_path / 'mine.yaml'}; brokerscope scenarios list names "),
-        (str(session), f"{session} is a folder; a scenario is a YAML file or "),
+    mine = str(tmp_path / "mine.yaml")
+    for word, code, told in (
+        (mine, 3, f"There is no file {mine}; brokerscope scenarios list names "),
+        (str(session), 2, f"{session} is a folder; a scenario is a YAML file or "),
     ):
-        assert main([word]) == 2
+        assert main([word]) == code
         assert capsys.readouterr().err.startswith(f"brokerscope: {told}")
     (session / "session.json").write_text("{}")
     assert main([str(session)]) == 2
     assert f"is a recorded session; brokerscope open {session} shows it." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "nope"),
+        ("scenarios", "describe", "nope"),
+        ("shot", "nope", "--at", "1", "o.png"),
+        ("open", "{folder}"),
+        ("report", "{folder}", "--out", "{folder}/out"),
+    ],
+)
+def test_what_is_not_there_has_a_code_of_its_own(words: tuple[str, ...], tmp_path: Any, capsys: Any) -> None:
+    """Not the code of a command line that makes no sense."""
+    assert main([word.format(folder=tmp_path / "nope") for word in words]) == 3
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1) and "nope" in told.err
 
 
 def test_the_version_is_told(capsys: Any) -> None:
