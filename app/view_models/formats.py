@@ -30,9 +30,10 @@ def duration(length_ns: int) -> str:
         return f"{length_ns / _MS_NS:.1f} ms" if length_ns else "0 ms"
     if length_ns < _S_NS:
         return f"{length_ns // _MS_NS} ms"
-    if length_ns < 60 * _S_NS:
+    if length_ns < 59.95 * _S_NS:
         return f"{length_ns / _S_NS:.1f} s"
-    minutes, seconds = divmod(length_ns // _S_NS, 60)
+    # To the nearest second, as reports do: one session has one length.
+    minutes, seconds = divmod(round(length_ns / _S_NS), 60)
     if minutes < 60:
         return f"{minutes} min {seconds:02d} s"
     hours, minutes = divmod(minutes, 60)
