@@ -73,10 +73,12 @@ class StatusBar(QStatusBar):
             if tip:
                 set_plain_tip(self.labels[name], tip)
 
-    def offer_undo(self, what: str) -> None:
-        """Offer to undo the last action, `what` in words; "" where it cannot be."""
+    def offer_undo(self, what: str, why_not: str = "") -> None:
+        """Offer to undo the last action, `what` in words, "" where nothing undoes it; `why_not` says why not now."""
         self.undo_button.setVisible(bool(what))
-        set_plain_tip(self.undo_button, tr("Undo: {what} (Ctrl+Z)", what=what))
+        self.undo_button.setEnabled(not why_not)
+        can = tr("Undo: {what} (Ctrl+Z)", what=what)
+        set_plain_tip(self.undo_button, tr("Not now: {reason}", reason=why_not) if why_not else can)
         self.undo_button.setAccessibleName(tr("Undo: {what}", what=what))
 
     def say(self, text: str) -> None:

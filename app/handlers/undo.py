@@ -36,6 +36,8 @@ class UndoHandlers(QObject):
         registry.bind(REDO, stack.redo, stack.why_no_redo)
         desk.window.status.undoWanted.connect(lambda: registry.trigger(UNDO))
         stack.changed.connect(self._show)
+        # Whether it can be undone changes without the stack: the session ends, or the past is shown.
+        registry.action(UNDO).changed.connect(self._offer)
         player.acted.connect(self._acted)
         player.refused.connect(self._refused)
         player.opened.connect(self._forget)
@@ -92,8 +94,13 @@ class UndoHandlers(QObject):
         ):
             desk.registry.action(command).setText(word if step is None else words.replace("&", "&&"))
         desk.registry.refresh(UNDO, REDO)
+        self._offer()
+
+    def _offer(self) -> None:
+        """The button beside the last action."""
+        stack = self._desk.undo
         offered = stack.last.title if stack.last is not None and not stack.final else ""
-        desk.window.status.offer_undo(offered)
+        self._desk.window.status.offer_undo(offered, stack.why_no_undo() if offered else "")
 
 
 class _BrokerStep:

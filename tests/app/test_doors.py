@@ -117,6 +117,17 @@ def test_the_http_door_answers_from_the_session(hand: Hand, doors: DoorHandlers)
         assert "commits" in json.loads(answer.read())["topics"]
 
 
+def test_after_the_end_nobody_is_advised_to_open_a_door(hand: Hand, doors: DoorHandlers) -> None:
+    panel = hand.workbench.window.parts.doors
+    assert "Open Kafka" in panel.empty_state.text()
+    hand.workbench.player.stop()
+    hand.workbench.draw()
+    assert not panel.door("kafka").button.isEnabled()
+    assert panel.empty_state.text() == (
+        "Nobody is connected. The session has ended. Start it again (Ctrl+R) to change it."
+    )
+
+
 def test_a_connection_is_cut_by_a_click(hand: Hand, doors: DoorHandlers) -> None:
     where = opened(hand, "wire")
     panel = hand.workbench.window.parts.doors

@@ -55,6 +55,16 @@ def test_the_button_beside_the_last_action_undoes_it(hand: Hand) -> None:
     assert not button.isVisible()
 
 
+def test_after_the_end_the_button_says_why_nothing_is_undone(hand: Hand) -> None:
+    do(hand, MoveConsumer("indexer-4", "auditors"))
+    button = hand.workbench.window.status.undo_button
+    assert button.isVisible() and button.isEnabled()
+    hand.workbench.player.stop()
+    hand.workbench.draw()
+    assert button.isVisible() and not button.isEnabled()
+    assert button.toolTip() == "Not now: The session has ended. Start it again (Ctrl+R) to change it."
+
+
 def test_undo_and_redo_are_recorded_actions(hand: Hand) -> None:
     recorded: list[str] = []
     simulation = hand.workbench.player._live.simulation  # type: ignore[union-attr]

@@ -13,6 +13,10 @@ from widgets.panels.table_panel import ColumnLook, TablePanel
 from widgets.roles import Role
 from widgets.words import mark, tr
 
+EMPTY = (
+    mark("Nobody is connected."),
+    mark("Open Kafka, then point bootstrap.servers of a Kafka program of your own at it."),
+)
 LOOKS = (
     ColumnLook("number", 44, spare=3),
     ColumnLook("text", 132, spare=5),
@@ -75,10 +79,7 @@ class DoorsPanel(TablePanel):
             LOOKS,
             tr("Doors"),
             "command",
-            (
-                tr("Nobody is connected."),
-                tr("Open Kafka, then point bootstrap.servers of a Kafka program of your own at it."),
-            ),
+            (tr(EMPTY[0]), tr(EMPTY[1])),
             filter_hint=tr("Filter by client"),
             parent=parent,
         )
@@ -112,6 +113,7 @@ class DoorsPanel(TablePanel):
         """Why no door can be opened now, "" where one can."""
         if why != self._forbidden:
             self._forbidden = why
+            self.set_empty_words(tr(EMPTY[0]), why or tr(EMPTY[1]))
             self._show()
 
     def set_doors(self, doors: Sequence[DoorFacts]) -> None:
