@@ -35,7 +35,8 @@ _VCENTRE = Qt.AlignmentFlag.AlignVCenter
 class PaletteEntry:
     """A command as the palette shows it; `reason` says why it cannot run now, "" where it can.
 
-    What `is_thing` is no command: its id is that of the canvas. `more` is found too, after every name.
+    What `is_thing` is no command: its id is that of the canvas, or, where it `is_moment`, a bookmark's. `more` is found
+    too, after every name.
     """
 
     id: str
@@ -46,6 +47,7 @@ class PaletteEntry:
     icon: QIcon = field(default_factory=QIcon, compare=False)
     more: str = ""
     is_thing: bool = False
+    is_moment: bool = False
 
 
 def matching(entries: Sequence[PaletteEntry], text: str) -> list[PaletteEntry]:
@@ -180,6 +182,8 @@ class CommandPalette(QDialog):
             self.reason.setText(tr("Not now: {reason}", reason=entry.reason))
         else:
             shown = tr("Enter shows it on the canvas, Escape closes.")
+            if entry.is_moment:
+                shown = tr("Enter goes to this moment, Escape closes.")
             self.reason.setText(shown if entry.is_thing else tr("Enter runs it, Escape closes."))
 
     def _run(self) -> None:

@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
 from resources.units import per_second
 from widgets.panels.cell_painter import as_plain
@@ -84,6 +84,7 @@ class Timeline(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._facts = TimelineFacts()
+        self._pressed_x: float | None = None
         self._dragging = False
         self._hover_x: float | None = None
         self.setFixedHeight(strip_height())
@@ -129,24 +130,34 @@ class Timeline(QWidget):
     def _room(self) -> int:
         return max(1, self.width() - px(LEFT) - px(RIGHT))
 
-    def snapped(self, x: float) -> int:
-        """The moment of the mark nearest to a place, where one is near; else the moment at the place."""
+    def snapped(self, x: float, y: float = 0.0) -> int:
+        """The moment of the mark nearest to a place, where one is near, of a bookmark first in their lane; else the
+        moment at the place.
+        """
+        bookmarks = [tick.time_ns for tick in self._facts.ticks if tick.kind == "bookmark"]
         marks = [tick.time_ns for tick in self._facts.ticks]
         marks += [band.start_ns for band in self._facts.bands]
-        nearest = min(marks, key=lambda time_ns: abs(self.x_of(time_ns) - x), default=None)
-        return nearest if nearest is not None and abs(self.x_of(nearest) - x) <= SNAP_PX else self.time_at(x)
+        top = px(TOP) + px(AREA) + px(LANE) * list(LANES).index("bookmarks")
+        for those in (bookmarks, marks) if top <= y < top + px(LANE) else (marks,):
+            nearest = min(those, key=lambda time_ns: abs(self.x_of(time_ns) - x), default=None)
+            if nearest is not None and abs(self.x_of(nearest) - x) <= SNAP_PX:
+                return nearest
+        return self.time_at(x)
 
     # -- the mouse
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Go there."""
         if event.button() is Qt.MouseButton.LeftButton and self._facts.now_ns > self._facts.start_ns:
-            self._dragging = True
-            self.seekRequested.emit(self.snapped(event.position().x()))
+            self._pressed_x = event.position().x()
+            self.seekRequested.emit(self.snapped(event.position().x(), event.position().y()))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Scrub while the button is down; show where one would go."""
         self._hover_x = event.position().x()
+        # A hand that clicks is not quite still: only what leaves the place is a drag.
+        if self._pressed_x is not None and abs(self._hover_x - self._pressed_x) >= QApplication.startDragDistance():
+            self._dragging = True
         if self._dragging:
             self.seekRequested.emit(self.time_at(event.position().x()))
         self.pointed.emit(self.time_at(self._hover_x))
@@ -160,7 +171,7 @@ class Timeline(QWidget):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Enough."""
         if event.button() is Qt.MouseButton.LeftButton:
-            self._dragging = False
+            self._dragging, self._pressed_x = False, None
 
     def leaveEvent(self, event: QEvent) -> None:
         """The mouse is gone, and its line with it."""

@@ -116,7 +116,9 @@ class ViewHandlers(QObject):
         bind("zoom_fit", canvas.fit)
 
     def _open_palette(self) -> None:
-        self._palette.show_entries([*self._desk.registry.entries(), *things(self._desk.player.snapshot)])
+        desk = self._desk
+        named = things(desk.player.snapshot, desk.views.timeline.bookmarks)
+        self._palette.show_entries([*desk.registry.entries(), *named])
 
     def _run_or_show(self, chosen: str) -> None:
         """A command runs; anything of the session is chosen, framed on the canvas and has the keyboard there."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from PySide6.QtGui import QIcon
 
+from app.view_models.formats import session_time
 from broker_core.snapshots import Snapshot
 from widgets.icons import icon
 from widgets.palette import PaletteEntry
@@ -13,8 +14,8 @@ from widgets.theme import current_theme
 from widgets.words import tr
 
 
-def things(snapshot: Snapshot) -> list[PaletteEntry]:
-    """Topics, queues, groups and clients, with the ids that they have on the canvas."""
+def things(snapshot: Snapshot, bookmarks: Iterable[tuple[int, str]]) -> list[PaletteEntry]:
+    """Topics, queues, groups and clients, with the ids that they have on the canvas, and bookmarks: time_ns, name."""
     dressed: dict[str, QIcon] = {}
 
     def entry(kind: str, name: str, category: str, picture: str = "") -> PaletteEntry:
@@ -29,6 +30,17 @@ def things(snapshot: Snapshot) -> list[PaletteEntry]:
         *(entry("dlq", queue.name, tr("Dead letters"), "dead-letter") for queue in snapshot.queues if queue.dead),
         *(entry("group", group.name, tr("Group")) for group in snapshot.groups),
         *(entry(kind, name, category) for kind, name, category in _clients(snapshot)),
+        *(
+            PaletteEntry(
+                f"bookmark:{at_ns}",
+                name,
+                f"{tr('Bookmark')}, {session_time(at_ns)}",
+                icon=icon("bookmark", current_theme(), "muted"),
+                is_thing=True,
+                is_moment=True,
+            )
+            for at_ns, name in bookmarks
+        ),
     ]
 
 

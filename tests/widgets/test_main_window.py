@@ -360,6 +360,20 @@ def test_a_click_seeks_a_drag_scrubs_and_a_click_near_a_mark_finds_it(timeline, 
     assert asked[2:] == [10 * S, 15 * S, 100 * S]
 
 
+def test_a_click_on_a_bookmark_lands_on_it_with_another_mark_beside_it_and_a_hand_that_trembles(timeline, qtbot):
+    at_ns = 50 * S - S // 10  # a pixel beside the others
+    timeline.set_facts(replace(timeline.facts, ticks=(*timeline.facts.ticks, Tick(at_ns, "bookmark", "here"))))
+    asked: list[object] = []
+    timeline.seekRequested.connect(asked.append)
+    lane = {name: TOP + AREA + LANE * place + LANE // 2 for place, name in enumerate(LANES)}
+    for name in ("bookmarks", "actions"):
+        where = QPoint(LEFT + 501, lane[name])
+        qtbot.mousePress(timeline, Qt.MouseButton.LeftButton, pos=where)
+        qtbot.mouseMove(timeline, where + QPoint(1, 1))
+        qtbot.mouseRelease(timeline, Qt.MouseButton.LeftButton, pos=where + QPoint(1, 1))
+    assert asked == [at_ns, 50 * S]
+
+
 def test_the_past_is_veiled_behind_its_moment(timeline):
     live = timeline.grab().toImage()
     timeline.set_facts(replace(timeline.facts, head_ns=40 * S, branch_ns=10 * S))

@@ -17,6 +17,7 @@ from broker_core.lab.actions import MoveConsumer
 from tests.app.conftest import Hand
 from tests.app.sessions.open_dialog import open_dialog
 from widgets.dialogs.ask_text import AskTextDialog
+from widgets.palette import CommandPalette
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 
@@ -170,6 +171,17 @@ def test_a_bookmark_is_kept_drawn_and_found_by_name(hand: Hand) -> None:
     navigator.chosen.emit(f"bookmark:{10 * NS_PER_S}")
     arrive(hand)
     assert shown_s(hand) == 10
+    hand.workbench.registry.trigger("follow_live")
+    hand.show()
+    hand.workbench.registry.trigger("palette")
+    palette = hand.workbench.window.findChild(CommandPalette)
+    assert palette is not None
+    hand.qtbot.keyClicks(palette.field, "odd")
+    assert [(one.title, one.category) for one in palette.shown()] == [("<b>odd</b>", "Bookmark, 00:10.000")]
+    assert palette.reason.text() == "Enter goes to this moment, Escape closes."
+    hand.qtbot.keyClick(palette.field, Key.Key_Return)
+    arrive(hand)
+    assert hand.workbench.player.snapshot.time_ns == 10 * NS_PER_S
     folder = hand.workbench.player.folder
     assert folder is not None
     assert [mark.name for mark in Bookmarks(folder).all()] == ["<b>odd</b>"]
