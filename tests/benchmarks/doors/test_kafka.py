@@ -81,7 +81,7 @@ def consume(servers: str, count: int) -> float:
     found = len(consumer.consume(1, 10))  # from the first message on
     started_s = time.perf_counter()
     while found < count:
-        found += len(consumer.consume(10_000, 1.0))
+        found += len(consumer.consume(min(10_000, count - found), 1.0))
     elapsed_s = time.perf_counter() - started_s
     consumer.close()
     return elapsed_s
