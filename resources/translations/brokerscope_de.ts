@@ -1566,6 +1566,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Beendet die Sitzung und versiegelt ihre Aufzeichnung.</translation>
   </message>
   <message>
+   <source>Enter goes to this moment, Escape closes.</source>
+   <translation>Eingabe geht zu diesem Zeitpunkt, Escape schließt.</translation>
+  </message>
+  <message>
    <source>Enter runs it, Escape closes.</source>
    <translation>Eingabe führt aus, Esc schließt.</translation>
   </message>
@@ -1899,7 +1903,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Frame {cost} ms, late {late} ms, {dropped} frames dropped</source>
-   <translation type="unfinished" />
+   <translation>Bild {cost} ms, {late} ms zu spät, {dropped} Bilder ausgelassen</translation>
   </message>
   <message>
    <source>From</source>
