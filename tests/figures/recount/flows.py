@@ -25,12 +25,23 @@ _OF_CLIENTS = (
 
 
 class Flows:
-    """Counts by (what, of whom)."""
+    """Counts by (what, of whom), and what lasted from when to when."""
 
     def __init__(self) -> None:
         self.flows: dict[Flow, list[tuple[int, int]]] = defaultdict(list)  # (time in ns, how many up to then)
         self.counts: dict[Flow, int] = defaultdict(int)
         self.began: dict[str, dict[str, int]] = {}  # by client: its counts when it was there for the last time anew
+        self.spans: list[tuple[int, int | None, str]] = []  # what lasts or has lasted: (start, end or None, lane)
+        self._open: dict[tuple[str, str], int] = {}  # where it stands in `spans`
+
+    def _begin(self, key: tuple[str, str], time_ns: int, lane: str) -> None:
+        self._open[key] = len(self.spans)
+        self.spans.append((time_ns, None, lane))
+
+    def _end(self, key: tuple[str, str], time_ns: int) -> None:
+        place = self._open.pop(key)
+        start_ns, _, lane = self.spans[place]
+        self.spans[place] = (start_ns, time_ns, lane)
 
     def before(self, flow: Flow, time_ns: int) -> int:
         """How many there were before that time."""

@@ -43,14 +43,12 @@ class Recount(Flows):
         self.flows_set: dict[str, Any] = {}  # limits that were set meanwhile, by topic or queue
         self.told: dict[str, list[Row]] = defaultdict(list)  # faults, and what was told of each group
         self.moments: list[Row] = []  # what the timeline marks
-        self.spans: list[tuple[int, int | None, str]] = []  # what lasts or has lasted: (start, end or None, lane)
         self.kinds: Counter[str] = Counter()  # events
         self.read: dict[tuple[str, str, int], set[int]] = defaultdict(set)  # what a group was handed of a partition
         self.passed: dict[tuple[str, str, int], set[int]] = defaultdict(set)  # what its resets have jumped over
         self.redrives = Redrives()
         self.schemas = Schemas(scenario)
         self._gaps: dict[str, tuple[int, list[Gap]]] = {}
-        self._open: dict[tuple[str, str], int] = {}  # where it stands in `spans`
         self._handlers: dict[str, Callable[[Row], object]] = {
             "published": self._published,
             "delivered": self._delivered,
@@ -379,15 +377,6 @@ class Recount(Flows):
         gate = self.gates[row["topic"]]
         gate.ended_ns += row["time_ns"] - gate.blocked.pop(row["client"])
         self._end((row["topic"], row["client"]), row["time_ns"])
-
-    def _begin(self, key: tuple[str, str], time_ns: int, lane: str) -> None:
-        self._open[key] = len(self.spans)
-        self.spans.append((time_ns, None, lane))
-
-    def _end(self, key: tuple[str, str], time_ns: int) -> None:
-        place = self._open.pop(key)
-        start_ns, _, lane = self.spans[place]
-        self.spans[place] = (start_ns, time_ns, lane)
 
     def _fault(self, row: Row) -> None:
         detail = row["detail"]
