@@ -269,8 +269,7 @@ class CanvasModel:
         into = "queue" if actor.target in queue_names else "topic"
         gate = gate_of(snapshot, actor.target)
         waits = gate is not None and any(name == actor.name for name, _since in gate.blocked)
-        stopped = actor.state == "stopped"  # its last message may wait at the gate for ever
-        blocked = not stopped and (actor.state == "blocked" or waits)
+        blocked = actor.state == "blocked" or waits
         reason = tr("{target} is full", target=actor.target)
         if gate is not None and only_rate(gate):
             reason = tr("{target} takes only so many messages a second", target=actor.target)
@@ -279,7 +278,7 @@ class CanvasModel:
         reason = reason if blocked else ""
         rate = self._rate(of_actor(actor))
         ends = f"producer:{actor.name}", f"{into}:{actor.target}"
-        return Link(*ends, "publish", rate, blocked, reason, stopped)
+        return Link(*ends, "publish", rate, blocked, reason, actor.state == "stopped")
 
 
 def _stopped(actors: tuple[ActorView, ...]) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from broker_core.errors import BrokerError, ErrorCode
@@ -85,13 +85,22 @@ def sources(simulation: Simulation) -> tuple[tuple[str, int], ...]:
     return tuple((name, broker.partition_count(name)) for name in names)
 
 
-def partition_bounds(simulation: Simulation, topic: str, partition: int, until_ns: int | None) -> Bounds:
-    """What a partition holds, as far as it was published up to `until_ns`. Raises UNKNOWN_TOPIC_OR_PARTITION."""
-    return _bounds(simulation.broker.partition(topic, partition), until_ns)
+class Moment(NamedTuple):
+    """A moment of the past; `ends` are the end offsets of partitions, where they are known: events may share a time."""
+
+    time_ns: int
+    ends: Mapping[int, int]
 
 
-def _bounds(log: PartitionLog, until_ns: int | None) -> Bounds:
-    end = log.high_watermark if until_ns is None else min(log.high_watermark, log.offset_for_time(until_ns + 1))
+def partition_bounds(simulation: Simulation, topic: str, partition: int, moment: Moment | None) -> Bounds:
+    """What a partition holds, as far as it was published at `moment`. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+    return _bounds(simulation.broker.partition(topic, partition), moment)
+
+
+def _bounds(log: PartitionLog, moment: Moment | None) -> Bounds:
+    end = log.high_watermark
+    if moment is not None:
+        end = min(end, log.offset_for_time(moment.time_ns + 1), moment.ends.get(log.partition, end))
     return Bounds(log.start_offset, max(log.start_offset, end))
 
 
@@ -148,7 +157,7 @@ def step(
     *,
     back: bool,
     test: Callable[[StoredMessage], bool] | None,
-    until_ns: int | None,
+    moment: Moment | None,
     most: int,
 ) -> Step:
     """Go on from `cursors` (partition: next offset; going back, the offset above the next) in order of time.
@@ -156,7 +165,7 @@ def step(
     Stops after `most` rows that pass the test, when the time is up, or at the end of what there is.
     """
     logs = {number: simulation.broker.partition(topic, number) for number in cursors}
-    limits = {number: _bounds(log, until_ns) for number, log in logs.items()}
+    limits = {number: _bounds(log, moment) for number, log in logs.items()}
     at = {n: max(limits[n].start, min(offset, limits[n].end)) for n, offset in cursors.items()}
     rows: list[MessageRow] = []
     looked, began = 0, time.perf_counter()

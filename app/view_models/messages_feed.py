@@ -81,7 +81,8 @@ class MessagesFeed(PanelFeed):
 
     def show(self, snapshot: Snapshot) -> None:
         """The choices as they stand; what has grown is shown."""
-        moved = self._snapshot is not None and snapshot.time_ns != self._snapshot.time_ns
+        before = self._snapshot
+        moved = before is not None and (snapshot.time_ns, snapshot.events) != (before.time_ns, before.events)
         self._snapshot = snapshot
         if self._is_live() != self._live or (moved and not self._live and self._model.lists):
             self._live = self._is_live()
@@ -117,8 +118,14 @@ class MessagesFeed(PanelFeed):
         return self._view.start()
 
     @property
-    def _until_ns(self) -> int | None:
-        return None if self._live or self._snapshot is None else self._snapshot.time_ns
+    def _moment(self) -> pages.Moment | None:
+        """The moment that is shown, where that is not now."""
+        if self._live or self._snapshot is None:
+            return None
+        parts = [
+            part for topic in self._snapshot.topics if topic.name == self._where.topic for part in topic.partitions
+        ]
+        return pages.Moment(self._snapshot.time_ns, {part.partition: part.end_offset for part in parts})
 
     def begin(self, *, went: bool = False) -> None:
         """Browse anew, as the panel's fields say; `went` where a person has just chosen them."""
@@ -147,9 +154,9 @@ class MessagesFeed(PanelFeed):
             return
         self._measuring = True
         topic, (number, *_) = self._where.topic, self._where.partitions
-        until_ns = self._until_ns
+        moment = self._moment
         self._answers.ask(
-            lambda simulation: pages.partition_bounds(simulation, topic, number, until_ns), self._measured, self._failed
+            lambda simulation: pages.partition_bounds(simulation, topic, number, moment), self._measured, self._failed
         )
 
     def _measured(self, bounds: Bounds) -> None:
@@ -215,12 +222,12 @@ class MessagesFeed(PanelFeed):
         return self._start.kind == "newest"
 
     def _find_cursors(self) -> None:
-        where, start, until_ns = self._where, self._start, self._until_ns
+        where, start, moment = self._where, self._start, self._moment
 
         def look(simulation: Simulation) -> tuple[dict[int, int], int]:
             found, there = {}, 0
             for number in where.partitions:
-                bounds = pages.partition_bounds(simulation, where.topic, number, until_ns)
+                bounds = pages.partition_bounds(simulation, where.topic, number, moment)
                 there += bounds.end - bounds.start
                 if start.kind == "oldest":
                     found[number] = bounds.start
@@ -251,16 +258,16 @@ class MessagesFeed(PanelFeed):
         if self._model.rowCount() >= LIST_MOST:
             return
         self._stepping = True
-        topic, cursors, back, test, until_ns = (
+        topic, cursors, back, test, moment = (
             self._where.topic,
             dict(self._cursors),
             self._back,
             self._test,
-            self._until_ns,
+            self._moment,
         )
         self._answers.ask(
             lambda simulation: pages.step(
-                simulation, topic, cursors, back=back, test=test, until_ns=until_ns, most=STEP_ROWS
+                simulation, topic, cursors, back=back, test=test, moment=moment, most=STEP_ROWS
             ),
             self._stepped,
             self._failed,
@@ -331,7 +338,7 @@ class MessagesFeed(PanelFeed):
             )
         elif model.lists and self._start.kind == "tail" and shown >= TAIL_ROWS:
             note = tr("The last {count} are kept while you follow.", count=f"{TAIL_ROWS:,}")
-        elif self._until_ns is not None:
-            note = tr("As it was at {time}.", time=session_time(self._until_ns))
+        elif (moment := self._moment) is not None:
+            note = tr("As it was at {time}.", time=session_time(moment.time_ns))
         view.set_note(note)
         view.set_loading(self._stepping and not shown)

@@ -26,11 +26,11 @@ def publish(simulation, now_ns, partition, value, key=None, headers=()):
     simulation.broker.publish_batch(now_ns, "t", partition, [Message(value, key, headers)], client="test")
 
 
-def walk(simulation, cursors, *, back, test=None, until_ns=None, most=7):
+def walk(simulation, cursors, *, back, test=None, moment=None, most=7):
     found: list = []
     looked = 0
     for _ in range(10_000):
-        step = pages.step(simulation, "t", cursors, back=back, test=test, until_ns=until_ns, most=most)
+        step = pages.step(simulation, "t", cursors, back=back, test=test, moment=moment, most=most)
         found += step.rows
         looked += step.looked
         cursors = step.cursors
@@ -104,8 +104,9 @@ def test_in_the_past_nothing_is_seen_that_came_later():
     simulation = topic(2)
     for number in range(10):
         publish(simulation, number * S, number % 2, b"x")
-    assert pages.partition_bounds(simulation, "t", 0, 4 * S) == (0, 3)
-    rows, _ = walk(simulation, {0: 99, 1: 99}, back=True, until_ns=4 * S)
+    assert pages.partition_bounds(simulation, "t", 0, pages.Moment(4 * S, {})) == (0, 3)
+    assert pages.partition_bounds(simulation, "t", 0, pages.Moment(4 * S, {0: 2})) == (0, 2), "events share the moment"
+    rows, _ = walk(simulation, {0: 99, 1: 99}, back=True, moment=pages.Moment(4 * S, {}))
     assert [row.published_ns // S for row in rows] == [4, 3, 2, 1, 0]
 
 

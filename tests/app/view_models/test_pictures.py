@@ -184,22 +184,6 @@ def test_the_status_bar_says_units():
     assert facts.rate_tip.endswith("Rates are the mean of the last 2.0 s.")
 
 
-def test_a_producer_that_has_stopped_is_not_blocked():
-    """The session has ended while its message waited at the gate."""
-    snapshot = made_up.blocked()
-
-    def link(snapshot):
-        links = CanvasModel(Owners(), Rates()).view(snapshot).links
-        return next(one for one in links if one.source == "producer:alerts-feed")
-
-    assert link(snapshot).blocked and link(snapshot).reason
-    actors = tuple(
-        msgspec.structs.replace(one, state="stopped") if one.name == "alerts-feed" else one for one in snapshot.actors
-    )
-    stopped = link(msgspec.structs.replace(snapshot, actors=actors))
-    assert (stopped.blocked, stopped.reason, stopped.over) == (False, "", True)
-
-
 @pytest.fixture
 def canvas():
     return CanvasModel(Owners(), Rates())
