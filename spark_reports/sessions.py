@@ -38,8 +38,8 @@ class Found:
 
 
 def _one_slash(part: str) -> str:
-    """file:/// and file:/ mean the same, and Spark says either."""
-    return re.sub("^file:/+", "file:/", part)
+    """file:///a and file:/a mean the same, of every scheme without a host, and Spark says either."""
+    return re.sub(r"^([A-Za-z][\w+.-]*):///+", r"\1:/", part)
 
 
 def names(infos: Sequence[SessionInfo]) -> list[str]:
