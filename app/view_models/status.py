@@ -41,7 +41,7 @@ class StatusModel:
 def frame_words(figures: FrameFigures) -> str:
     """The cost of a frame, how late it began, and how many were left out."""
     return tr(
-        "Frame {cost} ms, late {late} ms, {dropped} frames dropped",
+        "Frame {cost} ms, late {late} ms, frames dropped {dropped}",
         cost=f"{figures.cost_p50_ms:.0f}",
         late=f"{figures.delay_p50_ms:.0f}",
         dropped=f"{figures.dropped:,}",

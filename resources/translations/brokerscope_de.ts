@@ -1902,8 +1902,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Vor im Inspektor</translation>
   </message>
   <message>
-   <source>Frame {cost} ms, late {late} ms, {dropped} frames dropped</source>
-   <translation>Bild {cost} ms, {late} ms zu spät, {dropped} Bilder ausgelassen</translation>
+   <source>Frame {cost} ms, late {late} ms, frames dropped {dropped}</source>
+   <translation>Bild {cost} ms, {late} ms zu spät, ausgelassen {dropped}</translation>
   </message>
   <message>
    <source>From</source>

@@ -45,7 +45,7 @@ def test_frames_are_missed_only_while_something_moves(qtbot: Any, monkeypatch: p
     assert frame(3) == 5
     qtbot.wait(1)
     figures = frames.figures()
-    assert figures is not None and frame_words(figures).endswith(", 5 frames dropped")
+    assert figures is not None and frame_words(figures).endswith(", frames dropped 5")
     frames._timer.start()
     frames.stop()
 

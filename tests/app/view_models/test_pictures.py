@@ -177,7 +177,7 @@ def test_the_status_bar_says_units():
         "Seed 7",
         "7 in flight",
         "Recording 3.30 MiB",
-        "Frame 6 ms, late 2 ms, 1,203 frames dropped",
+        "Frame 6 ms, late 2 ms, frames dropped 1,203",
     )
     assert "11.2 ms at the 99th percentile" in facts.frame_tip and "40.0 ms at the worst" in facts.frame_tip
     assert facts.rate == "172 messages/s"
