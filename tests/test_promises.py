@@ -238,22 +238,35 @@ ROWS: dict[str, str] = {
     "29 schemas": """
         schemas/test_never_fetches_never_hangs.py test_a_remote_reference_is_refused_wherever_it_stands
         schemas/test_never_fetches_never_hangs.py test_an_evil_pattern_on_50_000_characters_is_bounded_work""",
+    "31 one moment, one set of figures": """
+        ../figures/test_figures.py test_what_is_shown_is_what_the_events_say
+        ../figures/test_figures.py test_so_it_is_in_sessions_drawn_by_chance
+        ../spark_reports/test_gaps.py test_the_report_and_the_window_count_alike""",
     "32 what failed": """
         clients/test_failed_publishes.py test_what_no_policy_let_in_in_time_is_never_stored
         clients/test_failed_publishes.py test_a_publish_that_timed_out_is_not_stored_when_there_is_room
         clients/test_failed_publishes.py test_what_a_bad_line_may_have_stored_is_said_to_be_in_doubt
         clients/test_failed_publishes.py test_what_waits_for_the_disk_is_in_doubt_when_its_producer_gives_up
         doors/http/test_queues.py test_promise_32_what_was_refused_or_given_up_is_never_stored""",
+    "33 settings are judged when they are made": """
+        test_settings.py test_every_class_of_settings_is_judged
+        test_settings.py test_a_field_takes_nothing_that_it_cannot_mean""",
     "34 durable acknowledgements": """
         ../crash/test_queue_kill_nine.py test_promise_34_an_acknowledgement_that_is_to_be_durable_survives_a_kill
         ../crash/test_queue_kill_nine.py test_promise_34_by_http""",
+    "35 a real client loses nothing that it was told is stored": """
+        ../crash/test_kafka_kill_nine.py test_what_was_acknowledged_to_a_kafka_client_survives_each_kill
+        doors/kafka/test_produce_and_consume.py test_what_was_acknowledged_is_there_after_a_restart""",
+    "37 what is opened for one is closed to others": """
+        engine/test_private.py test_a_data_directory_is_its_owners_alone
+        ../app/command_line/test_processes.py test_promise_37_a_token_is_in_no_argument_list_and_in_nothing_that_is_written""",
 }
 
 WANTED = [
     *(f"A{number}" for number in range(1, 25) if number != 20),
     *(f"C{number}" for number in range(1, 9)),
     *(f"D{number}" for number in range(1, 6)),
-    *map(str, (*range(1, 19), 23, 24, 28, 29, 32, 34)),
+    *map(str, (*range(1, 19), 23, 24, 28, 29, 31, 32, 33, 34, 35, 37)),
 ]
 
 
