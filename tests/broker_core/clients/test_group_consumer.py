@@ -134,9 +134,11 @@ def test_a_poll_keeps_its_timeout_while_the_group_rebalances(host: BrokerHost):
         assert second.poll(0.1) == []  # the first one does not poll, so nobody gets on
         assert time.monotonic() - started_s < 10
         publish(host, *[b"x"] * 64)
-        threading.Thread(target=drain, args=(first, 1, 3), daemon=True).start()
+        polling = threading.Thread(target=drain, args=(first, 1, 3), daemon=True)
+        polling.start()
         assert drain(second, 1)
         second.close()
+        polling.join()
 
 
 def test_a_static_member_comes_back_without_a_rebalance(host: BrokerHost):
