@@ -1,7 +1,7 @@
-"""The door of the house."""
+"""Starts the program."""
 
 try:
-    from app.cli import main
+    from app.cli.main import main
 except ModuleNotFoundError as missing:
     raise SystemExit(
         f"brokerscope: {missing.name} is not installed; run make setup, then .venv/bin/python main.py"

@@ -15,8 +15,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from broker_core.broker import Published
-    from broker_core.broker_views import SlowReader
+    from broker_core.broker.broker import Published
+    from broker_core.broker.views import SlowReader
     from broker_core.clients.admin import Admin, RunningRedrive
     from broker_core.clients.batches import Receipt, Sent
     from broker_core.clients.chain import Chain, Passage
@@ -50,10 +50,6 @@ if TYPE_CHECKING:
         StringSerializer,
     )
     from broker_core.clients.simple_queue import Consumption, Persisted, SimpleQueue
-    from broker_core.doors.connections import Connection, Connections, ConnectionView
-    from broker_core.doors.guard.access import Access, Operation, Principal, PrincipalEntry, Rule
-    from broker_core.doors.guard.limits import GuardConfig
-    from broker_core.doors.kafka.listener import KafkaListener
     from broker_core.engine.host import BrokerHost, HostConfig
     from broker_core.engine.host_loop import Closable
     from broker_core.errors import BrokerError, ErrorCode
@@ -62,6 +58,10 @@ if TYPE_CHECKING:
     from broker_core.flow.config import FlowConfig
     from broker_core.groups.config import GroupConfig
     from broker_core.groups.offset_reset import Change, Target
+    from broker_core.listeners.access.access import Access, Operation, Principal, PrincipalEntry, Rule
+    from broker_core.listeners.access.limits import GuardConfig
+    from broker_core.listeners.connections import Connection, Connections, ConnectionView
+    from broker_core.listeners.kafka.listener import KafkaListener
     from broker_core.log.config import LogConfig
     from broker_core.messages import Message, StoredMessage
     from broker_core.queues.config import QueueConfig

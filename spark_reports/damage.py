@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow.parquet as pq
 
-from broker_core.session import schema
+from broker_core.recording import schema
 
 _ENDED = ("running", "finished", "stopped", "crashed", "failed")
 _MOST: Final = 2**63

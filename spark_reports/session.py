@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from broker_core.session import schema
+from broker_core.recording import schema
 from spark_reports import damage
 from spark_reports.errors import ReportError
 

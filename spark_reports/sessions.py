@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from broker_core.session import schema
+from broker_core.recording import schema
 from spark_reports.bounds import local
 from spark_reports.errors import ReportError
 from spark_reports.session import (

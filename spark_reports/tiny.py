@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from broker_core.session import schema
+from broker_core.recording import schema
 from spark_reports.session import SessionInfo
 
 _S = 1_000_000_000

@@ -29,5 +29,5 @@ def interrupts_reach_children() -> Iterator[None]:
 def no_spark_ahead() -> Iterator[None]:
     """No session that ends in a test starts a Spark for a report that may follow."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("app.warm_spark.memory_allows", lambda: False)
+        patch.setattr("app.reports.warm_spark.memory_allows", lambda: False)
         yield

@@ -259,7 +259,7 @@ ROWS: dict[str, str] = {
         doors/kafka/test_produce_and_consume.py test_what_was_acknowledged_is_there_after_a_restart""",
     "37 what is opened for one is closed to others": """
         engine/test_private.py test_a_data_directory_is_its_owners_alone
-        ../app/command_line/test_processes.py test_promise_37_a_token_is_in_no_argument_list_and_nothing_written""",
+        ../app/cli/test_processes.py test_promise_37_a_token_is_in_no_argument_list_and_nothing_written""",
 }
 
 WANTED = [

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from app import system_libraries
+from app.shell import system_libraries
 
 HELPER = Path(__file__).parent.parent / ".ci" / "bootstrap.py"
 

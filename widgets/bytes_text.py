@@ -6,7 +6,7 @@ import json
 import unicodedata
 from typing import Any, NamedTuple
 
-from widgets.words import tr
+from widgets.i18n import tr
 
 TEXT_BYTES = 200_000
 HEX_BYTES = 64_000

@@ -9,10 +9,10 @@ from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPain
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from widgets.facts import plain_label, set_plain_tip
+from widgets.i18n import tr
 from widgets.icons import icon, icon_pixmap
 from widgets.panels.cell_painter import draw_badge, tabular_font
 from widgets.theme import Theme, current_theme, px, qcolour, state_style
-from widgets.words import tr
 
 MOVE_HEIGHT = 22
 MOVES_SHOWN = 6

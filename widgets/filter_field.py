@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.facts import plain_label, set_plain_tip
+from widgets.i18n import mark, tr
 from widgets.icons import icon
 from widgets.theme import current_theme, mono_font
-from widgets.words import mark, tr
 
 POPUP_WIDTH = 470
 POPUP_HEIGHT = 400

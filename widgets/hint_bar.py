@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from widgets.bytes_text import contained
 from widgets.facts import plain_label
-from widgets.words import tr
+from widgets.i18n import tr
 
 
 class HintBar(QFrame):

@@ -6,8 +6,8 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QWidget
 
 from widgets.facts import let_wrap, plain_label
+from widgets.i18n import tr
 from widgets.theme import mono_font
-from widgets.words import tr
 
 # Qt wraps a line in a time that grows with the square of its length, ...
 WRAPPED_LINE_CHARS = 20_000

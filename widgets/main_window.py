@@ -36,8 +36,8 @@ from widgets.navigator import Navigator
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.charts import ChartsPanel
+from widgets.panels.connections import DoorsPanel
 from widgets.panels.dead_letters import DeadLettersPanel
-from widgets.panels.doors import DoorsPanel
 from widgets.panels.events import EventsPanel
 from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorPanel

@@ -22,10 +22,10 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.facts import let_wrap, mark_wrong, plain_label
+from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import as_plain, tabular_font
 from widgets.theme import Theme, current_theme, px, qcolour, state_style, ui_font
-from widgets.words import tr
 
 ROW_HEIGHT = 24
 SECTION_HEIGHT = 28

@@ -20,10 +20,10 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.facts import plain_label
+from widgets.i18n import tr
 from widgets.name_search import fit
 from widgets.panels.cell_painter import Index
 from widgets.theme import Theme, current_theme, qcolour, ui_font
-from widgets.words import tr
 
 _ENTRY = Qt.ItemDataRole.UserRole
 _WIDTH, _ROW = 560, 40

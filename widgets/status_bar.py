@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QStatusBar, QWidget
 
 from widgets.facts import plain_label, set_plain_tip
+from widgets.i18n import mark, tr
 from widgets.panels.cell_painter import tabular_font
 from widgets.toolbar import ElidedLabel
-from widgets.words import mark, tr
 
 _FIELDS = (
     ("seed", mark("The same seed and scenario give the same session.")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from widgets.words import mark, tr
+from widgets.i18n import mark, tr
 
 
 class StateStyle(NamedTuple):

@@ -11,9 +11,9 @@ from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
 from resources.units import per_second
+from widgets.i18n import mark, tr
 from widgets.panels.cell_painter import as_plain
 from widgets.theme import current_theme, px
-from widgets.words import mark, tr
 
 LEFT, RIGHT = 92, 14  # lane names, and air for the handle at the present
 AREA, LANE, AXIS, TOP = 28, 11, 15, 3

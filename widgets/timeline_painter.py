@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QPainter, QPainterPath, QPen, QPolygonF
 
+from widgets.i18n import tr
 from widgets.panels.cell_painter import tabular_font
 from widgets.theme import Theme, px, qcolour
 from widgets.timeline import AREA, AXIS, LANE, LANES, LEFT, TOP
-from widgets.words import tr
 
 if TYPE_CHECKING:
     from widgets.timeline import Timeline

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QToolBar, QToolBut
 
 from widgets.bytes_text import contained
 from widgets.facts import plain_label, set_plain_tip
+from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import tabular_font
 from widgets.theme import current_theme, px
-from widgets.words import tr
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 50.0)
 # What the style sheet leaves free at both sides of the name, and some.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
-from widgets.words import mark
+from widgets.i18n import mark
 
 Shares = tuple[float, ...]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from broker_core.filters import Fields, Filter, FilterError, parse
-from widgets.words import tr
+from widgets.i18n import tr
 
 
 def judged(text: str, fields: Fields, tell: Callable[[str], object]) -> Filter | None:

@@ -7,7 +7,7 @@ from itertools import islice
 
 from PySide6.QtCore import QObject, Signal
 
-from app.settings import Settings
+from app.shell.settings import Settings
 
 MAX_KEPT = 200
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from app.jobs import Work
+from app.shell.jobs import Work
 from broker_core.events import Event, EventKind
-from broker_core.lab.scenario import Scenario
-from broker_core.session.checker import Checker
-from broker_core.session.violation import Violation
+from broker_core.recording.checker import Checker
+from broker_core.recording.violation import Violation
+from broker_core.simulation.scenario import Scenario
 from broker_core.snapshots import Snapshot
 from widgets.dialogs.facts_table import FactsTable
-from widgets.words import tr
+from widgets.i18n import tr
 
 CHECKED_EVENTS = 2_000_000  # beyond, the checker's memory would outgrow the machine's
 SAY_EVERY = 5_000

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from broker_core.files import private
-from widgets.words import tr
+from widgets.i18n import tr
 
 BOOKMARKS_FILE = "bookmarks.json"
 MOST = 1_000

@@ -10,17 +10,17 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from app.jobs import Work
-from app.places import DataFiles
+from app.shell.jobs import Work
+from app.shell.paths import DataFiles
 from broker_core.clock import NS_PER_S, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind, EventStream
-from broker_core.lab.arrivals import FileArrivals
-from broker_core.lab.replay import EventDigest, RecordedAction, Rerun
-from broker_core.lab.scenario import Scenario, ScenarioError, parse_scenario
-from broker_core.lab.scenario_text import text_with
-from broker_core.lab.simulation import Simulation
-from broker_core.lab.specs import Scheduled
+from broker_core.simulation.arrivals import FileArrivals
+from broker_core.simulation.replay import EventDigest, RecordedAction, Rerun
+from broker_core.simulation.scenario import Scenario, ScenarioError, parse_scenario
+from broker_core.simulation.scenario_text import text_with
+from broker_core.simulation.simulation import Simulation
+from broker_core.simulation.specs import Scheduled
 from broker_core.snapshots import Totals
 
 _encoder = msgspec.json.Encoder(enc_hook=str)
@@ -156,10 +156,10 @@ import json
 from pathlib import Path
 
 import resources
-from broker_core.lab import parse_scenario
-from broker_core.lab.arrivals import FileArrivals
-from broker_core.lab.replay import EventDigest, recorded_action, rerun
-from broker_core.session.checker import Checker
+from broker_core.simulation import parse_scenario
+from broker_core.simulation.arrivals import FileArrivals
+from broker_core.simulation.replay import EventDigest, recorded_action, rerun
+from broker_core.recording.checker import Checker
 from broker_core.snapshots import Totals
 
 SCENARIO = {scenario}

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from app.places import sessions_folder
-from app.view_models.formats import duration
+from app.presenters.formats import duration
+from app.shell.paths import sessions_folder
 from broker_core.errors import BrokerError
-from broker_core.session import metadata as meta
-from broker_core.session import schema
-from broker_core.session.lock import is_recording
-from widgets.words import mark, tr
+from broker_core.recording import metadata as meta
+from broker_core.recording import schema
+from broker_core.recording.lock import is_recording
+from widgets.i18n import mark, tr
 
 MOST = 200
 _ENDS = {

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from broker_core.events import Sink
-from broker_core.session.event_index import EventIndex
+from broker_core.recording.event_index import EventIndex
 
 # The window draws between two bunches of events.
 BUNCH = 1_000

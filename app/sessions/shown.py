@@ -7,20 +7,20 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from app.history.ring import EventRing
-from app.history.series import SessionSeries
+from app.presenters.hue_feed import HueFeed
+from app.presenters.latency_feed import LatencyFeed
+from app.presenters.refusal_feed import RefusalFeed
+from app.presenters.schema_feed import SchemaFeed
+from app.presenters.timeline import TimelineFeed
+from app.sessions.history.ring import EventRing
+from app.sessions.history.series import SessionSeries
 from app.sessions.stored import StoredSession
 from app.sessions.travel import Travel
-from app.view_models.hue_feed import HueFeed
-from app.view_models.latency_feed import LatencyFeed
-from app.view_models.refusal_feed import RefusalFeed
-from app.view_models.schema_feed import SchemaFeed
-from app.view_models.timeline import TimelineFeed
 from broker_core.engine.runner import Engine, EngineStatus, Mode
 from broker_core.events import Sink
-from broker_core.lab.scenario import Scenario
-from broker_core.session.live_session import LiveSession
-from broker_core.session.ownership import Ownership
+from broker_core.recording.live_session import LiveSession
+from broker_core.recording.ownership import Ownership
+from broker_core.simulation.scenario import Scenario
 from broker_core.snapshots import Snapshot
 
 

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import msgspec
 
-from app.places import DataFiles
+from app.shell.paths import DataFiles
 from broker_core.clock import s_from_ns
 from broker_core.errors import BrokerError
-from broker_core.lab.replay import RecordedAction, recorded_action
-from broker_core.lab.scenario import Scenario, ScenarioError, parse_scenario
-from broker_core.session import metadata as meta
-from broker_core.session import schema
-from broker_core.session.film import FolderFilm
-from broker_core.session.reader import Session, open_session, seal
-from widgets.words import tr
+from broker_core.recording import metadata as meta
+from broker_core.recording import schema
+from broker_core.recording.playback import FolderFilm
+from broker_core.recording.reader import Session, open_session, seal
+from broker_core.simulation.replay import RecordedAction, recorded_action
+from broker_core.simulation.scenario import Scenario, ScenarioError, parse_scenario
+from widgets.i18n import tr
 
 SCENARIO_PATH = "scenario_path"  # in the metadata's `extra`
 BRANCHED_FROM = "branched_from"

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
-from app.sessions.past import Past
+from app.sessions.playback import Past
 from broker_core.events import Event
-from broker_core.session.film import Film
+from broker_core.recording.playback import Film
 from broker_core.snapshots import Snapshot
 
 

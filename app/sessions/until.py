@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from app.view_models.event_words import event_line
+from app.presenters.event_words import event_line
 from broker_core.events import MESSAGE_KINDS, Event, EventKind, describe
 from broker_core.filters import Field, Fields, Filter
 from broker_core.filters.field import folded
-from broker_core.lab.simulation import Simulation
-from widgets.words import tr
+from broker_core.simulation.simulation import Simulation
+from widgets.i18n import tr
 
 
 class Moment(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from broker_core.broker_views import SlowReader
+from broker_core.broker.views import SlowReader
 from broker_core.clients.host import Host
 from broker_core.clock import ns_from_s
 from broker_core.flow.config import FlowConfig

@@ -11,11 +11,11 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from broker_core.broker import Broker, Published
+from broker_core.broker.broker import Broker, Published
 from broker_core.clients.batches import NO_OFFSET, Batch, dropped
-from broker_core.clients.lane import Lane
 from broker_core.clients.message_form import explained
 from broker_core.clients.pace import Pace, accepted
+from broker_core.clients.partition_queue import Lane
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop

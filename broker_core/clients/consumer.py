@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from broker_core.broker import Broker
+from broker_core.broker.broker import Broker
 from broker_core.clients.membership import COOPERATIVE, MOVED_ON, ConsumerConfig, Membership
 from broker_core.clients.partition_runs import next_offsets, within
 from broker_core.clients.positions import check_offsets, reset_strays, starting_offset

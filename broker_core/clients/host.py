@@ -7,10 +7,10 @@ from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from broker_core.broker import Broker
+from broker_core.broker.broker import Broker
 from broker_core.engine.host_loop import Closable
 from broker_core.engine.loop import Loop
-from broker_core.engine.tails import Tails
+from broker_core.engine.open_batches import Tails
 from broker_core.replies import Reply
 
 T = TypeVar("T")

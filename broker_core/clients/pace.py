@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from broker_core.broker import Published
+from broker_core.broker.broker import Published
 from broker_core.clock import ns_from_s
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode

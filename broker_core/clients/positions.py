@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from broker_core.broker import Broker
+from broker_core.broker.broker import Broker
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.protocol import TopicPartition
 

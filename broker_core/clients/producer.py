@@ -10,13 +10,13 @@ from itertools import count
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from broker_core.broker import Broker, Published
+from broker_core.broker.broker import Broker, Published
 from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, batches_of, failure_of
 from broker_core.clients.host import Host
-from broker_core.clients.inbox import MOST_ENTRIES, Gatherer
 from broker_core.clients.message_form import serialized
 from broker_core.clients.middleware import Middleware
 from broker_core.clients.producer_config import ProducerConfig
+from broker_core.clients.record_accumulator import MOST_ENTRIES, Gatherer
 from broker_core.clients.sender import Sender
 from broker_core.clients.serializer import Serializer
 from broker_core.clients.throttle import Throttle

@@ -17,7 +17,7 @@ from broker_core.clients.host import Host
 from broker_core.clients.middleware import Middleware
 from broker_core.clients.serializer import Serializer
 from broker_core.clock import ns_from_s
-from broker_core.engine.tails import QueueTail
+from broker_core.engine.open_batches import QueueTail
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kinds import kind_of
 from broker_core.limits import MAX_WAIT_MS

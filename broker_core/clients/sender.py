@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from broker_core.broker import Broker, Published
+from broker_core.broker.broker import Broker, Published
 from broker_core.clients.batch_sender import BatchSender
 from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, halved, largest_of, put_all, size_of, sum_of
-from broker_core.clients.inbox import Inboxes
-from broker_core.clients.lane import Lane
 from broker_core.clients.message_form import check_form, explained
+from broker_core.clients.partition_queue import Lane
 from broker_core.clients.producer_config import ProducerConfig
+from broker_core.clients.record_accumulator import Inboxes
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode

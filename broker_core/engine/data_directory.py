@@ -1,7 +1,7 @@
 """The data directory of a broker: its lock, its catalog, and what its queues must not forget.
 
 broker.lock            held while a process uses the directory
-catalog.json           what was created, see `broker_core.catalog`, beside its CRC-32C
+catalog.json           what was created, see `broker_core.broker.catalog`, beside its CRC-32C
 offsets.sqlite         committed offsets
 queue-journal/         what happened in queues since their states were saved, see `broker_core.queues.journal`
 queue-states/<queue>   CRC-32C (4 bytes, big-endian) and MessagePack of `KeptQueue`
@@ -21,7 +21,7 @@ from pathlib import Path
 import crc32c
 import msgspec
 
-from broker_core.catalog import Catalog
+from broker_core.broker.catalog import Catalog
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import DiskFiles, FileSystem, ReadOnlyFiles, ReservedFiles, private
 from broker_core.files.reserved_files import RESERVE_FILE

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeVar
 
-from broker_core.broker import Broker
+from broker_core.broker.broker import Broker
 from broker_core.engine.host import HostConfig
 from broker_core.engine.host_loop import CLOSE_TIMEOUT_S, HostLoop
 from broker_core.engine.loop import Loop

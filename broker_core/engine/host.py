@@ -22,11 +22,11 @@ from typing import Annotated, Self, TypeVar
 
 import msgspec
 
-from broker_core.broker import Broker
+from broker_core.broker.broker import Broker
 from broker_core.clock import NS_PER_MS
 from broker_core.engine.data_directory import DataDirectory, KeptQueue, files_of, is_data_directory, offsets_of
 from broker_core.engine.host_loop import CLOSE_TIMEOUT_S, HostLoop
-from broker_core.engine.tails import Tails
+from broker_core.engine.open_batches import Tails
 from broker_core.engine.writer import Writer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventStream

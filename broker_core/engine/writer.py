@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from broker_core.broker import Broker
+from broker_core.broker.broker import Broker
 from broker_core.engine.data_directory import DataDirectory, KeptQueue
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offsets import FlushTicket, OffsetStore

@@ -7,7 +7,7 @@ import msgspec
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import FileSystem
 from broker_core.log.checked_file import read_checked, write_checked
-from broker_core.log.damage import LostRange
+from broker_core.log.corruption import LostRange
 
 CHECKPOINT_FILE = "checkpoint"
 

@@ -15,7 +15,7 @@ from broker_core.log.batch import MAX_BATCH_BYTES, MAX_BATCH_RECORDS, ProducerSt
 from broker_core.log.checkpoint import Checkpoint
 from broker_core.log.client_batch import ClientBatch
 from broker_core.log.config import MAX_SEGMENT_BYTES, LogConfig
-from broker_core.log.damage import Damage
+from broker_core.log.corruption import Damage
 from broker_core.log.partition_reader import PartitionReader
 from broker_core.log.producers import FORGOTTEN_AFTER_NS, RememberedBatch
 from broker_core.log.recovery import Recovery

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.batch_index import UNKNOWN_BYTES
-from broker_core.log.damage import Damage, LostRange
+from broker_core.log.corruption import Damage, LostRange
 from broker_core.log.decoded_batch import DecodedBatches
 from broker_core.log.segment import SegmentView
 from broker_core.log.segment_list import SegmentList

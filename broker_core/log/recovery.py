@@ -13,7 +13,7 @@ from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
 from broker_core.log.batch import NO_PRODUCER_ID, BatchHeader, ProducerStamp
 from broker_core.log.checkpoint import Checkpoint
-from broker_core.log.damage import LostRange
+from broker_core.log.corruption import LostRange
 from broker_core.log.producers import ProducerStates, RememberedBatch
 from broker_core.log.scan import BadBytes, scan
 from broker_core.log.segment import LOG_SUFFIX, Place, Segment, segment_path

@@ -11,7 +11,7 @@ from broker_core.errors import BrokerError
 from broker_core.files import Data, FileSystem
 from broker_core.log.batch import BatchHeader, decode_batch, is_intact, places_checksum
 from broker_core.log.batch_index import UNKNOWN_BYTES, BatchIndex
-from broker_core.log.damage import Damage
+from broker_core.log.corruption import Damage
 from broker_core.log.scan import BadBytes, scan
 from broker_core.log.segment_index import INDEX_SUFFIX, Block, SegmentIndex
 from broker_core.messages import StoredMessage

@@ -19,7 +19,7 @@ from broker_core.messages import Message, StoredMessage
 from broker_core.queues.dead_letter_edit import Edits
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
 from broker_core.queues.dead_letter_record import decode, encode, with_redrive
-from broker_core.queues.live_letters import LiveLetters, Owner
+from broker_core.queues.live_dead_letters import LiveLetters, Owner
 from broker_core.queues.log_port import TopicPort
 from broker_core.snapshots import AttemptView, DeadLetterView
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Run
+from broker_core.queues.delivery import Skipped, Taken, by_priority, neighbours, read_live
 from broker_core.queues.due_heap import DueHeap, Place
-from broker_core.queues.handout import Skipped, Taken, by_priority, neighbours, read_live
 from broker_core.queues.log_port import PartitionPort
 from broker_core.queues.ready_spans import ReadySpans
 from broker_core.queues.spans import Span, SpanIndex, part_of, shares_of

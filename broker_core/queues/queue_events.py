@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from broker_core.events import EventKind, EventStream
-from broker_core.queues.handout import Skipped
+from broker_core.queues.delivery import Skipped
 from broker_core.queues.spans import Span
 
 

@@ -17,16 +17,16 @@ from broker_core.queues.config import FIRST_COME, QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.due_heap import Place
 from broker_core.queues.due_timer import DueTimer
-from broker_core.queues.endings import Endings
 from broker_core.queues.journal import Journal, QueueJournal
 from broker_core.queues.lease import Lease
+from broker_core.queues.lease_outcomes import Endings
 from broker_core.queues.levels import Levels
 from broker_core.queues.log_port import TopicPort
+from broker_core.queues.purge_log import Removals
 from broker_core.queues.queue_events import QueueEvents
 from broker_core.queues.queue_state import QueueCounts
-from broker_core.queues.removals import Removals
 from broker_core.queues.states import LeaseAction
-from broker_core.queues.takers import Taker, Takers
+from broker_core.queues.waiting_acquires import Taker, Takers
 from broker_core.replies import Reply
 from broker_core.timers import Timers
 

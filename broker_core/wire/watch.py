@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from broker_core.broker_views import SlowReader
+from broker_core.broker.views import SlowReader
 from broker_core.events import Event
 from broker_core.snapshots import Totals
 from broker_core.wire.body import Body, Int32, Int64, Millis

@@ -2,7 +2,7 @@
 
 From the last time that its owner could read a partition to the first fetch of the next one. An owner that has crashed
 reads no more, long before the group notices; one that was only revoked reads on until its next heartbeat. It is what
-`broker_core/session/FORMAT.md` says.
+`broker_core/recording/FORMAT.md` says.
 """
 
 from __future__ import annotations

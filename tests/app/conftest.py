@@ -10,8 +10,8 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.places import find_scenario
-from app.workbench import Workbench
+from app.shell.paths import find_scenario
+from app.shell.workbench import Workbench
 from broker_core.clock import NS_PER_S
 
 

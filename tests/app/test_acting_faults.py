@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.view_models.inspector import inspector_facts
+from app.presenters.inspector import inspector_facts
 from tests.app.conftest import Hand
 from tests.app.dialogs import accept, fill, run, said
 

@@ -7,9 +7,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QLineEdit, QMainWindow, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
-from app.actions import ActionRegistry
-from app.commands import COMMANDS
-from app.menu_bar import PARTS, Entry, menu_bar
+from app.commands.families import COMMANDS
+from app.commands.registry import ActionRegistry
+from app.shell.menu_bar import PARTS, Entry, menu_bar
 from widgets.icons import icon_names
 
 # As the interface's description gives them.

@@ -8,10 +8,10 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QSettings, Qt
 from PySide6.QtWidgets import QApplication, QInputDialog
 
-from app.appearance import PRESENTATION_SCALE
-from app.handlers.appearance import AppearanceHandlers
-from app.settings import Settings
-from app.workbench import Workbench
+from app.commands.appearance import AppearanceHandlers
+from app.shell.appearance import PRESENTATION_SCALE
+from app.shell.settings import Settings
+from app.shell.workbench import Workbench
 from tests.app.conftest import Hand
 from widgets.canvas.arranging import from_text, to_text
 from widgets.canvas.zoom_view import FIT_MOST

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.workbench import badge, shown_badge
+from app.shell.workbench import badge, shown_badge
 from broker_core.engine.runner import EngineStatus, Mode
 
 

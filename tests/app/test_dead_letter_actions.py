@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 
-from app.handlers.dead_letters import DeadLetterHandlers
+from app.commands.dead_letters import DeadLetterHandlers
 from widgets.dialogs.edit_letter import EditLetterDialog
 from widgets.dialogs.redrive import RedriveDialog
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.display import why_no_drawing, why_no_window
-from app.system_libraries import QT_LIBRARIES, WAYLAND_LIBRARIES, X11_LIBRARIES, how_to_install
+from app.shell.display import why_no_drawing, why_no_window
+from app.shell.system_libraries import QT_LIBRARIES, WAYLAND_LIBRARIES, X11_LIBRARIES, how_to_install
 
 ALL: frozenset[str] = frozenset({*QT_LIBRARIES, *X11_LIBRARIES, *WAYLAND_LIBRARIES})
 NO_X11 = ALL - set(X11_LIBRARIES)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.extras import why_missing
-from app.report_process import ReportError, ReportProcess
+from app.reports.process import ReportError, ReportProcess
+from app.shell.extras import why_missing
 from spark_reports.request import Request
 
 ROOT = Path(__file__).parents[2]
@@ -42,6 +42,6 @@ def test_the_installed_extras_are_those_of_the_project(extra):
 
 
 def test_a_report_without_spark_is_refused_before_anything_starts(monkeypatch, tmp_path):
-    monkeypatch.setattr("app.report_process.why_missing", lambda extra: f"no {extra}")
+    monkeypatch.setattr("app.reports.process.why_missing", lambda extra: f"no {extra}")
     with pytest.raises(ReportError, match="no report"):
         ReportProcess(Request(sessions=(str(tmp_path),), out=tmp_path / "out")).run(lambda said: None)

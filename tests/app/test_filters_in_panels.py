@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
-from app.handlers.filters import FilterHandlers
-from app.view_models.views import Views
+from app.commands.filters import FilterHandlers
+from app.presenters.views import Views
 
 MODELS = (
     "assignments",

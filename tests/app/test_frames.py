@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.frames import FRAME_MS, Durations, Frames
-from app.view_models.status import frame_words
+from app.presenters.status import frame_words
+from app.shell.frames import FRAME_MS, Durations, Frames
 from tests.app.conftest import Hand
 
 
@@ -28,7 +28,7 @@ def test_percentiles_of_durations_are_those_of_a_sorted_list() -> None:
 
 def test_frames_are_missed_only_while_something_moves(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     now_s, moving = [0.0], [True]
-    monkeypatch.setattr("app.frames.time.perf_counter", lambda: now_s[0])
+    monkeypatch.setattr("app.shell.frames.time.perf_counter", lambda: now_s[0])
     frames = Frames(lambda: None, lambda _s: None, lambda: moving[0])
 
     def frame(later_frames: int) -> int:

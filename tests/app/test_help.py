@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import Qt
 
-from app.help import PARTS, about, help_texts
-from app.places import find_scenario
-from broker_core.lab.actions import MoveConsumer
+from app.shell.help import PARTS, about, help_texts
+from app.shell.paths import find_scenario
+from broker_core.simulation.actions import MoveConsumer
 from tests.app.conftest import Hand
 from widgets.dialogs.reading import ReadingDialog
 from widgets.dialogs.scenario_picker import ScenarioPicker

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.view_models.in_flight import GroupHold
+from app.presenters.in_flight import GroupHold
 from broker_core.events import EventKind
 from tests.app.conftest import Hand
 

@@ -2,8 +2,8 @@
 
 from PySide6.QtCore import Qt
 
-from app.view_models.inspector import inspector_facts
-from broker_core.lab.actions import Produce
+from app.presenters.inspector import inspector_facts
+from broker_core.simulation.actions import Produce
 from widgets.theme import state_style
 
 

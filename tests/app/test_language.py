@@ -14,12 +14,12 @@ import pytest
 from PySide6.QtCore import QPoint, Qt, QTranslator
 from PySide6.QtWidgets import QApplication
 
-from app.help import help_texts
-from app.language import FOLDER, chosen_language, install_language, languages
+from app.shell.help import help_texts
+from app.shell.language import FOLDER, chosen_language, install_language, languages
 from tests.app.conftest import Hand
 from widgets.dialogs.move_to_group import MoveToGroupDialog
+from widgets.i18n import tr
 from widgets.theme import state_style
-from widgets.words import tr
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / ".ci"))

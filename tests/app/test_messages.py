@@ -6,10 +6,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from app.handlers.messages import MessageHandlers
-from app.history.life import Place
+from app.commands.messages import MessageHandlers
+from app.sessions.history.life import Place
 from broker_core.clock import NS_PER_S
-from broker_core.lab.actions import Produce
+from broker_core.simulation.actions import Produce
 from widgets.dialogs.produce import ProduceDialog
 from widgets.panels.messages import Start
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.view_models.gauges import gates, gauge_facts
-from app.view_models.inspector import inspector_facts
+from app.presenters.gauges import gates, gauge_facts
+from app.presenters.inspector import inspector_facts
 from resources.outcomes import in_words
 from tests.app.conftest import Hand
 

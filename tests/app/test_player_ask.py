@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.player import Player
+from app.sessions.session_controller import Player
 from broker_core.errors import BrokerError, ErrorCode
 from tests.app.conftest import Hand
 

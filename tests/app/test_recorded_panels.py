@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication
 
 from broker_core.clock import NS_PER_S
 from broker_core.events import EventKind
-from broker_core.lab.actions import MoveConsumer
+from broker_core.simulation.actions import MoveConsumer
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from app.report_command import make_report
+from app.cli.report import make_report
 from spark_reports.request import COMPARE, Request
 
-JOB = "app.report_process.subprocess.Popen"
+JOB = "app.reports.process.subprocess.Popen"
 
 
 class Ended:
@@ -59,7 +59,7 @@ def test_what_was_asked_wrongly_is_told_before_anything_starts(
 def test_what_the_job_refuses_is_told_alone_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("app.report_process.seal", lambda _folder: None)
+    monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
     monkeypatch.setattr(JOB, lambda *_, **__: Ended(['{"error": "It holds something else."}'], 1))
     assert make_report(Request((str(tmp_path),), tmp_path / "out")) == 2
     assert capsys.readouterr().err == "brokerscope: It holds something else.\n"
@@ -68,8 +68,8 @@ def test_what_the_job_refuses_is_told_alone_too(
 def test_a_report_ends_with_the_path_of_its_page_and_a_failure_with_its_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("app.report_process.seal", lambda _folder: None)
-    monkeypatch.setattr("app.report_process.logs_folder", lambda: tmp_path / "logs")
+    monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
+    monkeypatch.setattr("app.reports.process.logs_folder", lambda: tmp_path / "logs")
     step = '{"stage": "Starting Spark", "done": 0, "total": 1, "fraction": 0.0}'
     monkeypatch.setattr(JOB, lambda *_, **__: Ended([step, '{"report": "/out/report.html"}'], 0))
     assert make_report(Request((str(tmp_path),), tmp_path / "out")) == 0

@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from pytestqt.qtbot import QtBot
 
-from app.jobs import Jobs
-from app.report_process import LOGS_KEPT, ReportError, ReportProcess
+from app.reports.process import LOGS_KEPT, ReportError, ReportProcess
+from app.shell.jobs import Jobs
 from spark_reports.request import Request
 from tests.app.conftest import Hand
 from widgets.dialogs.export_report import ExportReportDialog
@@ -73,7 +73,7 @@ def job_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str],
             self._arguments = [sys.executable, str(path), *self._arguments[3:]]
 
         monkeypatch.setattr(ReportProcess, "__init__", init)
-        monkeypatch.setattr("app.report_process.seal", lambda _folder: None)
+        monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
 
     return use
 
@@ -135,7 +135,7 @@ def test_export_from_the_window(
 def test_the_log_of_a_job_that_failed_is_one_click_away(
     job_does: Callable[[str], None], tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.report_process.logs_folder", lambda: tmp_path / "logs")
+    monkeypatch.setattr("app.reports.process.logs_folder", lambda: tmp_path / "logs")
     job_does(CRASHING)
     jobs = Jobs()
     jobs.report(Request((str(tmp_path),), tmp_path / "out"), "Report")
@@ -148,7 +148,7 @@ def test_the_log_of_a_job_that_failed_is_one_click_away(
 def test_every_failure_keeps_a_log_of_its_own_and_old_ones_go(
     job_does: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.report_process.logs_folder", lambda: tmp_path / "logs")
+    monkeypatch.setattr("app.reports.process.logs_folder", lambda: tmp_path / "logs")
     job_does(CRASHING)
     logs = []
     for _ in range(LOGS_KEPT + 2):
@@ -170,13 +170,13 @@ def test_the_row_of_a_report_that_failed_inside_spark_opens_its_log(
     keep: bool,
 ) -> None:
     """What the job says of its own log is kept: the next job, or the end of a kept Spark, takes the file away."""
-    monkeypatch.setattr("app.report_process.logs_folder", lambda: tmp_path / "logs")
+    monkeypatch.setattr("app.reports.process.logs_folder", lambda: tmp_path / "logs")
     theirs = tmp_path / "spark.log"
     theirs.write_text("Caused by: java.io.IOException: No space left on device")
     failing = FAILING.replace("LOG", str(theirs))
     job_does(failing)
     (tmp_path / "warm.py").write_text(f"import sys\nsys.stdin.readline()\n{failing}")
-    monkeypatch.setattr("app.warm_spark.COMMAND", [sys.executable, str(tmp_path / "warm.py")])
+    monkeypatch.setattr("app.reports.warm_spark.COMMAND", [sys.executable, str(tmp_path / "warm.py")])
     hand = open_workbench(record=True)
     hand.workbench.jobs.keep_spark(keep)
     hand.pass_time(3)

@@ -10,9 +10,9 @@ import pytest
 from PySide6.QtCore import Qt
 
 import resources
-from app.cli import main
-from app.jobs import Jobs
-from app.report_parts import TITLES, part_choices
+from app.cli.main import main
+from app.reports.parts import TITLES, part_choices
+from app.shell.jobs import Jobs
 from spark_reports.parts import EVERY, PARTS
 from spark_reports.request import Request
 from tests.app.conftest import Hand
@@ -93,7 +93,7 @@ def test_the_command_line_takes_parts(monkeypatch: pytest.MonkeyPatch, capsys: p
         asked.append(request)
         return 0
 
-    monkeypatch.setattr("app.report_command.make_report", make)
+    monkeypatch.setattr("app.cli.report.make_report", make)
     assert main(["report", "/a", "--out", "/out", "--parts", "throughput,latency"]) == 0
     assert main(["report", "/a", "--out", "/out"]) == 0
     assert [request.parts for request in asked] == [{"throughput", "latency"}, EVERY]

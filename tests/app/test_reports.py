@@ -11,9 +11,9 @@ import pytest
 from PySide6.QtCore import QSettings, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 
-from app.handlers.reports import ReportHandlers
-from app.reports import KEPT_MAX, Reports, findings_of
-from app.settings import Settings
+from app.commands.reports import ReportHandlers
+from app.reports.recent import KEPT_MAX, Reports, findings_of
+from app.shell.settings import Settings
 from tests.app.conftest import Hand
 
 FINDINGS: list[dict[str, Any]] = [

@@ -8,10 +8,10 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication, QFileDialog
 
-from app.handlers import scenarios
-from app.handlers.scenarios import NEW_SCENARIO, ScenarioHandlers, judge
-from app.places import shipped_scenarios
-from broker_core.lab.scenario import load_scenario, parse_scenario
+from app.commands import scenarios
+from app.commands.scenarios import NEW_SCENARIO, ScenarioHandlers, judge
+from app.shell.paths import shipped_scenarios
+from broker_core.simulation.scenario import load_scenario, parse_scenario
 from tests.app.conftest import Hand
 from widgets.dialogs.scenario_editor import ScenarioEditor
 from widgets.dialogs.scenario_picker import ScenarioPicker

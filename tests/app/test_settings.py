@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings
 
-from app.settings import Settings
+from app.shell.settings import Settings
 from widgets.dialogs.export_report import ReportHabits
 
 

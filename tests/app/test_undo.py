@@ -7,8 +7,8 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 
-from app.undo import UndoStack
-from broker_core.lab.actions import AddPartitions, MoveConsumer, PurgeDeadLetters, Redrive
+from app.commands.undo_stack import UndoStack
+from broker_core.simulation.actions import AddPartitions, MoveConsumer, PurgeDeadLetters, Redrive
 from tests.app.conftest import Hand
 
 CTRL = Qt.KeyboardModifier.ControlModifier

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from app.jobs import Jobs
-from app.report_process import ReportError, ReportProcess
-from app.warm_spark import WarmSpark
+from app.reports.process import ReportError, ReportProcess
+from app.reports.warm_spark import WarmSpark
+from app.shell.jobs import Jobs
 from spark_reports.request import Request
 from tests.app.conftest import Hand
 
@@ -46,8 +46,8 @@ def warm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WarmSpark:
     def start(_command: list[str], **named: Any) -> Any:
         return real([sys.executable, str(script)], **named)
 
-    monkeypatch.setattr("app.warm_spark.subprocess.Popen", start)
-    monkeypatch.setattr("app.report_process.seal", lambda _folder: None)
+    monkeypatch.setattr("app.reports.warm_spark.subprocess.Popen", start)
+    monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
     return WarmSpark()
 
 
@@ -112,7 +112,7 @@ def test_it_is_started_ahead_once_where_memory_allows_and_nobody_has_it(
 ) -> None:
     warm.prepare()
     assert warm._process is None, "the machine has no memory to spare"
-    monkeypatch.setattr("app.warm_spark.memory_allows", lambda: True)
+    monkeypatch.setattr("app.reports.warm_spark.memory_allows", lambda: True)
     assert warm.take(Request(("/a",), "/out"))
     warm.prepare()
     assert warm._process is None, "a report is starting it"
@@ -130,7 +130,7 @@ def test_a_session_that_ends_and_a_dialog_that_opens_have_it_started(
     hand: Hand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr("app.handlers.reports.PREPARE_AFTER_MS", 0)
+    monkeypatch.setattr("app.commands.reports.PREPARE_AFTER_MS", 0)
     monkeypatch.setattr(WarmSpark, "prepare", lambda _self: asked.append("ready"))
     workbench = hand.workbench
     workbench.jobs.keep_spark(True)

@@ -11,12 +11,12 @@ import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QMessageBox
 
-from app.handlers.consumers import ConsumerHandlers
-from app.handlers.dead_letters import DeadLetterHandlers
-from app.handlers.session import SessionHandlers
-from app.scenario_menu import scenario_commands
-from app.view_models.event_words import event_line
-from app.workbench import Workbench
+from app.commands.consumers import ConsumerHandlers
+from app.commands.dead_letters import DeadLetterHandlers
+from app.commands.scenario_menu import scenario_commands
+from app.commands.session import SessionHandlers
+from app.presenters.event_words import event_line
+from app.shell.workbench import Workbench
 from broker_core.clock import NS_PER_MS
 from broker_core.engine.runner import Mode
 from broker_core.events import Event, EventKind

@@ -14,10 +14,10 @@ import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.places import find_scenario
-from app.workbench import Workbench
-from broker_core.lab.simulation import Simulation
+from app.shell.paths import find_scenario
+from app.shell.workbench import Workbench
 from broker_core.messages import Message
+from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import AttemptView
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(900)]

@@ -11,10 +11,10 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.places import DataFiles
-from app.workbench import Workbench
-from broker_core.lab.scenario import load_scenario
-from broker_core.session.live_session import LiveSession
+from app.shell.paths import DataFiles
+from app.shell.workbench import Workbench
+from broker_core.recording.live_session import LiveSession
+from broker_core.simulation.scenario import load_scenario
 
 BUSY = Path(__file__).with_name("busy.yaml")
 PACED = Path(__file__).with_name("paced.yaml")  # 20,000 messages/s

@@ -22,12 +22,12 @@ from broker_core import (
     BrokerError,
     Producer,
 )
-from broker_core.doors.guard.access import Access
-from broker_core.doors.http.door import HttpDoor
-from broker_core.doors.kafka.listener import KafkaListener
-from broker_core.doors.wire.door import WireDoor
 from broker_core.kinds import kind_of
-from tests.broker_core.absurd_world import MADE, RIGHT, RIGHT_FOR, World
+from broker_core.listeners.access.access import Access
+from broker_core.listeners.http.listener import HttpDoor
+from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.listeners.wire.listener import WireDoor
+from tests.broker_core.absurd_context import MADE, RIGHT, RIGHT_FOR, World
 
 ABSURD: dict[str, Any] = {
     "None": None,

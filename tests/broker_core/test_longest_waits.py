@@ -11,16 +11,16 @@ from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
 from broker_core.clients.remote.broker import RemoteBroker
-from broker_core.doors.wire.door import WireDoor
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.flow.config import FlowConfig
-from broker_core.lab.actions import ExtendLease, Produce
-from broker_core.lab.scenario import ScenarioError, parse_scenario
 from broker_core.limits import MAX_TTL_MS, MAX_WAIT_MS
+from broker_core.listeners.wire.listener import WireDoor
 from broker_core.log.config import LogConfig
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.retry import RetryPolicy
+from broker_core.simulation.actions import ExtendLease, Produce
+from broker_core.simulation.scenario import ScenarioError, parse_scenario
 
 SETTINGS: dict[str, tuple[Callable[[float], object], int]] = {
     "lease_ms": (lambda ms: QueueConfig(lease_ms=ms), MAX_WAIT_MS),

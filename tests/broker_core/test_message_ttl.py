@@ -6,10 +6,10 @@ import pytest
 
 from broker_core.errors import BrokerError
 from broker_core.events import EventKind
-from broker_core.lab.scenario import parse_scenario
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
+from broker_core.simulation.scenario import parse_scenario
 from tests.broker_core.clients.world import World
 
 SECOND = LogConfig(message_ttl_ms=1_000)

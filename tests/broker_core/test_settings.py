@@ -13,13 +13,13 @@ import pytest
 import broker_core
 from broker_core import Admin, BrokerHost, Producer, QueueConsumer
 from broker_core.clients.membership import ConsumerConfig
-from broker_core.doors.http.door import HttpDoor
-from broker_core.doors.kafka.listener import KafkaListener
-from broker_core.doors.wire.door import WireDoor
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Target
 from broker_core.kinds import kind_of
+from broker_core.listeners.http.listener import HttpDoor
+from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.listeners.wire.listener import WireDoor
 from broker_core.queues.config import QueueConfig
 from broker_core.settings import Settings
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from confluent_kafka import Consumer, Producer
 
 from broker_core import Admin, BrokerHost, HostConfig, LogConfig
-from broker_core.doors.kafka.listener import KafkaListener
+from broker_core.listeners.kafka.listener import KafkaListener
 
 CYCLES = 3
 BUSY_S = 0.7

@@ -13,11 +13,11 @@ import pytest
 from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
-from broker_core.doors.http.door import HttpDoor
 from broker_core.engine.host import BrokerHost, HostConfig
+from broker_core.listeners.http.listener import HttpDoor
 from broker_core.log.config import LogConfig
 from broker_core.queues.config import QueueConfig
-from tests.broker_core.doors.http.client import Client
+from tests.broker_core.listeners.http.client import Client
 
 ROOT = Path(__file__).parents[2]
 

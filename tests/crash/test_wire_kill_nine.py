@@ -17,9 +17,9 @@ from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.remote.broker import RemoteBroker
 from broker_core.clients.remote.config import RemoteConfig
-from broker_core.doors.wire.door import WireDoor
 from broker_core.engine.host import BrokerHost, HostConfig
 from broker_core.errors import BrokerError
+from broker_core.listeners.wire.listener import WireDoor
 from broker_core.log.config import LogConfig
 
 CYCLES = 3

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
-from app.workbench import Workbench
+from app.shell.workbench import Workbench
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def workbench(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> I
 @pytest.fixture(autouse=True)
 def _keyframes_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """When a keyframe is taken would otherwise depend on how fast the machine is."""
-    monkeypatch.setattr("broker_core.session.keyframes.MOST_SHARE", 1e9)
+    monkeypatch.setattr("broker_core.recording.keyframes.MOST_SHARE", 1e9)
 
 
 @pytest.fixture

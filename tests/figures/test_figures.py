@@ -10,7 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 import resources
-from app.workbench import Workbench
+from app.shell.workbench import Workbench
 from tests.figures.compare import Look, Verdict, left_out
 from tests.figures.not_recounted import NOT_RECOUNTED
 from tests.figures.random_scenarios import random_scenario

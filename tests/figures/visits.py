@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.workbench import Workbench
+from app.shell.workbench import Workbench
 from tests.figures.compare import Look, Verdict, judge
 from tests.figures.recount.reading import rows_of, scenario_of
 from tests.figures.shown.window import shown_figures

@@ -10,8 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from broker_core.events import EventStream
-from broker_core.session.checksums import stamp_part
-from broker_core.session.recorder import Recorder
+from broker_core.recording.checksums import stamp_part
+from broker_core.recording.recorder import Recorder
 from spark_reports.bounds import local
 from spark_reports.frames import Frames, read_frames
 from spark_reports.java import find_java
@@ -19,7 +19,7 @@ from spark_reports.jvm import Jvm
 from spark_reports.session import inspect
 from spark_reports.spark import spark_session
 from spark_reports.tuning import SMALL
-from tests.broker_core.session.fake_stream import FakeBroker
+from tests.broker_core.recording.fake_stream import FakeBroker
 from tests.spark_reports.tables.rows import events as written
 
 

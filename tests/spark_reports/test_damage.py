@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from broker_core.session import schema
-from broker_core.session.checksums import CRC32, document_checksum
+from broker_core.recording import schema
+from broker_core.recording.checksums import CRC32, document_checksum
 from spark_reports.errors import ReportError
 from spark_reports.outcome import Outcome
 from spark_reports.session import SessionInfo, inspect
@@ -23,8 +23,8 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A session whose messages are in several parts."""
     folder = tmp_path_factory.mktemp("damage") / "session"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("broker_core.session.schema.SEGMENT_EVENTS", 400)
-        patch.setattr("broker_core.session.recorder.BATCH_EVENTS", 200)
+        patch.setattr("broker_core.recording.schema.SEGMENT_EVENTS", 400)
+        patch.setattr("broker_core.recording.recorder.BATCH_EVENTS", 200)
         record(folder, seconds=10)
     assert len(schema.parts(folder, "messages")) > 3
     assert inspect(str(folder)).problems == ()

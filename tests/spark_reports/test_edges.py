@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from broker_core.events import EventKind as K
 from broker_core.events import EventStream
-from broker_core.session.recorder import Recorder
+from broker_core.recording.recorder import Recorder
 from spark_reports.collect import Made, make_tables
 from spark_reports.scale import Scale, scale_of
 from spark_reports.session import inspect

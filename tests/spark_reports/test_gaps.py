@@ -10,9 +10,9 @@ from pyspark.sql import SparkSession
 
 from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.events import Event, EventKind, EventStream
-from broker_core.lab import Simulation, parse_scenario
-from broker_core.session.ownership import Ownership
-from broker_core.session.recorder import Recorder
+from broker_core.recording.ownership import Ownership
+from broker_core.recording.recorder import Recorder
+from broker_core.simulation import Simulation, parse_scenario
 from spark_reports.frames import read_frames
 from spark_reports.session import inspect
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from broker_core.session.recorder import Recorder
+from broker_core.recording.recorder import Recorder
 from spark_reports.kinds import make_kind
 from spark_reports.request import Request
 from spark_reports.session import inspect

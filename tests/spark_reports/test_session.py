@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from broker_core.session.schema import EVENT_SCHEMA
+from broker_core.recording.schema import EVENT_SCHEMA
 from spark_reports.errors import ReportError, reason
 from spark_reports.session import (
     EVENTS_SCHEMA,
@@ -21,7 +21,7 @@ from spark_reports.session import (
     parse_metadata,
     read_files,
 )
-from tests.broker_core.session.damage import flip_unnoticed
+from tests.broker_core.recording.corruption import flip_unnoticed
 
 
 @given(st.integers(min_value=0, max_value=10**16))

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from app.places import DataFiles, shipped_scenarios
+from app.shell.paths import DataFiles, shipped_scenarios
 from broker_core.clock import ns_from_s
-from broker_core.lab.actions import MoveConsumer, Redrive
-from broker_core.lab.consumer import ConsumerActor
-from broker_core.lab.scenario import load_scenario
-from broker_core.session.live_session import LiveSession
+from broker_core.recording.live_session import LiveSession
+from broker_core.simulation.actions import MoveConsumer, Redrive
+from broker_core.simulation.consumer import ConsumerActor
+from broker_core.simulation.scenario import load_scenario
 from spark_reports.frames import read_frames
 from spark_reports.session import inspect
 from spark_reports.tables import TABLES

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from broker_core.session import schema
+from broker_core.recording import schema
 from spark_reports.collect import make_tables
 from spark_reports.findings.find import find
 from spark_reports.frames import read_frames

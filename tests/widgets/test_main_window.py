@@ -14,10 +14,10 @@ from widgets.panels.assignments import LOOKS as ASSIGNMENT_LOOKS
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.charts import RATE_LOOKS, ChartsPanel
+from widgets.panels.connections import LOOKS as DOOR_LOOKS
+from widgets.panels.connections import DoorsPanel
 from widgets.panels.dead_letters import LOOKS as LETTER_LOOKS
 from widgets.panels.dead_letters import DeadLettersPanel
-from widgets.panels.doors import LOOKS as DOOR_LOOKS
-from widgets.panels.doors import DoorsPanel
 from widgets.panels.events import LOOKS as EVENT_LOOKS
 from widgets.panels.events import EventsPanel
 from widgets.panels.in_flight import LOOKS as LEASE_LOOKS

@@ -27,8 +27,8 @@ from widgets.canvas.mini_map import INSET, MiniMap
 from widgets.canvas.overlay_items import FrameItem
 from widgets.canvas.pointer_view import PointerView
 from widgets.canvas.view import CanvasView, Ghost
+from widgets.i18n import mark, tr
 from widgets.theme import Theme, qcolour
-from widgets.words import mark, tr
 
 DOTS_TICK_MS = 40
 MENU_TWICE_MS = 150

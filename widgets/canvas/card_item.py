@@ -8,8 +8,8 @@ from PySide6.QtGui import QPainter
 from widgets.canvas.box_item import BoxItem, Look, draw_badge, draw_icon, draw_state_word, pen
 from widgets.canvas.lettering import plural, rate_text, write, write_centred, write_right
 from widgets.canvas.view import ConsumerCard, ProducerCard, WorkerCard
+from widgets.i18n import mark, tr
 from widgets.theme import ink_on, mix, qcolour, state_style
-from widgets.words import mark, tr
 
 Card = ProducerCard | ConsumerCard | WorkerCard
 WORKERS_STAY = mark("Workers belong to their queue; consumers of groups can be moved.")

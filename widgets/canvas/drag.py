@@ -21,7 +21,7 @@ from widgets.canvas.ghost_panel import GhostPanel
 from widgets.canvas.overlay_items import SpotItem
 from widgets.canvas.stage import Stage
 from widgets.canvas.view import BENCH_ID, NEW_GROUP, ConsumerCard, Ghost
-from widgets.words import tr
+from widgets.i18n import tr
 
 START_PIXELS = 6
 PROXY_OPACITY, LIFTED_OPACITY = 0.9, 0.35

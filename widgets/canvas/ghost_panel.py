@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QWidget
 from widgets.canvas.box_item import HINTS, Look, draw_badge, draw_icon, pen
 from widgets.canvas.lettering import lines_of, write, write_centred
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
+from widgets.i18n import tr
 from widgets.theme import qcolour
-from widgets.words import tr
 
 WIDTH, ROW_H, SHOWN_ROWS = 344, 22, 12
 TITLE_H, TITLE_LINE_H, NOTE_H = 30, 18, 20

@@ -9,8 +9,8 @@ from widgets.canvas.box_item import RADIUS, BoxItem, Look, draw_icon, draw_pill,
 from widgets.canvas.layout import BENCH_HEADER_H, GROUP_HEADER_H, PAD
 from widgets.canvas.lettering import count_text, plural, short_count, write, write_right
 from widgets.canvas.view import BENCH_ID, ConsumerCard, GroupBox, QueueBox
+from widgets.i18n import tr
 from widgets.theme import mix, qcolour, state_style
-from widgets.words import tr
 
 TREND_TOKENS = {"rising": "lag_up", "falling": "lag_down"}
 

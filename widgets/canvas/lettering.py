@@ -12,8 +12,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
 from resources.units import per_second
+from widgets.i18n import mark, tr
 from widgets.theme import qcolour, ui_font
-from widgets.words import mark, tr
 
 FACES: dict[str, tuple[int, QFont.Weight]] = {
     "title": (14, QFont.Weight.DemiBold),

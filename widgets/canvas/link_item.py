@@ -12,8 +12,8 @@ from widgets.canvas.geometry import LinkPath, Rect
 from widgets.canvas.lettering import rate_text
 from widgets.canvas.ports import point_at
 from widgets.canvas.view import Link
+from widgets.i18n import tr
 from widgets.theme import StateStyle, mix, qcolour, state_style
-from widgets.words import tr
 
 DOTS_UP_TO_PER_S = 20.0
 DOT_TRAVEL_S = 1.6

@@ -7,8 +7,8 @@ from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from widgets.canvas.geometry import Rect
+from widgets.i18n import tr
 from widgets.theme import current_theme, qcolour
-from widgets.words import tr
 
 WIDTH, HEIGHT, INSET = 168, 112, 12
 # With more than this in sight, either way, nobody needs a map.

@@ -8,8 +8,8 @@ from PySide6.QtGui import QPainter
 from widgets.canvas.box_item import RADIUS, BoxItem, Look, draw_badge, pen
 from widgets.canvas.geometry import Rect
 from widgets.canvas.lettering import write, write_centred
+from widgets.i18n import tr
 from widgets.theme import qcolour
-from widgets.words import tr
 
 
 class FrameItem(BoxItem):

@@ -15,8 +15,8 @@ from widgets.canvas.stage import Stage
 from widgets.canvas.topic_drag import TopicDrag
 from widgets.canvas.view import Ghost
 from widgets.canvas.zoom_view import ZoomView
+from widgets.i18n import tr
 from widgets.theme import Theme
-from widgets.words import tr
 
 EDGE_PIXELS, EDGE_STEP = 24, 12
 

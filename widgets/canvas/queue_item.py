@@ -9,8 +9,8 @@ from widgets.canvas.box_item import BoxItem, Look, draw_icon, draw_pill, pen, pi
 from widgets.canvas.layout import DEAD_LETTERS_H, QUEUE_H, TOPIC_W
 from widgets.canvas.lettering import count_text, plural, rate_text, short_count, write, write_centred, write_right
 from widgets.canvas.view import LeaseRing, QueueBox
+from widgets.i18n import mark, tr
 from widgets.theme import mix, state_style
-from widgets.words import mark, tr
 
 RINGS = 12
 RING_STEPS = 48

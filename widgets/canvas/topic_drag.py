@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 from widgets.canvas.ghost_panel import GhostPanel
 from widgets.canvas.stage import Stage
 from widgets.canvas.view import CanvasView, Ghost
-from widgets.words import tr
+from widgets.i18n import tr
 
 
 class TopicDrag(QObject):

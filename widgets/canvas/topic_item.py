@@ -37,8 +37,8 @@ from widgets.canvas.layout import (
 from widgets.canvas.lettering import count_text, plural, rate_text, write, write_centred, write_right
 from widgets.canvas.short_names import short_names
 from widgets.canvas.view import GhostMove, Lane, LaneGroup, TopicBox, lane_id
+from widgets.i18n import mark, tr
 from widgets.theme import state_style
-from widgets.words import mark, tr
 
 GhostKey = tuple[int, str]
 LEGEND = mark(

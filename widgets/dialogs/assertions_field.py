@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from widgets.words import tr
+from widgets.i18n import tr
 
 LINES = 2
 

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.facts import let_wrap, plain_label, set_plain_tip
+from widgets.i18n import tr
 from widgets.panels.cell_painter import tabular_font
-from widgets.words import tr
 
 ROWS_MAX = 2_000
 

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from widgets.facts import let_wrap, plain_label
+from widgets.i18n import mark, tr
 from widgets.panels.cell_painter import as_plain
-from widgets.words import mark, tr
 
 COLUMNS = (mark("Session"), mark("Started"), mark("Lasted"), mark("End"), mark("Folder"))
 _WIDTHS = (190, 140, 90, 130, 260)

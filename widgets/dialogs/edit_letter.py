@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from widgets.dialogs.message_form import MessageForm
 from widgets.facts import plain_label, set_plain_tip
-from widgets.words import tr
+from widgets.i18n import tr
 
 
 class EditLetterDialog(QDialog):

@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 from widgets.dialogs.assertions_field import AssertionsField
 from widgets.dialogs.report_parts import PartChoice, PartsField
 from widgets.facts import let_wrap, plain_label, set_plain_tip
-from widgets.words import mark, tr
+from widgets.i18n import mark, tr
 
 SESSION, COMPARE, HISTORY = "session", "compare", "history"
 MOST_COMPARED = 8

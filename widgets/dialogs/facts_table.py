@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.facts import let_wrap, plain_label
+from widgets.i18n import tr
 from widgets.panels.cell_painter import as_plain, tabular_font
 from widgets.theme import current_theme, qcolour
-from widgets.words import tr
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.facts import let_wrap, plain_label, set_plain_tip
+from widgets.i18n import tr
 from widgets.theme import px
-from widgets.words import tr
 
 Values = dict[str, Any]
 Kind = Literal["text", "choice", "whole", "decimal", "check"]

@@ -10,9 +10,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from widgets.facts import plain_label
+from widgets.i18n import tr
 from widgets.long_text import HeldNote, LongText
 from widgets.theme import mono_font
-from widgets.words import tr
 
 
 class MessageText(NamedTuple):

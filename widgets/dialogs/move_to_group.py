@@ -26,10 +26,10 @@ from PySide6.QtWidgets import (
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
 from widgets.cards import Move, MoveTable, Party
 from widgets.facts import plain_label, set_plain_tip
+from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import Index, as_plain
 from widgets.theme import current_theme, qcolour, ui_font
-from widgets.words import tr
 
 BENCH = ""
 _CHOICE = Qt.ItemDataRole.UserRole

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from widgets.dialogs.message_form import MessageForm, MessageText
 from widgets.facts import plain_label, set_plain_tip, set_role
-from widgets.words import tr
+from widgets.i18n import tr
 
 COUNT_MAX = 1_000_000
 AT_ONCE_MAX = 10_000

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.facts import plain_label, set_plain_tip
+from widgets.i18n import tr
 from widgets.theme import mono_font
-from widgets.words import tr
 
 
 class Outcome(NamedTuple):

@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from widgets.facts import plain_label, set_plain_tip
-from widgets.words import tr
+from widgets.i18n import tr
 
 COLUMNS = 3
 

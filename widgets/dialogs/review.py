@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
 
 from widgets.dialogs.form import Field, FormDialog, Values
 from widgets.facts import let_wrap, plain_label
+from widgets.i18n import tr
 from widgets.panels.cell_painter import tabular_font
 from widgets.theme import px
-from widgets.words import tr
 
 ROWS_MAX = 2_000
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QDialog, QDialogButtonBox, QRadioBut
 
 from widgets.facts import let_wrap, mark_wrong, plain_label
 from widgets.filter_field import FilterField, FilterHelp, FilterPopup
-from widgets.words import mark, tr
+from widgets.i18n import mark, tr
 
 HERE, SAME_SEED, NEW_SEED = "here", "same seed", "new seed"
 _BEGINNINGS = (

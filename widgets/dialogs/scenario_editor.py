@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QMessageBox, QPushButton, QV
 
 from widgets.code_field import MOST_CHARS, CodeField
 from widgets.facts import let_wrap, plain_label
+from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.theme import current_theme
-from widgets.words import tr
 
 JUDGE_DELAY_MS = 250
 

@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 
 from widgets.bytes_text import contained
 from widgets.facts import FactsGrid, let_wrap, plain_label
+from widgets.i18n import tr
 from widgets.name_search import fit
 from widgets.panels.soft_area import SoftArea
-from widgets.words import tr
 
 _ID = Qt.ItemDataRole.UserRole
 

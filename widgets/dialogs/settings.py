@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDialogButtonBox, QFormLayout, QVBoxLayout, QWidget
 
 from widgets.facts import let_wrap, plain_label
-from widgets.words import tr
+from widgets.i18n import tr
 
 
 class SettingsDialog(QDialog):

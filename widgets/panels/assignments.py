@@ -16,10 +16,10 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.facts import set_plain_tip
+from widgets.i18n import tr
 from widgets.panels.cell_painter import ROW_HEIGHT, ChipDelegate
 from widgets.panels.table_panel import ColumnLook, TablePanel
 from widgets.theme import px
-from widgets.words import tr
 
 LOOKS = (
     ColumnLook("text", 130, 3),

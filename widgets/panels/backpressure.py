@@ -10,13 +10,13 @@ from PySide6.QtGui import QFont, QFontMetricsF, QMouseEvent, QPainter, QPaintEve
 from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from widgets.facts import set_plain_tip
+from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.block_chains import BlockChains
 from widgets.panels.cell_painter import draw_bar, tabular_font
 from widgets.panels.gauge_controls import GaugeControls, Limits
 from widgets.panels.panel import Panel
 from widgets.theme import Theme, current_theme, px, qcolour, state_style, ui_font
-from widgets.words import tr
 
 GAUGE_WIDTH = 300
 GAUGE_HEIGHT = 166

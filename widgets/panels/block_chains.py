@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from widgets.facts import LinkButton, plain_label
-from widgets.words import tr
+from widgets.i18n import tr
 
 CHAINS_MAX = 5
 ARROW = "\u2190"

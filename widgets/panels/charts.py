@@ -13,11 +13,11 @@ from PySide6.QtGui import QColor, QMouseEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QGridLayout, QScrollArea, QSizePolicy, QWidget
 
 from widgets.facts import plain_label, set_plain_tip
+from widgets.i18n import tr
 from widgets.panels.chart_axes import TimeAxis, ValueAxis, short
 from widgets.panels.panel import Panel, side_by_side
 from widgets.panels.table_panel import ColumnLook, RowTable
 from widgets.theme import current_theme, qcolour, ui_font
-from widgets.words import tr
 
 Values = npt.NDArray[np.float64]
 

@@ -16,12 +16,12 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.facts import set_plain_tip
+from widgets.i18n import mark, tr
 from widgets.panels.cell_painter import CellDelegate, Index
 from widgets.panels.letter_details import LetterDetails, LetterFacts
 from widgets.panels.table_panel import ColumnLook, RowTable, TablePanel
 from widgets.roles import Role
 from widgets.theme import Theme
-from widgets.words import mark, tr
 
 LOOKS = (
     ColumnLook("number", 106, spare=4),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QToolButton, QWidget
 
+from widgets.i18n import mark, tr
 from widgets.panels.table_panel import ColumnLook, TablePanel
-from widgets.words import mark, tr
 
 LOOKS = (
     ColumnLook("number", 74, spare=2),

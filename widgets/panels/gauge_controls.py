@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSpinBox, QWidget
 
 from widgets.dialogs.form import indent
 from widgets.facts import set_plain_tip
-from widgets.words import mark, tr
+from widgets.i18n import mark, tr
 
 POLICIES = (
     ("block", mark("block")),

@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWi
 
 from widgets.bytes_text import contained
 from widgets.facts import Fact, FactsGrid, let_wrap, plain_label
+from widgets.i18n import tr
 from widgets.icons import icon, icon_pixmap
 from widgets.panels.life_path import LifePath, LifeStep
 from widgets.panels.panel import Panel
 from widgets.panels.payload import PayloadView
 from widgets.panels.soft_area import FADE_PIXELS, SoftArea
 from widgets.theme import current_theme, state_style
-from widgets.words import tr
 
 PAYLOAD_HEIGHT = 190
 MOMENT = "at:"

@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.facts import plain_label, set_plain_tip
+from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.panel import Panel
 from widgets.theme import current_theme, state_style
-from widgets.words import tr
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
 from widgets.facts import FactsGrid, let_wrap, plain_label, set_plain_tip
+from widgets.i18n import tr
 from widgets.long_text import wrap_for
 from widgets.panels.cell_painter import tabular_font
 from widgets.theme import mono_font
-from widgets.words import tr
 
 PAYLOAD_LINES = 7
 

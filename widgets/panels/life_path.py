@@ -9,10 +9,10 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from widgets.facts import LinkButton, let_wrap, plain_label, set_plain_tip
+from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import tabular_font
 from widgets.theme import current_theme, mix, qcolour, state_style
-from widgets.words import tr
 
 STEPS_SHOWN = 120
 MARK_WIDTH = 24

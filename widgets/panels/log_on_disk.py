@@ -8,8 +8,8 @@ from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
 from widgets.facts import Fact, FactsGrid, plain_label
+from widgets.i18n import mark, tr
 from widgets.panels.table_panel import ColumnLook, TablePanel
-from widgets.words import mark, tr
 
 LOOKS = (
     ColumnLook("text", 110, 2),

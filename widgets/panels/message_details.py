@@ -8,10 +8,10 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from widgets.facts import Fact, FactsGrid, plain_label
+from widgets.i18n import tr
 from widgets.icons import icon
 from widgets.panels.payload import PayloadView
 from widgets.theme import current_theme
-from widgets.words import tr
 
 
 class MessageDetails(QWidget):

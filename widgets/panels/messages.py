@@ -10,9 +10,9 @@ from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QComboBox, QLineEdit, QPushButton, QSplitter, QWidget
 
 from widgets.facts import mark_wrong, set_plain_tip
+from widgets.i18n import mark, tr
 from widgets.panels.message_details import MessageDetails
 from widgets.panels.table_panel import ColumnLook, TablePanel
-from widgets.words import mark, tr
 
 LOOKS = (
     ColumnLook("number", 138),

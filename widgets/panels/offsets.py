@@ -6,8 +6,8 @@ from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from widgets.facts import set_plain_tip
+from widgets.i18n import tr
 from widgets.panels.table_panel import ColumnLook, TablePanel
-from widgets.words import tr
 
 LOOKS = (
     ColumnLook("text", 96, 2),

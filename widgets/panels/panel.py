@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 
 from widgets.facts import mark_wrong, plain_label
 from widgets.filter_field import FilterField, FilterHelp, FilterPopup
+from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.theme import current_theme
-from widgets.words import tr
 
 FILTER_DELAY_MS = 120
 ROOM_FOR_ICON = 92

@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 
 from widgets.bytes_text import escaped, hex_dump, json_of, readable
 from widgets.facts import plain_label
+from widgets.i18n import mark, tr
 from widgets.long_text import wrap_for
 from widgets.theme import mono_font
-from widgets.words import mark, tr
 
 TREE_ITEMS = 5_000
 TREE_DEPTH = 60

@@ -8,9 +8,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from widgets.cards import RebalanceCard, RebalanceFacts
+from widgets.i18n import tr
 from widgets.panels.panel import Panel
 from widgets.panels.soft_area import SoftArea
-from widgets.words import tr
 
 CARDS_MAX = 30
 

@@ -9,12 +9,12 @@ from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from widgets.facts import let_wrap, plain_label
+from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.panel import side_by_side
 from widgets.panels.soft_area import SoftArea
 from widgets.panels.table_panel import ColumnLook, TablePanel
 from widgets.theme import current_theme
-from widgets.words import tr
 
 LOOKS = (
     ColumnLook("text", 180, 3),

@@ -19,11 +19,11 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.facts import plain_label
+from widgets.i18n import tr
 from widgets.long_text import HeldNote, LongText
 from widgets.panels.panel import side_by_side
 from widgets.panels.table_panel import ColumnLook, RowTable, TablePanel
 from widgets.theme import current_theme, mono_font
-from widgets.words import tr
 
 LOOKS = (
     ColumnLook("text", 120, 2),

@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractItemModel, QEvent, QItemSelectionModel, QMod
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
+from widgets.i18n import tr
 from widgets.panels.cell_painter import (
     ROW_HEIGHT,
     CellDelegate,
@@ -20,7 +21,6 @@ from widgets.panels.kept_selection import KeptSelection
 from widgets.panels.panel import Panel
 from widgets.roles import Role
 from widgets.theme import px
-from widgets.words import tr
 
 SIFTING_SAID_AFTER_MS = 150
 

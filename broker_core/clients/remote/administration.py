@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from broker_core.broker_views import SlowReader
+from broker_core.broker.views import SlowReader
 from broker_core.clients.remote.known_topics import KnownTopics
 from broker_core.clients.remote.link import Link
 from broker_core.clients.remote.registry import RemoteRegistry

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TypeVar, cast
 
-from broker_core.broker import Broker
+from broker_core.broker.broker import Broker
 from broker_core.clients.remote.config import RemoteConfig
 from broker_core.clients.remote.face import RemoteFace
 from broker_core.clients.remote.link import Link

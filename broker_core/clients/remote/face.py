@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from broker_core.broker import OnAppended, Published
+from broker_core.broker.broker import OnAppended, Published
 from broker_core.clients.remote.administration import RemoteAdministration
 from broker_core.clients.remote.calls import ignore
 from broker_core.clients.remote.groups import RemoteGroups

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from broker_core.broker import Published
+from broker_core.broker.broker import Published
 from broker_core.clients.remote.known_topics import KnownTopics
 from broker_core.clients.remote.link import Link
 from broker_core.clock import NS_PER_MS

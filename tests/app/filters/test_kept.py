@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QSettings
 
 from app.filters.kept import MAX_KEPT, KeptFilters
-from app.settings import Settings
+from app.shell.settings import Settings
 
 
 @pytest.fixture

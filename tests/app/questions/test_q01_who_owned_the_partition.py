@@ -3,7 +3,7 @@
 from PySide6.QtCore import QPoint, Qt
 
 from broker_core.clock import NS_PER_S
-from broker_core.lab.actions import MoveConsumer
+from broker_core.simulation.actions import MoveConsumer
 from tests.app.sessions.test_travel_window import arrive
 
 
@@ -20,7 +20,7 @@ def owner_of(hand, topic, partition, group):
 
 
 def test_a_click_on_the_timeline_says_who_owned_it_and_since_when(open_workbench, monkeypatch):
-    monkeypatch.setattr("broker_core.session.keyframes.MOST_SHARE", 1e9)
+    monkeypatch.setattr("broker_core.recording.keyframes.MOST_SHARE", 1e9)
     hand = open_workbench(record=True)
     for second in range(1, 31):
         hand.pass_time(1)

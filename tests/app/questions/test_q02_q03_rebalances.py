@@ -3,12 +3,12 @@
 from PySide6.QtCore import QPoint, Qt
 
 from broker_core.clock import NS_PER_S
-from broker_core.lab.actions import MoveConsumer
+from broker_core.simulation.actions import MoveConsumer
 from tests.app.sessions.test_travel_window import arrive
 
 
 def test_a_click_on_the_band_shows_the_card_that_tells_cause_moves_and_pause(open_workbench, monkeypatch):
-    monkeypatch.setattr("broker_core.session.keyframes.MOST_SHARE", 1e9)
+    monkeypatch.setattr("broker_core.recording.keyframes.MOST_SHARE", 1e9)
     hand = open_workbench(record=True)
     for second in range(1, 41):
         hand.pass_time(1)

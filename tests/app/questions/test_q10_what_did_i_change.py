@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt
 
-from broker_core.lab.actions import MoveConsumer
+from broker_core.simulation.actions import MoveConsumer
 
 
 def test_one_click_shows_what_i_changed_and_when(hand):

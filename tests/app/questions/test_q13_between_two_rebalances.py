@@ -3,7 +3,7 @@
 from PySide6.QtCore import QPoint, Qt
 
 from broker_core.events import EventKind
-from broker_core.lab.actions import MoveConsumer
+from broker_core.simulation.actions import MoveConsumer
 
 
 def test_two_clicks_show_what_was_published_between_two_rebalances(hand):

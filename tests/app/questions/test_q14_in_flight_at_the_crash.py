@@ -3,14 +3,14 @@
 from PySide6.QtCore import QPoint, Qt
 
 from broker_core.clock import NS_PER_S
-from broker_core.lab.actions import Crash
+from broker_core.simulation.actions import Crash
 from broker_core.snapshots import LeaseView
 from tests.app.sessions.test_travel_window import arrive
 from widgets.timeline import AREA, LANE, LANES, TOP
 
 
 def test_a_click_on_the_fault_shows_what_was_in_flight(open_workbench, monkeypatch):
-    monkeypatch.setattr("broker_core.session.keyframes.MOST_SHARE", 1e9)
+    monkeypatch.setattr("broker_core.recording.keyframes.MOST_SHARE", 1e9)
     hand = open_workbench(record=True)
     held: tuple[LeaseView, ...] = ()
     crashed, crashed_s = "", 0

@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from app.jobs import Cancelled, Work
 from app.sessions.audit import Audit, audit, table_of
+from app.shell.jobs import Cancelled, Work
 from broker_core.events import Event, EventKind
-from broker_core.lab import load_scenario
+from broker_core.simulation import load_scenario
 from broker_core.snapshots import PartitionView, QueueView, Snapshot, TopicView
 from resources import path
-from tests.broker_core.session.test_fold import SCENARIOS, keyframes_of
+from tests.broker_core.recording.test_fold import SCENARIOS, keyframes_of
 
 
 def audited(name: str, events: list[Event], snapshot: Snapshot) -> Audit:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import resources
-from app.compare import comparison, figures_of
-from app.jobs import Work
+from app.sessions.compare import comparison, figures_of
+from app.shell.jobs import Work
 from broker_core.clock import NS_PER_S
-from broker_core.lab import parse_scenario
-from broker_core.session.live_session import LiveSession
+from broker_core.recording.live_session import LiveSession
+from broker_core.simulation import parse_scenario
 from tests.app.conftest import Hand
 from tests.app.sessions.open_dialog import open_dialog
 from widgets.dialogs.choose_session import ChooseSessionDialog

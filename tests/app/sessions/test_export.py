@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from app.handlers.recordings import RecordingHandlers
-from app.jobs import Work
-from app.places import DataFiles, find_scenario
+from app.commands.recordings import RecordingHandlers
 from app.sessions.export import Run, Told, outcome_of, save_scenario, save_test, scenario_of
+from app.shell.jobs import Work
+from app.shell.paths import DataFiles, find_scenario
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
-from broker_core.lab import load_scenario
-from broker_core.lab.actions import Crash, MoveConsumer, Pause, SlowDown, UserAction
-from broker_core.lab.replay import EventDigest, RecordedAction
-from broker_core.lab.scenario import parse_scenario
-from broker_core.lab.simulation import Simulation
+from broker_core.simulation import load_scenario
+from broker_core.simulation.actions import Crash, MoveConsumer, Pause, SlowDown, UserAction
+from broker_core.simulation.replay import EventDigest, RecordedAction
+from broker_core.simulation.scenario import parse_scenario
+from broker_core.simulation.simulation import Simulation
 from tests.app.conftest import Hand
 from tests.app.dialogs import said
 

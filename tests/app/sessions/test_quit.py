@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QPushButton
 
-from app.jobs import Work
+from app.shell.jobs import Work
 from tests.app.conftest import Hand
 
 

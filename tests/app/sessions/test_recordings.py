@@ -10,20 +10,20 @@ import msgspec
 import pytest
 from PySide6.QtCore import Qt
 
-from app.cli import main
-from app.command_line.exits import Exit
-from app.handlers.recordings import RecordingHandlers
+from app.cli.exits import Exit
+from app.cli.main import main
+from app.commands.recordings import RecordingHandlers
 from app.sessions.library import Library
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
-from broker_core.session import metadata as meta
-from broker_core.session import schema
-from broker_core.session.copying import copy_session
-from broker_core.session.reader import open_session
+from broker_core.recording import metadata as meta
+from broker_core.recording import schema
+from broker_core.recording.copying import copy_session
+from broker_core.recording.reader import open_session
 from tests.app.conftest import Hand
 from tests.app.sessions.open_dialog import open_dialog
 from tests.app.sessions.test_travel_window import arrive
-from tests.broker_core.session.damage import flip, flip_unnoticed
+from tests.broker_core.recording.corruption import flip, flip_unnoticed
 from widgets.dialogs.choose_session import ChooseSessionDialog
 
 

@@ -9,20 +9,20 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.places import find_scenario
-from app.player import Player
+from app.sessions.session_controller import Player
+from app.shell.paths import find_scenario
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.events import Event
-from broker_core.lab.actions import MoveConsumer
-from broker_core.session.reader import open_session
-from tests.broker_core.session.test_fold import differences, told
-from tests.broker_core.session.test_recorder import SAMPLES
+from broker_core.recording.reader import open_session
+from broker_core.simulation.actions import MoveConsumer
+from tests.broker_core.recording.test_fold import differences, told
+from tests.broker_core.recording.test_recorder import SAMPLES
 
 
 @pytest.fixture(autouse=True)
 def _keyframes_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("broker_core.session.keyframes.MOST_SHARE", 1e9)
+    monkeypatch.setattr("broker_core.recording.keyframes.MOST_SHARE", 1e9)
 
 
 @pytest.fixture

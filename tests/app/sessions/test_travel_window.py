@@ -9,11 +9,11 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QTreeView
 from pytestqt.qtbot import QtBot
 
-from app.handlers.travel import TravelHandlers, time_of
-from app.history.series import of_actor
+from app.commands.travel import TravelHandlers, time_of
 from app.sessions.bookmarks import Bookmarks
+from app.sessions.history.series import of_actor
 from broker_core.clock import NS_PER_S
-from broker_core.lab.actions import MoveConsumer
+from broker_core.simulation.actions import MoveConsumer
 from tests.app.conftest import Hand
 from tests.app.sessions.open_dialog import open_dialog
 from widgets.dialogs.ask_text import AskTextDialog
@@ -24,7 +24,7 @@ Key, Mod = Qt.Key, Qt.KeyboardModifier
 
 @pytest.fixture(autouse=True)
 def _keyframes_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("broker_core.session.keyframes.MOST_SHARE", 1e9)
+    monkeypatch.setattr("broker_core.recording.keyframes.MOST_SHARE", 1e9)
 
 
 @pytest.fixture

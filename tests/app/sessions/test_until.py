@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 
-from app.handlers.until import UntilHandlers, why_no_condition
-from app.places import DataFiles, find_scenario
+from app.commands.until import UntilHandlers, why_no_condition
 from app.sessions.until import FIELDS, RunUntil
+from app.shell.paths import DataFiles, find_scenario
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.filters import parse
-from broker_core.lab import load_scenario
-from broker_core.lab.simulation import Simulation
+from broker_core.simulation import load_scenario
+from broker_core.simulation.simulation import Simulation
 from tests.app.conftest import Hand
 from tests.app.sessions.open_dialog import open_dialog
 from widgets.dialogs.run_until import RunUntilDialog

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from broker_core import Admin, BrokerHost, Message, Producer
-from broker_core.broker import Broker
+from broker_core.broker.broker import Broker
 
 VALUE = b"x" * 100
 COUNT = 400_000

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from app.places import DataFiles
+from app.shell.paths import DataFiles
 from broker_core import BrokerHost
-from broker_core.lab import Simulation, parse_scenario
-from broker_core.lab.scenario import load_scenario
-from broker_core.session.live_session import LiveSession
+from broker_core.recording.live_session import LiveSession
+from broker_core.simulation import Simulation, parse_scenario
+from broker_core.simulation.scenario import load_scenario
 from tests.benchmarks.core.child import WAYS
 from tests.benchmarks.core.measure import ROUNDS, show_rows, timed
 

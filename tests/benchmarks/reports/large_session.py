@@ -11,9 +11,9 @@ import pyarrow as pa
 
 # ruff: noqa: E501 (the query is easier to read in long lines)
 from broker_core.events import Event, EventStream
-from broker_core.session import schema
-from broker_core.session.columns import batch_of
-from tests.broker_core.session.fake_stream import FakeBroker
+from broker_core.recording import schema
+from broker_core.recording.columns import batch_of
+from tests.broker_core.recording.fake_stream import FakeBroker
 
 DURATION_NS = 600_000_000_000
 PARTITIONS = 6

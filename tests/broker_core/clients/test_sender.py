@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker_core.broker import Broker, Published
+from broker_core.broker.broker import Broker, Published
 from broker_core.clients.batches import Batch
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.sender import Sender

@@ -24,8 +24,8 @@ from broker_core import (
     QueueConsumer,
     SimpleQueue,
 )
-from broker_core.session.checker import Checker
-from broker_core.session.violation import Violation
+from broker_core.recording.checker import Checker
+from broker_core.recording.violation import Violation
 
 QUICK = ConsumerConfig(heartbeat_interval_ms=20)
 

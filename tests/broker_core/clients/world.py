@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import Any
 
-from broker_core.broker import Broker
+from broker_core.broker.broker import Broker
 from broker_core.clients.consumer import Consumer
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.clock import ns_from_s

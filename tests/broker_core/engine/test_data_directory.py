@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from broker_core.catalog import Catalog, QueueEntry, TopicEntry
+from broker_core.broker.catalog import Catalog, QueueEntry, TopicEntry
 from broker_core.engine.data_directory import DataDirectory, KeptQueue
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import MemoryFiles

@@ -12,12 +12,12 @@ from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
 from broker_core.clients.remote.broker import RemoteBroker
-from broker_core.doors.wire.door import WireDoor
 from broker_core.engine.engine_host import EngineHost
 from broker_core.engine.runner import Engine
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.lab.scenario import parse_scenario
-from broker_core.lab.simulation import Simulation
+from broker_core.listeners.wire.listener import WireDoor
+from broker_core.simulation.scenario import parse_scenario
+from broker_core.simulation.simulation import Simulation
 
 SCENARIO = """
 title: Empty

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.broker import Published
+from broker_core.broker.broker import Published
 from broker_core.engine.host import BrokerHost, HostConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from broker_core.broker import Broker
+from broker_core.broker.broker import Broker
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_CAUSE_CHARS, MAX_HEADERS, MAX_OWN_HEADER_BYTES
 from broker_core.log.config import LogConfig

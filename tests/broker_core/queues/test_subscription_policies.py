@@ -9,12 +9,12 @@ import pytest
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.flow.config import FlowConfig
-from broker_core.lab.scenario import parse_scenario
-from broker_core.lab.simulation import Simulation
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.subscription import BacklogPolicy
 from broker_core.replies import Reply
+from broker_core.simulation.scenario import parse_scenario
+from broker_core.simulation.simulation import Simulation
 from tests.broker_core.clients.world import World
 
 

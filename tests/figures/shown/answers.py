@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractItemModel, Qt
 from PySide6.QtWidgets import QApplication
 
-from app.workbench import Workbench
+from app.shell.workbench import Workbench
 from widgets.dialogs.facts_table import FactsTableDialog
 from widgets.roles import Role
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
-from app.workbench import Workbench
+from app.shell.workbench import Workbench
 from tests.figures.shown.answers import answered_figures, table_figures, wait_for_history
 from widgets.canvas.view import CanvasView
 from widgets.panels.table_panel import TablePanel

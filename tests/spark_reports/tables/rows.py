@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import polars as pl
 
-from broker_core.session import schema
+from broker_core.recording import schema
 from spark_reports.passes import control, rollup
 from spark_reports.scale import Scale
 from spark_reports.tables.latency import GROWTH, replays

@@ -6,10 +6,10 @@ import json
 
 import polars as pl
 
-from app.view_models.hue_feed import HueFeed
+from app.presenters.hue_feed import HueFeed
 from broker_core.events import MESSAGE_KINDS, Event
-from broker_core.lab import Simulation, parse_scenario
-from broker_core.lab.actions import AddConsumer, Crash, CreateTopic
+from broker_core.simulation import Simulation, parse_scenario
+from broker_core.simulation.actions import AddConsumer, Crash, CreateTopic
 from spark_reports.page.charts import OTHERS, chart_data
 from spark_reports.page.numbering import Numbering
 from spark_reports.tables.hues import hues

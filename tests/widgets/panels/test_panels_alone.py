@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.widgets.panels.table_of import table_of
-from widgets.panels.doors import LOOKS as DOOR_LOOKS
-from widgets.panels.doors import DoorFacts, DoorsPanel
+from widgets.panels.connections import LOOKS as DOOR_LOOKS
+from widgets.panels.connections import DoorFacts, DoorsPanel
 from widgets.panels.report import LOOKS as REPORT_LOOKS
 from widgets.panels.report import FindingFacts, ReportPanel
 from widgets.panels.schemas import LOOKS as SCHEMA_LOOKS

@@ -10,8 +10,8 @@ import pytest
 from broker_core.clients.admin import Admin
 from broker_core.clients.host import Host
 from broker_core.clients.remote.broker import RemoteBroker
-from broker_core.doors.wire.door import WireDoor
 from broker_core.engine.host import BrokerHost
+from broker_core.listeners.wire.listener import WireDoor
 from tests.broker_core.clients.remote.place import Place
 from tests.broker_core.clients.remote.wobbly import WobblyNetwork
 

@@ -6,8 +6,8 @@ import time
 
 from broker_core.clients.remote.broker import RemoteBroker
 from broker_core.clients.remote.config import RemoteConfig
-from broker_core.doors.wire.door import WireDoor
 from broker_core.engine.host import BrokerHost
+from broker_core.listeners.wire.listener import WireDoor
 from tests.broker_core.clients.remote.wobbly import WobblyNetwork
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import broker_core.clients
-from broker_core.broker import Broker
+from broker_core.broker.broker import Broker
 from broker_core.clients.remote.broker import RemoteBroker
 from broker_core.clients.remote.face import RemoteFace
 from broker_core.clients.remote.groups import RemoteGroups

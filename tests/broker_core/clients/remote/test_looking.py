@@ -10,9 +10,9 @@ import pytest
 from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.remote.broker import RemoteBroker
-from broker_core.doors.wire.door import WireDoor
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.wire.listener import WireDoor
 
 
 @pytest.fixture

@@ -17,11 +17,11 @@ from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.queue_consumer import QueueConsumer
 from broker_core.clients.remote.broker import RemoteBroker
 from broker_core.clients.remote.config import RemoteConfig
-from broker_core.doors.guard.access import Access
-from broker_core.doors.guard.limits import GuardConfig
-from broker_core.doors.wire.door import WireDoor
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.access.access import Access
+from broker_core.listeners.access.limits import GuardConfig
+from broker_core.listeners.wire.listener import WireDoor
 from tests.broker_core.clients.remote.place import Place, until
 from tests.broker_core.clients.remote.wobbly import WobblyNetwork
 

@@ -13,10 +13,10 @@ from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.remote.broker import RemoteBroker
 from broker_core.clients.serializers import JsonSerializer
-from broker_core.doors.wire.door import WireDoor
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
+from broker_core.listeners.wire.listener import WireDoor
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
 from tests.broker_core.clients.remote.conftest import Face

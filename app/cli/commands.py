@@ -1,0 +1,55 @@
+"""All commands that need no window, by name; each is imported when it is asked for."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+from app.cli.verbs import Command
+
+# Name: module of app.cli, function that makes the command, and one line about it.
+_TABLE: dict[str, tuple[str, str, str]] = {
+    "scenarios": ("scenarios", "command", "list, describe, check"),
+    "serve": ("serve", "command", "a broker without a window, open to other programs"),
+    "topics": ("topics", "command", "list, describe, create, configure, trim, delete"),
+    "groups": ("groups", "command", "list, describe, reset offsets, delete"),
+    "queues": ("queues", "command", "list, describe, create, subscribe, configure, peek, purge, delete"),
+    "dlq": ("dead_letters", "command", "dead letters: list, describe, redrive, purge"),
+    "schemas": ("schemas", "command", "list, describe, register, check, diff, hold topics to them"),
+    "produce": ("produce", "command", "publish messages"),
+    "consume": ("consume", "command", "read messages"),
+    "metrics": ("metrics", "command", "figures of a broker"),
+    "http-produce": ("http_clients", "produce_command", "the plain HTTP producer"),
+    "http-consume": ("http_clients", "consume_command", "the plain HTTP consumer"),
+    "completion": ("completion", "command", "completion of commands for a shell"),
+}
+
+
+def _maker(module: str, function: str) -> Callable[[], Command]:
+    def make() -> Command:
+        made: Command = getattr(import_module(f"app.cli.{module}"), function)()
+        return made
+
+    return make
+
+
+COMMANDS: Mapping[str, Callable[[], Command]] = {
+    name: _maker(module, function) for name, (module, function, _about) in _TABLE.items()
+}
+
+
+def summary() -> str:
+    """The commands with a line each, for --help."""
+    return "\n".join(f"  {name:<14}{about}" for name, (_module, _function, about) in _TABLE.items())
+
+
+def whole_parser(more: Mapping[str, Callable[[], Command]]) -> argparse.ArgumentParser:
+    """One parser of all commands, `more` included: what completion is made from."""
+    root = argparse.ArgumentParser(prog="brokerscope")
+    commands = root.add_subparsers(metavar="COMMAND")
+    for name, make in more.items():
+        if name != "completion":
+            parser, _run = make()
+            commands.add_parser(name, parents=[parser], add_help=False, help=parser.description)
+    return root

@@ -1,0 +1,68 @@
+"""`brokerscope completion bash`: what a shell needs to complete our commands."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+import shtab
+
+from app.cli.parser import Parser
+from app.cli.verbs import Command
+
+_SCENARIOS = "_brokerscope_scenarios"
+_FOLDERS = ("DIR", "SESSION_DIR", "OUT")
+_FILES = ("FILE", "OUT.png")
+
+
+def command() -> Command:
+    """The parser of the command, and what runs it."""
+    parser = Parser(
+        prog="brokerscope completion",
+        description="Print a completion script.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog='bash:  eval "$(brokerscope completion bash)"\n'
+        "zsh:   brokerscope completion zsh > ~/.zfunc/_brokerscope\n"
+        "tcsh:  brokerscope completion tcsh > ~/.brokerscope.csh; source ~/.brokerscope.csh",
+    )
+    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="what you type commands into")
+
+    def run(options: argparse.Namespace) -> int:
+        from app.cli.commands import whole_parser
+        from app.cli.main import COMMANDS
+
+        whole = whole_parser(COMMANDS)
+        _complete_places(whole)
+        sys.stdout.write(shtab.complete(whole, shell=options.shell))
+        return 0
+
+    return parser, run
+
+
+def _complete_places(whole: argparse.ArgumentParser) -> None:
+    """Tell `shtab` which arguments are files, folders and scenarios."""
+    for action in _arguments(whole):
+        if action.metavar == "SCENARIO":
+            vars(action)["complete"] = _scenarios()
+        elif action.metavar in _FOLDERS:
+            vars(action)["complete"] = shtab.DIRECTORY
+        elif action.metavar in _FILES:
+            vars(action)["complete"] = shtab.FILE
+
+
+def _arguments(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    for action in parser._actions:
+        yield action
+        if isinstance(action.choices, dict):
+            for inner in action.choices.values():
+                yield from _arguments(inner)
+
+
+def _scenarios() -> dict[str, object]:
+    from app.shell.paths import shipped_scenarios
+
+    names = " ".join(path.stem for path in shipped_scenarios())
+    bash = f'{_SCENARIOS}() {{\n  compgen -W "{names}" -- "$1"\n  _shtab_compgen_files "$1"\n}}'
+    zsh = f"{_SCENARIOS}() {{\n  _alternative 'names:scenario:({names})' 'files:file:_files'\n}}"
+    return {"bash": _SCENARIOS, "zsh": _SCENARIOS, "tcsh": f"({names})", "preamble": {"bash": bash, "zsh": zsh}}

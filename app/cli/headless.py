@@ -1,0 +1,98 @@
+"""A scenario without a window: paced or as fast as it goes, with a progress bar, and a summary as JSON."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from app.shell.paths import DataFiles, new_session_folder
+from broker_core.clock import NS_PER_S, ns_from_s, s_from_ns
+from broker_core.recording.live_session import LiveSession
+from broker_core.simulation.scenario import load_scenario
+
+# Often enough for a bar that moves, seldom enough to cost nothing.
+PROGRESS_EVERY_S = 0.1
+STEPS_PER_LOOK = 256
+
+
+def run_headless(
+    scenario_path: Path,
+    *,
+    until_s: float | None = None,
+    seed: int | None = None,
+    speed: float | None = None,
+    folder: Path | None = None,
+) -> dict[str, Any]:
+    """Run the scenario up to and including `until_s` and record it; the summary.
+
+    `speed` is session seconds for each second of wall time; None is as fast as it goes. Ctrl+C ends it early, and well.
+    Raises ScenarioError, ArrivalError or BrokerError.
+    """
+    scenario, text = load_scenario(scenario_path)
+    folder = new_session_folder(scenario_path) if folder is None else folder
+    live = LiveSession(scenario, text, folder=folder, find_file=DataFiles(scenario_path), seed=seed)
+    # A polite kill ends the session as Ctrl+C does: its recording is sealed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    until_ns = ns_from_s(scenario.until_s if until_s is None else until_s)
+    started_s = time.perf_counter()
+    finished = False
+    try:
+        with _progress() as progress:
+            bar = progress.add_task(scenario.title, total=s_from_ns(until_ns))
+            finished = _drive(live, until_ns, speed, progress, bar)
+    finally:
+        live.close(finished=finished)
+    return {
+        **live.summary(),
+        "virtual_s": s_from_ns(live.simulation.loop.now_ns),
+        "wall_s": round(time.perf_counter() - started_s, 3),
+        "ended": "finished" if finished else "stopped",
+        "session": str(folder),
+    }
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f} of {task.total:,.0f} s"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+    )
+
+
+def _drive(live: LiveSession, until_ns: int, speed: float | None, progress: Progress, bar: TaskID) -> bool:
+    """True where the session came to its end, False where somebody interrupted it."""
+    loop = live.simulation.loop
+    started_s = looked_s = time.perf_counter()
+    try:
+        while True:
+            now_s = time.perf_counter()
+            if now_s - looked_s >= PROGRESS_EVERY_S:
+                progress.update(bar, completed=s_from_ns(loop.now_ns))
+                live.simulation.flush()
+                looked_s = now_s
+            live.look()
+            due_ns = until_ns if speed is None else min(until_ns, round((now_s - started_s) * speed * NS_PER_S))
+            for _ in range(STEPS_PER_LOOK):
+                if not loop.run_next(due_ns):
+                    loop.advance_to(due_ns)
+                    break
+            else:
+                continue
+            if due_ns == until_ns:
+                progress.update(bar, completed=s_from_ns(until_ns))
+                return True
+            _sleep_until_next(loop.next_ns() or until_ns, due_ns, speed)
+    except KeyboardInterrupt:
+        return False
+
+
+def _sleep_until_next(next_ns: int, due_ns: int, speed: float | None) -> None:
+    if speed is not None:
+        time.sleep(min(PROGRESS_EVERY_S, max(0.0, s_from_ns(next_ns - due_ns) / speed)))

@@ -1,0 +1,331 @@
+"""The command line: the window, a run without one, a report, a picture."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from app.cli import commands, exits
+from app.cli.errors import CommandError
+from app.cli.exits import Exit, exit_of
+from app.cli.folders import folder
+from app.cli.numbers import above_zero, integer, or_word, seconds
+from app.cli.parser import Parser
+from app.cli.signals import exit_of_interrupt
+from app.shell.did_you_mean import meant
+from app.shell.display import why_no_drawing, why_no_window
+from app.shell.extras import why_missing
+from app.shell.paths import FIRST_SCENARIO, SCENARIO_SUFFIXES, NoSuchScenario, find_scenario, shipped_scenarios
+from broker_core.errors import BrokerError
+from broker_core.simulation.arrivals import ArrivalError
+from broker_core.simulation.scenario import ScenarioError
+from broker_core.version import program_version
+
+LEAST_SIZE = (960, 640)  # the window's own
+MOST_PIXELS = 10_000
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code. What went wrong is one sentence on standard error."""
+    _open_what_is_closed()
+    try:
+        try:
+            return _run(list(sys.argv[1:] if argv is None else argv))
+        finally:
+            sys.stdout.flush()
+    except KeyboardInterrupt as error:
+        return exit_of_interrupt(error)
+    except BrokenPipeError:
+        # Who reads has seen enough, as `head` has.
+        _drop_output()
+        return Exit.BROKEN_PIPE
+    except Exception as error:
+        if (interrupt := _interrupt_behind(error)) is not None:
+            return exit_of_interrupt(interrupt)
+        print(f"brokerscope: {_sentence(error)}", file=sys.stderr)
+        return _exit_of(error)
+
+
+def _interrupt_behind(error: BaseException) -> KeyboardInterrupt | None:
+    """The Ctrl+C behind it, if there is one: what that breaks off, such as taking a lock, may fail in its own way."""
+    before = error.__context__
+    return before if before is None or isinstance(before, KeyboardInterrupt) else _interrupt_behind(before)
+
+
+def _exit_of(error: Exception) -> Exit:
+    match error:
+        case CommandError():
+            return error.code
+        case BrokerError():
+            return exit_of(error)
+        case FileNotFoundError() | NoSuchScenario():
+            return Exit.NOT_FOUND
+        case UnicodeEncodeError() | ScenarioError() | ArrivalError():
+            return Exit.USAGE
+    return Exit.REFUSED
+
+
+def _sentence(error: Exception) -> str:
+    """What to tell of `error`, which is raised again where it is a fault of ours."""
+    match error:
+        case UnicodeEncodeError():
+            return f"{error.object[error.start : error.end]!a} cannot be written as {error.encoding}"
+        case CommandError() | ScenarioError() | ArrivalError() | BrokerError():
+            return str(error)
+        case OSError():
+            _drop_output()
+            return f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")
+    raise error
+
+
+def _run(arguments: list[str]) -> int:
+    if arguments and arguments[0] in COMMANDS:
+        parser, run = COMMANDS[arguments.pop(0)]()
+    else:
+        _check_first(arguments)
+        parser, run = _window_command()
+    return run(parser.parse_args(arguments))
+
+
+def _check_first(arguments: Sequence[str]) -> None:
+    """Raises CommandError where the first word is no command, and no scenario either."""
+    if not arguments or arguments[0].startswith("-"):
+        return
+    word = arguments[0]
+    with contextlib.suppress(ScenarioError):
+        find_scenario(word)
+        return
+    if (Path(word) / "session.json").is_file():
+        raise CommandError(f"{word} is a recorded session; brokerscope open {word} shows it.")
+    if Path(word).is_dir():
+        raise CommandError(
+            f"{word} is a folder; a scenario is a YAML file or a name that brokerscope scenarios list shows."
+        )
+    if Path(word).suffix in SCENARIO_SUFFIXES:
+        raise CommandError(
+            f"There is no file {word}; brokerscope scenarios list names what comes with the program.", Exit.NOT_FOUND
+        )
+    near = meant(word, [*COMMANDS, *(path.stem for path in shipped_scenarios()), "--help", "--version"])
+    raise CommandError(
+        f"{word} is neither a command nor a scenario{near}; the commands are {', '.join(COMMANDS)}, and a scenario is "
+        "a YAML file or a name that brokerscope scenarios list shows."
+    )
+
+
+def _open_what_is_closed() -> None:
+    """A shell may start a program without some of its streams; nothing below must ask whether they are there."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+
+
+def _drop_output() -> None:
+    """Where nothing can be written any more, what is still in the buffer must not fail at the exit again."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+Command = tuple[argparse.ArgumentParser, Callable[[argparse.Namespace], int]]
+
+
+def _size(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 1600x1000")
+    width, height = int(found[1]), int(found[2])
+    if not (LEAST_SIZE[0] <= width <= MOST_PIXELS and LEAST_SIZE[1] <= height <= MOST_PIXELS):
+        least = "x".join(map(str, LEAST_SIZE))
+        raise argparse.ArgumentTypeError(
+            f"{text} is not a size that the window can have, from {least} to {MOST_PIXELS}x{MOST_PIXELS}"
+        )
+    return width, height
+
+
+def _scenario_argument(parser: argparse.ArgumentParser, **more: Any) -> None:
+    parser.add_argument(
+        "scenario", metavar="SCENARIO", help="a YAML file, or the name of a scenario that is shipped", **more
+    )
+
+
+def _window_command() -> Command:
+    parser = Parser(
+        prog="brokerscope",
+        description="Open the workbench on a scenario.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="other commands, each with --help:\n"
+        "  run           a scenario without a window\n"
+        "  open          a recorded session in the window\n"
+        "  report        the report of recorded sessions\n"
+        "  shot          a picture of the window\n" + commands.summary() + "\n\n" + exits.summary(),
+    )
+    _scenario_argument(parser, nargs="?", default=FIRST_SCENARIO)
+    parser.add_argument(
+        "--seed", type=integer, metavar="N", help="seed of the random numbers (default: the scenario's)"
+    )
+    parser.add_argument("--theme", choices=("system", "light", "dark"), default="system", help="default: system")
+
+    parser.add_argument("--version", action="store_true", help="say which version this is, and end")
+
+    def run(options: argparse.Namespace) -> int:
+        if options.version:
+            print(f"brokerscope {program_version()}")
+            return 0
+        path = find_scenario(options.scenario)
+        return _open_window(
+            f"brokerscope run {options.scenario}",
+            lambda open_window: open_window(path, seed=options.seed, theme=options.theme),
+        )
+
+    return parser, run
+
+
+def _open_command() -> Command:
+    parser = Parser(prog="brokerscope open", description="Open the workbench on a recorded session, at a moment of it.")
+    parser.add_argument("session", type=folder, metavar="SESSION_DIR", help="the folder of a recorded session")
+    parser.add_argument("--at", type=seconds, default=0.0, metavar="SECONDS", help="session time (default: 0)")
+    parser.add_argument("--theme", choices=("system", "light", "dark"), default="system", help="default: system")
+
+    def run(options: argparse.Namespace) -> int:
+        from broker_core.recording.reader import open_session
+
+        open_session(options.session)
+        return _open_window(
+            f"brokerscope report {options.session} --out OUT",
+            lambda open_window: open_window(
+                find_scenario(FIRST_SCENARIO), theme=options.theme, session=options.session, at_s=options.at
+            ),
+        )
+
+    return parser, run
+
+
+def _open_window(instead: str, call: Callable[[Callable[..., int]], int]) -> int:
+    """`call` with the function that opens the window; where none can be opened, say so, and what to do `instead`."""
+    if why := why_missing("gui") or why_no_window():
+        print(f"brokerscope: {why}", file=sys.stderr)
+        return Exit.REFUSED
+    with _ended_by_interrupts():
+        try:
+            from app.shell.workbench import open_window  # Qt is loaded by the commands that draw, and no other
+        except ImportError as error:
+            print(
+                f"brokerscope: the window cannot open, for Qt does not load ({error}); install what it names (make run "
+                f"does on Debian), or go on without a window: {instead}",
+                file=sys.stderr,
+            )
+            return Exit.REFUSED
+        return call(open_window)
+
+
+@contextlib.contextmanager
+def _ended_by_interrupts() -> Iterator[None]:
+    """Ctrl+C ends the process at once: Qt swallows what Python raises in it, or makes something else of it."""
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _run_command() -> Command:
+    parser = Parser(
+        prog="brokerscope run",
+        description="Run a scenario without a window and record it. The last line of output is a JSON summary.",
+    )
+    _scenario_argument(parser)
+    parser.add_argument("--until", type=seconds, metavar="SECONDS", help="session time at which to stop, inclusive")
+    parser.add_argument(
+        "--seed", type=integer, metavar="N", help="seed of the random numbers (default: the scenario's)"
+    )
+    parser.add_argument(
+        "--speed", type=or_word("max", above_zero), metavar="X", help="session seconds per second, or max (default)"
+    )
+    parser.add_argument("--session", type=folder, metavar="DIR", help="folder for the recording (default: a new one)")
+
+    def run(options: argparse.Namespace) -> int:
+        from app.cli.headless import run_headless
+
+        summary = run_headless(
+            find_scenario(options.scenario),
+            until_s=options.until,
+            seed=options.seed,
+            speed=options.speed,
+            folder=options.session,
+        )
+        print(json.dumps(summary))
+        return 0
+
+    return parser, run
+
+
+def _report_command() -> Command:
+    from app.cli.comma_lists import complete_lists
+    from spark_reports.errors import ReportError
+    from spark_reports.request import LISTS, add_arguments, request_of
+
+    parser = Parser(
+        prog="brokerscope report", description="Make the report of a recorded session, or of several, with Spark."
+    )
+    add_arguments(parser)
+    complete_lists(parser, LISTS)
+
+    def run(options: argparse.Namespace) -> int:
+        from app.cli.report import local, make_report
+
+        try:
+            request = request_of(options)
+        except ReportError as error:
+            print(f"brokerscope: {error}", file=sys.stderr)
+            return 2
+        places = tuple(map(local, request.sessions))
+        return make_report(request._replace(sessions=places, out=local(str(request.out))))
+
+    return parser, run
+
+
+def _shot_command() -> Command:
+    parser = Parser(
+        prog="brokerscope shot", description="Draw the window as it is at a session time, without a display."
+    )
+    _scenario_argument(parser)
+    parser.add_argument("--at", type=seconds, required=True, metavar="SECONDS", help="session time")
+    parser.add_argument(
+        "--size", type=_size, default=(1600, 1000), metavar="WxH", help="in pixels (default: 1600x1000)"
+    )
+    parser.add_argument("--theme", choices=("light", "dark"), default="light", help="default: light")
+    parser.add_argument(
+        "--seed", type=integer, metavar="N", help="seed of the random numbers (default: the scenario's)"
+    )
+    parser.add_argument("out", type=Path, metavar="OUT.png", help="the file to write")
+
+    def run(options: argparse.Namespace) -> int:
+        if missing := why_missing("gui") or why_no_drawing():
+            raise CommandError(missing, Exit.REFUSED)
+        path = find_scenario(options.scenario)
+        with _ended_by_interrupts():
+            from app.cli.screenshot import draw
+
+            draw(path, at_s=options.at, size=options.size, theme=options.theme, seed=options.seed, out=options.out)
+        return 0
+
+    return parser, run
+
+
+COMMANDS: dict[str, Callable[[], Command]] = {
+    "run": _run_command,
+    "report": _report_command,
+    "open": _open_command,
+    "shot": _shot_command,
+    **commands.COMMANDS,
+}

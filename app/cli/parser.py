@@ -1,0 +1,77 @@
+"""The parser of all commands: what is wrong with a command line is one sentence that says what would be right."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from app.cli import exits
+from app.cli.exits import Exit
+from app.shell.did_you_mean import meant
+
+# The words of argparse, and ours.
+_PLAIN = (
+    (r"argument (.+): expected one argument", r"\1 needs a value"),
+    (r"argument (.+): expected at least one argument", r"\1 needs a value, or several"),
+    (r"argument (.+): not allowed with argument (.+)", r"\1 does not go with \2"),
+    (r"argument (.+): ignored explicit argument .*", r"\1 takes no value"),
+    (r"argument (.+?): (.+)", r"\1: \2"),
+    (r"the following arguments are required: ([^,]+)", r"\1 is missing"),
+    (r"the following arguments are required: (.+)", r"\1 are missing"),
+    (r"one of the arguments (.+) is required", r"give one of \1"),
+    (r"ambiguous option: (.+) could match (.+)", r"\1 may be \2; write it out"),
+)
+
+
+class Parser(argparse.ArgumentParser):
+    """As `ArgumentParser`. Parsers of verbs are of this kind, too."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, without the usage that nobody asked for, and end."""
+        told = next(
+            (match.expand(ours) for theirs, ours in _PLAIN if (match := re.fullmatch(theirs, message))), message
+        )
+        self.exit(Exit.USAGE, f"{self.prog}: {told}; {self.prog} --help says more.\n")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Nothing is left over: the parser that knows the options, a verb's, says what it does not know."""
+        if self._subparsers is not None:
+            self._check_verb(args or [])
+        found, rest = super().parse_known_args(args, namespace)
+        if rest:
+            options = [word for word in rest if word.startswith("-")]
+            if not options:
+                self.error(f"{rest[0]!r} is one word too many")
+            name = options[0].partition("=")[0]
+            self.error(f"there is no {name} here{meant(name, self._option_string_actions)}")
+        return found, rest
+
+    def _check_verb(self, words: Sequence[str]) -> None:
+        verbs = ", ".join(
+            word for action in self._actions if action.nargs == argparse.PARSER for word in action.choices or ()
+        )
+        if not words:
+            self.error(f"a verb is missing; there are {verbs}")
+        if words[0].startswith("-") and words[0] not in self._option_string_actions:
+            self.error(f"a verb comes before {words[0].partition('=')[0]}; there are {verbs}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            verb = action.nargs == argparse.PARSER
+            known = list(map(str, action.choices))
+            what = f"there is no {'verb ' if verb else ''}{value!r}{meant(str(value), known)}"
+            raise argparse.ArgumentError(None if verb else action, f"{what}; there are {', '.join(known)}")
+
+
+class _Formatter(argparse.HelpFormatter):
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """What has lines already keeps them."""
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
+
+def with_exits(epilog: str = "") -> dict[str, Any]:
+    """What a parser is made with whose help ends with the exit codes, behind an `epilog` of its own."""
+    above = f"{epilog}\n\n" if epilog else ""
+    return {"formatter_class": _Formatter, "epilog": above + exits.summary()}

@@ -1,0 +1,52 @@
+"""`brokerscope report`: the report job with its progress on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from app.reports.process import ReportError, ReportProcess
+from spark_reports.request import Request
+from spark_reports.session import is_remote
+
+
+def make_report(request: Request) -> int:
+    """Make the report that `request` describes and print the path of its page; the exit code."""
+    job = ReportProcess(request)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    progress = Progress(*columns, console=Console(stderr=True))
+    bar = progress.add_task("", total=1.0)
+
+    def show(said: dict[str, Any]) -> None:
+        # Only now: what was asked wrongly is told at once, and nothing has been started for it.
+        progress.start()
+        progress.update(bar, completed=said["fraction"], description=said["stage"])
+
+    try:
+        try:
+            page = job.run(show)
+        finally:
+            if progress.live.is_started:
+                progress.stop()
+    except KeyboardInterrupt:
+        job.cancel()
+        print("brokerscope: the report was cancelled; nothing was written.", file=sys.stderr)
+        return 130
+    except ReportError as error:
+        print(f"brokerscope: {error}", file=sys.stderr)
+        if error.log:
+            print(f"The log is {error.log}", file=sys.stderr)
+        return error.code
+    for said in job.outcome.lines():
+        print(f"brokerscope: {said}", file=sys.stderr)
+    print(page)
+    return job.outcome.code
+
+
+def local(location: str) -> str:
+    """A folder of this machine as an absolute path; a URL as it is."""
+    return location if is_remote(location) else str(Path(location).absolute())

@@ -1,0 +1,90 @@
+"""`brokerscope scenarios`: those that come with the program, and whether a file of one's own is one."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from app.cli.output import print_facts, print_rows, say
+from app.cli.parser import Parser
+from app.cli.verbs import Command
+from app.shell.paths import DataFiles, find_scenario, shipped_scenarios
+from broker_core.simulation.arrivals import FileArrivals
+from broker_core.simulation.scenario import Scenario, load_scenario
+
+
+def command() -> Command:
+    """The parser of the command, and what runs it."""
+    parser = Parser(prog="brokerscope scenarios", description="What runs in the window, and by brokerscope run.")
+    verbs = parser.add_subparsers(metavar="VERB", required=True)
+    for name, about, verb in (
+        ("list", "Those that come with the program.", _list),
+        ("describe", "What a scenario teaches, what to watch and what to try.", _describe),
+        ("check", "Whether a file is a scenario, and all that it reads is there.", _check),
+    ):
+        of_verb = verbs.add_parser(name, help=about, description=about)
+        if verb is not _list:
+            of_verb.add_argument("scenario", metavar="SCENARIO", help="a YAML file, or the name of one that is shipped")
+        of_verb.add_argument("--json", action="store_true", help="JSON lines for programs instead of text for people")
+        of_verb.set_defaults(verb=verb)
+
+    def run(options: argparse.Namespace) -> int:
+        options.verb(options)
+        return 0
+
+    return parser, run
+
+
+def _list(options: argparse.Namespace) -> None:
+    rows = []
+    for path in shipped_scenarios():
+        scenario, _ = load_scenario(path)
+        rows.append((path.stem, scenario.title, scenario.until_s))
+    print_rows(("Name", "Title", "Seconds"), rows, as_json=options.json, none="There is none.")
+
+
+def _parts(scenario: Scenario) -> dict[str, int]:
+    counts = {
+        "topics": len(scenario.topics),
+        "queues": len(scenario.queues),
+        "groups": len(scenario.groups),
+        "producers": len(scenario.producers),
+        "consumers": sum(spec.count for spec in scenario.consumers),
+        "workers": sum(spec.count for spec in scenario.workers),
+        "subscribers": len(scenario.subscribers),
+    }
+    return {name: count for name, count in counts.items() if count}
+
+
+def _describe(options: argparse.Namespace) -> None:
+    path = find_scenario(options.scenario)
+    scenario, _ = load_scenario(path)
+    facts: list[tuple[str, object]] = [
+        ("Title", scenario.title),
+        ("About", " ".join(scenario.about.split())),
+        ("Seconds", scenario.until_s),
+        ("Seed", scenario.seed),
+        ("File", str(path)),
+    ]
+    if options.json:
+        print_facts(
+            [*facts, ("Watch", scenario.watch), ("Try", scenario.try_), ("Has", _parts(scenario))], as_json=True
+        )
+        return
+    print_facts([*facts, *_parts_facts(scenario)], as_json=False)
+    for title, lines in (("Watch", scenario.watch), ("Try", scenario.try_)):
+        for number, line in enumerate(lines):
+            print(f"{'' if number else chr(10) + title + ':' + chr(10)}- {line}")
+
+
+def _parts_facts(scenario: Scenario) -> list[tuple[str, object]]:
+    return [(name.capitalize(), count) for name, count in _parts(scenario).items()]
+
+
+def _check(options: argparse.Namespace) -> None:
+    path: Path = find_scenario(options.scenario)
+    scenario, _ = load_scenario(path)
+    for producer in scenario.producers:
+        if isinstance(producer.arrivals, FileArrivals):
+            DataFiles(path)(producer.arrivals.file)
+    say(f"{options.scenario} is a scenario: {scenario.title}.", as_json=options.json, title=scenario.title)

@@ -1,0 +1,61 @@
+"""A picture of the window as it is at a session time, without a display."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+# Before Qt is loaded: a picture needs no screen, even where there is one.
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QApplication
+
+from app.shell.workbench import Workbench
+from broker_core.clock import NS_PER_S, ns_from_s
+from broker_core.simulation.scenario import ScenarioError
+
+# Rates, trends and the timeline are gathered over time: the window is shown what came before, in so many looks at most.
+MAX_LOOKS = 1_500
+LEAST_STEP_NS = NS_PER_S // 10
+
+
+def draw(
+    scenario: Path,
+    *,
+    at_s: float,
+    size: tuple[int, int],
+    theme: str,
+    seed: int | None,
+    out: Path,
+    tab: str = "assignments",
+) -> None:
+    """Run `scenario` to `at_s`, draw the window, and write it to `out`. Raises OSError where that cannot be written."""
+    app = QApplication.instance() or QApplication(["brokerscope"])
+    assert isinstance(app, QApplication)
+    workbench = Workbench(app, theme=theme, record=False)
+    workbench.settings.hints = False
+    try:
+        workbench.player.open(scenario, seed)
+        opened = workbench.player.scenario
+        if opened is not None and at_s > opened.until_s:
+            raise ScenarioError(f"{scenario.stem} ends at {opened.until_s:g} s; give a time up to that, not {at_s:g}.")
+        window = workbench.window
+        window.show_tab(tab)
+        window.resize(QSize(*size))
+        window.show()
+        workbench.canvas.set_reduced_motion(True)
+        at_ns = ns_from_s(at_s)
+        step_ns = max(LEAST_STEP_NS, at_ns // MAX_LOOKS)
+        while workbench.player.snapshot.time_ns < at_ns:
+            workbench.player.run_until(min(at_ns, workbench.player.snapshot.time_ns + step_ns))
+            workbench.draw()
+        app.processEvents()
+        workbench.draw()
+        app.processEvents()
+        picture = window.grab()
+        out.parent.mkdir(parents=True, exist_ok=True)
+        if not picture.save(str(out), "PNG"):
+            raise OSError(0, "The picture cannot be written", str(out))
+    finally:
+        workbench.quit()

@@ -1,0 +1,173 @@
+"""`brokerscope serve`: a broker without a window, open to other programs until it is interrupted."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import signal
+import threading
+from pathlib import Path
+
+from app.cli.errors import CommandError
+from app.cli.folders import folder
+from app.cli.numbers import whole
+from app.cli.output import print_json
+from app.cli.parser import Parser, with_exits
+from app.cli.signals import end_signals
+from app.cli.target import check_directory
+from app.cli.tokens import add_token, token_of
+from app.cli.verbs import Command
+from broker_core import BrokerHost, HostConfig, LogConfig
+from broker_core.clients.remote.broker import DEFAULT_PORT
+from broker_core.listeners.access.access import Access
+from broker_core.listeners.connections import Connections
+from broker_core.listeners.http.listener import HttpDoor
+from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.listeners.wire.listener import WireDoor
+from broker_core.log.config import Durability
+
+HTTP_PORT = 8_080
+LOOPBACK = "127.0.0.1"
+
+
+def command() -> Command:
+    """The parser of the command, and what runs it."""
+    parser = Parser(
+        prog="brokerscope serve",
+        description="A broker without a window. Ctrl+C or a polite kill closes it well; with --data everything is "
+        "there again at the next start.",
+        **with_exits(),
+    )
+    parser.add_argument("--data", type=folder, metavar="DIR", help="without it everything is kept in memory, and lost")
+    parser.add_argument(
+        "--durability",
+        choices=("file", "fsync"),
+        default="fsync",
+        help="file survives the process, fsync a power cut (default)",
+    )
+    parser.add_argument(
+        "--address", default=LOOPBACK, metavar="ADDRESS", help=f"default: {LOOPBACK}; any other needs a token"
+    )
+    parser.add_argument(
+        "--http", type=_port, default=HTTP_PORT, metavar="PORT", help=f"default: {HTTP_PORT}; 0 any, off none"
+    )
+    parser.add_argument(
+        "--kafka", type=_port, default=None, metavar="PORT", help="for Kafka's clients; 0 any (default: none)"
+    )
+    parser.add_argument(
+        "--wire", type=_port, default=DEFAULT_PORT, metavar="PORT", help=f"default: {DEFAULT_PORT}; 0 any, off none"
+    )
+    add_token(parser, "who knows the token may do everything, nobody else anything")
+    parser.add_argument("--access", type=Path, metavar="FILE", help="TOML: principals with tokens, and what each may")
+    parser.add_argument(
+        "--name",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="another name of this machine for clients; repeatable",
+    )
+    parser.add_argument(
+        "--origin", action="append", default=[], metavar="URL", help="a site whose pages may use the broker; repeatable"
+    )
+    parser.add_argument(
+        "--create-topics",
+        type=whole(0),
+        default=0,
+        metavar="N",
+        help="unknown topics are made, with N partitions (default: 0, they are not)",
+    )
+    parser.add_argument("--json", action="store_true", help="say where the doors are as one JSON line")
+    return parser, serve
+
+
+def _port(text: str) -> int | None:
+    if text == "off":
+        return None
+    if not text.isdigit() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a port from 0 to 65535 nor off")
+    return int(text)
+
+
+def _access(options: argparse.Namespace) -> Access:
+    if options.access is not None and (options.token is not None or options.token_file is not None):
+        raise CommandError("--access and a token both say who may come in; leave one out.")
+    if options.access is not None:
+        return Access.of_file(options.access)
+    token = token_of(options)
+    return Access.of_token(token) if token is not None else Access()
+
+
+def serve(options: argparse.Namespace) -> int:
+    """Open the broker and its doors, wait for a signal, close everything. Raises what keeps them from opening."""
+    if options.http is None and options.kafka is None and options.wire is None:
+        raise CommandError("A broker without a listener serves nobody; leave --http, --kafka or --wire open.")
+    access = _access(options)
+    durability: Durability = "memory" if options.data is None else options.durability
+    config = HostConfig(log=LogConfig(durability=durability), auto_create_partitions=options.create_topics)
+    over = threading.Event()
+    for number in (signal.SIGINT, *end_signals()):
+        signal.signal(number, lambda _number, _frame: over.set())
+    if options.data is not None:
+        check_directory(options.data)
+        options.data.mkdir(parents=True, exist_ok=True)
+    with contextlib.ExitStack() as opened:
+        host = opened.enter_context(BrokerHost(options.data, config))
+        connections = Connections(lambda: host.now_ns)
+        http = kafka = wire = None
+        if options.kafka is not None:
+            kafka = opened.enter_context(
+                KafkaListener(
+                    host,
+                    address=options.address,
+                    port=options.kafka,
+                    access=access,
+                    connections=connections,
+                    create_topics=options.create_topics,
+                )
+            )
+        if options.wire is not None:
+            wire = WireDoor(host, address=options.address, port=options.wire, access=access, connections=connections)
+            wire.start()
+            opened.callback(wire.close)
+        if options.http is not None:
+            http = HttpDoor(
+                host,
+                address=options.address,
+                port=options.http,
+                access=access,
+                connections=connections,
+                names=options.name,
+                origins=options.origin,
+            )
+            http.start()
+            opened.callback(http.close)
+        _say_where(options, http, kafka, wire)
+        # A wait without an end hears of no signal on some systems.
+        while not over.wait(1.0):
+            pass
+    if not options.json:
+        print("Closed.", flush=True)
+    return 0
+
+
+def _say_where(
+    options: argparse.Namespace, http: HttpDoor | None, kafka: KafkaListener | None, wire: WireDoor | None
+) -> None:
+    where = {
+        "http": None if http is None else http.url,
+        "kafka": None if kafka is None else kafka.bootstrap_servers,
+        "wire": None if wire is None else f"{options.address}:{wire.port}",
+        "data": None if options.data is None else str(options.data),
+    }
+    if options.json:
+        print_json(where)
+        return
+    kept = f"kept in {options.data}" if options.data is not None else "kept in memory, and lost at the end"
+    print(f"A broker is open; everything is {kept}.")
+    if http is not None:
+        print(f"  HTTP  {http.url}  (pages for people: {http.url}/docs)")
+    if kafka is not None:
+        print(f"  Kafka bootstrap.servers={kafka.bootstrap_servers}")
+    if wire is not None:
+        print(f"  Wire  {where['wire']}")
+    print("Ctrl+C closes it.", flush=True)

@@ -1,0 +1,206 @@
+"""How the window looks and what of it is shown: theme, size of type, layouts, presentation, settings."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QInputDialog
+
+from app.commands.context import Desk
+from app.commands.registry import Command
+from app.shell.language import languages
+from app.shell.paths import sessions_folder
+from widgets.canvas.arranging import from_text, to_text
+from widgets.canvas.layout import Shift
+from widgets.dialogs.settings import SettingsDialog
+from widgets.i18n import mark, tr
+from widgets.theme import SCALES, scale
+from widgets.window_layout import SHIPPED
+
+_SHIPPED = {"layout_teach": "Teach", "layout_debug": "Debug", "layout_dead_letters": "Dead letters"}
+_THEMES = (("system", mark("As the system")), ("light", mark("Light")), ("dark", mark("Dark")))
+
+
+class AppearanceHandlers(QObject):
+    """The menu Layout, and what of View is about looks."""
+
+    COMMANDS = (
+        Command("layout_teach", "Teach", "Layout", "Ctrl+Alt+1", "", "Canvas and scenario, nothing else."),
+        Command("layout_debug", "Debug", "Layout", "Ctrl+Alt+2", "", "Everything, with the events in front."),
+        Command("layout_dead_letters", "Dead letters", "Layout", "Ctrl+Alt+3", "", "A large table of dead letters."),
+        Command("layout_choose", "Choose a layout...", "Layout", "", "", "One of those that you have named."),
+        Command("layout_save", "Save this layout as...", "Layout", "", "", "What is shown now, under a name."),
+        Command("layout_forget", "Forget a layout...", "Layout", "", "", "A shipped one becomes as it was."),
+        Command(
+            "arrange",
+            "Arrange by hand",
+            "Layout",
+            "",
+            "move",
+            "Drag boxes; Shift and arrows.",
+            checkable=True,
+        ),
+        Command("arrange_reset", "Arrange by itself", "Layout", "", "", "Every box back in its place."),
+        Command("theme", "Light or dark", "View", "Ctrl+T", "moon", "Switches the theme."),
+        Command("type_larger", "Larger type", "View", "", "", "The next size of type."),
+        Command("type_smaller", "Smaller type", "View", "", "", "The next smaller size of type."),
+        Command("present", "Presentation", "View", "F11", "", "Full screen with large type.", checkable=True),
+        Command("settings", "Settings...", "File", "Ctrl+,", "settings", "Theme, type, language, recording."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        bind, look = desk.registry.bind, desk.appearance
+        for command, name in _SHIPPED.items():
+            bind(command, partial(self.apply_layout, name))
+        bind("layout_choose", self._choose_layout)
+        bind("layout_save", self._save_layout)
+        bind("layout_forget", self._forget_layout, self._why_nothing_to_forget)
+        bind("arrange", self._arrange)
+        bind("arrange_reset", self._reset_arrangement, self._why_not_moved)
+        desk.canvas.arrangementChanged.connect(self._keep_arrangement)
+        desk.canvas.boxMoved.connect(self._note_move)
+        desk.player.opened.connect(self._restore_arrangement)
+        bind("theme", look.toggle_theme)
+        bind("type_larger", lambda: look.step_scale(1), lambda: self._why_not_type(SCALES[-1]))
+        bind("type_smaller", lambda: look.step_scale(-1), lambda: self._why_not_type(SCALES[0]))
+        bind("present", self._present)
+        bind("settings", self._ask_settings)
+        look.changed.connect(desk.registry.refresh)
+
+    # -- layouts
+
+    def apply_layout(self, name: str) -> None:
+        """Show the layout of that name."""
+        layout = self._desk.settings.layout(name)
+        if layout is None:
+            self._desk.say(tr("There is no layout {name}.", name=name))
+            return
+        window, before = self._desk.window, self._desk.window.present_layout()
+        window.set_layout(layout)
+        self._desk.undo.push(
+            tr("layout {name}", name=tr(name)), lambda: window.set_layout(before), lambda: window.set_layout(layout)
+        )
+
+    def _ask_name(self, title: str, label: str, names: list[str], *, editable: bool) -> str:
+        shown = [tr(name) for name in names]
+        chosen, ok = QInputDialog.getItem(self._desk.window, title, label, shown, 0, editable)
+        if not ok or not chosen.strip():
+            return ""
+        return names[shown.index(chosen)] if chosen in shown else chosen.strip()[:60]
+
+    def _choose_layout(self) -> None:
+        names = list(self._desk.settings.layout_names())
+        if name := self._ask_name(tr("Choose a layout"), tr("Layout"), names, editable=False):
+            self.apply_layout(name)
+
+    def _save_layout(self) -> None:
+        names = list(self._desk.settings.layout_names())
+        if name := self._ask_name(tr("Save this layout as"), tr("Name"), names, editable=True):
+            self._desk.settings.keep_layout(name, self._desk.window.present_layout())
+            self._desk.say(tr("The layout is kept as {name}.", name=tr(name)))
+
+    def _forgettable(self) -> list[str]:
+        settings = self._desk.settings
+        return [name for name in settings.layout_names() if settings.layout(name) != SHIPPED.get(name)]
+
+    def _why_nothing_to_forget(self) -> str:
+        return "" if self._forgettable() else tr("No layout of your own is kept.")
+
+    def _forget_layout(self) -> None:
+        name = self._ask_name(tr("Forget a layout"), tr("Layout"), self._forgettable(), editable=False)
+        if name:
+            self._desk.settings.forget_layout(name)
+            self._desk.say(tr("The layout {name} is forgotten.", name=tr(name)))
+
+    # -- boxes moved by hand
+
+    def _arrange(self) -> None:
+        on = self._desk.registry.action("arrange").isChecked()
+        self._desk.canvas.arranging.on = on
+        self._desk.say(
+            tr("Drag a box to move it, or press Shift and an arrow key. Consumers stay in their groups meanwhile.")
+            if on
+            else tr("Dragging moves consumers again.")
+        )
+
+    def _why_not_moved(self) -> str:
+        return "" if self._desk.canvas.arrangement else tr("Every box is in its place.")
+
+    def _reset_arrangement(self) -> None:
+        before = self._desk.canvas.arrangement
+        self._desk.canvas.set_arrangement({})
+        self._note_move(before)
+
+    def _note_move(self, before: dict[str, Shift]) -> None:
+        """What was moved by hand can be undone, while the same scenario is open."""
+        canvas, after, scenario = self._desk.canvas, self._desk.canvas.arrangement, self._scenario()
+
+        def why_not() -> str:
+            return "" if self._scenario() == scenario else tr("Another scenario is open.")
+
+        self._desk.undo.push(
+            tr("moved a box"),
+            lambda: canvas.set_arrangement(before),
+            lambda: canvas.set_arrangement(after),
+            why_not,
+        )
+
+    def _scenario(self) -> str:
+        return self._desk.player.scenario.title if self._desk.player.scenario is not None else ""
+
+    def _keep_arrangement(self) -> None:
+        self._desk.settings.keep_arrangement(self._scenario(), to_text(self._desk.canvas.arrangement))
+
+    def _restore_arrangement(self) -> None:
+        self._desk.canvas.set_arrangement(from_text(self._desk.settings.arrangement(self._scenario())))
+
+    # -- looks
+
+    @staticmethod
+    def _why_not_type(last: float) -> str:
+        return tr("This is the last size of type.") if scale() == last else ""
+
+    def _present(self) -> None:
+        self._desk.appearance.present()
+        self._desk.registry.set_checked("present", self._desk.appearance.presenting)
+
+    def _ask_settings(self) -> None:
+        settings, look = self._desk.settings, self._desk.appearance
+        values: dict[str, object] = {
+            "theme": look.theme,
+            "scale": scale(),
+            "language": settings.language,
+            "reduced_motion": settings.reduced_motion,
+            "record": settings.record,
+            "keep_spark": settings.keep_spark,
+        }
+        dialog = SettingsDialog(
+            values,
+            themes=[(name, tr(words)) for name, words in _THEMES],
+            scales=SCALES,
+            languages=languages(),
+            places=[(tr("Sessions"), str(sessions_folder()))],
+            parent=self._desk.window,
+        )
+        dialog.changed.connect(self._change)
+        dialog.open()
+
+    def _change(self, name: str, value: object) -> None:
+        settings, look = self._desk.settings, self._desk.appearance
+        if name == "theme":
+            look.choose_theme(str(value))
+        elif name == "scale":
+            look.choose_scale(float(str(value)))
+        elif name == "language":
+            settings.language = str(value)
+        elif name == "reduced_motion":
+            look.choose_motion(bool(value))
+        elif name == "keep_spark":
+            settings.keep_spark = bool(value)
+            self._desk.jobs.keep_spark(bool(value))
+        elif name == "record":
+            settings.record = bool(value)
+            self._desk.player.record = bool(value)

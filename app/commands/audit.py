@@ -1,0 +1,79 @@
+"""Was anything lost?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from PySide6.QtCore import QObject
+
+from app.commands.context import Desk
+from app.commands.registry import Command
+from app.sessions.audit import Audit, audit, table_of
+from app.shell.jobs import Work, WorkJob
+from broker_core.events import Event
+from broker_core.recording.event_index import EventIndex
+from widgets.dialogs.facts_table import FactsTable, FactsTableDialog
+from widgets.i18n import tr
+
+
+class AuditHandlers(QObject):
+    """The check of the whole history, up to the moment that is shown."""
+
+    COMMANDS = (
+        Command("audit", "Was anything lost?", "Session", "Ctrl+Shift+L", "check", "Accounts for every message."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk, self._player = desk, desk.player
+        desk.registry.bind("audit", self._ask, self._why_not)
+
+    def _why_not(self) -> str:
+        if self._player.scenario is None:
+            return tr("No session is open.")
+        if self._player.folder is None and self._player.events.first_seq > 0:
+            return tr("This session is not recorded, and its first events are not in memory any more.")
+        return ""
+
+    def _ask(self) -> None:
+        snapshot, scenario = self._player.snapshot, self._player.scenario
+        assert scenario is not None
+        events = self._events(snapshot.events)
+        dialog = FactsTableDialog(tr("Was anything lost?"), tr("Accounting for every message..."), self._desk.window)
+        job = self._desk.jobs.work(
+            tr("Was anything lost?"),
+            lambda work: audit(events(work), snapshot, scenario, work),
+            lambda found: table_of(found).sentence,
+        )
+        show_when_done(job, dialog, lambda found: table_of(found) if isinstance(found, Audit) else None)
+        dialog.open()
+
+    def _events(self, count: int) -> Callable[[Work], Iterable[Event]]:
+        """The first `count` events of the session, read in the job's thread."""
+        folder, ring, running = self._player.folder, self._player.events, self._player.running
+        if folder is None:
+            return lambda _work: ring.between(0, count)
+        recorder = None if running is None else running.recorder
+
+        def read(_work: Work) -> Iterable[Event]:
+            if recorder is not None:
+                recorder.flush()
+            return EventIndex(folder, None if recorder is None else recorder.unsealed).events(0, to_seq=count - 1)
+
+        return read
+
+
+def show_when_done(job: WorkJob, dialog: FactsTableDialog, facts: Callable[[object], FactsTable | None]) -> None:
+    """Show the progress of `job` in `dialog`, then its result; closing the dialog does not end the job."""
+
+    def follow() -> None:
+        if job.facts.progress is not None:
+            dialog.set_progress(job.facts.progress)
+        found = facts(job.result) if job.facts.state == "Done" else None
+        if found is not None:
+            dialog.set_facts(found)
+        elif job.facts.state in {"Failed", "Cancelled"}:
+            dialog.set_facts(FactsTable(job.facts.message, state="failure"))
+
+    job.changed.connect(follow)
+    dialog.destroyed.connect(lambda: job.changed.disconnect(follow))

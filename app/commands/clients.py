@@ -1,0 +1,342 @@
+"""Producers, consumers and workers: added, duplicated, removed, sped up and slowed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMenu
+
+from app.commands.context import Desk
+from app.commands.forms import (
+    choices,
+    client_names,
+    free_name,
+    group_names,
+    name_error,
+    open_form,
+    queue_names,
+    topic_names,
+)
+from app.commands.registry import Command
+from app.sessions.history.series import of_actor
+from app.sessions.queries import Answers
+from broker_core.simulation.actions import (
+    AddConsumer,
+    AddProducer,
+    AddWorker,
+    DuplicateClient,
+    RemoveClient,
+    SetProcessingTime,
+    SetProducerRate,
+)
+from broker_core.simulation.arrivals import RateArrivals
+from broker_core.simulation.durations import Duration
+from broker_core.simulation.producer import ProducerActor
+from broker_core.simulation.simulation import Simulation
+from widgets.dialogs.form import Field, Values
+from widgets.i18n import tr
+
+ROLES = ("consumer", "producer", "worker")
+BENCH = ""
+
+
+def duration_fields(kind: str = "exponential", mean_ms: float = 100) -> tuple[Field, Field]:
+    """How long work takes: a distribution and its mean."""
+    return (
+        Field("mean_ms", tr("Time for each message"), "decimal", mean_ms, most=3_600_000, suffix=" ms"),
+        Field(
+            "kind",
+            tr("Spread"),
+            "choice",
+            kind,
+            choices=(
+                ("constant", tr("always the same")),
+                ("uniform", tr("even, up to twice as long")),
+                ("exponential", tr("exponential: often short, now and then long")),
+                ("lognormal", tr("log-normal: a long tail, as real work has")),
+            ),
+        ),
+    )
+
+
+class ClientHandlers(QObject):
+    """The menu Clients."""
+
+    COMMANDS = (
+        Command(
+            "add_consumer", "Add consumer...", "Clients", "Ctrl+Shift+N", "add", "A consumer for a group or the bench."
+        ),
+        Command("add_producer", "Add producer...", "Clients", "Ctrl+Alt+P", "add", "A producer for a topic or queue."),
+        Command("add_worker", "Add worker...", "Clients", "Ctrl+Alt+W", "add", "A worker for a queue."),
+        Command("duplicate_client", "Duplicate", "Clients", "Ctrl+U", "copy", "Another one like the selected client."),
+        Command(
+            "remove_client",
+            "Remove client",
+            "Clients",
+            "Ctrl+Del",
+            "close",
+            "Stops the selected client and takes it out.",
+        ),
+        Command("set_rate", "Set rate...", "Clients", "", "producer", "How fast a producer sends."),
+        Command("set_processing", "Set processing time...", "Clients", "", "clock", "How long a message takes it."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        self._answers = Answers(desk.player, self)
+        bind = desk.registry.bind
+        bind("add_consumer", self.ask_consumer, desk.why_ended)
+        bind("add_producer", self.ask_producer, lambda: desk.why_ended() or self._why_no_target())
+        bind("add_worker", self.ask_worker, lambda: desk.why_ended() or self._why_no_queue())
+        bind("duplicate_client", lambda: self.duplicate(self._client()), self._why_no_client)
+        bind("remove_client", lambda: self.remove(self._client()), self._why_no_client)
+        bind("set_rate", self.ask_rate, self._why_no_producer)
+        panel = desk.window.parts.backpressure
+        panel.rateWanted.connect(lambda: desk.registry.trigger("set_rate"))
+        shown = desk.registry.action("set_rate")
+        shown.changed.connect(lambda: panel.forbid_rate(str(shown.data() or "")))
+        bind("set_processing", lambda: self.ask_processing(self._client()), self._why_no_reader)
+        desk.menu_parts.append(self._add_to_menu)
+
+    # -- who is meant
+
+    def _client(self) -> str:
+        return next((name for role in ROLES if (name := self._desk.selected(role))), "")
+
+    def _why_no_client(self) -> str:
+        return self._desk.why_ended() or ("" if self._client() else tr("Select a client on the canvas first."))
+
+    def _why_no_producer(self) -> str:
+        if why := self._desk.why_ended():
+            return why
+        there = any(actor.role == "producer" for actor in self._desk.player.snapshot.actors)
+        return "" if there else tr("There is no producer; add one first.")
+
+    def _why_no_reader(self) -> str:
+        chosen = self._desk.selected("consumer") or self._desk.selected("worker")
+        return self._desk.why_ended() or ("" if chosen else tr("Select a consumer or a worker first."))
+
+    def _why_no_target(self) -> str:
+        snapshot = self._desk.player.snapshot
+        there = topic_names(snapshot) + queue_names(snapshot)
+        return "" if there else tr("There is no topic or queue to send to; create one first.")
+
+    def _why_no_queue(self) -> str:
+        return "" if self._desk.player.snapshot.queues else tr("There is no queue; create one first.")
+
+    # -- in and out
+
+    def ask_consumer(self, group: str = "") -> None:
+        """The dialog for one more consumer."""
+        desk = self._desk
+        snapshot = desk.player.snapshot
+        groups = group_names(snapshot)
+        taken = client_names(snapshot)
+        open_form(
+            desk,
+            tr("Add consumer"),
+            tr("It joins its group at once, and the group shares out its partitions anew."),
+            (
+                Field("name", tr("Name"), value=free_name(snapshot, "consumer")),
+                Field(
+                    "group",
+                    tr("Group"),
+                    "choice",
+                    group or desk.selected("group") or (groups[0] if groups else BENCH),
+                    choices=(*choices(groups), (BENCH, tr("The bench"))),
+                ),
+                *duration_fields(),
+                Field(
+                    "commit",
+                    tr("Commits"),
+                    "choice",
+                    "after",
+                    choices=(
+                        ("after", tr("after the work: at least once")),
+                        ("before", tr("before the work: at most once")),
+                        ("with_effect", tr("with its effect: effectively once")),
+                    ),
+                ),
+                Field("static", tr("Static member: keeps its place over a restart"), "check", False),
+            ),
+            tr("Add"),
+            lambda v: AddConsumer(
+                v["name"],
+                v["group"],
+                Duration(kind=v["kind"], mean_ms=v["mean_ms"]),
+                commit=v["commit"],
+                static=v["static"],
+            ),
+            why_not=lambda v: name_error(v["name"], "client", taken),
+        )
+
+    def ask_producer(self, to: str = "") -> None:
+        """The dialog for one more producer."""
+        desk = self._desk
+        snapshot = desk.player.snapshot
+        targets = (*topic_names(snapshot), *queue_names(snapshot))
+        taken = client_names(snapshot)
+        open_form(
+            desk,
+            tr("Add producer"),
+            "",
+            (
+                Field("name", tr("Name"), value=free_name(snapshot, "producer")),
+                Field(
+                    "to",
+                    tr("Sends to"),
+                    "choice",
+                    to or desk.selected("topic") or desk.selected("queue") or targets[0],
+                    choices=choices(targets),
+                ),
+                Field("per_s", tr("Rate"), "decimal", 10, least=0.1, most=100_000, suffix=tr(" messages/s")),
+                Field("keys", tr("Different keys"), "whole", 10, most=1_000_000, none=tr("without keys")),
+                Field("value_bytes", tr("Size of each"), "whole", 100, least=1, most=1_000_000, suffix=tr(" bytes")),
+                Field(
+                    "spacing",
+                    tr("Gaps"),
+                    "choice",
+                    "constant",
+                    choices=(("constant", tr("equal")), ("poisson", tr("as of independent senders (Poisson)"))),
+                ),
+                Field("linger_ms", tr("Linger"), "whole", 0, most=60_000, none=tr("send each at once"), suffix=" ms"),
+            ),
+            tr("Add"),
+            lambda v: AddProducer(
+                v["name"],
+                v["to"],
+                RateArrivals(per_s=v["per_s"], keys=v["keys"] or 0, value_bytes=v["value_bytes"], spacing=v["spacing"]),
+                linger_ms=v["linger_ms"] or 0,
+            ),
+            why_not=lambda v: name_error(v["name"], "client", taken),
+        )
+
+    def ask_worker(self, queue: str = "") -> None:
+        """The dialog for one more worker."""
+        desk = self._desk
+        snapshot = desk.player.snapshot
+        queues = queue_names(snapshot)
+        taken = client_names(snapshot)
+        open_form(
+            desk,
+            tr("Add worker"),
+            "",
+            (
+                Field("name", tr("Name"), value=free_name(snapshot, "worker")),
+                Field("queue", tr("Queue"), "choice", queue or desk.selected("queue"), choices=choices(queues)),
+                *duration_fields(),
+                Field("prefetch", tr("Takes ahead at most"), "whole", 1, least=1, most=1_000),
+            ),
+            tr("Add"),
+            lambda v: AddWorker(
+                v["name"], v["queue"], Duration(kind=v["kind"], mean_ms=v["mean_ms"]), prefetch=v["prefetch"]
+            ),
+            why_not=lambda v: name_error(v["name"], "client", taken),
+        )
+
+    def duplicate(self, client: str) -> None:
+        """Another one like `client`, beside it."""
+        self._desk.perform(DuplicateClient(client))
+
+    def remove(self, client: str) -> None:
+        """Take `client` out; it can be undone."""
+        self._desk.perform(RemoveClient(client))
+
+    # -- tuning
+
+    def ask_rate(self, producer: str = "") -> None:
+        """The dialog for a producer's rate, with what it is now; of the one that waits, where none is named."""
+        snapshot = self._desk.player.snapshot
+        actors = {actor.name: actor for actor in snapshot.actors if actor.role == "producer"}
+        waiting = next((actor.name for actor in actors.values() if actor.state == "blocked"), next(iter(actors), ""))
+        chosen = producer or self._desk.selected("producer") or waiting
+
+        def sends(client: str) -> float:
+            per_s = self._desk.views.rates.of(of_actor(actors[client]), snapshot.time_ns) if client in actors else 0.0
+            return 0.0 if math.isnan(per_s) else per_s
+
+        def now(values: Values) -> str:
+            per_s = f"{sends(values['client']):,.1f}"
+            return tr("It sends {rate} messages/s at present. A limit of its target still holds.", rate=per_s)
+
+        dialog = open_form(
+            self._desk,
+            tr("Rate of a producer"),
+            "",
+            (
+                Field("client", tr("Producer"), "choice", chosen, choices=choices(actors)),
+                Field(
+                    "rate",
+                    tr("Rate"),
+                    "decimal",
+                    max(0.1, round(sends(chosen), 1)) if chosen in actors else 10,
+                    most=100_000,
+                    suffix=tr(" messages/s"),
+                    none=tr("as its scenario says"),
+                ),
+            ),
+            tr("Set"),
+            lambda v: SetProducerRate(v["client"], v["rate"]),
+            tell=now,
+        )
+        if dialog is not None:
+
+            def look(simulation: Simulation) -> float | None:
+                found = simulation.actors.get(chosen)
+                return found.rate_per_s if isinstance(found, ProducerActor) else None
+
+            self._answers.drop()
+            self._answers.ask(look, lambda rate: dialog.set_values({"rate": rate}) if rate is not None else None)
+
+    def ask_processing(self, client: str) -> None:
+        """The dialog for how long a message takes a consumer or worker."""
+        dialog = open_form(
+            self._desk,
+            tr("Processing time of {name}", name=client),
+            tr("It holds from the next message on."),
+            duration_fields(),
+            tr("Set"),
+            lambda v: SetProcessingTime(client, Duration(kind=v["kind"], mean_ms=v["mean_ms"])),
+        )
+        if dialog is not None:
+
+            def look(simulation: Simulation) -> Duration | None:
+                found = simulation.actors.get(client)
+                return None if found is None else found.takes
+
+            def fill(usual: Duration | None) -> None:
+                if usual is not None:
+                    dialog.set_values({"kind": usual.kind, "mean_ms": usual.mean_ms})
+
+            self._answers.drop()
+            self._answers.ask(look, fill)
+
+    def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
+        action = self._desk.registry.action
+        if kind in ROLES:
+            menu.addSeparator()
+            menu.addAction(action("duplicate_client"))
+            menu.addAction(action("set_rate" if kind == "producer" else "set_processing"))
+            menu.addAction(action("remove_client"))
+        elif not name:
+            for command in ("add_consumer", "add_producer", "add_worker"):
+                menu.addAction(action(command))
+        else:
+            asks = {
+                "group": ((tr("Add consumer..."), self.ask_consumer),),
+                "topic": ((tr("Add producer..."), self.ask_producer),),
+                "queue": ((tr("Add worker..."), self.ask_worker), (tr("Add producer..."), self.ask_producer)),
+            }
+            for words, ask in asks.get(kind, ()):
+                entry = menu.addAction(words)
+                entry.setEnabled(not self._desk.why_ended())
+                entry.setToolTip(self._desk.why_ended())
+                entry.triggered.connect(partial(_call, ask, name))
+
+
+def _call(ask: Callable[[str], None], name: str, _checked: bool = False) -> None:
+    ask(name)

@@ -1,0 +1,102 @@
+"""This run against the last, or any two."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from app.commands.audit import show_when_done
+from app.commands.context import Desk
+from app.commands.recordings import line_of
+from app.commands.registry import Command
+from app.sessions.compare import comparison, figures_of
+from app.sessions.library import Entry, Library
+from app.sessions.stored import BRANCHED_FROM
+from app.shell.jobs import Work
+from broker_core.errors import BrokerError
+from broker_core.recording.metadata import read_metadata
+from broker_core.recording.recorder import Recorder
+from widgets.dialogs.choose_session import ChooseSessionDialog
+from widgets.dialogs.facts_table import FactsTable, FactsTableDialog
+from widgets.i18n import tr
+
+
+class CompareHandlers(QObject):
+    """Comparisons of recorded sessions, as jobs."""
+
+    COMMANDS = (
+        Command("compare_last", "Compare with the last run", "Session", "Ctrl+Alt+C", "", "What differs this time."),
+        Command("compare", "Compare two sessions...", "Session", "", "", "Any two that were recorded."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk, self._player = desk, desk.player
+        self._library = Library(desk.player.sessions)
+        desk.registry.bind("compare_last", self._compare_last, self._why_no_last)
+        desk.registry.bind("compare", self._choose)
+
+    def _why_no_last(self) -> str:
+        return "" if self._player.folder is not None else tr("This session is not recorded.")
+
+    def last(self) -> Entry | None:
+        """The run before the present one: what it branched from, else the last of the same scenario."""
+        folder, scenario = self._player.folder, self._player.scenario
+        if folder is None or scenario is None:
+            return None
+        before = [entry for entry in self._library.entries() if entry.folder.resolve() != folder.resolve()]
+        try:
+            origin = read_metadata(folder).extra.get(BRANCHED_FROM) or {}
+        except BrokerError:
+            origin = {}
+        for entry in before:
+            if entry.folder.name == origin.get("name"):
+                return entry
+        return next((entry for entry in before if entry.title == scenario.title), None)
+
+    def _compare_last(self) -> None:
+        entry, folder = self.last(), self._player.folder
+        if entry is None or folder is None:
+            self._desk.say(
+                tr("There is no other recorded run of this scenario yet. Start it again (Ctrl+R), then compare.")
+            )
+            return
+        self.compare(folder, entry.folder)
+
+    def _choose(self) -> None:
+        dialog = ChooseSessionDialog(
+            tr("Compare two sessions"),
+            tr("Select two of them (with Ctrl). The upper one is compared with the lower one."),
+            [line_of(entry) for entry in self._library.entries()],
+            button=tr("Compare"),
+            many=2,
+            browse=False,
+            parent=self._desk.window,
+        )
+        dialog.chosen.connect(lambda keys: self.compare(Path(keys[0]), Path(keys[1])))
+        dialog.open()
+
+    def compare(self, one: Path, other: Path) -> None:
+        """Show how `one` differs from `other`."""
+        recorder = self._recorder_of(one), self._recorder_of(other)
+
+        def work(job: Work) -> FactsTable:
+            mine = figures_of(one, job, (0.0, 0.5), recorder[0])
+            return comparison(mine, figures_of(other, job, (0.5, 1.0), recorder[1]))
+
+        dialog = FactsTableDialog(
+            tr("Compare {one} with {other}", one=one.name, other=other.name), tr("Comparing..."), self._desk.window
+        )
+        job = self._desk.jobs.work(
+            tr("Compare {one} with {other}", one=one.name, other=other.name), work, lambda found: found.sentence
+        )
+        show_when_done(job, dialog, lambda found: found if isinstance(found, FactsTable) else None)
+        dialog.open()
+
+    def _recorder_of(self, folder: Path) -> Recorder | None:
+        """Of the session that is being recorded here and now."""
+        running = self._player.running
+        if running is None or self._player.stopped or running.folder != folder:
+            return None
+        return running.recorder

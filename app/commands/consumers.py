@@ -1,0 +1,98 @@
+"""Consumers in and out of groups, by drag, menu and key."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu
+
+from app.commands.context import Desk
+from app.commands.registry import Command
+from app.presenters.ghost import ghost
+from app.presenters.moves import current_group, group_name_error, move_choices
+from broker_core.simulation.actions import MoveConsumer
+from widgets.canvas.view import NEW_GROUP
+from widgets.dialogs.move_to_group import MoveToGroupDialog
+from widgets.i18n import tr
+
+
+class ConsumerHandlers(QObject):
+    """The menu Consumer, and the drags of the canvas."""
+
+    COMMANDS = (
+        Command("move_consumer", "Move to group...", "Consumer", "Ctrl+M", "move", "Moves the selected consumer."),
+        Command("bench_consumer", "Send to the bench", "Consumer", "Ctrl+Shift+B", "bench", "Leaves its group."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        canvas = desk.canvas
+        canvas.consumerDropped.connect(self.move)
+        canvas.consumerDroppedOnEmpty.connect(lambda consumer: self.ask_where(consumer, NEW_GROUP))
+        canvas.moveRequested.connect(self.ask_where)
+        canvas.ghostRequested.connect(self._show_ghost)
+        desk.registry.bind("move_consumer", lambda: self.ask_where(self._consumer()), self._why_no_consumer)
+        desk.registry.bind("bench_consumer", lambda: self.move(self._consumer(), ""), self._why_not_bench)
+        desk.menu_parts.append(self._add_moves)
+
+    def _show_ghost(self, consumer: str, target: str) -> None:
+        desk = self._desk
+        desk.canvas.set_ghost(desk.why_ended() or ghost(desk.player.snapshot, desk.views.owners, consumer, target))
+
+    def _consumer(self) -> str:
+        return self._desk.selected("consumer")
+
+    def _why_no_consumer(self) -> str:
+        return self._desk.why_ended() or ("" if self._consumer() else tr("Select a consumer on the canvas first."))
+
+    def _why_not_bench(self) -> str:
+        why = self._why_no_consumer()
+        if why or current_group(self._desk.player.snapshot, self._consumer()):
+            return why
+        return tr("{consumer} is on the bench already.", consumer=self._consumer())
+
+    def move(self, consumer: str, group: str) -> None:
+        """Move `consumer` to `group`; "" is the bench."""
+        self._desk.perform(MoveConsumer(consumer, group))
+
+    def ask_where(self, consumer: str, target: str = "") -> None:
+        """The dialog that every drag has as its twin."""
+        desk = self._desk
+        if why := desk.why_ended():
+            desk.say(why)
+            return
+        snapshot = desk.player.snapshot
+        taken = {group.name for group in snapshot.groups}
+
+        def name_error(name: str) -> str:
+            return tr("There is a group {name} already.", name=name) if name in taken else group_name_error(name)
+
+        dialog = MoveToGroupDialog(consumer, move_choices(snapshot, consumer), name_error, desk.window)
+        dialog.ghostRequested.connect(
+            lambda who, where: dialog.set_ghost(ghost(desk.player.snapshot, desk.views.owners, who, where))
+        )
+        dialog.chosen.connect(self.move)
+        if target == NEW_GROUP:
+            dialog.choose(NEW_GROUP)
+        dialog.open()
+
+    def _add_moves(self, kind: str, consumer: str, menu: QMenu) -> None:
+        if kind != "consumer":
+            return
+        ended = self._desk.why_ended()
+        for choice in move_choices(self._desk.player.snapshot, consumer):
+            if choice.target == NEW_GROUP:
+                continue
+            action = QAction(tr("Move to {target}", target=choice.target or tr("the bench")), menu)
+            action.setEnabled(not (choice.reason or ended))
+            action.setToolTip(choice.reason or ended or choice.about)
+            action.triggered.connect(partial(self._move_from_menu, consumer, choice.target))
+            menu.addAction(action)
+        menu.addSeparator()
+        menu.addAction(self._desk.registry.action("move_consumer"))
+
+    def _move_from_menu(self, consumer: str, group: str, _checked: bool = False) -> None:
+        self.move(consumer, group)

@@ -1,0 +1,89 @@
+"""What handlers of commands work with: the window and what stands behind it, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PySide6.QtWidgets import QMenu
+
+from app.commands.registry import ActionRegistry
+from app.commands.undo_stack import UndoStack
+from app.presenters.views import Views
+from app.sessions.history.history import History
+from app.sessions.session_controller import Player
+from app.shell.appearance import Appearance
+from app.shell.jobs import Jobs
+from app.shell.settings import Settings
+from broker_core.engine.runner import Mode
+from broker_core.errors import BrokerError
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.arrivals import ArrivalError
+from broker_core.simulation.scenario import ScenarioError
+from widgets.canvas.canvas import Canvas
+from widgets.i18n import mark, tr
+from widgets.main_window import MainWindow
+
+ENDED = mark("The session has ended. Start it again (Ctrl+R) to change it.")
+
+PAST = mark("This is the past: follow live (Alt+Right), or branch here, to change anything.")
+
+# Adds what can be done to (kind, name) of a thing on the canvas, such as ("consumer", "indexer-1"), to its menu.
+MenuPart = Callable[[str, str, QMenu], object]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The parts of one workbench. `menu_parts` are asked in order whenever a context menu of the canvas opens."""
+
+    registry: ActionRegistry
+    window: MainWindow
+    canvas: Canvas
+    views: Views
+    player: Player
+    jobs: Jobs
+    settings: Settings
+    appearance: Appearance
+    history: History
+    undo: UndoStack = field(default_factory=UndoStack)
+    menu_parts: list[MenuPart] = field(default_factory=list)
+
+    def say(self, sentence: str) -> None:
+        """A sentence in the status bar."""
+        self.window.status.say(sentence)
+
+    def why_ended(self) -> str:
+        """Why nothing in the session can be changed now; "" where it can."""
+        if self.player.scenario is None:
+            return tr("No session is open.")
+        if not self.player.live:
+            return tr(PAST)
+        over = self.player.stopped or self.player.status.mode in {Mode.FINISHED, Mode.FAILED}
+        return tr(ENDED) if over else ""
+
+    def perform(self, action: UserAction) -> None:
+        """Do `action` in the session, or say why it cannot be done now."""
+        if why := self.why_ended():
+            self.say(why)
+        else:
+            self.player.perform(action)
+
+    def attempt(self, call: Callable[[], object]) -> bool:
+        """Whether `call` went well; else its error is told, and everything is as it was."""
+        try:
+            call()
+        except (ScenarioError, ArrivalError, BrokerError, OSError) as error:
+            self.player.failed.emit(str(error))
+            return False
+        return True
+
+    def open_scenario(self, path: Path) -> None:
+        """Open another scenario and let it run; where it cannot be opened, the present one stays."""
+        if self.attempt(lambda: self.player.open(path)):
+            self.player.run()
+
+    def selected(self, kind: str) -> str:
+        """The name of the thing selected on the canvas, where it is of that kind; else ""."""
+        found, _, name = self.views.selected.partition(":")
+        return name if found == kind else ""

@@ -1,0 +1,299 @@
+"""What can be done with dead letters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QMenu, QMessageBox
+
+from app.commands.context import Desk
+from app.commands.redrive_jobs import Redrives
+from app.commands.registry import Command
+from app.commands.undo import UNDO_WINDOW_MINUTES
+from app.presenters.dead_letters import letter_facts
+from app.presenters.filter_help import help_rows
+from app.presenters.formats import plain_text
+from app.presenters.letter_sync import LetterSync
+from app.presenters.redriven import place_of
+from app.sessions.history.redrives import RedrivenMessage
+from app.sessions.queries import Answers
+from broker_core.clock import NS_PER_S
+from broker_core.queues.dead_letters import RedrivePreview
+from broker_core.simulation.actions import EditDeadLetter, PurgeDeadLetters, Redrive
+from broker_core.simulation.simulation import Simulation
+from broker_core.snapshots import DeadLetterView
+from widgets.dialogs.edit_letter import EditLetterDialog
+from widgets.dialogs.message_form import MessageText
+from widgets.dialogs.redrive import Outcome, RedriveDialog
+from widgets.i18n import tr
+
+REFRESH_MS = 500
+TRIED = 100
+
+
+class DeadLetterHandlers(QObject):
+    """The menu Dead letters."""
+
+    COMMANDS = (
+        Command("redrive_selected", "Redrive selected", "Dead letters", "Ctrl+D", "redrive", "Back to their origin."),
+        Command("redrive_all", "Redrive all", "Dead letters", "Ctrl+Shift+D", "redrive", "All that are listed."),
+        Command("try_redrive", "Redrive...", "Dead letters", "Ctrl+Alt+D", "redrive", "A dry run first, and a rate."),
+        Command("edit_letter", "Edit...", "Dead letters", "", "message", "Changes what a redrive appends."),
+        Command("purge_selected", "Purge selected...", "Dead letters", "", "close", "Takes them out of the bin."),
+        Command("purge_all", "Purge all...", "Dead letters", "", "close", "Takes all that are listed out of the bin."),
+        Command("stop_redrive", "Stop the redrive", "Dead letters", "", "stop", "The rest stays where it is."),
+        Command("show_redriven", "What was redriven", "Dead letters", "Ctrl+Shift+R", "redrive", "What became of it."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        self._answers = Answers(desk.player, self)
+        self._redriven_ns = -1
+        self._redrives = Redrives(desk, self)
+        self.sync = LetterSync(desk.player, self)
+        desk.views.dead_letters.source = self.sync.rows
+        desk.views.dead_letters.size_of = self.sync.size_of
+        self.sync.changed.connect(self._show_more)
+        panel = self._panel = desk.window.parts.dead_letters
+        panel.currentChanged.connect(self._read)
+        panel.redriveRequested.connect(self.redrive)
+        panel.tryRequested.connect(self.ask_redrive)
+        panel.editRequested.connect(self.ask_edit)
+        panel.purgeRequested.connect(self.ask_purge)
+        panel.stopRequested.connect(self._redrives.stop)
+        panel.viewChanged.connect(self._on_view)
+        panel.redrivenChosen.connect(self._look_at_redriven)
+        # A filter asks the table that is shown: the other has other fields.
+        panel.filterChanged.disconnect(desk.views.dead_letters.set_filter)
+        panel.filterChanged.connect(self._filter)
+        desk.views.redriven.filter_judged.connect(panel.set_filter_problem)
+        meeting = QTimer(self)
+        meeting.setInterval(REFRESH_MS)
+        meeting.timeout.connect(self.meet)
+        meeting.start()
+        self._timer = QTimer(self)
+        self._timer.setInterval(REFRESH_MS)
+        self._timer.timeout.connect(self.look_redriven)
+        bind = desk.registry.bind
+        why_not_selected, why_not_all = self._or_unseen(panel.why_not_selected), self._or_unseen(panel.why_not_all)
+        bind("redrive_selected", panel.redrive_selected, why_not_selected)
+        bind("redrive_all", panel.redrive_all, why_not_all)
+        bind("try_redrive", self._try, why_not_all)
+        bind("edit_letter", lambda: self.ask_edit(panel.current_key()), self._why_no_letter)
+        bind("purge_selected", lambda: self.ask_purge(letters_of(panel.selected_keys())), why_not_selected)
+        bind("purge_all", lambda: self.ask_purge(letters_of(panel.shown_keys())), why_not_all)
+        bind("stop_redrive", self._redrives.stop, desk.why_ended)
+        bind("show_redriven", self._show_redriven)
+        panel.selectionChanged.connect(
+            lambda _count: desk.registry.refresh("redrive_selected", "redrive_all", "purge_selected")
+        )
+        desk.menu_parts.append(self._add_to_menu)
+        desk.player.opened.connect(self._forget)
+
+    def _forget(self) -> None:
+        self._answers.drop()
+        self._redrives.forget()
+        self.sync.restart()
+        self._redriven_ns = -1
+        self._desk.views.redriven.set_rows(())
+
+    def _show_more(self) -> None:
+        """More letters of a full bin are here."""
+        snapshot = self._desk.views.snapshot
+        if snapshot is not None and self._panel.isVisible():
+            self._desk.views.dead_letters.set_snapshot(snapshot)
+
+    def _read(self, key: Hashable) -> None:
+        """All of the chosen letter: of a full bin, the table has only the beginning of its value."""
+        if not isinstance(key, tuple):
+            return
+        queue, offset = str(key[0]), int(key[1])
+
+        def told(letter: DeadLetterView) -> None:
+            if self._panel.current_key() == key:
+                self._panel.set_details(letter_facts(letter, self._desk.views.times))
+
+        self._answers.ask(lambda simulation: simulation.broker.dead_letters(queue).get(offset), told)
+
+    def meet(self) -> None:
+        """Ask for what a full bin holds beyond the snapshot, while the panel is seen and the present is shown."""
+        snapshot = self._desk.views.snapshot
+        if snapshot is not None and self._desk.player.live and self._panel.isVisible():
+            self.sync.meet(snapshot)
+
+    def _or_unseen(self, why_not: Callable[[], str]) -> Callable[[], str]:
+        """The panel's own reason; but of dead letters that it has not been asked to show it knows nothing."""
+
+        def reason() -> str:
+            why = why_not()
+            unseen = not self._panel.isVisible() and not self._desk.why_ended()
+            if why and unseen and any(queue.dead for queue in self._desk.player.snapshot.queues):
+                return tr("Look at them first: the panel Dead letters (Ctrl+4) shows which ones.")
+            return why
+
+        return reason
+
+    def _why_no_letter(self) -> str:
+        if why := self._panel.why_not_all():
+            return why
+        return "" if self._panel.current_key() is not None else tr("Choose a dead letter first.")
+
+    # -- redrive
+
+    def redrive(self, keys: Sequence[tuple[str, int]], rate_per_s: float | None = None) -> None:
+        """Redrive dead letters, each given as (queue, offset in its bin); many of them in several steps."""
+        self._redrives.add(_by_queue(keys), rate_per_s)
+
+    def _try(self) -> None:
+        panel = self._panel
+        self.ask_redrive(letters_of(panel.selected_keys() or panel.shown_keys()))
+
+    def ask_redrive(self, keys: Sequence[tuple[str, int]]) -> RedriveDialog:
+        """The dialog with its dry run."""
+        dialog = RedriveDialog(len(keys), self._desk.window)
+        dialog.redriveRequested.connect(lambda rate: self.redrive(keys, rate))
+        tried = _by_queue(keys[:TRIED])
+        self._answers.ask(
+            lambda simulation: [(queue, _preview(simulation, queue, offsets)) for queue, offsets in tried.items()],
+            lambda found: dialog.set_outcome(outcome_of(found, max(0, len(keys) - TRIED))),
+            lambda why: dialog.set_outcome(Outcome(0, len(keys), [why])),
+        )
+        dialog.open()
+        return dialog
+
+    # -- edit
+
+    def ask_edit(self, key: Hashable) -> None:
+        """The dialog for one dead letter, filled in with all of it."""
+        if not isinstance(key, tuple):
+            return
+        queue, offset = str(key[0]), int(key[1])
+
+        def told(letter: DeadLetterView) -> None:
+            origin = f"{letter.origin_topic}/{letter.origin_partition}"
+            dialog = EditLetterDialog(letter.cause, origin, self._desk.window)
+            dialog.form.set_message(letter.value, letter.key, letter.headers)
+            dialog.editRequested.connect(lambda text, redrive: self._edit(queue, offset, text, redrive))
+            dialog.open()
+
+        self._answers.ask(lambda simulation: simulation.broker.dead_letters(queue).get(offset), told, self._desk.say)
+
+    def _edit(self, queue: str, offset: int, text: MessageText, redrive: bool) -> None:
+        encoding = "base64" if text.encoding == "base64" else "utf-8"
+        edit = EditDeadLetter(queue, offset, text.value, text.key, text.headers, encoding)  # type: ignore[arg-type]
+        self._desk.perform(edit)
+        if redrive:
+            self._desk.perform(Redrive(queue, (offset,)))
+
+    # -- purge
+
+    def ask_purge(self, keys: Sequence[tuple[str, int]]) -> QMessageBox | None:
+        """Name the count, then do it."""
+        if not keys:
+            return None
+        box = QMessageBox(self._desk.window)
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setWindowTitle(tr("Purge"))
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(tr("Take {count} dead letters out of the bin?", count=f"{len(keys):,}"))
+        brings = tr(
+            "Undo (Ctrl+Z) brings them back for {minutes} minutes of session time.", minutes=UNDO_WINDOW_MINUTES
+        )
+        box.setInformativeText(brings)
+        purge = box.addButton(tr("Purge {count}", count=f"{len(keys):,}"), QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        purge.clicked.connect(lambda: self.purge(keys))
+        box.open()
+        return box
+
+    def purge(self, keys: Sequence[tuple[str, int]]) -> None:
+        """Take dead letters out of their bins."""
+        for queue, offsets in _by_queue(keys).items():
+            self._desk.perform(PurgeDeadLetters(queue, offsets))
+
+    # -- what was redriven
+
+    def _show_redriven(self) -> None:
+        self._desk.window.show_tab("dead_letters")
+        self._panel.show_redriven(True)
+
+    def _on_view(self, redriven: bool) -> None:
+        self._panel.set_filter_help(
+            help_rows((self._desk.views.redriven if redriven else self._desk.views.dead_letters).fields)
+        )
+        if redriven:
+            self._timer.start()
+            self.look_redriven(force=True)
+        else:
+            self._timer.stop()
+        self._filter("")
+
+    def look_redriven(self, *, force: bool = False) -> None:
+        """Bring the view of redriven messages up to date: live at most once a second of the session."""
+        now_ns = self._desk.player.snapshot.time_ns
+        least_ns = NS_PER_S if self._desk.player.live else 1
+        if not self._panel.isVisible() or (not force and abs(now_ns - self._redriven_ns) < least_ns):
+            return
+        self._redriven_ns = now_ns
+
+        def told(found: list[RedrivenMessage]) -> None:
+            self._desk.views.redriven.set_rows(tuple(found))
+
+        self._desk.history.redriven(now_ns, told)
+
+    def _look_at_redriven(self, seq: object) -> None:
+        row = next((row for row in self._desk.views.redriven.rows if row.redriven.seq == seq), None)
+        if row is not None:
+            self._desk.views.select(place_of(row).id)
+
+    def _filter(self, text: str) -> None:
+        views, shown = self._desk.views, self._panel.shows_redriven
+        (views.redriven if shown else views.dead_letters).set_filter(text)
+
+    def _add_to_menu(self, kind: str, _name: str, menu: QMenu) -> None:
+        if kind in {"queue", "dlq"}:
+            for command in ("redrive_all", "show_dead_letters", "show_redriven", "show_in_flight"):
+                menu.addAction(self._desk.registry.action(command))
+
+
+def letters_of(keys: Sequence[Hashable]) -> list[tuple[str, int]]:
+    """Keys of rows as (queue, offset in its bin)."""
+    return [(str(key[0]), int(key[1])) for key in keys if isinstance(key, tuple)]
+
+
+def _by_queue(keys: Sequence[tuple[str, int]]) -> dict[str, tuple[int, ...]]:
+    by_queue: dict[str, list[int]] = {}
+    for queue, offset in keys:
+        by_queue.setdefault(queue, []).append(offset)
+    return {queue: tuple(sorted(offsets)) for queue, offsets in by_queue.items()}
+
+
+def _preview(simulation: Simulation, queue: str, offsets: Sequence[int]) -> RedrivePreview:
+    return simulation.broker.dead_letters(queue).preview(offsets)
+
+
+def outcome_of(found: Sequence[tuple[str, RedrivePreview]], more: int) -> Outcome:
+    """A dry run in lines."""
+    lines = []
+    going = refused = 0
+    for queue, preview in found:
+        going += len(preview.redrivable)
+        refused += len(preview.refused)
+        for one in preview.redrivable:
+            key = tr("no key") if one.message.key is None else plain_text(one.message.key, 30)
+            size = len(one.message.value or b"")
+            lines.append(
+                tr(
+                    "{queue} {offset:,} -> {topic}, {key}, {size:,} bytes",
+                    queue=queue,
+                    offset=one.offset,
+                    topic=one.origin_topic,
+                    key=key,
+                    size=size,
+                )
+            )
+        lines += [f"{queue} {one.offset:,}: {one.error}" for one in preview.refused]
+    return Outcome(going, refused, lines, more)

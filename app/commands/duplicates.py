@@ -1,0 +1,128 @@
+"""Topics, queues and groups like others."""
+
+from __future__ import annotations
+
+import msgspec
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMenu
+
+from app.commands.context import Desk
+from app.commands.forms import group_names, name_error, open_form
+from app.commands.registry import Command
+from app.presenters.what_if import ASSIGNORS, group_of
+from app.sessions.queries import Answers
+from broker_core.flow.config import FlowConfig
+from broker_core.queues.config import QueueConfig
+from broker_core.simulation.actions import AssignorName, CreateGroup, CreateQueue, CreateTopic
+from broker_core.simulation.simulation import Simulation
+from widgets.dialogs.form import Field
+from widgets.i18n import tr
+
+KINDS = ("topic", "queue", "group")
+
+
+class DuplicateHandlers(QObject):
+    """One command for whatever is selected; clients have their own, which asks nothing."""
+
+    COMMANDS = (
+        Command("duplicate_place", "Duplicate topic, queue or group...", "Topics", "", "copy", "Another one like it."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        self._answers = Answers(desk.player, self)
+        desk.registry.bind("duplicate_place", self.ask, self._why_nothing)
+        desk.menu_parts.append(self._add_to_menu)
+
+    def _selected(self) -> tuple[str, str]:
+        desk = self._desk
+        lane = desk.selected("lane").rpartition("/")[0]
+        found = ((kind, desk.selected(kind)) for kind in KINDS)
+        return next(((kind, name) for kind, name in found if name), ("topic", lane))
+
+    def _why_nothing(self) -> str:
+        if why := self._desk.why_ended():
+            return why
+        return "" if self._selected()[1] else tr("Select a topic, a queue or a group on the canvas first.")
+
+    def ask(self) -> None:
+        """The name of the new one."""
+        kind, name = self._selected()
+        self._answers.drop()
+        if kind == "group":
+            self._ask_group(name)
+        elif kind == "queue":
+            self._answers.ask(
+                lambda simulation: _queue_settings(simulation, name), lambda known: self._ask_queue(*known)
+            )
+        else:
+            self._answers.ask(
+                lambda simulation: (simulation.broker.partition_count(name), simulation.broker.flow_config(name)),
+                lambda known: self._ask_topic(name, *known),
+                self._desk.say,
+            )
+
+    def _name_field(self, name: str, taken: list[str]) -> Field:
+        known = {each.lower() for each in taken}
+        number = next(number for number in range(2, len(taken) + 3) if f"{name}-{number}".lower() not in known)
+        return Field("name", tr("Name"), value=f"{name}-{number}")
+
+    def _places(self) -> list[str]:
+        snapshot = self._desk.player.snapshot
+        return [topic.name for topic in snapshot.topics] + [queue.name for queue in snapshot.queues]
+
+    def _ask_topic(self, name: str, partitions: int, flow: FlowConfig | None) -> None:
+        taken = self._places()
+        open_form(
+            self._desk,
+            tr("Duplicate {name}", name=name),
+            tr("A topic with as many partitions and the same limits, and without its messages."),
+            (self._name_field(name, taken),),
+            tr("Create"),
+            lambda v: CreateTopic(v["name"], partitions, flow=flow),
+            why_not=lambda v: name_error(v["name"], "topic", taken),
+        )
+
+    def _ask_queue(self, name: str, config: QueueConfig, flow: FlowConfig | None) -> None:
+        taken = self._places()
+        open_form(
+            self._desk,
+            tr("Duplicate {name}", name=name),
+            tr("A queue with the same settings and limits, and without its messages."),
+            (self._name_field(name, taken),),
+            tr("Create"),
+            lambda v: CreateQueue(v["name"], config, flow),
+            why_not=lambda v: name_error(v["name"], "queue", taken),
+        )
+
+    def _ask_group(self, name: str) -> None:
+        snapshot = self._desk.player.snapshot
+        group = group_of(snapshot, name)
+        if group is None:
+            return
+        taken = group_names(snapshot)
+        topics = group.topics or tuple(sorted({at.topic for at in group.offsets}))
+        assignor: AssignorName = "range"
+        for known, words, _about in ASSIGNORS:
+            if group.assignor in (known, words):
+                assignor = known
+        open_form(
+            self._desk,
+            tr("Duplicate {name}", name=name),
+            tr("A group that reads the same by the same assignor, without members yet."),
+            (self._name_field(name, taken),),
+            tr("Create"),
+            lambda v: CreateGroup(v["name"], topics, assignor),
+            why_not=lambda v: name_error(v["name"], "group", taken),
+        )
+
+    def _add_to_menu(self, kind: str, _name: str, menu: QMenu) -> None:
+        if kind in {*KINDS, "lane"}:
+            menu.addAction(self._desk.registry.action("duplicate_place"))
+
+
+def _queue_settings(simulation: Simulation, name: str) -> tuple[str, QueueConfig, FlowConfig | None]:
+    """Its dead letters get a bin of their own. Raises UNKNOWN_QUEUE, UNKNOWN_TOPIC_OR_PARTITION for a subscription."""
+    config = msgspec.structs.replace(simulation.broker.queue(name).config, dead_letter_topic="")
+    return name, config, simulation.broker.flow_config(name)

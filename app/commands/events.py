@@ -1,0 +1,95 @@
+"""Events: what happened, what I did, and what was published between two moments."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from PySide6.QtCore import QObject, QPoint
+from PySide6.QtWidgets import QMenu
+
+from app.commands.context import Desk
+from app.commands.registry import Command
+from app.presenters.events_feed import EventsFeed
+from app.presenters.formats import session_time
+from broker_core.events import Event
+from widgets.i18n import tr
+
+
+class EventHandlers(QObject):
+    """The panel Events."""
+
+    COMMANDS = (
+        Command("my_actions", "What I changed", "View", "Ctrl+Shift+A", "command", "My actions, in their order."),
+        Command("show_moment", "Show this moment", "Time", "", "clock", "Goes to the time of the chosen event."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        panel = self._panel = desk.window.parts.events
+        self.feed = EventsFeed(panel, desk.views.events, desk.history, self)
+        desk.views.add(self.feed)
+        desk.views.ways["published"] = self._between
+        panel.currentChanged.connect(self._look_at)
+        panel.opened.connect(lambda _seq: self._show_moment())
+        panel.contextMenuRequested.connect(self._menu)
+        desk.registry.bind("my_actions", self._mine)
+        desk.registry.bind("show_moment", self._show_moment, self._why_no_moment)
+
+    def _look_at(self, seq: Hashable) -> None:
+        if isinstance(seq, int):
+            self._desk.views.select(f"event:{seq}")
+            self._desk.registry.refresh("show_moment")
+
+    def _mine(self) -> None:
+        self._desk.window.show_tab("events")
+        self._panel.clear_filter()
+        self._panel.choose("mine")
+
+    def _between(self, moments: str) -> None:
+        """What was published from one moment up to another; the later one may be missing."""
+        first, _, last = moments.partition("-")
+        text = f"kind = published and time >= {clock(int(first))}"
+        if last:
+            text += f" and time < {clock(int(last))}"
+        self._desk.window.show_tab("events")
+        self._panel.choose("all")
+        self._panel.set_filter_text(text)
+
+    def _current(self) -> Event | None:
+        place = self._panel.table.currentIndex().row()
+        return self._desk.views.events.row_at(place) if place >= 0 else None
+
+    def _show_moment(self) -> None:
+        event = self._current()
+        if event is not None:
+            self._desk.views.momentChosen.emit(event.time_ns)
+
+    def _why_no_moment(self) -> str:
+        return "" if self._panel.table.currentIndex().isValid() else tr("Choose an event in the panel Events first.")
+
+    def _menu(self, _seq: Hashable, at: QPoint) -> None:
+        event = self._current()
+        if event is None:
+            return
+        menu = QMenu(self._panel)
+        menu.addAction(self._desk.registry.action("show_moment"))
+        if event.client:
+            menu.addAction(tr("Only this client")).triggered.connect(lambda: self._only("client", event.client))
+        if event.topic:
+            menu.addAction(tr("Only this topic")).triggered.connect(lambda: self._only("topic", event.topic))
+        menu.addAction(tr("Only this kind")).triggered.connect(lambda: self._only("kind", event.kind.value))
+        menu.popup(at)
+        menu.aboutToHide.connect(menu.deleteLater)
+
+    def _only(self, field: str, value: str) -> None:
+        before = self._panel.filter_text
+        quoted = '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        self._panel.set_filter_text(f"({before}) and {field} = {quoted}" if before else f"{field} = {quoted}")
+
+
+def clock(time_ns: int) -> str:
+    """A session time as a filter reads it, exact to the nanosecond."""
+    whole = session_time(time_ns).partition(".")[0]
+    fraction = f"{time_ns % 1_000_000_000:09d}".rstrip("0")
+    return f"{whole}.{fraction}" if fraction else whole

@@ -1,0 +1,66 @@
+"""All families of commands, in the order of the menus. A new family is added here."""
+
+from __future__ import annotations
+
+from app.commands.appearance import AppearanceHandlers
+from app.commands.audit import AuditHandlers
+from app.commands.clients import ClientHandlers
+from app.commands.compare import CompareHandlers
+from app.commands.consumers import ConsumerHandlers
+from app.commands.dead_letters import DeadLetterHandlers
+from app.commands.duplicates import DuplicateHandlers
+from app.commands.events import EventHandlers
+from app.commands.faults import FaultHandlers
+from app.commands.filters import FilterHandlers
+from app.commands.flow import FlowHandlers
+from app.commands.groups import GroupHandlers
+from app.commands.help import HelpHandlers
+from app.commands.inspector import InspectorHandlers
+from app.commands.leases import LeaseHandlers
+from app.commands.listeners import DoorHandlers
+from app.commands.messages import MessageHandlers
+from app.commands.offsets import OffsetHandlers
+from app.commands.queues import QueueHandlers
+from app.commands.recordings import RecordingHandlers
+from app.commands.registry import Command
+from app.commands.reports import ReportHandlers
+from app.commands.scenarios import ScenarioHandlers
+from app.commands.session import SessionHandlers
+from app.commands.topics import TopicHandlers
+from app.commands.travel import TravelHandlers
+from app.commands.undo import UndoHandlers
+from app.commands.until import UntilHandlers
+from app.commands.view import ViewHandlers
+
+FAMILIES = (
+    SessionHandlers,
+    UndoHandlers,
+    UntilHandlers,
+    AuditHandlers,
+    CompareHandlers,
+    TravelHandlers,
+    RecordingHandlers,
+    ScenarioHandlers,
+    ReportHandlers,
+    ConsumerHandlers,
+    ClientHandlers,
+    GroupHandlers,
+    OffsetHandlers,
+    TopicHandlers,
+    FlowHandlers,
+    QueueHandlers,
+    DuplicateHandlers,
+    FaultHandlers,
+    MessageHandlers,
+    LeaseHandlers,
+    DeadLetterHandlers,
+    ViewHandlers,
+    AppearanceHandlers,
+    FilterHandlers,
+    EventHandlers,
+    InspectorHandlers,
+    DoorHandlers,
+    HelpHandlers,
+)
+
+COMMANDS: tuple[Command, ...] = tuple(command for family in FAMILIES for command in family.COMMANDS)

@@ -1,0 +1,41 @@
+"""Filters that are kept by name, for every panel that can be filtered."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from app.commands.context import Desk
+from app.commands.registry import Command
+from app.filters.kept import KeptFilters
+from widgets.i18n import tr
+
+
+class FilterHandlers(QObject):
+    """What the popup of a filter field asks for."""
+
+    COMMANDS = (
+        Command("filter_help", "Filter help", "View", "Ctrl+Shift+F", "help", "Fields, examples and kept filters."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        self.kept = KeptFilters(desk.settings, self)
+        self.kept.changed.connect(self._show)
+        for panel in desk.window.parts.tabs().values():
+            panel.filterKept.connect(self.kept.keep)
+            panel.filterDropped.connect(self.kept.drop)
+        desk.registry.bind("filter_help", self._help, self._why_no_filter)
+        self._show()
+
+    def _show(self) -> None:
+        for panel in self._desk.window.parts.tabs().values():
+            panel.set_kept_filters(list(self.kept))
+
+    def _help(self) -> None:
+        window = self._desk.window
+        window.panel(window.shown_tab()).show_filter_help()
+
+    def _why_no_filter(self) -> str:
+        window = self._desk.window
+        return "" if window.panel(window.shown_tab()).filter_field is not None else tr("This panel has no filter.")

@@ -1,0 +1,167 @@
+"""What topics and queues take: limits, rates and policies, changed while the session runs."""
+
+from __future__ import annotations
+
+import msgspec
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMenu
+
+from app.commands.context import Desk
+from app.commands.forms import choices, open_form, topic_names
+from app.commands.registry import Command
+from app.sessions.queries import Answers
+from broker_core.flow.config import FlowConfig
+from broker_core.simulation.actions import SetFlow
+from broker_core.simulation.simulation import Simulation
+from widgets.dialogs.form import Field, Values
+from widgets.i18n import mark, tr
+from widgets.panels.gauge_controls import Limits
+
+POLICIES = (
+    ("block", mark("block: producers wait for room")),
+    ("reject", mark("reject: producers get an error")),
+    ("drop_newest", mark("drop the newest: the new message is lost")),
+    ("drop_oldest", mark("drop the oldest: those that wait longest make room")),
+    ("priority_evict", mark("evict by priority: less urgent ones make room")),
+)
+
+
+class FlowHandlers(QObject):
+    """Limits of topics and queues, and the panel Backpressure."""
+
+    COMMANDS = (
+        Command("set_flow", "Limits...", "Topics", "Ctrl+Alt+M", "backpressure", "Depth, rate, and what happens then."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        self._answers = Answers(desk.player, self)
+        desk.registry.bind("set_flow", self.ask_limits, self._why_no_target)
+        panel = desk.window.parts.backpressure
+        panel.limitsWanted.connect(self.ask_limits)
+        panel.followed.connect(self._follow)
+        panel.limitsChosen.connect(self._set_limits)
+        shown = desk.registry.action("set_flow")
+        shown.changed.connect(lambda: panel.forbid(str(shown.data() or "")))
+        desk.menu_parts.append(self._add_to_menu)
+
+    def _targets(self) -> list[str]:
+        """Topics and queues. A subscription is limited where it is made."""
+        snapshot = self._desk.player.snapshot
+        topics = {topic.name for topic in snapshot.topics}
+        return topic_names(snapshot) + [queue.name for queue in snapshot.queues if queue.name not in topics]
+
+    def _why_no_target(self) -> str:
+        if why := self._desk.why_ended():
+            return why
+        return "" if self._targets() else tr("There is no topic or queue to limit; create one first.")
+
+    def _selected(self) -> str:
+        desk = self._desk
+        producer = desk.selected("producer")
+        of_producer = next((each.target for each in desk.player.snapshot.actors if each.name == producer), "")
+        lane = desk.selected("lane").rpartition("/")[0]
+        return desk.selected("topic") or lane or desk.selected("queue") or of_producer
+
+    def ask_limits(self, target: str = "") -> None:
+        """The dialog for what a topic or queue takes, filled in with what holds now."""
+        desk = self._desk
+        targets = self._targets()
+        chosen = target or self._selected() or next(iter(targets), "")
+        dialog = open_form(
+            desk,
+            tr("Limits of {name}", name=chosen) if target else tr("Limits"),
+            tr("A limit of depth counts what the slowest reader has not finished with. It holds from now on."),
+            (
+                Field("target", tr("Topic or queue"), "choice", chosen, choices=choices(targets)),
+                Field("max_messages", tr("Depth at most"), "whole", None, suffix=tr(" messages"), none=tr("no limit")),
+                Field("max_bytes", tr("Bytes at most"), "whole", None, suffix=tr(" bytes"), none=tr("no limit")),
+                Field(
+                    "rate_per_s",
+                    tr("Rate at most"),
+                    "decimal",
+                    None,
+                    most=1_000_000,
+                    suffix=tr(" messages/s"),
+                    none=tr("no limit"),
+                ),
+                Field(
+                    "policy",
+                    tr("When it is reached"),
+                    "choice",
+                    "block",
+                    choices=tuple((p, tr(w)) for p, w in POLICIES),
+                ),
+                Field(
+                    "block_timeout_ms",
+                    tr("Producers wait at most"),
+                    "whole",
+                    None,
+                    most=86_400_000,
+                    suffix=" ms",
+                    none=tr("as long as it takes"),
+                    shown_for=("policy", ("block",)),
+                ),
+            ),
+            tr("Set"),
+            _action,
+        )
+        if dialog is None:
+            return
+
+        def look() -> None:
+            name = dialog.values()["target"]
+            self._answers.drop()
+            self._answers.ask(lambda simulation: simulation.broker.flow_config(name), fill)
+
+        def fill(flow: FlowConfig | None) -> None:
+            found = flow or FlowConfig()
+            dialog.set_values({name: getattr(found, name) for name in LIMITS})
+
+        dialog.widgets["target"].currentIndexChanged.connect(lambda _place: look())  # type: ignore[attr-defined]
+        look()
+
+    def _set_limits(self, target: str, limits: Limits) -> None:
+        """Changed in place: what the gauge does not show stays as it is."""
+
+        def look(simulation: Simulation) -> FlowConfig:
+            return simulation.broker.flow_config(target) or FlowConfig()
+
+        def change(flow: FlowConfig) -> None:
+            made = msgspec.structs.replace(
+                flow,
+                max_messages=limits.max_messages,
+                rate_per_s=limits.rate_per_s,
+                burst=flow.burst if limits.rate_per_s else None,
+                policy=limits.policy,
+            )
+            self._desk.perform(SetFlow(target, made))
+
+        self._answers.ask(look, change)
+
+    def _follow(self, link: str) -> None:
+        """A link of a chain leads to the thing on the canvas."""
+        self._desk.canvas.reveal(link)
+        self._desk.views.select(link)
+        self._desk.registry.refresh()
+
+    def _add_to_menu(self, kind: str, _name: str, menu: QMenu) -> None:
+        if kind in {"topic", "lane", "queue"}:
+            menu.addAction(self._desk.registry.action("set_flow"))
+
+
+LIMITS = ("max_messages", "max_bytes", "rate_per_s", "policy", "block_timeout_ms")
+
+
+def _action(values: Values) -> SetFlow:
+    return SetFlow(
+        values["target"],
+        FlowConfig(
+            max_messages=values["max_messages"],
+            max_bytes=values["max_bytes"],
+            rate_per_s=values["rate_per_s"],
+            policy=values["policy"],
+            block_timeout_ms=values.get("block_timeout_ms"),
+        ),
+    )

@@ -1,0 +1,99 @@
+"""Forms of actions: opened where the session can be changed, judged against what is there now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from app.commands.context import Desk
+from app.presenters.formats import sentence
+from broker_core.errors import BrokerError
+from broker_core.names import check_name
+from broker_core.simulation.actions import UserAction
+from broker_core.snapshots import Snapshot
+from widgets.dialogs.form import Field, FormDialog, Values
+from widgets.i18n import tr
+
+
+def open_form(
+    desk: Desk,
+    title: str,
+    about: str,
+    fields: Sequence[Field],
+    button: str,
+    make: Callable[[Values], UserAction],
+    *,
+    why_not: Callable[[Values], str] = lambda _values: "",
+    tell: Callable[[Values], str] = lambda _values: "",
+    danger: bool = False,
+) -> FormDialog | None:
+    """Ask for what `make` needs, and do what it gives; None where nothing can be changed now.
+
+    What `make` refuses with ValueError or a BrokerError is said in the form, as what `why_not` says.
+    """
+    if why := desk.why_ended():
+        desk.say(why)
+        return None
+
+    def judge(values: Values) -> str:
+        if why := why_not(values):
+            return why
+        try:
+            make(values)
+        except (ValueError, BrokerError) as error:
+            return sentence(str(error))
+        return ""
+
+    dialog = FormDialog(title, about, fields, button, why_not=judge, tell=tell, parent=desk.window)
+    if danger:
+        dialog.warn()
+    dialog.chosen.connect(lambda values: desk.perform(make(values)))
+    dialog.open()
+    return dialog
+
+
+def name_error(name: str, what: str, taken: Iterable[str]) -> str:
+    """The sentence against a new name; "" for none."""
+    if not name:
+        return tr("Give it a name.")
+    try:
+        check_name(name, what)
+    except BrokerError as error:
+        return str(error)
+    if name.lower() in {each.lower() for each in taken}:
+        return tr("The name {name} is taken already.", name=name)
+    return ""
+
+
+def client_names(snapshot: Snapshot) -> list[str]:
+    """Producers, consumers, workers."""
+    return [actor.name for actor in snapshot.actors]
+
+
+def topic_names(snapshot: Snapshot) -> list[str]:
+    """Topics, without the logs of queues."""
+    queues = {queue.name for queue in snapshot.queues}
+    return [topic.name for topic in snapshot.topics if topic.name not in queues]
+
+
+def queue_names(snapshot: Snapshot) -> list[str]:
+    """Queues and subscriptions."""
+    return [queue.name for queue in snapshot.queues]
+
+
+def group_names(snapshot: Snapshot) -> list[str]:
+    """Consumer groups."""
+    return [group.name for group in snapshot.groups]
+
+
+def choices(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Each as itself."""
+    return tuple((name, name) for name in names)
+
+
+def free_name(snapshot: Snapshot, base: str) -> str:
+    """`base`-1, or the next number that nobody has."""
+    taken = {name.lower() for name in client_names(snapshot)}
+    number = 1
+    while f"{base}-{number}".lower() in taken:
+        number += 1
+    return f"{base}-{number}"

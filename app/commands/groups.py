@@ -1,0 +1,198 @@
+"""Consumer groups: made, deleted, subscribed, and shared out by another assignor."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMenu
+
+from app.commands.context import Desk
+from app.commands.forms import choices, group_names, name_error, open_form, topic_names
+from app.commands.registry import Command
+from app.presenters.what_if import assignor_plans, group_of
+from broker_core.simulation.actions import CreateGroup, DeleteGroup, SetAssignor, SubscribeGroup, UnsubscribeGroup
+from widgets.dialogs.assignors import AssignorsDialog
+from widgets.dialogs.form import Field
+from widgets.i18n import tr
+
+ASSIGNORS = (
+    ("range", "range"),
+    ("roundrobin", "round-robin"),
+    ("sticky", "sticky"),
+    ("cooperative-sticky", "cooperative-sticky"),
+)
+
+
+class GroupHandlers(QObject):
+    """The menu Groups, and the drag of a topic onto a group."""
+
+    COMMANDS = (
+        Command("create_group", "Create group...", "Groups", "", "add", "A group for consumers to move into."),
+        Command(
+            "subscribe_group", "Subscribe group to topic...", "Groups", "Ctrl+Alt+S", "group", "It reads one more."
+        ),
+        Command("unsubscribe_group", "Unsubscribe group...", "Groups", "", "", "It reads one topic less."),
+        Command(
+            "what_if", "What would other assignors do?...", "Groups", "Ctrl+Alt+A", "assignments", "Who owns what."
+        ),
+        Command("delete_group", "Delete group", "Groups", "", "close", "Forgets it, and what it has committed."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        bind = desk.registry.bind
+        bind("create_group", self.ask_group, lambda: desk.why_ended() or self._why_no_topic())
+        bind(
+            "subscribe_group", self.ask_subscribe, lambda: desk.why_ended() or self._why_none() or self._why_no_topic()
+        )
+        bind("unsubscribe_group", self.ask_unsubscribe, lambda: desk.why_ended() or self._why_none())
+        bind("what_if", self.show_what_if, self._why_no_members)
+        bind("delete_group", lambda: self.delete(self._group()), self._why_no_delete)
+        desk.canvas.topicDropped.connect(self.subscribe)
+        desk.menu_parts.append(self._add_to_menu)
+
+    # -- which one is meant
+
+    def _group(self) -> str:
+        """The selected group, or that of the selected consumer."""
+        consumer = self._desk.selected("consumer")
+        actors = self._desk.player.snapshot.actors if consumer else ()
+        return self._desk.selected("group") or next((each.target for each in actors if each.name == consumer), "")
+
+    def _only_or_selected(self) -> str:
+        groups = group_names(self._desk.player.snapshot)
+        return self._group() or (groups[0] if groups else "")
+
+    def _why_none(self) -> str:
+        return "" if self._desk.player.snapshot.groups else tr("There is no group; create one first.")
+
+    def _why_no_topic(self) -> str:
+        return "" if topic_names(self._desk.player.snapshot) else tr("There is no topic; create one first.")
+
+    def _why_no_members(self) -> str:
+        if self._desk.player.scenario is None:
+            return self._desk.why_ended()
+        group = group_of(self._desk.player.snapshot, self._only_or_selected())
+        if group is None:
+            return self._why_none()
+        return "" if group.members else tr("{group} has no members to share anything out to.", group=group.name)
+
+    def _why_no_delete(self) -> str:
+        if why := self._desk.why_ended():
+            return why
+        group = group_of(self._desk.player.snapshot, self._desk.selected("group"))
+        if group is None:
+            return tr("Select a group on the canvas first.")
+        return tr("{group} has members; move them out first.", group=group.name) if group.members else ""
+
+    # -- what is done
+
+    def ask_group(self) -> None:
+        """The dialog for a new group."""
+        snapshot = self._desk.player.snapshot
+        taken = group_names(snapshot)
+        open_form(
+            self._desk,
+            tr("Create group"),
+            tr("Consumers that move into it share out the partitions of its topic."),
+            (
+                Field("group", tr("Name"), hint=tr("as reports")),
+                Field(
+                    "topic",
+                    tr("Reads"),
+                    "choice",
+                    self._desk.selected("topic"),
+                    choices=choices(topic_names(snapshot)),
+                ),
+                Field("assignor", tr("Assignor"), "choice", "range", choices=ASSIGNORS),
+            ),
+            tr("Create"),
+            lambda v: CreateGroup(v["group"], (v["topic"],), v["assignor"]),
+            why_not=lambda v: name_error(v["group"], "group", taken),
+        )
+
+    def ask_subscribe(self, group: str = "") -> None:
+        """The dialog that the drag of a topic onto a group has as its twin."""
+        snapshot = self._desk.player.snapshot
+        reads = {each.name: each.topics for each in snapshot.groups}
+        chosen = group or self._only_or_selected()
+        topics = topic_names(snapshot)
+        first = next((topic for topic in topics if topic not in reads.get(chosen, ())), "")
+        open_form(
+            self._desk,
+            tr("Subscribe group to topic"),
+            tr("All its members rejoin and share out the partitions of the topic, too."),
+            (
+                Field("group", tr("Group"), "choice", chosen, choices=choices(reads)),
+                Field("topic", tr("Topic"), "choice", self._desk.selected("topic") or first, choices=choices(topics)),
+            ),
+            tr("Subscribe"),
+            lambda v: SubscribeGroup(v["group"], v["topic"]),
+            why_not=lambda v: (
+                tr("{group} reads {topic} already.", **v) if v["topic"] in reads.get(v["group"], ()) else ""
+            ),
+        )
+
+    def ask_unsubscribe(self, group: str = "") -> None:
+        """The dialog by which a group reads one topic less."""
+        snapshot = self._desk.player.snapshot
+        reads = {each.name: each.topics for each in snapshot.groups}
+        chosen = group or self._only_or_selected()
+        open_form(
+            self._desk,
+            tr("Unsubscribe group"),
+            tr("What it has committed stays, so that it can go on from there."),
+            (
+                Field("group", tr("Group"), "choice", chosen, choices=choices(reads)),
+                Field(
+                    "topic",
+                    tr("Topic"),
+                    "choice",
+                    next(iter(reads.get(chosen, ())), ""),
+                    choices=choices(sorted({topic for topics in reads.values() for topic in topics})),
+                ),
+            ),
+            tr("Unsubscribe"),
+            lambda v: UnsubscribeGroup(v["group"], v["topic"]),
+            why_not=lambda v: _why_not_unsubscribed(v["group"], v["topic"], reads.get(v["group"], ())),
+        )
+
+    def subscribe(self, topic: str, group: str) -> None:
+        """`topic` was dropped onto `group`."""
+        self._desk.perform(SubscribeGroup(group, topic))
+
+    def delete(self, group: str) -> None:
+        """Delete a group without members; it can be undone."""
+        self._desk.perform(DeleteGroup(group))
+
+    def show_what_if(self, group: str = "", assignor: str = "") -> None:
+        """What range, round-robin and the sticky ones would do with a group as it is, side by side."""
+        desk = self._desk
+        snapshot = desk.player.snapshot
+        found = group_of(snapshot, group or self._only_or_selected())
+        if found is None:
+            desk.say(self._why_none())
+            return
+        places, now, plans = assignor_plans(snapshot, found)
+        dialog = AssignorsDialog(
+            found.name, places, now, plans, why_not=desk.why_ended(), chosen=assignor, parent=desk.window
+        )
+        dialog.chosen.connect(lambda name: desk.perform(SetAssignor(found.name, name)))
+        dialog.open()
+
+    def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
+        if kind == "group":
+            for command in ("what_if", "subscribe_group", "unsubscribe_group", "delete_group"):
+                menu.addAction(self._desk.registry.action(command))
+        elif kind == "topic":
+            menu.addAction(self._desk.registry.action("subscribe_group"))
+        elif not name:
+            menu.addAction(self._desk.registry.action("create_group"))
+
+
+def _why_not_unsubscribed(group: str, topic: str, reads: tuple[str, ...]) -> str:
+    if topic not in reads:
+        return tr("{group} does not read {topic}.", group=group, topic=topic)
+    if len(reads) == 1:
+        return tr("{group} would read nothing; move its consumers out and delete it.", group=group)
+    return ""

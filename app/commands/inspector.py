@@ -1,0 +1,110 @@
+"""The inspector: whatever is clicked anywhere is shown there, and one can go back and forward."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from PySide6.QtCore import QObject
+
+from app.commands.context import Desk
+from app.commands.registry import Command
+from app.presenters.lookups import EventLookup, LaneLookup, MessageLookup, RebalanceLookup
+from app.presenters.schema_facts import SchemaLookup
+from app.sessions.history.life import Place
+from app.sessions.queries import Answers
+from widgets.i18n import tr
+
+
+class InspectorHandlers(QObject):
+    """Ways into the inspector, and through it."""
+
+    COMMANDS = (
+        Command("inspect_back", "Back in the inspector", "View", "Ctrl+[", "chevron-left", "What was shown before."),
+        Command("inspect_forward", "Forward in the inspector", "View", "Ctrl+]", "chevron-right", "On again."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        views, parts = desk.views, desk.window.parts
+        self.answers = Answers(desk.player, self)
+        message = MessageLookup(self.answers, desk.history, views.times, self)
+        lane = LaneLookup(desk.history, desk.views.rates, self)
+        event = EventLookup(desk.history, views.times, self)
+        views.lookups |= {
+            "message": message,
+            "lane": lane,
+            "event": event,
+            "rebalance": RebalanceLookup(views.rebalances),
+        }
+        views.lookups["schema"] = SchemaLookup(lambda: views.versions.rows)
+        for lookup in (message, lane, event):
+            lookup.changed.connect(views.show_selected)
+        panel = parts.inspector
+        panel.followed.connect(self.follow)
+        panel.momentChosen.connect(views.momentChosen)
+        panel.backWanted.connect(self.back)
+        views.momentChosen.connect(desk.player.travel.to)
+        panel.forwardWanted.connect(self.forward)
+        parts.rebalances.chosen.connect(lambda key: views.select(f"rebalance:{key[0]}/{key[1]}"))
+        parts.assignments.currentChanged.connect(self._lane)
+        parts.offsets.currentChanged.connect(self._offset_row)
+        parts.in_flight.currentChanged.connect(self._lease)
+        parts.dead_letters.currentChanged.connect(self._letter)
+        parts.schemas.currentChanged.connect(self._schema)
+        desk.registry.bind(
+            "inspect_back", self.back, lambda: "" if views.trail.has_back else tr("There is nothing before.")
+        )
+        desk.registry.bind(
+            "inspect_forward", self.forward, lambda: "" if views.trail.has_forward else tr("There is nothing after.")
+        )
+
+    def follow(self, target: str) -> None:
+        """Go where a link leads."""
+        kind, _, name = target.partition(":")
+        way = self._desk.views.ways.get(kind)
+        if way is not None:
+            way(name)
+        else:
+            self._desk.views.select(target)
+            self._desk.registry.refresh()
+
+    def back(self) -> None:
+        """What was shown before."""
+        self._desk.views.look_at(self._desk.views.trail.back())
+
+    def forward(self) -> None:
+        """On again."""
+        self._desk.views.look_at(self._desk.views.trail.forward())
+
+    def _lane(self, key: Hashable) -> None:
+        if isinstance(key, tuple) and len(key) >= 2:
+            self._desk.views.select(f"lane:{key[-2]}/{key[-1]}")
+
+    def _offset_row(self, key: Hashable) -> None:
+        self._lane(key)
+
+    def _schema(self, key: Hashable) -> None:
+        if isinstance(key, tuple):
+            self._desk.views.select(f"schema:{key[0]}/{key[1]}")
+
+    def _lease(self, key: Hashable) -> None:
+        if isinstance(key, tuple) and isinstance(key[1], str):
+            self._desk.views.select(f"lane:{key[1]}/{key[2]}")
+        elif isinstance(key, tuple):
+            topic = self._topic_of(str(key[0]))
+            self._desk.views.select(Place(topic, int(key[1]), int(key[2])).id)
+
+    def _letter(self, key: Hashable) -> None:
+        letter = next((row for row in self._desk.views.dead_letters.rows if (row.queue, row.offset) == key), None)
+        if letter is not None and letter.origin_offset >= 0:
+            self._desk.views.select(Place(letter.origin_topic, letter.origin_partition, letter.origin_offset).id)
+
+    def _topic_of(self, queue: str) -> str:
+        """The topic that a queue reads: its own log, or, of a subscription, the topic that it hangs on."""
+        scenario = self._desk.player.scenario
+        for subscriber in scenario.subscribers if scenario is not None else ():
+            for topic, name in subscriber.subscriptions.items():
+                if name == queue:
+                    return topic
+        return queue

@@ -1,0 +1,83 @@
+"""What a person does with messages in flight, in the place of their holders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from PySide6.QtCore import QObject, QTimer
+
+from app.commands.context import Desk
+from app.commands.registry import Command
+from app.presenters.lease_sweep import LeaseSweep
+from broker_core.simulation.actions import AckLease, ExtendLease, NackLease, ReleaseLease, UserAction
+from broker_core.snapshots import LeaseView
+from widgets.i18n import tr
+
+REFRESH_MS = 500
+Make = Callable[[str, int, int, str, int], UserAction]
+
+_MAKES: dict[str, Make] = {
+    "ack": AckLease,
+    "nack": NackLease,
+    "dead": partial(NackLease, cause="given up by hand", requeue=False),
+    "extend": ExtendLease,
+    "release": ReleaseLease,
+}
+
+
+class LeaseHandlers(QObject):
+    """Commands of the menu Messages, and the buttons of the panel In flight."""
+
+    COMMANDS = (
+        Command("ack_lease", "Acknowledge", "Messages", "", "check", "Finished, in the place of the holder."),
+        Command("nack_lease", "Nack", "Messages", "", "undo", "Failed: tried again as the retry policy says."),
+        Command("dead_lease", "Dead-letter", "Messages", "", "dead-letter", "Given up on at once."),
+        Command("extend_lease", "Extend", "Messages", "", "clock", "The lease ends later by a whole lease."),
+        Command("release_lease", "Release", "Messages", "", "undo", "Back to the queue; the attempt does not count."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        panel = self._panel = desk.window.parts.in_flight
+        self.sweep = LeaseSweep(desk.player, self)
+        desk.views.in_flight.source = self.sweep.rows
+        self.sweep.changed.connect(self._show_more)
+        desk.player.opened.connect(self.sweep.restart)
+        meeting = QTimer(self)
+        meeting.setInterval(REFRESH_MS)
+        meeting.timeout.connect(self.meet)
+        meeting.start()
+        panel.actWanted.connect(self.act)
+        for act in _MAKES:
+            desk.registry.bind(f"{act}_lease", partial(panel.do, act), self._why_not)
+        panel.selectionChanged.connect(lambda _count: desk.registry.refresh(*(f"{act}_lease" for act in _MAKES)))
+
+    def meet(self) -> None:
+        """Ask for what a busy queue holds beyond the snapshot, while the panel is seen and the present is shown."""
+        snapshot = self._desk.views.snapshot
+        if snapshot is not None and self._desk.player.live and self._panel.isVisible():
+            self.sweep.meet(snapshot)
+
+    def _show_more(self) -> None:
+        snapshot = self._desk.views.snapshot
+        if snapshot is not None and self._panel.isVisible():
+            self._desk.views.in_flight.set_snapshot(snapshot)
+
+    def _why_not(self) -> str:
+        # Asked many times a second: the buttons follow.
+        self._panel.forbid(self._desk.why_ended())
+        return self._panel.why_not()
+
+    def act(self, act: str, keys: Sequence[tuple[str, int | str, int | str]]) -> None:
+        """Do it to the messages with these keys, as far as they are still held as they are shown."""
+        wanted = set(keys)
+        leases = [row for row in self._desk.views.in_flight.rows if isinstance(row, LeaseView)]
+        rows = [row for row in leases if (row.queue, row.partition, row.offset) in wanted]
+        if not rows and all(isinstance(key[1], str) for key in keys):
+            self._desk.say(tr("What a group holds is not leased: its consumers commit it."))
+        elif not rows:
+            self._desk.say(tr("They are not in flight any more."))
+        for row in rows:
+            self._desk.perform(_MAKES[act](row.queue, row.partition, row.offset, row.holder, row.attempt))

@@ -1,0 +1,248 @@
+"""Messages: browsing them, reading one, copying it, producing others."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu
+
+from app.commands.context import Desk
+from app.commands.registry import Command
+from app.presenters.formats import exact_size, plain_text, sentence, session_time
+from app.presenters.message_facts import Present, look_at, message_json
+from app.presenters.messages_feed import MessagesFeed
+from app.presenters.segments import LogOnDiskFeed
+from app.sessions.history.life import Place
+from app.sessions.queries import Answers
+from broker_core.errors import BrokerError
+from broker_core.messages import StoredMessage
+from broker_core.simulation.actions import Produce
+from widgets.dialogs.produce import Produced, ProduceDialog
+from widgets.facts import Fact
+from widgets.i18n import tr
+
+PRODUCE = "produce"
+
+
+class MessageHandlers(QObject):
+    """The panel Messages."""
+
+    COMMANDS = (
+        Command(PRODUCE, "Produce...", "Messages", "Ctrl+Shift+P", "add", "Sends a message, or a stream of them."),
+        Command("show_life", "Show its life", "Messages", "Ctrl+L", "message", "The whole life of the message."),
+        Command("copy_message", "Copy as JSON", "Messages", "Ctrl+Shift+C", "copy", "The message, whole."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        self._answers = Answers(desk.player, self)
+        self._message: StoredMessage | None = None
+        self._place: Place | None = None
+        # Those that were sent from and not answered yet, in order.
+        self._asking: deque[ProduceDialog] = deque()
+        desk.player.opened.connect(self._asking.clear)
+        desk.player.acted.connect(lambda done, source: self._tell(sentence(done.sentence), source))
+        desk.player.refused.connect(lambda why, source, _later: self._tell(why, source, wrong=True))
+        panel = self._panel = desk.window.parts.messages
+        self.feed = MessagesFeed(
+            panel, desk.views.messages, desk.player, lambda: desk.player.live, self._why_no_branch, self
+        )
+        desk.views.add(self.feed)
+        desk.views.ways["browse"] = self._browse
+        logs = desk.window.parts.log_on_disk
+        travel = desk.player.travel
+        desk.views.add(
+            LogOnDiskFeed(
+                logs, desk.views.segments, desk.player, lambda: not travel.looking_back, self._why_no_branch, self
+            )
+        )
+        for empty in (panel, logs):
+            empty.offerTaken.connect(self._take_offer)
+        logs.linkFollowed.connect(desk.views.select)
+        panel.currentChanged.connect(self._read)
+        panel.opened.connect(lambda _key: self._show_life())
+        panel.produceWanted.connect(self.ask_produce)
+        panel.details.lifeWanted.connect(self._show_life)
+        panel.details.copyWanted.connect(self._copy)
+        panel.details.againWanted.connect(self._produce_again)
+        bind = desk.registry.bind
+        bind(PRODUCE, self.ask_produce, desk.why_ended)
+        bind("show_life", self._show_life, self._why_no_message)
+        bind("copy_message", self._copy, self._why_no_message)
+        desk.views.refreshed.connect(self._show_reason)
+        desk.player.travel.changed.connect(self._look_again)
+        desk.menu_parts.append(self._add_to_menu)
+        desk.player.opened.connect(self._forget)
+
+    def _why_no_branch(self) -> str | None:
+        """Why the messages of a recorded session cannot be had again; None where none is shown."""
+        return None if self._desk.player.stored is None else self._desk.registry.reason("branch")
+
+    def _take_offer(self) -> None:
+        """What lacks in the past is in a branch of a recording, or in the present."""
+        self._desk.registry.trigger("follow_live" if self._desk.player.stored is None else "branch")
+
+    def _show_reason(self) -> None:
+        self._panel.forbid_produce(self._desk.why_ended())
+
+    def _look_again(self) -> None:
+        """At another moment the message that is read may not be there yet."""
+        if self._place is not None:
+            self._read(self._place)
+
+    def _forget(self) -> None:
+        self._message = self._place = None
+        self._panel.details.set_nothing(tr("Select a message to read it here."))
+        self._show_reason()
+
+    # -- reading
+
+    def _browse(self, name: str) -> None:
+        topic, _, number = name.rpartition("/")
+        self._desk.window.show_tab("messages")
+        self._panel.browse(topic, int(number))
+
+    def _read(self, key: Hashable) -> None:
+        self._message, self._place = None, key if isinstance(key, Place) else None
+        place = self._place
+        if place is None:
+            self._panel.details.set_nothing(tr("Select a message to read it here."))
+            return
+        self._desk.views.select(place.id)
+
+        def told(present: Present) -> None:
+            if place == self._place:
+                self._show(present)
+
+        self._answers.ask(lambda simulation: look_at(simulation, place), told, lambda why: told(Present(None, (), why)))
+
+    def _show(self, present: Present) -> None:
+        message, details = present.message, self._panel.details
+        if message is not None and message.published_ns > self._desk.player.snapshot.time_ns:
+            self._message = None
+            details.set_nothing(tr("At this moment the message is not published yet."))
+            return
+        self._message = message
+        if message is None:
+            details.set_nothing(tr("This message cannot be read: {why}", why=present.why))
+            return
+        size = len(message.value or b"")
+        facts: list[Fact] = [
+            (
+                tr("Place"),
+                tr(
+                    "{topic}/{partition} at {offset:,}",
+                    topic=message.topic,
+                    partition=message.partition,
+                    offset=message.offset,
+                ),
+            ),
+            (tr("Key"), tr("none") if message.key is None else plain_text(message.key, 400)),
+            (tr("Published"), session_time(message.published_ns)),
+            (tr("Size"), tr("no value") if message.value is None else exact_size(size)),
+        ]
+        if wall := self._desk.views.times.wall(message.published_ns):
+            facts.insert(3, (tr("Wall time"), wall))
+        headers = [(name, plain_text(value, 2_000)) for name, value in message.headers]
+        details.set_message(facts, headers, message.value)
+
+    def _why_no_message(self) -> str:
+        return "" if self._place is not None else tr("Select a message in the panel Messages first.")
+
+    def _show_life(self) -> None:
+        if self._place is not None:
+            self._desk.views.select(self._place.id)
+            self._desk.window.right.show()
+
+    def _copy(self) -> None:
+        if self._message is None:
+            self._desk.say(tr("The message is not here to be copied."))
+            return
+        QGuiApplication.clipboard().setText(message_json(self._message))
+        self._desk.say(tr("Copied the message as JSON."))
+
+    # -- producing
+
+    def _produce_again(self) -> None:
+        dialog = self.ask_produce()
+        message = self._message
+        if dialog is not None and message is not None:
+            dialog.form.set_message(message.value, message.key, message.headers)
+
+    def ask_produce(self, target: str = "") -> ProduceDialog | None:
+        """The dialog, for `target` or what is browsed."""
+        desk = self._desk
+        if why := desk.why_ended():
+            desk.say(why)
+            return None
+        snapshot = desk.player.snapshot
+        topics = [(topic.name, len(topic.partitions), False) for topic in snapshot.topics]
+        known = {name for name, _, _ in topics}
+        own_logs = {name for name, _ in self._panel.sources()}
+        queues = [
+            (queue.name, queue.priorities, True)
+            for queue in snapshot.queues
+            if queue.name not in known and (queue.name in own_logs or not own_logs)
+        ]
+        dialog = ProduceDialog([*topics, *queues], target or self._panel.where().topic, desk.window)
+        dialog.produceRequested.connect(lambda produced: self._produce(dialog, produced))
+        dialog.setModal(False)
+        dialog.show()
+        return dialog
+
+    def _produce(self, dialog: ProduceDialog, produced: Produced) -> None:
+        try:
+            action = action_of(produced)
+        except (ValueError, BrokerError) as error:
+            dialog.say(sentence(str(error)), wrong=True)
+            return
+        if why := self._desk.why_ended():
+            dialog.say(why, wrong=True)
+            return
+        self._asking.append(dialog)
+        self._desk.player.perform(action, PRODUCE)
+
+    def _tell(self, what: str, source: str, *, wrong: bool = False) -> None:
+        """The dialog that was sent from says what came of it."""
+        if source == PRODUCE:
+            self._asking.popleft().say(what, wrong=wrong)
+
+    def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
+        target = name.rpartition("/")[0] if kind == "lane" else name
+        if kind not in {"topic", "lane", "queue"}:
+            return
+        ended = self._desk.why_ended()
+        browse = menu.addAction(tr("Browse messages"))
+        browse.triggered.connect(lambda: self._browse_from_menu(kind, name))
+        produce = menu.addAction(tr("Produce..."))
+        produce.setEnabled(not ended)
+        produce.setToolTip(ended)
+        produce.triggered.connect(lambda: self.ask_produce(target))
+
+    def _browse_from_menu(self, kind: str, name: str) -> None:
+        if kind == "lane":
+            self._browse(name)
+        else:
+            self._desk.window.show_tab("messages")
+            self._panel.browse(name, None)
+
+
+def action_of(produced: Produced) -> Produce:
+    """The action of what a person wants to send. Raises ValueError with what is wrong."""
+    message = produced.message
+    return Produce(
+        to=produced.to,
+        value=message.value,
+        key=message.key,
+        headers=message.headers,
+        encoding="base64" if message.encoding == "base64" else "utf-8",
+        partition=produced.partition,
+        priority=produced.priority,
+        ttl_ms=produced.ttl_ms,
+        count=produced.how_many,
+        rate_per_s=produced.rate_per_s,
+    )

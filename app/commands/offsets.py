@@ -1,0 +1,265 @@
+"""Offsets: reset what a group has committed, seek where a consumer reads; both with a review before they are done."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMenu
+
+from app.commands.context import Desk
+from app.commands.forms import choices, group_names
+from app.commands.registry import Command
+from app.presenters.formats import sentence
+from app.presenters.reset_review import reset_review, seek_review
+from app.sessions.queries import Answers
+from broker_core.groups.offset_reset import Target
+from broker_core.simulation.actions import ResetOffsets, Seek
+from broker_core.snapshots import GroupView
+from widgets.dialogs.form import Field, Values
+from widgets.dialogs.review import ReviewDialog
+from widgets.i18n import tr
+
+ALL = ""
+
+
+class OffsetHandlers(QObject):
+    """The menu Offsets, and the buttons of the panel Offsets."""
+
+    COMMANDS = (
+        Command("reset_offsets", "Reset offsets...", "Offsets", "Ctrl+Alt+O", "restart", "Where a group reads from."),
+        Command("seek", "Seek...", "Offsets", "Ctrl+Alt+K", "offsets", "Where one consumer reads on."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        self._answers = Answers(desk.player, self)
+        desk.registry.bind("reset_offsets", self.ask_reset, self._why_no_group)
+        desk.registry.bind("seek", self.ask_seek, self._why_no_owner)
+        panel = desk.window.parts.offsets
+        panel.resetWanted.connect(lambda: desk.registry.trigger("reset_offsets"))
+        panel.seekWanted.connect(lambda: desk.registry.trigger("seek"))
+        panel.currentChanged.connect(lambda _key: desk.registry.refresh("reset_offsets", "seek"))
+        for command in ("reset_offsets", "seek"):
+            desk.registry.action(command).changed.connect(self._show_reasons)
+        desk.menu_parts.append(self._add_to_menu)
+
+    def _show_reasons(self) -> None:
+        action = self._desk.registry.action
+        reasons = [str(action(command).data() or "") for command in ("reset_offsets", "seek")]
+        self._desk.window.parts.offsets.forbid(*reasons)
+
+    # -- which one is meant
+
+    def _row(self) -> tuple[str, str, int] | None:
+        """(group, topic, partition) of the row that is chosen in the panel, while that is in front."""
+        window = self._desk.window
+        key = window.parts.offsets.current_key() if window.shown_tab() == "offsets" else None
+        return key if isinstance(key, tuple) and len(key) == 3 else None
+
+    def _group(self) -> GroupView | None:
+        desk = self._desk
+        snapshot = desk.player.snapshot
+        consumer = desk.selected("consumer")
+        of_consumer = next((actor.target for actor in snapshot.actors if consumer and actor.name == consumer), "")
+        row = self._row()
+        name = desk.selected("group") or of_consumer or (row[0] if row else "")
+        return next((group for group in snapshot.groups if group.name == name), None) or next(
+            iter(snapshot.groups), None
+        )
+
+    def _why_no_group(self) -> str:
+        if why := self._desk.why_ended():
+            return why
+        return "" if self._desk.player.snapshot.groups else tr("There is no group.")
+
+    def _why_no_owner(self) -> str:
+        if why := self._desk.why_ended():
+            return why
+        owned = any(member.partitions for group in self._desk.player.snapshot.groups for member in group.members)
+        return "" if owned else tr("No consumer owns a partition now.")
+
+    # -- reset
+
+    def ask_reset(self, group: str = "") -> None:
+        """The dialog for committed offsets: where to, then Review, then Apply."""
+        desk = self._desk
+        if why := desk.why_ended():
+            desk.say(why)
+            return
+        snapshot = desk.player.snapshot
+        found = self._group()
+        chosen = group or (found.name if found is not None else "")
+        groups = group_names(snapshot)
+        row = self._row()
+        topics = sorted({at.topic for each in snapshot.groups for at in each.offsets})
+        dialog = ReviewDialog(
+            tr("Reset offsets"),
+            tr("Changes what a group has committed: from there its members read on when they start again."),
+            (
+                Field("group", tr("Group"), "choice", chosen, choices=choices(groups)),
+                Field(
+                    "topic",
+                    tr("Of"),
+                    "choice",
+                    row[1] if row else ALL,
+                    choices=((ALL, tr("everything that it reads")), *choices(topics)),
+                ),
+                Field(
+                    "partition",
+                    tr("Partition"),
+                    "whole",
+                    row[2] if row else None,
+                    least=-1,
+                    most=100_000,
+                    none=tr("all of them"),
+                    shown_for=("topic", tuple(topics)),
+                ),
+                *_target_fields(groups),
+                Field(
+                    "restart",
+                    tr("Stop its consumers for it, and start them again behind it"),
+                    "check",
+                    bool(found is not None and found.members),
+                ),
+            ),
+            why_not=_why_not_target,
+            parent=desk.window,
+        )
+        answers = Answers(desk.player, dialog)
+
+        def review(values: Values) -> None:
+            action = _reset(values)
+            now = desk.player.snapshot
+            answers.ask(
+                lambda simulation: simulation.preview_reset(action),
+                lambda changes: dialog.set_review(reset_review(now, action, changes)),
+                lambda why: dialog.problem.setText(sentence(why)),
+            )
+
+        dialog.reviewWanted.connect(review)
+        dialog.chosen.connect(lambda values: desk.perform(_reset(values)))
+        dialog.open()
+
+    # -- seek
+
+    def ask_seek(self) -> None:
+        """The dialog for the live position of one consumer in one of its partitions."""
+        desk = self._desk
+        snapshot = desk.player.snapshot
+        owned = [
+            (member.client, topic, partition)
+            for group in snapshot.groups
+            for member in group.members
+            for topic, partition in member.partitions
+        ]
+        row, consumer = self._row(), desk.selected("consumer")
+        keys = {f"{topic}/{partition} {client}": (client, topic, partition) for client, topic, partition in owned}
+        first = next((key for key, place in keys.items() if row is not None and place[1:] == row[1:]), "")
+        first = first or next((key for key, place in keys.items() if place[0] == consumer), "")
+        dialog = ReviewDialog(
+            tr("Seek"),
+            tr("Moves where a consumer reads on. What its group has committed stays as it is."),
+            (
+                Field(
+                    "place",
+                    tr("Partition"),
+                    "choice",
+                    first or next(iter(keys), ""),
+                    choices=tuple(
+                        (key, tr("{topic}/{partition}, read by {client}", topic=t, partition=p, client=c))
+                        for key, (c, t, p) in keys.items()
+                    ),
+                ),
+                *_target_fields([]),
+            ),
+            why_not=_why_not_target,
+            parent=desk.window,
+        )
+        answers = Answers(desk.player, dialog)
+
+        def made(values: Values) -> Seek:
+            client, topic, partition = keys[values["place"]]
+            return Seek(client, topic, partition, _target(values))
+
+        dialog.reviewWanted.connect(
+            lambda values: answers.ask(
+                lambda simulation: seek_review(simulation, made(values)),
+                dialog.set_review,
+                lambda why: dialog.problem.setText(sentence(why)),
+            )
+        )
+        dialog.chosen.connect(lambda values: desk.perform(made(values)))
+        dialog.open()
+
+    def _add_to_menu(self, kind: str, _name: str, menu: QMenu) -> None:
+        if kind == "group":
+            menu.addAction(self._desk.registry.action("reset_offsets"))
+        elif kind == "consumer":
+            menu.addAction(self._desk.registry.action("seek"))
+
+
+def _target_fields(groups: list[str]) -> tuple[Field, ...]:
+    forms = [
+        ("earliest", tr("the earliest message")),
+        ("latest", tr("the end: skip everything")),
+        ("offset", tr("an offset")),
+        ("timestamp", tr("a session time")),
+        ("shift-by", tr("forwards or backwards by so many")),
+    ]
+    fields = [
+        Field("offset", tr("Offset"), "whole", 0, most=2_000_000_000, shown_for=("form", ("offset",))),
+        Field(
+            "time_s",
+            tr("Published from"),
+            "decimal",
+            0,
+            most=1_000_000,
+            suffix=tr(" s of session time"),
+            shown_for=("form", ("timestamp",)),
+        ),
+        Field(
+            "shift",
+            tr("By"),
+            "whole",
+            -10,
+            least=-2_000_000_000,
+            most=2_000_000_000,
+            suffix=tr(" messages"),
+            shown_for=("form", ("shift-by",)),
+        ),
+    ]
+    if groups:
+        forms.append(("group", tr("where another group is")))
+        fields.append(
+            Field("other", tr("Other group"), "choice", None, choices=choices(groups), shown_for=("form", ("group",)))
+        )
+    return (Field("form", tr("To"), "choice", "earliest", choices=tuple(forms)), *fields)
+
+
+def _target(values: Values) -> Target:
+    form = values["form"]
+    return Target(
+        form,
+        offset=values["offset"] if form == "offset" else values["shift"] if form == "shift-by" else 0,
+        timestamp_ms=round(values["time_s"] * 1_000) if form == "timestamp" else 0,
+        group=values["other"] if form == "group" else "",
+    )
+
+
+def _reset(values: Values) -> ResetOffsets:
+    partition = values.get("partition")
+    return ResetOffsets(
+        values["group"],
+        _target(values),
+        values["topic"],
+        () if partition is None else (partition,),
+        values["restart"],
+    )
+
+
+def _why_not_target(values: Values) -> str:
+    if values["form"] == "group" and values.get("other") == values.get("group"):
+        return tr("Choose another group than the one that is reset.")
+    if values["form"] == "shift-by" and not values["shift"]:
+        return tr("A shift by nothing changes nothing.")
+    return ""

@@ -1,0 +1,185 @@
+"""Queues: created, purged, deleted."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMenu
+
+from app.commands.context import Desk
+from app.commands.flow import POLICIES
+from app.commands.forms import choices, name_error, open_form, topic_names
+from app.commands.registry import Command
+from app.commands.undo import UNDO_WINDOW_MINUTES
+from broker_core.queues.config import QueueConfig
+from broker_core.queues.retry import RetryPolicy
+from broker_core.simulation.actions import CreateQueue, CreateSubscription, DeleteQueue, PurgeQueue
+from broker_core.snapshots import QueueView
+from widgets.dialogs.form import Field
+from widgets.i18n import tr
+
+
+class QueueHandlers(QObject):
+    """The menu Queues."""
+
+    COMMANDS = (
+        Command("create_queue", "Create queue...", "Queues", "Ctrl+Alt+Q", "add", "A work queue with leases."),
+        Command(
+            "create_subscription", "Create subscription...", "Queues", "", "add", "A queue of all that a topic gets."
+        ),
+        Command("purge_queue", "Purge queue...", "Queues", "", "", "Empties it; it can be undone."),
+        Command("delete_queue", "Delete queue...", "Queues", "", "close", "With its messages; it can be undone."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        desk.registry.bind("create_queue", self.ask_queue, desk.why_ended)
+        desk.registry.bind("create_subscription", self.ask_subscription, self._why_no_topic)
+        desk.registry.bind("purge_queue", self.ask_purge, self._why_no_purge)
+        desk.registry.bind("delete_queue", self.ask_delete, self._why_no_queue)
+        desk.menu_parts.append(self._add_to_menu)
+
+    def _queue(self) -> QueueView | None:
+        """The selected queue; where there is one only, that one."""
+        desk = self._desk
+        name = desk.selected("queue") or desk.selected("dlq") or desk.selected("workers")
+        queues = desk.player.snapshot.queues
+        if not name and len(queues) == 1:
+            return queues[0]
+        return next((queue for queue in queues if queue.name == name), None)
+
+    def _why_no_queue(self) -> str:
+        if why := self._desk.why_ended():
+            return why
+        return "" if self._queue() is not None else tr("Select a queue on the canvas first.")
+
+    def _why_no_purge(self) -> str:
+        if why := self._why_no_queue():
+            return why
+        queue = self._queue()
+        waits = queue is not None and queue.ready + queue.delayed
+        return "" if waits else tr("Nothing waits in the queue.")
+
+    def ask_queue(self) -> None:
+        """The dialog for a new queue."""
+        snapshot = self._desk.player.snapshot
+        taken = [topic.name for topic in snapshot.topics] + [queue.name for queue in snapshot.queues]
+        open_form(
+            self._desk,
+            tr("Create queue"),
+            tr("A message is leased to one worker at a time; what fails too often goes to its dead letters."),
+            (
+                Field("queue", tr("Name"), hint=tr("as invoices")),
+                Field("lease_s", tr("Lease"), "decimal", 30, least=0.1, most=86_400, suffix=tr(" s")),
+                Field("attempts", tr("Attempts at most"), "whole", 5, least=1, most=1_000),
+                Field("retry_ms", tr("Retry after"), "whole", 500, most=3_600_000, suffix=" ms"),
+                Field("priorities", tr("Priorities"), "whole", 1, least=1, most=10),
+            ),
+            tr("Create"),
+            lambda v: CreateQueue(
+                v["queue"],
+                QueueConfig(
+                    lease_ms=v["lease_s"] * 1_000,
+                    max_attempts=v["attempts"],
+                    priorities=v["priorities"],
+                    retry=RetryPolicy(kind="fixed", base_ms=v["retry_ms"]) if v["retry_ms"] else RetryPolicy(),
+                ),
+            ),
+            why_not=lambda v: name_error(v["queue"], "queue", taken),
+        )
+
+    def _why_no_topic(self) -> str:
+        if why := self._desk.why_ended():
+            return why
+        return "" if self._desk.player.snapshot.topics else tr("There is no topic to subscribe to; create one first.")
+
+    def ask_subscription(self) -> None:
+        """The dialog for a new subscription."""
+        snapshot = self._desk.player.snapshot
+        topics = topic_names(snapshot)
+        taken = topics + [queue.name for queue in snapshot.queues]
+        open_form(
+            self._desk,
+            tr("Create subscription"),
+            tr("It gets every message of the topic from now on, and hands each to one worker at a time."),
+            (
+                Field("queue", tr("Name"), hint=tr("as mails")),
+                Field(
+                    "topic", tr("Topic"), "choice", self._desk.selected("topic") or topics[0], choices=choices(topics)
+                ),
+                Field("max_messages", tr("Wait at most"), "whole", None, suffix=tr(" messages"), none=tr("no limit")),
+                Field(
+                    "policy",
+                    tr("When it is full"),
+                    "choice",
+                    "drop_newest",
+                    choices=tuple((policy, tr(words)) for policy, words in POLICIES),
+                ),
+                Field("priorities", tr("Priorities"), "whole", 1, least=1, most=10),
+                Field("attempts", tr("Attempts at most"), "whole", 5, least=1, most=1_000),
+            ),
+            tr("Create"),
+            lambda v: CreateSubscription(
+                v["queue"],
+                v["topic"],
+                QueueConfig(max_attempts=v["attempts"], priorities=v["priorities"]),
+                v["max_messages"],
+                v["policy"],
+            ),
+            why_not=lambda v: name_error(v["queue"], "queue", taken),
+        )
+
+    def ask_purge(self) -> None:
+        """Names how many go, and can be undone."""
+        queue = self._queue()
+        if queue is None:
+            return
+        stays = tr(" {count} are in flight and stay.", count=f"{queue.in_flight:,}") if queue.in_flight else ""
+        count = queue.ready + queue.delayed
+        open_form(
+            self._desk,
+            tr("Purge queue"),
+            tr(
+                "{count} messages wait in {queue} and will be taken out.{stays} They can be brought back for {minutes} "
+                "minutes of session time (Ctrl+Z).",
+                minutes=UNDO_WINDOW_MINUTES,
+                count=f"{count:,}",
+                queue=queue.name,
+                stays=stays,
+            ),
+            (),
+            tr("Purge {count}", count=f"{count:,}"),
+            lambda _v: PurgeQueue(queue.name),
+            danger=True,
+        )
+
+    def ask_delete(self) -> None:
+        """Names what is lost, and can be undone."""
+        queue = self._queue()
+        if queue is None:
+            return
+        open_form(
+            self._desk,
+            tr("Delete queue"),
+            tr(
+                "{queue} holds {count} messages and {dead} dead letters; its workers will have nothing to do. It "
+                "can be brought back for {minutes} minutes of session time (Ctrl+Z).",
+                minutes=UNDO_WINDOW_MINUTES,
+                queue=queue.name,
+                count=f"{queue.ready + queue.delayed + queue.in_flight:,}",
+                dead=f"{queue.dead:,}",
+            ),
+            (),
+            tr("Delete {queue}", queue=queue.name),
+            lambda _v: DeleteQueue(queue.name),
+            danger=True,
+        )
+
+    def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
+        if kind in {"queue", "workers"}:
+            menu.addSeparator()
+            for command in ("purge_queue", "delete_queue"):
+                menu.addAction(self._desk.registry.action(command))
+        elif not name:
+            menu.addAction(self._desk.registry.action("create_queue"))
+            menu.addAction(self._desk.registry.action("create_subscription"))

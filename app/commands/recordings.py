@@ -1,0 +1,226 @@
+"""Sessions as files: opened, copied, found again after a crash."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog
+
+from app.commands.context import Desk
+from app.commands.registry import Command
+from app.sessions.branching import why_no_branch
+from app.sessions.export import Run, save_scenario, save_test
+from app.sessions.library import Entry, Library
+from app.shell.jobs import Job, Work
+from app.shell.paths import drafts_folder
+from broker_core.errors import BrokerError
+from broker_core.recording.copying import copy_session
+from broker_core.recording.reader import seal
+from widgets.dialogs.choose_session import ChooseSessionDialog, SessionLine
+from widgets.i18n import tr
+
+MOST_RECENT = 20
+
+
+class RecordingHandlers(QObject):
+    """Sessions in the menu File."""
+
+    COMMANDS = (
+        Command("open_session", "Open session...", "File", "Ctrl+Shift+O", "folder", "A session recorded before."),
+        Command("save_copy", "Save session as...", "File", "Ctrl+S", "copy", "Copies the recording elsewhere."),
+        Command("save_scenario", "Save as scenario...", "File", "", "layers", "With what was done by hand in it."),
+        Command("save_test", "Save as test...", "File", "", "check", "A file for pytest that replays this session."),
+        Command("record", "Record", "Session", "Ctrl+G", "record", "Whether new sessions are kept.", checkable=True),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk, self._player = desk, desk.player
+        self.library = Library(desk.player.sessions)
+        self._saving: set[str] = set()  # jobs whose good end is told
+        desk.jobs.done.connect(self._saved)
+        bind = desk.registry.bind
+        bind("open_session", self._choose)
+        bind("save_copy", self._ask_target, lambda: "" if self._player.folder else tr("This session is not recorded."))
+        bind("save_scenario", self._ask_scenario, self._why_no_export)
+        bind("save_test", self._ask_test, self._why_no_export)
+        bind("record", self._toggle_record)
+        desk.registry.set_checked("record", desk.player.record)
+        desk.player.opened.connect(lambda: desk.registry.set_checked("record", desk.player.record))
+
+    # -- open
+
+    def _choose(self) -> None:
+        opened = [Path(name) for name in self._desk.settings.recent_sessions]
+        lines = [line_of(entry) for entry in self.library.entries(opened)]
+        dialog = ChooseSessionDialog(
+            tr("Open session"),
+            tr("Sessions in {parent}, the newest first.", parent=self.library.parent),
+            lines,
+            parent=self._desk.window,
+        )
+        dialog.chosen.connect(lambda keys: self.open(Path(keys[0])))
+        dialog.browseRequested.connect(self._browse)
+        dialog.open()
+
+    def _browse(self) -> None:
+        found = QFileDialog.getExistingDirectory(self._desk.window, tr("Open session"), str(self.library.parent))
+        if found:
+            self.open(Path(found))
+
+    def open(self, folder: Path, at_ns: int = 0) -> bool:
+        """Look at a recorded session; where it cannot be opened, the present one stays."""
+
+        def call() -> None:
+            stored = self._player.open_session(folder, at_ns)
+            self._desk.say(stored.told())
+            if stored.problems:
+                self._desk.window.hint.say(" ".join(stored.problems))
+
+        done = self._desk.attempt(call)
+        if done:
+            self._remember(folder)
+        return done
+
+    def _remember(self, folder: Path) -> None:
+        settings = self._desk.settings
+        others = [name for name in settings.recent_sessions if name != str(folder)]
+        settings.recent_sessions = (str(folder), *others)[:MOST_RECENT]
+
+    # -- after a crash
+
+    def offer_left_open(self) -> None:
+        """Where the program died the last time: offer what it was recording."""
+        left = self.library.left_open()
+        if not left:
+            return
+        newest = left[0]
+        more = tr(" So were {count} others.", count=len(left) - 1) if len(left) > 1 else ""
+        self._desk.window.hint.say(
+            tr(
+                "{title}, started {started}, was left open when the program died.{more}",
+                title=newest.title,
+                started=newest.started,
+                more=more,
+            ),
+            tr("Open it"),
+            partial(self.open, newest.folder),
+            partial(self._close_all, [entry.folder for entry in left]),
+        )
+
+    def _close_all(self, folders: list[Path]) -> None:
+        def close(work: Work) -> int:
+            for place, folder in enumerate(folders):
+                work.say(place / len(folders), folder.name)
+                try:
+                    seal(folder)
+                except BrokerError:
+                    continue  # it is told when somebody opens it
+            return len(folders)
+
+        self._desk.jobs.work(
+            tr("Closing what was left open"),
+            close,
+            lambda count: tr("Closed {count}; they can be opened.", count=count),
+        )
+
+    # -- keep
+
+    def _ask_target(self) -> None:
+        folder = self._player.folder
+        assert folder is not None
+        found, _ = QFileDialog.getSaveFileName(self._desk.window, tr("Save session as"), str(Path.home() / folder.name))
+        if found:
+            self.save_copy(Path(found))
+
+    def save_copy(self, target: Path) -> None:
+        """Copy the session's folder, as a job; what is still being recorded is copied as far as it has come."""
+        folder = self._player.folder
+        assert folder is not None
+        running = self._player.running
+        recorder = None if running is None or self._player.stopped else running.recorder
+
+        def copy(work: Work) -> Path:
+            if recorder is not None:
+                recorder.flush()
+            return copy_session(folder, target, lambda part, name: work.say(part, tr("Copying {name}", name=name)))
+
+        self._desk.jobs.work(
+            tr("Copy of {name}", name=folder.name), copy, lambda path: tr("Copied to {path}", path=path)
+        )
+        self._desk.say(tr("Copying the session to {target}.", target=target))
+
+    # -- as a scenario, as a test
+
+    def _why_no_export(self) -> str:
+        if self._player.scenario is None or self._player.path is None:
+            return tr("No session is open.")
+        return why_no_branch(self._player.stored, self._player.running)
+
+    def _ask_scenario(self) -> None:
+        drafts_folder().mkdir(parents=True, exist_ok=True)
+        found, _ = QFileDialog.getSaveFileName(
+            self._desk.window,
+            tr("Save as scenario"),
+            str(drafts_folder() / f"{self._name()}.yaml"),
+            tr("Scenarios (*.yaml)"),
+        )
+        if found:
+            self.export(Path(found), save_scenario)
+
+    def _ask_test(self) -> None:
+        found, _ = QFileDialog.getSaveFileName(
+            self._desk.window, tr("Save as test"), str(Path.home() / f"test_{self._name('_')}.py"), tr("Tests (*.py)")
+        )
+        if found:
+            self.export(Path(found), save_test)
+
+    def _name(self, between: str = "-") -> str:
+        scenario = self._player.scenario
+        title = "session" if scenario is None else scenario.title
+        return re.sub(r"[^a-z0-9]+", between, title.lower()).strip(between) or "session"
+
+    def export(self, target: Path, save: Callable[[Run, Path, Work], Path]) -> None:
+        """Write what the session is made of, as a job: it is run again first, to know what comes of it."""
+        run = self._run()
+        job = self._desk.jobs.work(
+            tr("Save {name}", name=target.name),
+            lambda work: save(run, target, work),
+            lambda at: tr("Saved {at}", at=at),
+        )
+        self._saving.add(job.facts.id)
+        self._desk.say(tr("Running the session again to save {name}...", name=target.name))
+
+    def _saved(self, job: Job) -> None:
+        if job.facts.id in self._saving:
+            self._desk.say(job.facts.message)
+
+    def _run(self) -> Run:
+        player = self._player
+        assert player.path is not None
+        stored, live = player.stored, player.running
+        if stored is not None:
+            return Run(stored.text, stored.seed, tuple(stored.actions()), stored.end_ns, player.path)
+        assert live is not None
+        return Run(live.text, live.simulation.seed, tuple(live.actions), player.end_ns, player.path)
+
+    def _toggle_record(self) -> None:
+        player = self._player
+        player.record = self._desk.registry.action("record").isChecked()
+        recorded = player.folder is not None and not player.stopped
+        if player.record:
+            this = "" if recorded else tr(" This one is not: branch here (Ctrl+B) to run it again up to now, recorded.")
+            self._desk.say(tr("New sessions are recorded.{this}", this=this))
+        else:
+            this = tr(" This one still is, to its end.") if recorded else ""
+            self._desk.say(tr("New sessions are not recorded.{this}", this=this))
+
+
+def line_of(entry: Entry) -> SessionLine:
+    """As the dialogs list it."""
+    texts = (entry.title, entry.started, entry.lasted, entry.end, str(entry.folder))
+    return SessionLine(str(entry.folder), texts)

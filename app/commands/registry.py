@@ -1,0 +1,235 @@
+"""The registry of commands: one entry for each, whatever it is reached by.
+
+Menus, the toolbar, context menus, shortcuts and the Ctrl+P palette are all made from it. A command without a handler is
+known but shown nowhere, so a menu holds only what works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QAction, QIcon, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QTabBar,
+    QTextEdit,
+    QTreeView,
+    QWidget,
+)
+
+from widgets.i18n import tr
+from widgets.palette import PaletteEntry
+
+Handler = Callable[[], object]
+Reason = Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a command is called and which key it has.
+
+    `shortcut` is in Qt's portable form, "" for none; `icon` is a name from `widgets.icons`; `hint` is one sentence.
+    """
+
+    id: str
+    title: str
+    category: str
+    shortcut: str = ""
+    icon: str = ""
+    hint: str = ""
+    checkable: bool = False
+
+
+def _nothing_against() -> str:
+    return ""
+
+
+class ActionRegistry(QObject):
+    """The commands as QActions, one each, with a handler and a reason where one is disabled.
+
+    `triggered(id)` comes after the handler of a command has run, `refused(why)` when the key of a disabled one is
+    pressed; `changed` when handlers or reasons change.
+    """
+
+    triggered = Signal(str)
+    refused = Signal(str)
+    changed = Signal()
+
+    def __init__(self, commands: Iterable[Command], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._commands = {command.id: command for command in commands}
+        self._handlers: dict[str, Handler] = {}
+        self._reasons: dict[str, Reason] = {}
+        self._actions: dict[str, QAction] = {command.id: self._make(command) for command in self._commands.values()}
+
+    def _make(self, command: Command) -> QAction:
+        action = QAction(tr(command.title), self)
+        action.setObjectName(command.id)
+        action.setCheckable(command.checkable)
+        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+        if command.shortcut:
+            action.setShortcut(QKeySequence(command.shortcut))
+        action.setEnabled(False)
+        action.setVisible(False)
+        action.triggered.connect(lambda _checked=False, name=command.id: self._run(name))
+        self._describe(command, action, "")
+        return action
+
+    def bind(self, command_id: str, handler: Handler, reason: Reason = _nothing_against) -> None:
+        """Give a command its handler. `reason` returns "" where it can run, else the sentence that says why not.
+
+        KeyError for an unknown id.
+        """
+        self._handlers[self._commands[command_id].id] = handler
+        self._reasons[command_id] = reason
+        self._actions[command_id].setVisible(True)
+        self.refresh(command_id)
+        self.changed.emit()
+
+    def refresh(self, *command_ids: str) -> None:
+        """Ask the reasons again, of all commands where none is named. Cheap: nothing is touched that stays the same."""
+        for command_id in command_ids or tuple(self._handlers):
+            why = self._reasons[command_id]()
+            action = self._actions[command_id]
+            if action.isEnabled() != (not why) or action.data() != why:
+                action.setData(why)
+                action.setEnabled(not why)
+                self._describe(self._commands[command_id], action, why)
+
+    def _describe(self, command: Command, action: QAction, why: str) -> None:
+        key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        title, hint = tr(command.title).rstrip("."), tr(command.hint)
+        lines = [f"{title} ({key})" if key else title, tr("Not now: {reason}", reason=why) if why else hint]
+        action.setToolTip("\n".join(line for line in lines if line))
+
+    def action(self, command_id: str) -> QAction:
+        """The QAction of a command; KeyError for an unknown id."""
+        return self._actions[command_id]
+
+    def actions(self) -> Mapping[str, QAction]:
+        """All QActions by id, those without a handler included (they are invisible)."""
+        return self._actions
+
+    def commands(self) -> tuple[Command, ...]:
+        """All commands that have a handler, in the order of the table."""
+        return tuple(command for command in self._commands.values() if command.id in self._handlers)
+
+    def reason(self, command_id: str) -> str:
+        """Why a command cannot run now; "" where it can."""
+        if command_id not in self._handlers:
+            return tr("Nothing handles this command.")
+        return self._reasons[command_id]()
+
+    def set_checked(self, command_id: str, checked: bool) -> None:
+        """Show a checkable command as on or off without running it."""
+        action = self._actions[command_id]
+        if action.isChecked() != checked:
+            action.setChecked(checked)
+
+    def set_icons(self, icon_for: Callable[[str], QIcon]) -> None:
+        """Dress the actions; call it again after a change of theme."""
+        for command in self._commands.values():
+            if command.icon:
+                self._actions[command.id].setIcon(icon_for(command.icon))
+
+    def trigger(self, command_id: str) -> bool:
+        """Run a command as its menu entry would; False where it is disabled."""
+        self.refresh(*((command_id,) if command_id in self._handlers else ()))
+        action = self._actions[command_id]
+        if not action.isEnabled():
+            return False
+        action.trigger()
+        return True
+
+    def _run(self, command_id: str) -> None:
+        # Things change faster than actions are disabled: a key may be pressed twice between two frames.
+        if why := self._reasons[command_id]():
+            self.refresh(command_id)
+            self.refused.emit(why)
+            return
+        self._handlers[command_id]()
+        self.triggered.emit(command_id)
+
+    def entries(self) -> list[PaletteEntry]:
+        """The palette's list: every command with a handler, except the palette itself."""
+        self.refresh()
+        return [
+            PaletteEntry(
+                id=command.id,
+                title=tr(command.title),
+                category=tr(command.category),
+                shortcut=self._actions[command.id].shortcut().toString(QKeySequence.SequenceFormat.NativeText),
+                reason=str(self._actions[command.id].data() or ""),
+                icon=self._actions[command.id].icon(),
+                more=tr(command.hint),
+            )
+            for command in self.commands()
+            if command.id != "palette"
+        ]
+
+    def install(self, window: QWidget) -> None:
+        """Make the shortcuts work in `window`, and keep what types for the text field that has the focus."""
+        window.addActions(list(self._actions.values()))
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._watch)
+            self._watch(None, app.focusWidget())
+
+    def _watch(self, _old: QWidget | None, focused: QWidget | None) -> None:
+        """Filter the events of what has the focus: those of the whole program are thousands a second."""
+        if focused is not None:
+            focused.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keys that type are those of the text field that has the focus; Space presses the button that has it."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            if belongs_to_focus(event):
+                event.accept()
+                return True
+            self._say_why_not(event)
+        return super().eventFilter(watched, event)
+
+    def _say_why_not(self, event: QKeyEvent) -> None:
+        """The key of a command that cannot run now: Qt would pass over it in silence."""
+        pressed = QKeySequence(event.keyCombination())
+        for action in self._actions.values():
+            if not action.isEnabled() and action.isVisible() and action.shortcut() == pressed and action.data():
+                self.refused.emit(str(action.data()))
+
+
+_MODIFIERS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
+_TEXT_FIELDS = (QLineEdit, QAbstractSpinBox, QTextEdit, QPlainTextEdit)
+
+
+def belongs_to_focus(event: QKeyEvent) -> bool:
+    """True for a key press that the focused widget must have before any shortcut."""
+    focus = QApplication.focusWidget()
+    if focus is None or event.modifiers() & _MODIFIERS or Qt.Key.Key_F1 <= event.key() <= Qt.Key.Key_F35:
+        return False
+    if isinstance(focus, _TEXT_FIELDS):
+        return not (isinstance(focus, QLineEdit | QTextEdit | QPlainTextEdit) and focus.isReadOnly())
+    if isinstance(focus, QComboBox) and focus.isEditable():
+        return True
+    if event.key() in _ALONG:
+        return _moves_within(focus, event.key())
+    return event.key() == Qt.Key.Key_Space and isinstance(focus, QAbstractButton | QComboBox)
+
+
+_ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
+_ALONG = {Qt.Key.Key_Left, Qt.Key.Key_Right, *_ENDS}
+
+
+def _moves_within(focus: QWidget, key: int) -> bool:
+    """True where the keys that go along the time have a meaning in the widget itself."""
+    if isinstance(focus, QTreeView | QAbstractSlider | QTabBar | QComboBox):
+        return True
+    return isinstance(focus, QAbstractItemView) and key in _ENDS

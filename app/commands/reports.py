@@ -1,0 +1,142 @@
+"""Reports of sessions, as jobs; and the reports that were made lately."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, QUrl
+from PySide6.QtGui import QDesktopServices
+
+from app.commands.context import Desk
+from app.commands.registry import Command
+from app.reports.parts import part_choices, why_no_assertions
+from app.reports.recent import Reports
+from app.sessions.library import Entry, Library
+from app.shell.jobs import Job, ReportJob
+from broker_core.clock import ns_from_s
+from spark_reports.request import Request
+from widgets.dialogs.export_report import SESSION, ExportReportDialog, ReportHabits, ReportWish, SessionChoice
+from widgets.i18n import tr
+
+PREPARE_AFTER_MS = 2_000  # a session that ends is sealed first, and often the window closes with it
+
+
+class ReportHandlers(QObject):
+    """Export report..., and the panels Jobs and Report."""
+
+    COMMANDS = (
+        Command("export_report", "Export report...", "File", "Ctrl+E", "report", "Makes a report of sessions."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk, self._player, self._jobs = desk, desk.player, desk.jobs
+        self._open_when_finished: set[str] = set()
+        self.reports = Reports(desk.settings)
+        desk.registry.bind("export_report", self._ask_report, self._why_no_report)
+        desk.jobs.changed.connect(lambda: desk.views.show_jobs(desk.jobs.facts()))
+        desk.jobs.done.connect(self._report_done)
+        self._player.ending.connect(lambda: QTimer.singleShot(PREPARE_AFTER_MS, self, self._jobs.prepare_report))
+        jobs, panel = desk.window.parts.jobs, desk.window.parts.report
+        jobs.cancelRequested.connect(self._cancel_job)
+        jobs.openRequested.connect(self._open_result)
+        panel.openRequested.connect(self._open_report)
+        panel.folderRequested.connect(self._open_folder)
+        panel.exportRequested.connect(lambda: desk.registry.trigger("export_report"))
+        if desk.views.reports is not None:
+            desk.views.reports.follow(self.reports.all, self._why_no_report)
+
+    # -- making one
+
+    def _entries(self) -> list[Entry]:
+        """Sessions that a report can be made of: those that nobody records."""
+        folder = self._player.folder
+        others = [folder] if folder is not None else []
+        return [entry for entry in Library(self._player.sessions).entries(others) if not entry.recording]
+
+    def _why_no_report(self) -> str:
+        if self._player.folder is None:
+            return "" if self._player.stopped else tr("This session is not recorded.")
+        return "" if self._player.stopped else tr("Stop the session first (F8): its recording is sealed then.")
+
+    def _ask_report(self) -> None:
+        entries, folder = self._entries(), self._player.folder
+        if not entries:
+            self._desk.say(tr("No session is recorded yet, so there is nothing to report on."))
+            return
+        first = folder if folder is not None else entries[0].folder
+        choices = [
+            SessionChoice(str(entry.folder), entry.title, f"{entry.started}  {entry.lasted}  {entry.end}")
+            for entry in entries
+        ]
+        self._jobs.prepare_report()
+        dialog = ExportReportDialog(
+            str(first / "report"),
+            choices,
+            part_choices(),
+            [str(first)],
+            self._desk.settings.report_habits,
+            self._desk.window,
+            judge=why_no_assertions,
+        )
+        dialog.exportRequested.connect(lambda wish: self._start_report(wish, dialog.habits()))
+        dialog.open()
+
+    def _start_report(self, wish: ReportWish, habits: ReportHabits) -> None:
+        self._desk.settings.report_habits = habits
+        request = Request(
+            wish.sessions,
+            Path(wish.folder),
+            wish.mode,
+            None if wish.from_s is None else ns_from_s(wish.from_s),
+            None if wish.to_s is None else ns_from_s(wish.to_s),
+            wish.formats,
+            parts=wish.parts,
+            assertions=wish.assertions,
+        )
+        job = self._jobs.report(request, _title(wish))
+        if wish.open_when_finished:
+            self._open_when_finished.add(job.facts.id)
+        self._desk.window.show_tab("jobs")
+
+    def _report_done(self, job: Job) -> None:
+        if not isinstance(job, ReportJob) or job.page is None:
+            return
+        self.reports.add(job.folder, job.facts.title)
+        self._desk.say(tr("The report is written: {page}", page=job.page))
+        if job.facts.id in self._open_when_finished:
+            self._open_result(job.facts.id)
+
+    def _cancel_job(self, job_id: str) -> None:
+        job = self._jobs.find(job_id)
+        if job is not None:
+            job.cancel()
+
+    # -- reading one
+
+    def _open_result(self, job_id: str) -> None:
+        job = self._jobs.find(job_id)
+        if job is not None and job.facts.result:
+            self._open(Path(job.facts.result))
+
+    def _open_report(self, key: Hashable) -> None:
+        report = next((one for one in self.reports.all() if str(one.folder) == key), None)
+        if report is not None:
+            self._open(report.opens)
+
+    def _open_folder(self, key: Hashable) -> None:
+        if key is not None:
+            self._open(Path(str(key)))
+
+    def _open(self, path: Path) -> None:
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+            self._desk.say(tr("No program opens this here; it is {path}", path=path))
+
+
+def _title(wish: ReportWish) -> str:
+    names = [Path(session).name for session in wish.sessions]
+    if wish.mode == SESSION:
+        return tr("Report of {name}", name=names[0])
+    words = tr("Comparison of {count} sessions") if wish.mode == "compare" else tr("History of {count} sessions")
+    return words.format(count=len(names))

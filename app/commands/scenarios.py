@@ -1,0 +1,155 @@
+"""Scenarios: the picker, and the editor."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog
+
+from app.commands.context import Desk
+from app.commands.registry import Command
+from app.shell.paths import SCENARIO_SUFFIXES, drafts_folder, shipped_scenarios
+from broker_core.simulation.scenario import Scenario, ScenarioError, load_scenario, parse_scenario
+from widgets.dialogs.scenario_editor import ScenarioEditor
+from widgets.dialogs.scenario_picker import ScenarioFacts, ScenarioPicker
+from widgets.i18n import tr
+
+NEW_SCENARIO = """\
+title: My scenario
+about: >
+  Say here what somebody who opens it should understand.
+watch:
+  - What to look at.
+try:
+  - What to change.
+seed: 1
+until_s: 120
+topics:
+  - {name: orders, partitions: 3}
+groups:
+  - {name: billing, topics: [orders], assignor: range}
+producers:
+  - {name: shop, to: orders, arrivals: {kind: rate, per_s: 10, keys: 20}}
+consumers:
+  - {name: biller, count: 2, group: billing, processing: {mean_ms: 80}}
+"""
+
+
+class ScenarioHandlers(QObject):
+    """Pick, write, and run a scenario."""
+
+    COMMANDS = (
+        Command("pick_scenario", "Scenarios...", "File", "Ctrl+N", "layers", "All of them, with what each teaches."),
+        Command("edit_scenario", "Edit scenario...", "File", "Ctrl+Shift+E", "", "The text of what is open."),
+        Command("new_scenario", "New scenario...", "File", "", "add", "A small one to begin with."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        self._editors: dict[str, ScenarioEditor] = {}  # the last one of each source
+        bind = desk.registry.bind
+        bind("pick_scenario", self.pick)
+        bind("edit_scenario", self._edit_open, self._why_nothing_open)
+        bind("new_scenario", lambda: self.edit(tr("New scenario"), NEW_SCENARIO))
+
+    def _why_nothing_open(self) -> str:
+        return "" if self._desk.player.path is not None else tr("No scenario is open.")
+
+    def pick(self) -> None:
+        """The dialog of all scenarios."""
+        found = {path.stem: path for path in shipped_scenarios()}
+        facts = [scenario_facts(stem, load_scenario(path)[0]) for stem, path in found.items()]
+        path = self._desk.player.path
+        picker = ScenarioPicker(facts, path.stem if path is not None and path.stem in found else "", self._desk.window)
+        picker.chosen.connect(lambda stem: self._desk.open_scenario(found[stem]))
+        picker.editRequested.connect(lambda stem: self._edit_file(found[stem]))
+        picker.open()
+
+    # -- the editor
+
+    def _edit_open(self) -> None:
+        path = self._desk.player.path
+        assert path is not None
+        self._edit_file(path)
+
+    def _edit_file(self, path: Path) -> None:
+        texts: list[str] = []
+        if self._desk.attempt(lambda: texts.append(path.read_text(encoding="utf-8"))):
+            self.edit(tr("Copy of {name}", name=path.name), texts[0], str(path))
+
+    def edit(self, name: str, text: str, source: str = "") -> ScenarioEditor:
+        """An editor on `text`, or the one that is open on the same `source`: a path, "" for a new scenario."""
+        before = self._editors.get(source)
+        if before is not None and before.isVisible():
+            before.raise_()
+            before.activateWindow()
+            return before
+        if before is not None:
+            before.deleteLater()
+        editor = self._editors[source] = ScenarioEditor(name, text, judge, parent=self._desk.window)
+        editor.runRequested.connect(self._run)
+        editor.saveRequested.connect(lambda written: self._save(editor, written))
+        editor.show()
+        return editor
+
+    def _run(self, text: str) -> None:
+        """A draft is a file of its own, so that it can be started again, and that its session says what ran."""
+        try:
+            scenario = parse_scenario(text)
+            path = _draft_path(scenario.title)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        except (ScenarioError, OSError) as error:
+            self._desk.player.failed.emit(str(error))
+            return
+        self._desk.open_scenario(path)
+
+    def _save(self, editor: ScenarioEditor, text: str) -> None:
+        suggested = str(drafts_folder() / "scenario.yaml")
+        chosen, _ = QFileDialog.getSaveFileName(editor, tr("Save the scenario"), suggested, "YAML (*.yaml *.yml)")
+        if not chosen:
+            return
+        path = Path(chosen) if Path(chosen).suffix in SCENARIO_SUFFIXES else Path(f"{chosen}.yaml")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            self._desk.player.failed.emit(
+                tr("The scenario could not be written to {path}: {error}.", path=path, error=error.strerror or error)
+            )
+            return
+        editor.set_saved(path.name)
+        self._desk.say(tr("The scenario is kept in {path}.", path=path))
+
+
+def judge(text: str) -> tuple[int, str]:
+    """The line and the sentence of what keeps a text from being a scenario; (0, "") where nothing does."""
+    try:
+        parse_scenario(text)
+    except ScenarioError as error:
+        found = re.match(r"scenario, line (\d+): (.*)", str(error), re.DOTALL)
+        return (int(found[1]), tr("Line {line}: {fault}", line=found[1], fault=found[2])) if found else (1, str(error))
+    return 0, ""
+
+
+def scenario_facts(name: str, scenario: Scenario) -> ScenarioFacts:
+    """A scenario as the picker shows it."""
+    readers = sum(spec.count for spec in scenario.consumers) + sum(spec.count for spec in scenario.workers)
+    counts = (
+        (len(scenario.topics), tr("1 topic"), tr("{count} topics", count=len(scenario.topics))),
+        (len(scenario.queues), tr("1 queue"), tr("{count} queues", count=len(scenario.queues))),
+        (len(scenario.producers), tr("1 producer"), tr("{count} producers", count=len(scenario.producers))),
+        (readers, tr("1 consumer"), tr("{count} consumers", count=readers)),
+    )
+    holds = ", ".join(one if number == 1 else many for number, one, many in counts if number)
+    lasts = tr("{holds}; lasts {seconds} s", holds=holds, seconds=f"{scenario.until_s:g}")
+    about = " ".join(scenario.about.split())
+    return ScenarioFacts(name, scenario.title, about, scenario.watch, scenario.try_, lasts)
+
+
+def _draft_path(title: str) -> Path:
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", title).strip("-").lower()[:60] or "scenario"
+    return drafts_folder() / f"{name}.yaml"

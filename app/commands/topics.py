@@ -1,0 +1,261 @@
+"""Topics: created, deleted, given more partitions, configured, trimmed."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMenu
+
+from app.commands.context import Desk
+from app.commands.forms import choices, name_error, open_form
+from app.commands.registry import Command
+from app.commands.undo import UNDO_WINDOW_MINUTES
+from app.sessions.queries import Answers
+from broker_core.limits import MAX_PARTITIONS, SEGMENT_BYTES
+from broker_core.log.config import LogConfig
+from broker_core.simulation.actions import AddPartitions, ConfigureTopic, CreateTopic, DeleteRecords, DeleteTopic
+from broker_core.snapshots import PartitionView, TopicView
+from widgets.dialogs.form import Field, Values
+from widgets.i18n import tr
+
+KIB = 1_024
+
+
+class TopicHandlers(QObject):
+    """The menu Topics."""
+
+    COMMANDS = (
+        Command("create_topic", "Create topic...", "Topics", "Ctrl+Alt+T", "add", "A topic with some partitions."),
+        Command("add_partitions", "Add partitions...", "Topics", "", "layers", "More lanes; keys may land elsewhere."),
+        Command("configure_topic", "Configure topic...", "Topics", "", "settings", "Retention and compaction."),
+        Command("delete_records", "Delete records...", "Topics", "", "", "Trims the beginning of a log."),
+        Command("delete_topic", "Delete topic...", "Topics", "", "close", "With its messages; it can be undone."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        self._answers = Answers(desk.player, self)
+        desk.registry.bind("create_topic", self.ask_topic, desk.why_ended)
+        for command, ask in (
+            ("add_partitions", self.ask_partitions),
+            ("configure_topic", self.ask_settings),
+            ("delete_records", self.ask_records),
+            ("delete_topic", self.ask_delete),
+        ):
+            desk.registry.bind(command, ask, self._why_no_topic)
+        desk.menu_parts.append(self._add_to_menu)
+
+    def _topic(self) -> TopicView | None:
+        """The selected topic, or that of the selected lane; where there is one only, that one."""
+        desk = self._desk
+        name = desk.selected("topic") or desk.selected("lane").rpartition("/")[0]
+        queues = {queue.name for queue in desk.player.snapshot.queues}
+        own = (topic for topic in desk.player.snapshot.topics if topic.name not in queues)
+        if name:
+            return next((topic for topic in own if topic.name == name), None)
+        first = list(islice(own, 2))
+        return first[0] if len(first) == 1 else None
+
+    def _why_no_topic(self) -> str:
+        if why := self._desk.why_ended():
+            return why
+        return "" if self._topic() is not None else tr("Select a topic on the canvas first.")
+
+    def ask_topic(self) -> None:
+        """The dialog for a new topic."""
+        snapshot = self._desk.player.snapshot
+        taken = [topic.name for topic in snapshot.topics] + [queue.name for queue in snapshot.queues]
+        open_form(
+            self._desk,
+            tr("Create topic"),
+            "",
+            (
+                Field("topic", tr("Name"), hint=tr("as payments")),
+                Field("partitions", tr("Partitions"), "whole", 3, least=1, most=MAX_PARTITIONS),
+                Field(
+                    "partitioner",
+                    tr("Keys go by"),
+                    "choice",
+                    "crc32",
+                    choices=(("crc32", "CRC-32"), ("murmur2", tr("Murmur2, as Kafka's own clients"))),
+                ),
+            ),
+            tr("Create"),
+            lambda v: CreateTopic(v["topic"], v["partitions"], v["partitioner"]),
+            why_not=lambda v: name_error(v["topic"], "topic", taken),
+        )
+
+    def ask_partitions(self) -> None:
+        """The dialog for more partitions."""
+        topic = self._topic()
+        if topic is None:
+            return
+        there = len(topic.partitions)
+        open_form(
+            self._desk,
+            tr("Add partitions to {topic}", topic=topic.name),
+            tr("It has {count}. Keys may land in other partitions from then on. This cannot be undone.", count=there),
+            (Field("partitions", tr("Partitions in all"), "whole", there + 1, least=there + 1, most=MAX_PARTITIONS),),
+            tr("Add"),
+            lambda v: AddPartitions(topic.name, v["partitions"]),
+        )
+
+    def ask_settings(self) -> None:
+        """The dialog for retention and compaction."""
+        topic = self._topic()
+        if topic is None:
+            return
+        name = topic.name
+        dialog = open_form(
+            self._desk,
+            tr("Configure {topic}", topic=name),
+            tr("Retention removes whole segments, a second after they are due; what it has removed stays gone."),
+            (
+                Field(
+                    "cleanup",
+                    tr("Cleaned by"),
+                    "choice",
+                    "delete",
+                    choices=(
+                        ("delete", tr("age and size: delete old segments")),
+                        ("compact", tr("key: keep the last message of each")),
+                    ),
+                ),
+                _limit("retention_s", tr("Keep for"), tr(" s"), for_cleanup="delete"),
+                _limit("retention_kib", tr("Keep at most"), tr(" KiB a partition"), for_cleanup="delete"),
+                _limit("segment_s", tr("A new segment every"), tr(" s")),
+                Field(
+                    "segment_kib",
+                    tr("Segments of"),
+                    "whole",
+                    SEGMENT_BYTES // KIB,
+                    least=1,
+                    most=1_000_000,
+                    suffix=tr(" KiB"),
+                ),
+            ),
+            tr("Configure"),
+            lambda v: _configured(name, v),
+        )
+        if dialog is not None:
+
+            def fill(config: LogConfig) -> None:
+                dialog.set_values(
+                    {
+                        "cleanup": config.cleanup,
+                        "retention_s": None if config.retention_ms is None else config.retention_ms // 1_000,
+                        "retention_kib": None if config.retention_bytes is None else config.retention_bytes // KIB,
+                        "segment_s": None if config.segment_ms is None else config.segment_ms // 1_000,
+                        "segment_kib": max(1, config.segment_bytes // KIB),
+                    }
+                )
+
+            self._answers.drop()
+            self._answers.ask(lambda simulation: simulation.broker.topic_config(name), fill)
+
+    def ask_records(self) -> None:
+        """The dialog that trims one partition, or all."""
+        topic = self._topic()
+        if topic is None:
+            return
+        parts = {str(part.partition): part for part in topic.partitions}
+        lane = self._desk.selected("lane").rpartition("/")[2]
+
+        def before(values: Values) -> tuple[tuple[int, int], ...]:
+            if values["partition"]:
+                return ((int(values["partition"]), values["offset"]),)
+            return tuple((part.partition, part.end_offset) for part in topic.partitions)
+
+        def gone(values: Values) -> int:
+            return sum(max(0, offset - parts[str(number)].start_offset) for number, offset in before(values))
+
+        open_form(
+            self._desk,
+            tr("Delete records of {topic}", topic=topic.name),
+            tr("Messages below an offset are gone from the log. This cannot be undone."),
+            (
+                Field(
+                    "partition",
+                    tr("Partition"),
+                    "choice",
+                    lane or next(iter(parts), ""),
+                    choices=(*choices(parts), ("", tr("all of them, up to their ends"))),
+                ),
+                Field(
+                    "offset",
+                    tr("Below offset"),
+                    "whole",
+                    0,
+                    most=2_000_000_000,
+                    shown_for=("partition", tuple(parts)),
+                ),
+            ),
+            tr("Delete"),
+            lambda v: DeleteRecords(topic.name, before(v)),
+            why_not=lambda v: _why_not_trimmed(v, parts) or ("" if gone(v) else tr("No message lies below that.")),
+            tell=lambda v: tr("{count} messages will be deleted for good.", count=f"{gone(v):,}"),
+            danger=True,
+        )
+
+    def ask_delete(self) -> None:
+        """Names what is lost, and can be undone."""
+        topic = self._topic()
+        if topic is None:
+            return
+        count = sum(part.end_offset - part.start_offset for part in topic.partitions)
+        readers = [group.name for group in self._desk.player.snapshot.groups if topic.name in group.topics]
+        read = tr(" It is read by {groups}.", groups=", ".join(readers)) if readers else ""
+        open_form(
+            self._desk,
+            tr("Delete topic"),
+            tr(
+                "{topic} holds {count} messages in {partitions} partitions.{read} It can be brought back for {minutes} "
+                "minutes of session time (Ctrl+Z).",
+                minutes=UNDO_WINDOW_MINUTES,
+                topic=topic.name,
+                count=f"{count:,}",
+                partitions=len(topic.partitions),
+                read=read,
+            ),
+            (),
+            tr("Delete {topic}", topic=topic.name),
+            lambda _v: DeleteTopic(topic.name),
+            danger=True,
+        )
+
+    def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
+        if kind in {"topic", "lane"}:
+            menu.addSeparator()
+            for command in ("add_partitions", "configure_topic", "delete_records", "delete_topic"):
+                menu.addAction(self._desk.registry.action(command))
+        elif not name:
+            menu.addAction(self._desk.registry.action("create_topic"))
+
+
+def _limit(name: str, label: str, suffix: str, for_cleanup: str = "") -> Field:
+    shown_for = ("cleanup", (for_cleanup,)) if for_cleanup else None
+    return Field(name, label, "whole", None, suffix=suffix, none=tr("no limit"), shown_for=shown_for)
+
+
+def _configured(topic: str, values: Values) -> ConfigureTopic:
+    def times(name: str, factor: int) -> int | None:
+        value = values.get(name)
+        return None if value is None else value * factor
+
+    return ConfigureTopic(
+        topic,
+        values["cleanup"],
+        times("retention_s", 1_000),
+        times("retention_kib", KIB),
+        times("segment_s", 1_000),
+        values["segment_kib"] * KIB,
+    )
+
+
+def _why_not_trimmed(values: Values, parts: dict[str, PartitionView]) -> str:
+    part = parts.get(values["partition"])
+    if part is not None and values["offset"] > part.end_offset:
+        return tr("The partition ends at {end}.", end=f"{part.end_offset:,}")
+    return ""

@@ -1,0 +1,209 @@
+"""Going back and forth in the session, bookmarks, and branches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QObject
+
+from app.commands.context import Desk
+from app.commands.registry import Command
+from app.presenters.event_words import event_line
+from app.presenters.formats import session_time
+from app.sessions.bookmarks import Bookmarks
+from app.sessions.branching import why_no_branch
+from broker_core.clock import NS_PER_S, ns_from_s
+from broker_core.errors import BrokerError
+from broker_core.simulation.arrivals import ArrivalError
+from broker_core.simulation.scenario import ScenarioError
+from widgets.dialogs.ask_text import AskTextDialog
+from widgets.i18n import tr
+
+_STEPS_S = {"back_1s": -1, "forward_1s": 1, "back_10s": -10, "forward_10s": 10}
+
+
+class TravelHandlers(QObject):
+    """The menu Time."""
+
+    COMMANDS = (
+        Command("back_1s", "Back 1 s", "Time", "Left", "", "Shows the session as it was a second before."),
+        Command("forward_1s", "Forward 1 s", "Time", "Right", "", "A second later; at the end, live again."),
+        Command("back_10s", "Back 10 s", "Time", "Shift+Left", "", "Ten seconds before."),
+        Command("forward_10s", "Forward 10 s", "Time", "Shift+Right", "", "Ten seconds later."),
+        Command("previous_event", "Previous event", "Time", "Ctrl+Left", "chevron-left", "Right after the one before."),
+        Command("next_event", "Next event", "Time", "Ctrl+Right", "chevron-right", "Right after the next one."),
+        Command("first_moment", "To the beginning", "Time", "Home", "", "Second 0 of the session."),
+        Command("last_moment", "To the end", "Time", "End", "", "The last moment so far."),
+        Command("go_to", "Go to a moment...", "Time", "Ctrl+J", "clock", "A time such as 00:42, or a bookmark's name."),
+        Command("follow_live", "Follow live", "Time", "Alt+Right", "running", "Back to the present."),
+        Command("branch", "Branch here", "Time", "Ctrl+B", "branch", "Runs it again to here; live from here on."),
+        Command("add_bookmark", "Add bookmark...", "Time", "Ctrl+K", "bookmark", "Names the moment that is shown."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk, self._player = desk, desk.player
+        self.bookmarks = Bookmarks()
+        bind, travel = desk.registry.bind, desk.player.travel
+        for name, seconds in _STEPS_S.items():
+            bind(name, partial(travel.by, seconds * NS_PER_S), self._why_nowhere)
+        bind("previous_event", partial(self._step, -1), self._why_no_events)
+        bind("next_event", partial(self._step, 1), self._why_no_next)
+        bind("first_moment", partial(travel.to, 0), self._why_nowhere)
+        bind("last_moment", self._to_end, self._why_nowhere)
+        bind("go_to", self._ask_where, self._why_nowhere)
+        bind("follow_live", travel.to_present, self._why_not_live)
+        bind("branch", self.branch, self._why_no_branch)
+        bind("add_bookmark", self._ask_name, self._why_nowhere)
+        travel.turned.connect(self._turned)
+        travel.changed.connect(self._arrived)
+        desk.player.opened.connect(self._opened)
+        desk.window.timeline.seekRequested.connect(self._seek)
+        desk.window.parts.rebalances.opened.connect(self._to_rebalance)
+
+    # -- why not
+
+    def _why_nowhere(self) -> str:
+        if self._player.scenario is None:
+            return tr("No session is open.")
+        return "" if self._player.end_ns else tr("Nothing has happened yet.")
+
+    def _why_no_events(self) -> str:
+        if why := self._why_nowhere():
+            return why
+        return "" if self._player.folder else tr("This session is not recorded: only some moments of it are kept.")
+
+    def _why_no_next(self) -> str:
+        if why := self._why_no_events():
+            return why
+        return "" if self._player.travel.looking_back else tr("This is the present: F4 steps to the next event.")
+
+    def _why_not_live(self) -> str:
+        if self._player.stored is not None:
+            return tr("This session was recorded before: it has no present. Branch here (Ctrl+B) to go on from it.")
+        return "" if self._player.travel.looking_back else tr("The present is shown already.")
+
+    def _why_no_branch(self) -> str:
+        player = self._player
+        if player.errands and player.branched_from:
+            return tr("This branch has not come to its moment yet.")
+        return self._why_nowhere() or why_no_branch(player.stored, player.running)
+
+    # -- going
+
+    def _seek(self, time_ns: object) -> None:
+        if isinstance(time_ns, int):
+            self._player.travel.to(time_ns)
+
+    def _step(self, events: int) -> None:
+        self._player.travel.step(events, self._player.present)
+
+    def _to_end(self) -> None:
+        self._player.travel.to(self._player.end_ns)
+
+    def _to_rebalance(self, key: object) -> None:
+        """Where the rebalance of a card began."""
+        if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], int):
+            self._player.travel.to(key[1])
+
+    def _turned(self) -> None:
+        travel = self._player.travel
+        self._desk.registry.refresh()
+        if not travel.looking_back:
+            ended = self._player.stopped
+            self._desk.say(tr("This is how the session ended.") if ended else tr("Live again."))
+        elif self._player.stored is None and not self._player.stopped:
+            self._desk.say(tr("This is the past; the session goes on behind. Alt+Right follows it again."))
+        if travel.looking_back and not travel.exact:
+            self._desk.say(tr("This session is not recorded: the nearest moment that was kept is shown."))
+
+    def _arrived(self) -> None:
+        event = self._player.travel.shown_event
+        if event is not None:
+            self._desk.say(tr("Right after {event}", event=event_line(event)))
+
+    # -- where to
+
+    def _ask_where(self) -> None:
+        marks = {mark.name.casefold(): mark.time_ns for mark in self.bookmarks.all()}
+        names = "".join(f"\n{session_time(mark.time_ns)}   {mark.name}" for mark in self.bookmarks.all()[:12])
+        about = tr("A time of the session, as 00:42 or 42.5") + (tr(", or a bookmark:") + names if names else ".")
+
+        def moment(text: str) -> int | None:
+            found = marks.get(" ".join(text.casefold().split()))
+            return found if found is not None else time_of(text)
+
+        def why_not(text: str) -> str:
+            found = moment(text)
+            if found is None:
+                return tr("This is neither a time, such as 00:42 or 42.5, nor the name of a bookmark.")
+            end_ns = self._player.end_ns
+            return "" if found <= end_ns else tr("The session has come to {time} so far.", time=session_time(end_ns))
+
+        dialog = AskTextDialog(tr("Go to a moment"), about, tr("Go"), why_not=why_not, parent=self._desk.window)
+        dialog.chosen.connect(lambda text: self._player.travel.to(moment(text) or 0))
+        dialog.open()
+
+    # -- bookmarks
+
+    def _opened(self) -> None:
+        self.bookmarks = Bookmarks(self._player.folder)
+        self._show_bookmarks()
+        if self.bookmarks.problem:
+            self._desk.say(self.bookmarks.problem)
+
+    def _ask_name(self) -> None:
+        time_ns = self._player.snapshot.time_ns
+        about = tr(
+            "A name for {time}. It stands on the timeline, and Go to a moment finds it.", time=session_time(time_ns)
+        )
+        dialog = AskTextDialog(
+            tr("Add bookmark"),
+            about,
+            tr("Add"),
+            why_not=lambda text: "" if text.strip() else tr("A bookmark needs a name."),
+            parent=self._desk.window,
+        )
+        dialog.chosen.connect(partial(self.add_bookmark, time_ns))
+        dialog.open()
+
+    def add_bookmark(self, time_ns: int, name: str) -> None:
+        """Name a moment."""
+        try:
+            mark = self.bookmarks.add(time_ns, name)
+        except (OSError, ValueError) as error:
+            self._player.failed.emit(tr("The bookmark cannot be kept: {error}", error=error))
+            return
+        self._show_bookmarks()
+        self._desk.say(tr("Bookmarked {time}: {name}.", time=session_time(mark.time_ns), name=mark.name))
+
+    def _show_bookmarks(self) -> None:
+        self._desk.views.timeline.bookmarks = [(mark.time_ns, mark.name) for mark in self.bookmarks.all()]
+
+    # -- branches
+
+    def branch(self) -> None:
+        """Run the session again up to the moment that is shown, and go on live from there."""
+        moment_ns = self._player.snapshot.time_ns
+        if self._try(self._player.branch):
+            self._desk.views.timeline.branch_ns = moment_ns
+            self._desk.say(tr("Running it again up to {time}...", time=session_time(moment_ns)))
+
+    def _try(self, call: Callable[[], object]) -> bool:
+        try:
+            call()
+        except (ScenarioError, ArrivalError, BrokerError, OSError) as error:
+            self._player.failed.emit(str(error))
+            return False
+        return True
+
+
+def time_of(text: str) -> int | None:
+    """ "42.5", "00:42" or "1:02:03" as session nanoseconds; None for anything else."""
+    found = re.fullmatch(r"(?:(?:(\d{1,4}):)?(\d{1,4}):)?(\d{1,7}(?:\.\d{1,9})?)", text.strip())
+    if found is None:
+        return None
+    hours, minutes, seconds = found.groups()
+    return ns_from_s(int(hours or 0) * 3600 + int(minutes or 0) * 60 + float(seconds))

@@ -1,0 +1,123 @@
+"""One stack of what can be undone, whoever did it: actions on the broker, and the layout of the window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from widgets.i18n import tr
+
+KEPT = 200
+
+
+def _always() -> str:
+    return ""
+
+
+@dataclass(slots=True, eq=False)
+class Step:
+    """Something that was done. `why_not` says why it can be neither undone nor redone now; "" where it can."""
+
+    title: str
+    undo: Callable[[], object]
+    redo: Callable[[], object]
+    why_not: Callable[[], str] = _always
+
+
+class UndoStack(QObject):
+    """`changed` whenever another step is on top. What was undone is forgotten when something new is done."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._done: list[Step] = []
+        self._undone: list[Step] = []
+        self._final = ""
+
+    def push(
+        self,
+        title: str,
+        undo: Callable[[], object],
+        redo: Callable[[], object],
+        why_not: Callable[[], str] = _always,
+    ) -> Step:
+        """`title` was done, and is undone and done again by these; "moved indexer-1 to auditors" is a title."""
+        step = Step(title, undo, redo, why_not)
+        self._done = [*self._done[1 - KEPT :], step]
+        self._undone.clear()
+        self._final = ""
+        self.changed.emit()
+        return step
+
+    def note_final(self, why: str) -> None:
+        """Something was done that nothing undoes, because of `why`; what was done before it can still be undone."""
+        self._final = why
+        self._undone.clear()
+        self.changed.emit()
+
+    def pass_final(self) -> None:
+        """It is known by now that the very last action stays done; what was done before it is undone next."""
+        self._final = ""
+        self.changed.emit()
+
+    @property
+    def last(self) -> Step | None:
+        """What is undone next."""
+        return self._done[-1] if self._done else None
+
+    @property
+    def next(self) -> Step | None:
+        """What is done again next."""
+        return self._undone[-1] if self._undone else None
+
+    @property
+    def final(self) -> str:
+        """Why the very last action cannot be undone; "" where it can."""
+        return self._final
+
+    def why_no_undo(self) -> str:
+        """Why nothing can be undone now; "" where something can."""
+        return self.last.why_not() if self.last is not None else self._final or tr("Nothing has been done yet.")
+
+    def why_no_redo(self) -> str:
+        """Why nothing can be done again now; "" where something can."""
+        return self.next.why_not() if self.next is not None else tr("Nothing has been undone.")
+
+    def undo(self) -> None:
+        """Undo the last step, where that can be."""
+        if not self.why_no_undo():
+            step = self._done.pop()
+            self._undone.append(step)
+            self._final = ""
+            step.undo()
+            self.changed.emit()
+
+    def redo(self) -> None:
+        """Do again what was undone last, where that can be."""
+        if not self.why_no_redo():
+            step = self._undone.pop()
+            self._done.append(step)
+            step.redo()
+            self.changed.emit()
+
+    def put_back(self, step: Step) -> None:
+        """What was just taken up, to be undone or done again, was not done: it stands where it stood."""
+        if self.next is step:
+            self._done.append(self._undone.pop())
+        elif self.last is step:
+            self._undone.append(self._done.pop())
+        self.changed.emit()
+
+    def drop(self, step: Step) -> None:
+        """`step` can be neither undone nor redone any more."""
+        self._done = [each for each in self._done if each is not step]
+        self._undone = [each for each in self._undone if each is not step]
+        self.changed.emit()
+
+    def clear(self) -> None:
+        """Another session begins."""
+        self._done, self._undone, self._final = [], [], ""
+        self.changed.emit()

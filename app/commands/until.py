@@ -1,0 +1,63 @@
+"""Run until something happens."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from app.commands.context import Desk
+from app.commands.registry import Command
+from app.presenters.filter_help import help_rows
+from app.sessions.until import FIELDS, RunUntil
+from broker_core.clock import ns_from_s
+from broker_core.filters import FilterError, parse
+from widgets.dialogs.run_until import HERE, NEW_SEED, RunUntilDialog
+from widgets.i18n import tr
+
+
+class UntilHandlers(QObject):
+    """Run until..."""
+
+    COMMANDS = (
+        Command("run_until", "Run until...", "Session", "Ctrl+F5", "clock", "Stops where a condition is first met."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk, self._player = desk, desk.player
+        self._last = ""
+        desk.registry.bind("run_until", self._ask, lambda: "" if desk.player.scenario else tr("No session is open."))
+
+    def _ask(self) -> None:
+        dialog = RunUntilDialog(
+            why_no_condition,
+            help_rows(FIELDS),
+            text=self._last,
+            why_not_here=self._desk.why_ended(),
+            parent=self._desk.window,
+        )
+        dialog.chosen.connect(self.run)
+        dialog.open()
+
+    def run(self, text: str, beginning: str = HERE) -> None:
+        """Run to the first event that fits `text`, from here or from the beginning."""
+        self._last = text
+        condition = parse(text, FIELDS)
+        if beginning != HERE and not self._desk.attempt(lambda: self._player.restart(new_seed=beginning == NEW_SEED)):
+            return
+        live = self._player.running
+        if live is None:
+            return
+        errand = RunUntil(live.simulation, condition, ns_from_s(live.simulation.scenario.until_s))
+        self._player.run_errand(errand.go_on, errand.told)
+        self._desk.say(tr("Running until {words}; Space stops it.", words=text))
+
+
+def why_no_condition(text: str) -> str:
+    """What is wrong with a condition, in a sentence; "" where nothing is."""
+    if not text.strip():
+        return tr("A condition is needed.")
+    try:
+        parse(text, FIELDS)
+    except FilterError as error:
+        return error.words(tr)
+    return ""

@@ -1,0 +1,204 @@
+"""What is shown: tabs, sides, zoom, the palette, and the context menu of the canvas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QObject, QPoint
+from PySide6.QtWidgets import QMenu
+
+from app.commands.context import Desk
+from app.commands.registry import Command
+from app.presenters.things import things
+from broker_core.clock import ns_from_s, s_from_ns
+from broker_core.simulation.actions import (
+    AddConsumer,
+    AddProducer,
+    AddWorker,
+    CreateGroup,
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    DuplicateClient,
+    UserAction,
+)
+from broker_core.simulation.handlers import Performed
+from widgets.palette import CommandPalette
+
+_ZOOM = ("zoom_in", "zoom_out", "zoom_fit")
+# What to look at, by the kind of thing that was clicked.
+_PANELS_OF = {
+    "topic": ("show_offsets", "show_backpressure"),
+    "lane": ("show_offsets", "show_backpressure"),
+    "producer": ("show_offsets", "show_backpressure"),
+    "group": ("show_assignments", "show_offsets"),
+    "consumer": (),
+    "queue": (),
+    "dlq": (),
+}
+
+_OPENS = {
+    "topic": "show_offsets",
+    "group": "show_assignments",
+    "queue": "show_in_flight",
+    "dlq": "show_dead_letters",
+}
+
+
+class ViewHandlers(QObject):
+    """The menu View."""
+
+    COMMANDS = (
+        Command("filter", "Filter", "View", "Ctrl+F", "filter", "Goes to the filter of the open panel."),
+        Command("palette", "Find a command...", "View", "Ctrl+P", "command", "All commands, and all that there is."),
+        Command("show_assignments", "Assignments", "View", "Ctrl+1", "assignments", "Who owns which partition."),
+        Command("show_offsets", "Offsets", "View", "Ctrl+2", "offsets", "How far each group has come."),
+        Command("show_in_flight", "In flight", "View", "Ctrl+3", "clock", "Messages that somebody holds."),
+        Command(
+            "show_dead_letters", "Dead letters", "View", "Ctrl+4", "dead-letter", "Messages that were given up on."
+        ),
+        Command("show_backpressure", "Backpressure", "View", "Ctrl+5", "backpressure", "What holds producers back."),
+        Command("show_charts", "Charts", "View", "Ctrl+6", "chart", "Rates, latencies and lag over time."),
+        Command("show_schemas", "Schemas", "View", "Ctrl+8", "check", "Versions, changes, and what was refused."),
+        Command("show_messages", "Messages", "View", "Ctrl+9", "message", "What a topic or queue holds."),
+        Command("show_events", "Events", "View", "Ctrl+Shift+V", "events", "What happened, in order."),
+        Command("show_log_on_disk", "Log on disk", "View", "Ctrl+Shift+K", "layers", "Segments, sizes, damage."),
+        Command("show_doors", "Doors", "View", "", "command", "Other programs, and what they do."),
+        Command("show_report", "Report", "View", "", "report", "Reports that were made lately."),
+        Command("show_jobs", "Jobs", "View", "Ctrl+7", "layers", "Long work, with progress."),
+        Command("toggle_left", "Navigator", "View", "Ctrl+Alt+L", "", "The tree at the left.", checkable=True),
+        Command("toggle_right", "Right side", "View", "Ctrl+Alt+R", "", "Rebalances and inspector.", checkable=True),
+        Command("toggle_bottom", "Panels", "View", "Ctrl+Alt+B", "", "The tabs at the bottom.", checkable=True),
+        Command("zoom_in", "Zoom in", "View", "Ctrl++", "zoom-in", "Canvas."),
+        Command("zoom_out", "Zoom out", "View", "Ctrl+-", "zoom-out", "Canvas."),
+        Command("zoom_fit", "Fit to window", "View", "Ctrl+0", "fit", "Canvas."),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        self._palette = CommandPalette(desk.window)
+        self._palette.chosen.connect(self._run_or_show)
+        bind, window, canvas = desk.registry.bind, desk.window, desk.canvas
+        canvas.selected.connect(self._select)
+        canvas.contextMenuRequested.connect(self._canvas_menu)
+        desk.menu_parts.append(self._add_to_menu)
+        bind("filter", window.focus_filter)
+        bind("palette", self._open_palette)
+        for command in self.COMMANDS:
+            if command.id.startswith("show_"):
+                bind(command.id, partial(window.show_tab, command.id.removeprefix("show_")))
+        for name, toggle in (
+            ("left", window.toggle_left),
+            ("right", window.toggle_right),
+            ("bottom", window.toggle_bottom),
+        ):
+            bind(f"toggle_{name}", partial(self._toggle, f"toggle_{name}", toggle))
+            desk.registry.set_checked(f"toggle_{name}", True)
+        window.sidesShown.connect(self._show_sides)
+        navigator = window.parts.navigator
+        navigator.chosen.connect(self._choose)
+        navigator.opened.connect(self._open)
+        navigator.filterChanged.connect(self._filter_navigator)
+        navigator.contextMenuRequested.connect(self._canvas_menu)
+        charts, timeline = window.parts.charts, window.timeline
+        charts.momentChosen.connect(lambda seconds: desk.views.momentChosen.emit(ns_from_s(seconds)))
+        # One cursor for the charts and the timeline.
+        charts.pointed.connect(lambda seconds: timeline.set_pointer(None if seconds is None else ns_from_s(seconds)))
+        timeline.pointed.connect(lambda time_ns: charts.set_cursor(None if time_ns is None else s_from_ns(time_ns)))
+        self._new = ""  # what was made, and is not seen yet
+        desk.player.acted.connect(self._note_new)
+        desk.player.opened.connect(lambda: self._note_new(None, ""))
+        desk.views.refreshed.connect(self._choose_new)
+        bind("zoom_in", canvas.zoom_in)
+        bind("zoom_out", canvas.zoom_out)
+        bind("zoom_fit", canvas.fit)
+
+    def _open_palette(self) -> None:
+        desk = self._desk
+        named = things(desk.player.snapshot, desk.views.timeline.bookmarks)
+        self._palette.show_entries([*desk.registry.entries(), *named])
+
+    def _run_or_show(self, chosen: str) -> None:
+        """A command runs; anything of the session is chosen, framed on the canvas and has the keyboard there."""
+        if ":" in chosen:
+            self._choose(chosen)
+            self._desk.canvas.setFocus()
+        else:
+            self._desk.registry.trigger(chosen)
+
+    def _show_sides(self, left: bool, right: bool, bottom: bool) -> None:
+        for name, on in (("left", left), ("right", right), ("bottom", bottom)):
+            self._desk.registry.set_checked(f"toggle_{name}", on)
+
+    def _toggle(self, command: str, show: Callable[[bool], None]) -> None:
+        show(self._desk.registry.action(command).isChecked())
+
+    def _choose(self, item_id: str) -> None:
+        """Chosen in the navigator: framed on the canvas, and brought into sight there; a bookmark is a moment."""
+        kind, _, moment = item_id.partition(":")
+        if kind == "bookmark":
+            self._desk.views.momentChosen.emit(int(moment))
+            return
+        self._desk.canvas.reveal(item_id)
+        self._select(item_id)
+
+    def _note_new(self, performed: Performed | None, source: str) -> None:
+        self._new = "" if performed is None or source else self._made(performed.action)
+
+    def _made(self, action: UserAction) -> str:
+        match action:
+            case AddConsumer(consumer=name):
+                return f"consumer:{name}"
+            case AddProducer(producer=name):
+                return f"producer:{name}"
+            case AddWorker(worker=name):
+                return f"worker:{name}"
+            case DuplicateClient(client=original, name=name):
+                actors = self._desk.player.snapshot.actors
+                return next((f"{actor.role}:{name}" for actor in actors if actor.name == original), "")
+            case CreateTopic(topic=name):
+                return f"topic:{name}"
+            case CreateQueue(queue=name) | CreateSubscription(queue=name):
+                return f"queue:{name}"
+            case CreateGroup(group=name):
+                return f"group:{name}"
+        return ""
+
+    def _choose_new(self) -> None:
+        """What a person has made is what they go on with: chosen as soon as it is drawn."""
+        if self._new and self._desk.canvas.draws(self._new):
+            new, self._new = self._new, ""
+            self._choose(new)
+
+    def _filter_navigator(self, text: str) -> None:
+        """What does not fit is hidden there, and dimmed on the canvas."""
+        views, navigator = self._desk.views, self._desk.window.parts.navigator
+        navigator.set_filter_problem(views.navigator.set_filter(text))
+        views.refresh(self._desk.player.snapshot)
+
+    def _open(self, item_id: str) -> None:
+        """The panel that tells most of a thing."""
+        kind = item_id.partition(":")[0]
+        self._desk.registry.trigger(_OPENS.get(kind, "show_charts"))
+
+    def _select(self, selected: str) -> None:
+        self._desk.views.select(selected)
+        self._desk.window.parts.navigator.select(selected)
+        self._desk.registry.refresh()
+
+    def _canvas_menu(self, clicked: str, at: QPoint) -> None:
+        kind, _, name = clicked.partition(":")
+        menu = QMenu(self._desk.window)
+        menu.setObjectName("canvas_menu")
+        menu.setToolTipsVisible(True)
+        self._select(clicked)
+        for add in self._desk.menu_parts:
+            add(kind, name, menu)
+        menu.popup(at)
+        menu.aboutToHide.connect(menu.deleteLater)
+
+    def _add_to_menu(self, kind: str, _name: str, menu: QMenu) -> None:
+        for command in _PANELS_OF.get(kind, _ZOOM):
+            menu.addAction(self._desk.registry.action(command))

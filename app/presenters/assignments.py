@@ -1,0 +1,100 @@
+"""Who owns each partition in each group, and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject
+
+from app.presenters.columns import Column
+from app.presenters.formats import Times, session_time
+from app.presenters.owners import Owners
+from app.presenters.table import TableModel
+from broker_core.recording.ownership import Ownership
+from broker_core.snapshots import GroupView, Snapshot, TopicView
+from widgets.i18n import tr
+from widgets.roles import Role
+
+NOBODY = "nobody"
+NO_GROUP = "no group"
+
+
+class AssignmentRow(NamedTuple):
+    """One partition in one group; `owner` and `group` are "" where there is none."""
+
+    group: str
+    topic: str
+    partition: int
+    owner: str
+    since_ns: int | None
+    state: str
+
+
+class AssignmentsModel(TableModel[AssignmentRow]):
+    """Partition by group: owner, since when, and the state of the group."""
+
+    def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
+        self._ownership = Ownership()
+        columns = (
+            Column[AssignmentRow]("Topic", lambda row: row.topic),
+            Column[AssignmentRow]("Partition", lambda row: str(row.partition), lambda row: row.partition, numeric=True),
+            Column[AssignmentRow]("Group", lambda row: row.group or NO_GROUP),
+            Column[AssignmentRow](
+                "Owner",
+                lambda row: row.owner or NOBODY,
+                roles={
+                    Role.HUE: lambda row: owners.hue(row.owner) if row.owner else None,
+                    Role.BADGE: lambda row: owners.letter(row.owner) or None,
+                },
+            ),
+            Column[AssignmentRow](
+                "Since (session time)",
+                lambda row: "" if row.since_ns is None else session_time(row.since_ns),
+                lambda row: -1 if row.since_ns is None else row.since_ns,
+                numeric=True,
+                hint=lambda row: times.hint(row.since_ns),
+                about=tr("When the owner got this partition; wall time on hover."),
+                kind="time",
+                value=lambda row: row.since_ns,
+            ),
+            Column[AssignmentRow](
+                "State",
+                lambda row: row.state,
+                roles={Role.STATE: lambda row: row.state},
+                about=tr("The state of the group."),
+            ),
+        )
+        super().__init__(columns, key=lambda row: row[:3], parent=parent)
+
+    def follow(self, ownership: Ownership) -> None:
+        """Another session begins, which `ownership` hears of."""
+        self._ownership = ownership
+
+    def set_snapshot(self, snapshot: Snapshot) -> None:
+        """Show the assignments of a snapshot."""
+        rows: list[AssignmentRow] = []
+        read: set[str] = set()
+        topics = {topic.name: topic for topic in snapshot.topics}
+        for group in snapshot.groups:
+            read.update(group.topics)
+            rows.extend(self._of_group(group, topics, snapshot.time_ns))
+        for topic in snapshot.topics:
+            if topic.name not in read:
+                rows.extend(
+                    AssignmentRow("", topic.name, part.partition, "", None, tr("Unread")) for part in topic.partitions
+                )
+        self.set_rows(tuple(sorted(rows, key=lambda row: (row.topic, row.partition, row.group))))
+
+    def _of_group(self, group: GroupView, topics: Mapping[str, TopicView], now_ns: int) -> list[AssignmentRow]:
+        owned = {place: member.client for member in group.members for place in member.partitions}
+        places = {(offset.topic, offset.partition) for offset in group.offsets} | owned.keys()
+        for name in group.topics:
+            if name in topics:
+                places |= {(name, part.partition) for part in topics[name].partitions}
+        rows = []
+        for topic_name, partition in places:
+            owner, place = owned.get((topic_name, partition), ""), (group.name, topic_name, partition)
+            since_ns = self._ownership.since_ns(place, owner, now_ns) if owner else None
+            rows.append(AssignmentRow(group.name, topic_name, partition, owner, since_ns, group.state))
+        return rows

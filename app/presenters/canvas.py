@@ -1,0 +1,328 @@
+"""The canvas's picture of a snapshot."""
+
+from __future__ import annotations
+
+from app.presenters.crowd import DRAWN_MAX, Crowd, Thinned
+from app.presenters.formats import count
+from app.presenters.gauges import (
+    gate_of,
+    gate_state,
+    gate_turned_away,
+    only_rate,
+    producer_state,
+    turned_away,
+    turned_away_words,
+)
+from app.presenters.group_lag import lag_of
+from app.presenters.lag_trend import lag_trend
+from app.presenters.lasting import marks
+from app.presenters.owners import Owners
+from app.presenters.rates import Rates
+from app.sessions.history.series import Key, dead_lettered, delivered, of_actor, published, received
+from broker_core.snapshots import ActorView, GateView, GroupView, OffsetView, QueueView, Snapshot, TopicView
+from widgets.canvas.view import (
+    CanvasView,
+    ConsumerCard,
+    GroupBox,
+    Lane,
+    LaneGroup,
+    LeaseRing,
+    Link,
+    ProducerCard,
+    QueueBox,
+    Rest,
+    TopicBox,
+    WorkerCard,
+)
+from widgets.i18n import tr
+
+RINGS_MAX = 24
+REBALANCING = frozenset({"Preparing rebalance", "Completing rebalance"})
+
+
+class CanvasModel:
+    """Snapshots in, pictures out; rates and trends are those of their moments."""
+
+    def __init__(self, owners: Owners, rates: Rates) -> None:
+        self._owners = owners
+        self._rates = rates
+        self._drawn = Thinned(DRAWN_MAX)
+        self._now_ns = -1
+        self._window = ""
+        self._marks: dict[str, str] = {}
+
+    def view(self, snapshot: Snapshot, running: bool = True, selected: str = "") -> CanvasView:
+        """The picture of a snapshot; `running` while session time moves.
+
+        Of more than anybody can look at it has a part, what is `selected` before others, and says how much is left out.
+        """
+        self._owners.meet_all(snapshot)
+        crowd = self._drawn.of(snapshot, selected)
+        snapshot = crowd.snapshot
+        self._now_ns = snapshot.time_ns
+        self._window = f"\n{self._rates.window_words(snapshot.time_ns)}"
+        self._marks = marks(snapshot)
+        actors = {actor.name: actor for actor in snapshot.actors}
+        readers = [actor for actor in snapshot.actors if actor.role == "consumer"]
+        queue_names = {queue.name for queue in snapshot.queues}
+        seated = {member.client for group in snapshot.groups for member in group.members}
+        bench = [actor for actor in readers if not actor.target and actor.name not in seated]
+        topics = tuple(
+            self._topic(topic, snapshot.groups) for topic in snapshot.topics if topic.name not in queue_names
+        )
+        groups = tuple(self._group(group, actors, readers) for group in snapshot.groups)
+        names = tuple(topic.name for topic in topics)
+        queues = tuple(self._queue(queue, snapshot.actors, names) for queue in snapshot.queues)
+        producers = tuple(self._producer(actor) for actor in snapshot.actors if actor.role == "producer")
+        return CanvasView(
+            producers=producers,
+            topics=topics,
+            groups=groups,
+            bench=tuple(self._consumer(actor.name, actor, 0) for actor in bench),
+            queues=queues,
+            links=self._links(snapshot, queue_names),
+            rests=_rests(crowd),
+            running=running,
+            notice=tr("This broker is empty: create a topic or a queue (menu Broker), or open another scenario."),
+        )
+
+    def _rate(self, key: Key) -> float:
+        return self._rates.of(key, self._now_ns)
+
+    def _producer(self, actor: ActorView) -> ProducerCard:
+        state = producer_state(actor)
+        return ProducerCard(
+            actor.name,
+            state,
+            self._rate(of_actor(actor)),
+            turned_away=turned_away_words(actor),
+            note="" if state == actor.state else count(turned_away(actor)[actor.outcome]),
+            detail=tr("{processed:,} published to {target}", processed=actor.processed, target=actor.target)
+            + self._window,
+        )
+
+    def _topic(self, topic: TopicView, groups: tuple[GroupView, ...]) -> TopicBox:
+        standing = {
+            (group.name, at.partition): (group, at)
+            for group in groups
+            for at in group.offsets
+            if at.topic == topic.name
+        }
+        names = [
+            group.name
+            for group in groups
+            if topic.name in group.topics or any(at.topic == topic.name for at in group.offsets)
+        ]
+        lanes = tuple(
+            Lane(
+                part.partition,
+                part.start_offset,
+                part.end_offset,
+                tuple(self._standing(name, standing.get((name, part.partition))) for name in names),
+            )
+            for part in topic.partitions
+        )
+        return TopicBox(
+            topic.name,
+            lanes,
+            self._rate(published(topic.name)),
+            self._place_state(topic.name, topic.gate),
+            detail=tr("{published:,} messages", published=topic.published)
+            + _gate_detail(topic.gate)
+            + (tr("\nValues are held to the schema {schema}.", schema=topic.schema) if topic.schema else "")
+            + self._window,
+            schema=topic.schema,
+        )
+
+    def _standing(self, group_name: str, found: tuple[GroupView, OffsetView] | None) -> LaneGroup:
+        if found is None:
+            return LaneGroup(group_name)
+        group, at = found
+        return LaneGroup(
+            group_name,
+            at.committed,
+            at.lag,
+            at.owner,
+            max(0, self._owners.hue(at.owner)),
+            self._owners.letter(at.owner),
+            revoked=not at.owner and group.state in REBALANCING,
+        )
+
+    def _group(self, group: GroupView, actors: dict[str, ActorView], readers: list[ActorView]) -> GroupBox:
+        counts = {member.client: len(member.partitions) for member in group.members}
+        # An actor that is on its way into the group is shown there before the coordinator knows it.
+        names = [actor.name for actor in readers if actor.target == group.name or actor.name in counts]
+        names += [name for name in counts if name not in actors]
+        lag = lag_of(group)
+        return GroupBox(
+            group.name,
+            group.state,
+            group.generation,
+            lag,
+            lag_trend(self._rates, self._now_ns, group.name).word,
+            tuple(self._consumer(name, actors.get(name), counts.get(name, 0)) for name in names),
+            detail=tr(
+                "{assignor} assignor, reads {topics}",
+                assignor=group.assignor,
+                topics=", ".join(group.topics) or tr("nothing"),
+            ),
+        )
+
+    def _consumer(self, name: str, actor: ActorView | None, partitions: int) -> ConsumerCard:
+        processed = actor.processed if actor is not None else 0
+        return ConsumerCard(
+            name,
+            actor.state if actor is not None else "running",
+            max(0, self._owners.hue(name)),
+            self._owners.letter(name),
+            partitions,
+            self._rate(of_actor(actor) if actor is not None else received(name)),
+            note=self._marks.get(name, ""),
+            detail=tr("{processed:,} acknowledged", processed=processed)
+            + (tr(", {failed:,} failed", failed=actor.failed) if actor is not None and actor.failed else "")
+            + self._window,
+        )
+
+    def _queue(self, queue: QueueView, actors: tuple[ActorView, ...], topics: tuple[str, ...]) -> QueueBox:
+        held: dict[str, list[int]] = {}
+        for lease in queue.leases:
+            held.setdefault(lease.holder, []).append(lease.offset)
+        urgent = sorted(queue.leases, key=lambda lease: lease.deadline_ns)[:RINGS_MAX]
+        workers = tuple(
+            WorkerCard(
+                actor.name,
+                actor.state,
+                max(0, self._owners.hue(actor.name)),
+                self._owners.letter(actor.name),
+                self._rate(of_actor(actor)),
+                note=self._marks.get(actor.name) or _holding(held.get(actor.name, [])),
+                detail=tr(
+                    "{processed:,} acknowledged, {failed:,} failed", processed=actor.processed, failed=actor.failed
+                )
+                + self._window,
+            )
+            for actor in actors
+            if actor.role == "worker" and actor.target == queue.name
+        )
+        return QueueBox(
+            queue.name,
+            queue.ready,
+            queue.delayed,
+            queue.in_flight,
+            queue.dead,
+            tuple(
+                LeaseRing(
+                    f"{queue.name}/{lease.partition}/{lease.offset}",
+                    self._left(lease.acquired_ns, lease.deadline_ns),
+                    max(0, self._owners.hue(lease.holder)),
+                    lease.attempt,
+                    lease.holder,
+                )
+                for lease in urgent
+            ),
+            workers,
+            self._rate(delivered(queue.name)),
+            self._place_state(queue.name, queue.gate),
+            detail=tr(
+                "{acknowledged:,} acknowledged, {redelivered:,} redelivered",
+                acknowledged=queue.acknowledged,
+                redelivered=queue.redelivered,
+            )
+            + _gate_detail(queue.gate)
+            + self._window,
+            reads=_read_by(queue.name, actors, topics),
+        )
+
+    def _place_state(self, name: str, gate: GateView | None) -> str:
+        """What a topic or queue takes; where that is all well, that a rule lets messages fail there."""
+        state = gate_state(gate)
+        return "Failing" if name in self._marks and state in {"", "Open"} else state
+
+    def _left(self, acquired_ns: int, deadline_ns: int) -> float:
+        whole = deadline_ns - acquired_ns
+        # Hundredths are enough for a ring, and let an unchanged ring be recognised.
+        return round(min(1.0, max(0.0, (deadline_ns - self._now_ns) / whole)), 2) if whole > 0 else 0.0
+
+    def _links(self, snapshot: Snapshot, queue_names: set[str]) -> tuple[Link, ...]:
+        links = [
+            self._publish_link(actor, snapshot, queue_names) for actor in snapshot.actors if actor.role == "producer"
+        ]
+        over = _stopped(snapshot.actors)
+        for group in snapshot.groups:
+            for name in group.topics:
+                if name in queue_names:
+                    continue
+                rate = self._rate(delivered(group.name, name))
+                stopped = group.state in REBALANCING
+                reason = tr("{name} is rebalancing", name=group.name) if stopped else ""
+                links.append(
+                    Link(f"topic:{name}", f"group:{group.name}", "consume", rate, stopped, reason, group.name in over)
+                )
+        for queue in snapshot.queues:
+            taken = self._rate(delivered(queue.name))
+            links.append(Link(f"queue:{queue.name}", f"workers:{queue.name}", "queue", taken, over=queue.name in over))
+            died = self._rate(dead_lettered(queue.name))
+            links.append(Link(f"queue:{queue.name}", f"dlq:{queue.name}", "dead-letter", died, over=queue.name in over))
+        return tuple(links)
+
+    def _publish_link(self, actor: ActorView, snapshot: Snapshot, queue_names: set[str]) -> Link:
+        into = "queue" if actor.target in queue_names else "topic"
+        gate = gate_of(snapshot, actor.target)
+        waits = gate is not None and any(name == actor.name for name, _since in gate.blocked)
+        blocked = actor.state == "blocked" or waits
+        reason = tr("{target} is full", target=actor.target)
+        if gate is not None and only_rate(gate):
+            reason = tr("{target} takes only so many messages a second", target=actor.target)
+        elif gate is not None and gate.slowest:
+            reason += tr(": {slowest} is behind", slowest=gate.slowest)
+        reason = reason if blocked else ""
+        rate = self._rate(of_actor(actor))
+        ends = f"producer:{actor.name}", f"{into}:{actor.target}"
+        return Link(*ends, "publish", rate, blocked, reason, actor.state == "stopped")
+
+
+def _stopped(actors: tuple[ActorView, ...]) -> set[str]:
+    """Groups and queues all of whose consumers and workers have stopped."""
+    readers = [actor for actor in actors if actor.role != "producer"]
+    return {actor.target for actor in readers} - {actor.target for actor in readers if actor.state != "stopped"}
+
+
+def _rests(crowd: Crowd) -> tuple[Rest, ...]:
+    if crowd.is_whole:
+        return ()
+    hint = tr("The filter of the navigator finds each of them.")
+    rests = (
+        Rest("topics", tr("{count:,} more topics", count=crowd.topics), hint) if crowd.topics else None,
+        Rest("groups", tr("{count:,} more groups", count=crowd.groups), hint) if crowd.groups else None,
+        Rest("queues", tr("{count:,} more queues", count=crowd.queues), hint) if crowd.queues else None,
+    )
+    return tuple(rest for rest in rests if rest is not None)
+
+
+def _holding(offsets: list[int]) -> str:
+    if not offsets:
+        return ""
+    return (
+        tr("at {offset:,}", offset=offsets[0]) if len(offsets) == 1 else tr("on {count:,} messages", count=len(offsets))
+    )
+
+
+def _read_by(queue: str, actors: tuple[ActorView, ...], topics: tuple[str, ...]) -> tuple[str, ...]:
+    """The topics whose messages a subscription gets; a plain queue is filled by producers alone.
+
+    The subscription to one of several topics has the name of the subscriber, a dot and the topic.
+    """
+    return tuple(
+        topic
+        for topic in topics
+        for actor in actors
+        if actor.role == "worker"
+        and (queue == f"{actor.name}.{topic}" or (queue == actor.name and topic in actor.topics))
+    )
+
+
+def _gate_detail(gate: GateView | None) -> str:
+    if gate is None or not gate.limit:
+        return ""
+    depth = tr(", depth {depth} of {limit}", depth=count(gate.depth), limit=count(gate.limit))
+    return f"{depth}\n{gate_turned_away(gate)}"

@@ -1,0 +1,120 @@
+"""Connections of other programs, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+
+from app.presenters.columns import Column
+from app.presenters.feed import PanelFeed
+from app.presenters.filter_help import help_rows
+from app.presenters.formats import Times, count, session_time
+from app.presenters.table import TableModel
+from broker_core.listeners.connections import ConnectionView
+from broker_core.snapshots import Snapshot
+from resources.units import byte_size, per_second
+from widgets.i18n import tr
+from widgets.panels.connections import DoorFacts, DoorsPanel
+from widgets.roles import Role
+
+
+class ConnectionsModel(TableModel[ConnectionView]):
+    """One row a connection, in the order in which they came."""
+
+    def __init__(self, times: Times, parent: QObject | None = None) -> None:
+        def flow(messages_per_s: float, bytes_per_s: float) -> str:
+            return f"{per_second(messages_per_s)}, {byte_size(bytes_per_s)}"
+
+        def state(row: ConnectionView) -> str:
+            if row.ended_ns is None:
+                return tr("open")
+            return tr("ended {time}", time=session_time(row.ended_ns))
+
+        def only_open(text: Callable[[ConnectionView], str]) -> Callable[[ConnectionView], str]:
+            return lambda row: text(row) if row.ended_ns is None else ""
+
+        columns = (
+            Column[ConnectionView](
+                tr("Id"),
+                lambda row: str(row.id),
+                lambda row: row.id,
+                numeric=True,
+                roles={
+                    Role.WHY_DISABLED: lambda row: "" if row.ended_ns is None else tr("It has ended already."),
+                },
+            ),
+            Column[ConnectionView](
+                tr("State"),
+                state,
+                lambda row: -1 if row.ended_ns is None else row.ended_ns,
+                about=tr("Those that ended after an error, or were cut, stay here for a while."),
+            ),
+            Column[ConnectionView](tr("Door"), lambda row: row.door),
+            Column[ConnectionView](tr("Client"), lambda row: row.client or tr("not said yet")),
+            Column[ConnectionView](
+                tr("Peer"),
+                lambda row: row.peer,
+                hint=lambda row: tr("Open since {time}", time=times.hint(row.opened_ns) or session_time(row.opened_ns)),
+            ),
+            Column[ConnectionView](
+                tr("Requests/s"),
+                only_open(lambda row: per_second(row.requests_per_s)),
+                lambda row: row.requests_per_s,
+                numeric=True,
+            ),
+            Column[ConnectionView](
+                tr("In (per s)"),
+                only_open(lambda row: flow(row.messages_in_per_s, row.bytes_in_per_s)),
+                lambda row: row.bytes_in_per_s,
+                numeric=True,
+                about=tr("Messages and bytes that the client sends, a second."),
+            ),
+            Column[ConnectionView](
+                tr("Out (per s)"),
+                only_open(lambda row: flow(row.messages_out_per_s, row.bytes_out_per_s)),
+                lambda row: row.bytes_out_per_s,
+                numeric=True,
+                about=tr("Messages and bytes that the client gets, a second."),
+            ),
+            Column[ConnectionView](
+                tr("Errors"),
+                lambda row: count(row.errors),
+                lambda row: row.errors,
+                numeric=True,
+                roles={Role.WARN: lambda row: "failure" if row.errors else ""},
+            ),
+            Column[ConnectionView](tr("Last error"), lambda row: row.last_error, hint=lambda row: row.last_error),
+        )
+        super().__init__(columns, key=lambda row: row.id, parent=parent)
+
+
+class DoorsFeed(PanelFeed):
+    """Feeds the panel from `doors()` and `connections()`."""
+
+    def __init__(self, tab: str, panel: DoorsPanel, model: ConnectionsModel, parent: QObject | None = None) -> None:
+        super().__init__(tab, panel, parent)
+        self._doors, self._model = panel, model
+        self._ask_doors: Callable[[], tuple[DoorFacts, ...]] = tuple
+        self._ask_connections: Callable[[], tuple[ConnectionView, ...]] = tuple
+        self._why_not: Callable[[], str] = str
+        panel.filterChanged.connect(model.set_filter)
+        model.filter_judged.connect(panel.set_filter_problem)
+        panel.set_filter_help(help_rows(model.fields))
+        model.counted.connect(lambda _shown, total: panel.set_total(total))
+
+    def follow(
+        self,
+        doors: Callable[[], tuple[DoorFacts, ...]],
+        connections: Callable[[], tuple[ConnectionView, ...]],
+        why_not: Callable[[], str],
+    ) -> None:
+        """Where the facts come from; `why_not` says why no door can be opened now."""
+        self._ask_doors, self._ask_connections, self._why_not = doors, connections, why_not
+        self._doors.set_doors(doors())
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Doors and connections as they are now: they have no past."""
+        self._doors.forbid(self._why_not())
+        self._doors.set_doors(self._ask_doors())
+        self._model.set_rows(self._ask_connections())

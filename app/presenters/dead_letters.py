@@ -1,0 +1,203 @@
+"""Dead letters: what was given up on, why, and what happened on each attempt."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from itertools import chain
+from operator import attrgetter
+
+from PySide6.QtCore import QObject, Signal
+
+from app.presenters.columns import Column
+from app.presenters.formats import Times, duration, plain_text, session_time
+from app.presenters.table import TableModel
+from broker_core.filters import Field
+from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
+from widgets.i18n import tr
+from widgets.panels.letter_details import AttemptFacts, LetterFacts
+
+PREVIEW_CHARS = 80
+# More than this is not laid out as text: the pane says how much there is.
+DETAIL_CHARS = 20_000
+
+
+letter_key: Callable[[DeadLetterView], tuple[str, int]] = attrgetter("queue", "offset")
+"""What a dead letter is called: its queue and its place in the bin."""
+
+
+def _header_texts(letter: DeadLetterView) -> tuple[str, ...]:
+    return tuple(f"{name}: {value.decode(errors='replace')}" for name, value in letter.headers)
+
+
+_MORE = (
+    (Field("dlq", "flag", "A dead letter, as all here."), lambda _row: True),
+    (Field("redriven", "flag", "Sent back to its origin at least once."), lambda row: row.redrives > 0),
+    (Field("queue"), attrgetter("queue")),
+    (Field("header", "text", "Any header, as name: value."), _header_texts),
+    (Field("published", "time"), attrgetter("published_ns")),
+    (Field("holder", "text", "Whoever held it on any attempt."), lambda row: tuple(one.holder for one in row.attempts)),
+)
+
+
+class DeadLettersModel(TableModel[DeadLetterView]):
+    """Dead letters, the latest first. `source` gives those of a queue: a snapshot holds the newest ones only.
+
+    `causes_changed` comes with (cause, count) pairs, the most frequent first."""
+
+    causes_changed = Signal(list)
+
+    def __init__(self, times: Times, parent: QObject | None = None) -> None:
+        self._now_ns = 0
+        self._times = times
+        self._bins: tuple[Sequence[DeadLetterView], ...] = ()
+        self.source: Callable[[QueueView], Sequence[DeadLetterView]] = attrgetter("dead_letters")
+        self.causes: list[tuple[str, int]] = []
+        self.whole = 0
+        self.size_of: Callable[[DeadLetterView], int] = lambda letter: len(letter.value or b"")
+        size = (Field("size", "size", "Bytes of the value."), self._size)
+        columns = (
+            Column[DeadLetterView](
+                "Died (session)",
+                lambda row: session_time(row.dead_ns),
+                lambda row: row.dead_ns,
+                numeric=True,
+                hint=lambda row: times.hint(row.dead_ns),
+                kind="time",
+            ),
+            Column[DeadLetterView](
+                "Cause", lambda row: plain_text(row.cause.encode(), 120), kind="text", value=attrgetter("cause")
+            ),
+            Column[DeadLetterView]("Key", lambda row: "" if row.key is None else plain_text(row.key, 40)),
+            Column[DeadLetterView](
+                "Payload",
+                lambda row: plain_text(row.value, PREVIEW_CHARS),
+                hint=lambda row: plain_text(row.value, 400),
+                about=tr("The beginning of the value as text; what cannot be printed is escaped."),
+            ),
+            Column[DeadLetterView](
+                "Origin",
+                lambda row: tr(
+                    "{topic}/{partition} at {offset:,}",
+                    topic=row.origin_topic,
+                    partition=row.origin_partition,
+                    offset=row.origin_offset,
+                ),
+                lambda row: (row.origin_topic, row.origin_partition, row.origin_offset),
+                about=tr("Topic or queue, partition and offset that the message came from."),
+            ),
+            Column[DeadLetterView](
+                "Attempts", lambda row: str(len(row.attempts)), lambda row: len(row.attempts), numeric=True
+            ),
+            Column[DeadLetterView](
+                "Age",
+                self._age,
+                lambda row: -row.dead_ns,
+                numeric=True,
+                live=True,
+                about=tr("Time since it died."),
+                kind="duration",
+                value=lambda row: self._now_ns - row.dead_ns,
+            ),
+            Column[DeadLetterView](
+                "Redrives",
+                lambda row: str(row.redrives),
+                lambda row: row.redrives,
+                numeric=True,
+                about=tr("How often it was sent back to its origin already; a high count is a loop."),
+            ),
+        )
+        super().__init__(columns, key=letter_key, haystack=_haystack, parent=parent, more=(*_MORE, size))
+
+    def _size(self, row: DeadLetterView) -> int:
+        return self.size_of(row)
+
+    def _age(self, row: DeadLetterView) -> str:
+        # Whole seconds: the column is drawn again only when they change.
+        seconds = max(0, self._now_ns - row.dead_ns) // 1_000_000_000
+        return f"{seconds} s" if seconds < 60 else duration(seconds * 1_000_000_000)
+
+    def set_snapshot(self, snapshot: Snapshot) -> None:
+        """Show the dead letters of a snapshot; `whole` counts all of them, listed or not."""
+        tick = snapshot.time_ns // 1_000_000_000 != self._now_ns // 1_000_000_000
+        self._now_ns = snapshot.time_ns
+        self.whole = sum(queue.dead for queue in snapshot.queues)
+        bins = tuple(self.source(queue) for queue in snapshot.queues)
+        same = len(bins) == len(self._bins) and all(a is b for a, b in zip(bins, self._bins, strict=True))
+        if not same and bins != self._bins:
+            self._bins = bins
+            letters = sorted(chain.from_iterable(bins), key=attrgetter("dead_ns"), reverse=True)
+            causes = Counter(map(attrgetter("cause"), letters)).most_common()
+            self.set_rows(tuple(letters))
+            if causes != self.causes:
+                self.causes = causes
+                self.causes_changed.emit(causes)
+        if tick:
+            self.touch_live()
+
+    def set_cause(self, cause: str | None) -> None:
+        """Show one cause only; None for all."""
+        self.set_only(None if cause is None else lambda letter: letter.cause == cause)
+
+    def facts(self, key: Hashable) -> LetterFacts | None:
+        """What the details pane shows of one dead letter; None where it is gone."""
+        letter = next((row for row in self.rows if letter_key(row) == key), None)
+        return None if letter is None else letter_facts(letter, self._times)
+
+
+def _haystack(letter: DeadLetterView) -> str:
+    value = letter.value[:1000].decode(errors="replace") if letter.value else ""
+    key = letter.key.decode(errors="replace") if letter.key else ""
+    return f"{letter.cause}\n{key}\n{value}\n{letter.origin_topic}/{letter.origin_partition}\n{letter.queue}"
+
+
+def letter_facts(letter: DeadLetterView, times: Times) -> LetterFacts:
+    """A dead letter as texts for the details pane."""
+    value = letter.value or b""
+    text = _readable(value[:DETAIL_CHARS])
+    if len(value) > DETAIL_CHARS:
+        text += tr("\n… {count:,} more bytes", count=len(value) - DETAIL_CHARS)
+    return LetterFacts(
+        key=letter_key(letter),
+        cause=letter.cause,
+        facts=(
+            (tr("Key"), "none" if letter.key is None else plain_text(letter.key, 400)),
+            (
+                tr("Origin"),
+                tr(
+                    "{topic}/{partition} at offset {offset:,}",
+                    topic=letter.origin_topic,
+                    partition=letter.origin_partition,
+                    offset=letter.origin_offset,
+                ),
+            ),
+            (tr("Dead letter"), tr("{queue}, number {offset:,}", queue=letter.queue, offset=letter.offset)),
+            (tr("Published"), _moment(letter.published_ns, times)),
+            (tr("Died"), _moment(letter.dead_ns, times)),
+            (tr("Redrives"), str(letter.redrives)),
+            (tr("Size"), tr("no value") if letter.value is None else tr("{count:,} bytes", count=len(value))),
+        ),
+        headers=tuple((name, plain_text(data, 400)) for name, data in letter.headers),
+        attempts=tuple(
+            AttemptFacts(
+                number=number,
+                holder=attempt.holder,
+                delivered=session_time(attempt.delivered_ns),
+                lasted=duration(attempt.ended_ns - attempt.delivered_ns),
+                outcome=attempt.outcome,
+                hint=times.hint(attempt.delivered_ns),
+            )
+            for number, attempt in enumerate(letter.attempts, 1)
+        ),
+        payload=tr("(no value)") if letter.value is None else text,
+    )
+
+
+def _moment(time_ns: int, times: Times) -> str:
+    wall = times.wall(time_ns)
+    return f"{session_time(time_ns)}  ({wall})" if wall else session_time(time_ns)
+
+
+def _readable(value: bytes) -> str:
+    """Text with its line ends and tabs, everything else unprintable escaped."""
+    return "\n".join("\t".join(plain_text(cell) for cell in line.split(b"\t")) for line in value.split(b"\n"))

@@ -1,0 +1,103 @@
+"""The ordered stream of events as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+
+from app.presenters.columns import Column
+from app.presenters.event_words import about, kind_word, place_text
+from app.presenters.formats import Times, plain_text, session_time
+from app.presenters.owners import Owners
+from app.presenters.paged import PagedModel
+from broker_core.events import MESSAGE_KINDS, Event, EventKind
+from broker_core.filters import Field, Filter
+from widgets.i18n import tr
+from widgets.roles import Role
+
+
+class EventsModel(PagedModel[Event]):
+    """Columns: number, time, kind, where, messages, client, group, attempt, about, key."""
+
+    def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
+        columns = (
+            Column[Event](tr("#"), lambda row: f"{row.seq:,}", lambda row: row.seq, numeric=True, field="seq"),
+            Column[Event](
+                tr("Time (session)"),
+                lambda row: session_time(row.time_ns),
+                lambda row: row.time_ns,
+                numeric=True,
+                hint=lambda row: times.hint(row.time_ns),
+                field="time",
+                kind="time",
+            ),
+            Column[Event](
+                tr("Kind"),
+                lambda row: kind_word(row.kind),
+                roles={Role.STATE: lambda row: kind_word(row.kind)},
+                field="kind",
+                kind="text",
+                value=lambda row: (kind_word(row.kind), row.kind.value),
+            ),
+            Column[Event](tr("Where"), place_text, field="where"),
+            Column[Event](
+                tr("Messages"),
+                lambda row: f"{row.count:,}" if row.count else "",
+                lambda row: row.count,
+                numeric=True,
+                field="count",
+            ),
+            Column[Event](
+                tr("Client"),
+                lambda row: row.client,
+                roles={
+                    Role.HUE: lambda row: owners.hue(row.client) if row.client in owners else None,
+                    Role.BADGE: lambda row: owners.letter(row.client) if row.client in owners else None,
+                },
+                field="client",
+            ),
+            Column[Event](tr("Group"), lambda row: row.group, field="group"),
+            Column[Event](
+                tr("Attempt"),
+                lambda row: "" if row.attempt is None else str(row.attempt),
+                lambda row: row.attempt,
+                numeric=True,
+                field="attempt",
+            ),
+            Column[Event](tr("About"), about, hint=about, field="cause", about=tr("Cause, and what else it tells.")),
+            Column[Event](
+                tr("Key"),
+                lambda row: "" if row.key is None else plain_text(row.key, 40),
+                hint=lambda row: "" if row.key is None else plain_text(row.key, 400),
+                field="key",
+                kind="text",
+                value=lambda row: row.key,
+            ),
+        )
+        super().__init__(columns, lambda row: row.seq, parent, more=_MORE)
+
+    def test(self, wanted: Filter) -> Callable[[Event], bool] | None:
+        """What asks an event; None where every one fits."""
+        return None if wanted.takes_all else wanted.tester(self.answers, self._haystack)
+
+    def _haystack(self, event: Event) -> str:
+        key = "" if event.key is None else event.key.decode(errors="replace")
+        words = (kind_word(event.kind), place_text(event), event.client, event.group, about(event), key)
+        return "\n".join(words).casefold()
+
+
+_MORE: tuple[tuple[Field, Callable[[Event], object]], ...] = (
+    (Field("topic"), lambda row: row.topic),
+    (Field("partition", "number"), lambda row: row.partition),
+    (Field("offset", "number", "The first offset of the run."), lambda row: row.offset),
+    (Field("size", "size"), lambda row: row.size_bytes),
+    (Field("generation", "number"), lambda row: row.generation),
+    (Field("mine", "flag", "Something that I did."), lambda row: row.kind is EventKind.USER_ACTION),
+    (
+        Field("control", "flag", "Not about messages: groups, clients, faults."),
+        lambda row: row.kind not in MESSAGE_KINDS,
+    ),
+    (Field("dlq", "flag", "A message was dead-lettered."), lambda row: row.kind is EventKind.DEAD_LETTERED),
+    (Field("redriven", "flag", "A message was redriven."), lambda row: row.kind is EventKind.REDRIVEN),
+)

@@ -1,0 +1,105 @@
+"""How times, counts and bytes are written. Session time first, wall time for the tool tip."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+
+from resources.units import byte_size
+from widgets.i18n import tr
+
+NOT_APPLICABLE = "n/a"
+_MS_NS = 1_000_000
+_S_NS = 1_000_000_000
+
+
+def session_time(time_ns: int) -> str:
+    """ "mm:ss.mmm", with hours in front once there are any."""
+    total_ms = max(0, time_ns) // _MS_NS
+    seconds, ms = divmod(total_ms, 1000)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    head = f"{hours}:" if hours else ""
+    return f"{head}{minutes:02d}:{seconds:02d}.{ms:03d}"
+
+
+def duration(length_ns: int) -> str:
+    """A length of time with its unit, three figures where it matters: "850 ms", "1.2 s", "3 min 05 s", "2 h 10 min"."""
+    length_ns = max(length_ns, 0)
+    if length_ns < _MS_NS:
+        return f"{length_ns / _MS_NS:.1f} ms" if length_ns else "0 ms"
+    if length_ns < _S_NS:
+        return f"{length_ns // _MS_NS} ms"
+    if length_ns < 59.95 * _S_NS:
+        return f"{length_ns / _S_NS:.1f} s"
+    # To the nearest second, as reports do: one session has one length.
+    minutes, seconds = divmod(round(length_ns / _S_NS), 60)
+    if minutes < 60:
+        return f"{minutes} min {seconds:02d} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min"
+
+
+def sentence(text: str) -> str:
+    """`text` as one: with a capital, and a stop behind."""
+    return text[:1].upper() + text[1:].rstrip(".") + "." if text else ""
+
+
+def count(number: int | None) -> str:
+    """Digits with a comma every three; "n/a" for None."""
+    return NOT_APPLICABLE if number is None else f"{number:,}"
+
+
+def byte_rate(bytes_per_s: float) -> str:
+    """Bytes a second without "/s"; NaN, where it is not known yet, is an ellipsis."""
+    return "…" if math.isnan(bytes_per_s) else byte_size(bytes_per_s)
+
+
+def exact_size(size_bytes: int) -> str:
+    """Bytes to the last one, and in a larger unit where there is one: "107 bytes", "5,242,880 bytes, 5.0 MiB"."""
+    exact = tr("1 byte") if size_bytes == 1 else tr("{count:,} bytes", count=size_bytes)
+    return exact if size_bytes < 1024 else f"{exact}, {byte_size(size_bytes)}"
+
+
+def plain_text(data: bytes | None, limit_chars: int = 0) -> str:
+    """Bytes as one line of text that shows what is there: UTF-8 where it is, everything unprintable escaped.
+
+    None is shown as "null". With a limit, longer text is cut and ends with an ellipsis.
+    """
+    if data is None:
+        return "null"
+    # Four bytes are the most that one character takes.
+    head = data[: limit_chars * 4 + 4] if limit_chars else data
+    text = head.decode("utf-8", errors="backslashreplace")
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else _escaped(char) for char in text)
+    if limit_chars and (len(text) > limit_chars or len(head) < len(data)):
+        return text[: max(0, limit_chars - 1)] + "…"
+    return text
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")
+
+
+class Times:
+    """Writes session times; knows when the session began on the wall clock once it is told."""
+
+    def __init__(self, wall_start: datetime | None = None) -> None:
+        self.wall_start = wall_start
+
+    def wall(self, time_ns: int) -> str:
+        """The wall time of a session time in UTC, "" where the session runs in virtual time."""
+        if self.wall_start is None:
+            return ""
+        moment = (self.wall_start + timedelta(microseconds=time_ns // 1000)).astimezone(UTC)
+        return f"{moment:%Y-%m-%d %H:%M:%S}.{moment.microsecond // 1000:03d} UTC"
+
+    def hint(self, time_ns: int | None) -> str:
+        """The tool tip of a time."""
+        if time_ns is None:
+            return ""
+        wall = self.wall(time_ns)
+        return tr("Session time {time}", time=session_time(time_ns)) + (
+            tr("\nWall time {wall}", wall=wall) if wall else ""
+        )

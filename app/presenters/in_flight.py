@@ -1,0 +1,200 @@
+"""Messages that somebody holds: who, and for how long yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import chain
+from operator import attrgetter
+
+import msgspec
+from PySide6.QtCore import QObject
+
+from app.presenters.columns import Column
+from app.presenters.formats import NOT_APPLICABLE, Times, plain_text, session_time
+from app.presenters.owners import Owners
+from app.presenters.table import TableModel
+from broker_core.filters import Field
+from broker_core.snapshots import LeaseView, QueueView, Snapshot
+from widgets.i18n import tr
+from widgets.roles import Role
+
+KEY_CHARS = 40
+NEVER_NS = 1 << 62
+# As many leases as a snapshot may hold of all queues together without being called many.
+SNAPSHOT_ROWS = 5_000
+
+
+class GroupHold(msgspec.Struct, frozen=True):
+    """What the owner of a partition was handed and has not committed: `count` messages, the first that may be one of
+    them at `offset`. Named as in `LeaseView`; it has no deadline.
+    """
+
+    queue: str
+    topic: str
+    partition: int
+    offset: int
+    count: int
+    holder: str
+    key: None = None
+    acquired_ns: None = None
+    deadline_ns: int = NEVER_NS
+    attempt: int = 0
+    max_attempts: int = 0
+
+
+Row = LeaseView | GroupHold
+
+
+def group_holds(snapshot: Snapshot) -> list[GroupHold]:
+    """What the consumers of all groups hold."""
+    return [
+        GroupHold(group.name, at.topic, at.partition, (at.position or 0) - at.in_flight, at.in_flight, at.owner)
+        for group in snapshot.groups
+        for at in group.offsets
+        if at.in_flight
+    ]
+
+
+def in_flight_of(snapshot: Snapshot) -> int:
+    """Messages that somebody was handed and has not finished: under a lease, or delivered and not committed."""
+    return sum(queue.in_flight for queue in snapshot.queues) + sum(
+        at.in_flight for group in snapshot.groups for at in group.offsets
+    )
+
+
+def _key(row: Row) -> tuple[str, ...] | tuple[str, int, int]:
+    if isinstance(row, GroupHold):
+        return (row.queue, row.topic, str(row.partition))
+    return (row.queue, row.partition, row.offset)
+
+
+def _offsets(row: Row) -> str:
+    if isinstance(row, GroupHold) and row.count > 1:
+        return tr("{first:,} to {last:,}", first=row.offset, last=row.offset + row.count - 1)
+    return f"{row.offset:,}"
+
+
+def _largest(sources: tuple[Sequence[Row], ...]) -> Sequence[Row]:
+    return max(sources, key=len, default=())
+
+
+_MORE = (
+    (Field("inflight", "flag", "Held by somebody, as all here."), lambda _row: True),
+    (Field("redelivered", "flag", "Delivered before."), lambda row: row.attempt > 1),
+    (
+        Field("last_attempt", "flag", "Goes to the dead letters if it fails now."),
+        lambda row: row.attempt >= row.max_attempts > 0,
+    ),
+)
+
+
+class InFlightModel(TableModel[Row]):
+    """Leases, the one that ends first on top; `source` gives those of a queue: a snapshot holds the first ones only.
+
+    Time left comes from the clock: a lease that stays costs nothing."""
+
+    def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
+        self._now_ns = 0
+        self.whole = self.listed = 0
+        self._sources: tuple[Sequence[Row], ...] = ()
+        self.source: Callable[[QueueView], Sequence[LeaseView]] = attrgetter("leases")
+
+        def key_text(row: Row) -> str:
+            if isinstance(row, GroupHold):
+                return tr("1 message") if row.count == 1 else tr("{count:,} messages", count=row.count)
+            return "" if row.key is None else plain_text(row.key, KEY_CHARS)
+
+        def place(row: Row) -> str:
+            return f"{row.queue}, {row.topic}" if isinstance(row, GroupHold) else row.queue
+
+        columns = (
+            Column[Row]("Queue", place, about=tr("Or the group, with the topic that it reads.")),
+            Column[Row](
+                "Priority",
+                lambda row: str(row.partition),
+                lambda row: row.partition,
+                numeric=True,
+                about=tr("0 is the most urgent; of a group, the partition."),
+            ),
+            Column[Row]("Offset", _offsets, lambda row: row.offset, numeric=True),
+            Column[Row]("Key", key_text, hint=lambda row: "" if row.key is None else plain_text(row.key, 400)),
+            Column[Row](
+                "Holder",
+                lambda row: row.holder,
+                roles={
+                    Role.HUE: lambda row: owners.hue(row.holder) if row.holder else None,
+                    Role.BADGE: lambda row: owners.letter(row.holder) or None,
+                },
+            ),
+            Column[Row](
+                "Attempt",
+                lambda row: (
+                    tr("{attempt} of {max_attempts}", attempt=row.attempt, max_attempts=row.max_attempts or "∞")
+                    if row.attempt
+                    else NOT_APPLICABLE
+                ),
+                lambda row: row.attempt,
+                numeric=True,
+                roles={Role.WARN: lambda row: "failure" if row.attempt >= row.max_attempts > 1 else ""},
+                about=tr("Deliveries of this message so far; after the last one it goes to the dead letters."),
+            ),
+            Column[Row](
+                "Acquired (session time)",
+                lambda row: NOT_APPLICABLE if row.acquired_ns is None else session_time(row.acquired_ns),
+                lambda row: -1 if row.acquired_ns is None else row.acquired_ns,
+                numeric=True,
+                hint=lambda row: times.hint(row.acquired_ns),
+                kind="time",
+                value=lambda row: row.acquired_ns,
+            ),
+            Column[Row](
+                "Time left (s)",
+                self._left_text,
+                lambda row: row.deadline_ns,
+                kind="duration",
+                value=self._left_ns,
+                numeric=True,
+                hint=lambda row: (
+                    tr("Until it is committed; a group has no leases.")
+                    if isinstance(row, GroupHold)
+                    else tr("The lease ends at:") + f"\n{times.hint(row.deadline_ns)}"
+                ),
+                roles={Role.COUNTDOWN: self._left_share},
+                about=tr("Until the lease expires and the message is delivered again."),
+                live=True,
+            ),
+        )
+        super().__init__(columns, key=_key, parent=parent, more=_MORE)
+
+    def _left_ns(self, row: Row) -> int | None:
+        return None if isinstance(row, GroupHold) else max(0, row.deadline_ns - self._now_ns)
+
+    def _left_text(self, row: Row) -> str:
+        left_ns = self._left_ns(row)
+        return NOT_APPLICABLE if left_ns is None else f"{left_ns / 1e9:.1f}"
+
+    def _left_share(self, row: Row) -> float | None:
+        if isinstance(row, GroupHold):
+            return None
+        whole_ns = row.deadline_ns - row.acquired_ns
+        return min(1.0, max(0, row.deadline_ns - self._now_ns) / whole_ns) if whole_ns > 0 else 0.0
+
+    def set_snapshot(self, snapshot: Snapshot) -> None:
+        """Show what is in flight; `whole` counts all of it in messages, `listed` what the rows hold."""
+        moved = snapshot.time_ns != self._now_ns
+        self._now_ns = snapshot.time_ns
+        self.whole = in_flight_of(snapshot)
+        held = group_holds(snapshot)
+        sources: tuple[Sequence[Row], ...] = (*(self.source(queue) for queue in snapshot.queues), held)
+        same = len(sources) == len(self._sources) and all(
+            a is b or (len(a) <= SNAPSHOT_ROWS and a == b) for a, b in zip(sources, self._sources, strict=True)
+        )
+        # To sort what a sweep has found takes a while: its rows change only with the next one.
+        if not same and (len(self.rows) <= SNAPSHOT_ROWS or _largest(sources) is not _largest(self._sources)):
+            self._sources = sources
+            rows = list(chain.from_iterable(sources))
+            rows.sort(key=attrgetter("deadline_ns", "queue", "partition", "offset"))
+            self.listed = len(rows) - len(held) + sum(row.count for row in held)
+            self.set_rows(tuple(rows))
+        if moved:
+            self.touch_live()

@@ -1,0 +1,398 @@
+"""The facts of the thing that is selected on the canvas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from app.presenters.event_words import kind_word
+from app.presenters.formats import NOT_APPLICABLE, count, duration, session_time
+from app.presenters.gauges import gate_of, gate_state, gauge_facts, only_rate, producer_state, turned_away
+from app.presenters.group_lag import lag_of
+from app.presenters.lasting import left_of, state_of
+from app.presenters.rates import Rates
+from app.sessions.history.series import Key, delivered, of_actor, published, received
+from broker_core.clock import ns_from_ms
+from broker_core.events import EventKind
+from broker_core.recording.ownership import Ownership
+from broker_core.snapshots import ActorView, GateView, GroupView, MemberView, Snapshot
+from resources.units import byte_size, per_second
+from widgets.facts import Fact
+from widgets.i18n import tr
+from widgets.panels.inspector import MOMENT, InspectorFacts
+
+Facts = tuple[Fact, ...]
+Section = tuple[str, Facts]
+LISTED = 50
+
+
+def inspector_facts(
+    snapshot: Snapshot, selected: str, rates: Rates, ownership: Ownership | None = None
+) -> InspectorFacts | None:
+    """Facts of the thing with an id of the canvas ("consumer:indexer-1"); None where it is not there (any more).
+
+    Since when what is owned, `ownership` knows.
+    """
+    kind, _, name = selected.partition(":")
+    if selected == "bench":
+        return _bench(snapshot)
+    if kind == "consumer":
+        facts = _consumer(snapshot, name, rates, ownership or Ownership())
+    else:
+        maker = _MAKERS.get(kind)
+        facts = maker(snapshot, name, rates) if maker is not None else None
+    lasting = tuple(
+        (state_of(fault), f"{fault.what} ({left_of(fault, snapshot.time_ns)})", _at(fault.since_ns))
+        for fault in snapshot.faults
+        if fault.client == name
+    )
+    return replace(facts, sections=((tr("What lasts"), lasting), *facts.sections)) if facts and lasting else facts
+
+
+def _actor(snapshot: Snapshot, name: str) -> ActorView | None:
+    return next((actor for actor in snapshot.actors if actor.name == name), None)
+
+
+def _work(actor: ActorView, now_ns: int, rates: Rates) -> Facts:
+    if actor.role == "producer":
+        counts = {tr("Published"): actor.processed}
+        counts |= {tr(kind_word(EventKind(kind))): number for kind, number in turned_away(actor).items()}
+    else:
+        counts = {tr("Acknowledged"): actor.processed}
+        counts |= {tr("Failed"): actor.failed} if actor.role == "worker" else {}
+    return (
+        *((word, tr("{count} messages", count=count(number))) for word, number in counts.items()),
+        _rate(tr("Rate"), of_actor(actor), now_ns, rates),
+        (
+            tr("In this state"),
+            tr("{time}, since {since}", time=duration(now_ns - actor.since_ns), since=session_time(actor.since_ns)),
+            _at(actor.since_ns),
+        ),
+    )
+
+
+def _rate(label: str, key: Key, now_ns: int, rates: Rates) -> Fact:
+    start_ns, end_ns = rates.series.window_ns(now_ns)
+    words = tr(
+        "{rate} messages/s, mean of {time}", rate=per_second(rates.of(key, now_ns)), time=duration(end_ns - start_ns)
+    )
+    return (label, words)
+
+
+def _at(time_ns: int) -> str:
+    """The target of a link to a moment."""
+    return f"{MOMENT}{time_ns}"
+
+
+def _target(snapshot: Snapshot, name: str) -> str:
+    """The id of a topic, queue or group of that name; "" where there is none."""
+    kinds = (
+        ("queue", [one.name for one in snapshot.queues]),
+        ("topic", [one.name for one in snapshot.topics]),
+        ("group", [one.name for one in snapshot.groups]),
+    )
+    return next((f"{kind}:{name}" for kind, things in kinds for one in things if one == name), "")
+
+
+def _linked(label: str, value: str, target: str) -> Fact:
+    return (label, value, target) if target else (label, value)
+
+
+def _gate(gate: GateView | None, kind: str, now_ns: int) -> tuple[Section, ...]:
+    if gate is None:
+        return ()
+    facts = gauge_facts(gate, kind, now_ns)
+    rows = [
+        (tr("State"), facts.state),
+        (tr("Depth"), tr("{depth}, no limit", depth=count(gate.depth)) if only_rate(gate) else facts.depth),
+        (tr("When full"), facts.policy),
+        (tr("Rate limit"), facts.rate),
+        *([(tr("Slowest"), gate.slowest or tr("nobody is behind"))] if kind == "topic" else ()),
+        (tr("Rejected"), tr("{count} messages", count=facts.rejected)),
+        (tr("Dropped"), tr("{count} messages", count=facts.dropped)),
+        (tr("Evicted"), tr("{count} messages", count=facts.evicted)),
+        (tr("Blocked"), tr("{count} in all", count=facts.blocked_total)),
+    ]
+    rows += [(tr("Waiting"), sentence) for sentence in facts.blocked[:8]]
+    return ((tr("Backpressure"), tuple(rows)),)
+
+
+def _producer(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None:
+    actor = _actor(snapshot, name)
+    if actor is None:
+        return None
+    gate = gate_of(snapshot, actor.target)
+    waits = [
+        (
+            tr("Blocked"),
+            tr("{time} by {target}; ", time=duration(snapshot.time_ns - since_ns), target=gate.target)
+            + (
+                tr("it waits for tokens")
+                if only_rate(gate)
+                else tr("slowest reader: {name}", name=gate.slowest or tr("nobody"))
+            ),
+        )
+        for blocked, since_ns in (gate.blocked if gate is not None else ())
+        if gate is not None and blocked == name
+    ]
+    to = _linked(tr("Publishes to"), actor.target or tr("nothing"), _target(snapshot, actor.target))
+    linger = tr("{time} for more to send together", time=duration(ns_from_ms(actor.linger_ms)))
+    waits += [(tr("Lingers"), linger)] if actor.linger_ms else []
+    rows = (to, *waits, *_work(actor, snapshot.time_ns, rates))
+    return InspectorFacts(tr("Producer"), name, producer_state(actor), (("", rows),))
+
+
+def _consumer(snapshot: Snapshot, name: str, rates: Rates, ownership: Ownership) -> InspectorFacts | None:
+    actor = _actor(snapshot, name)
+    seats = [(group, member) for group in snapshot.groups for member in group.members if member.client == name]
+    if actor is None and not seats:
+        return None
+    sections: list[Section] = []
+    if actor is not None:
+        sections.append(
+            (
+                "",
+                (
+                    _linked(tr("Group"), actor.target or tr("none, on the bench"), _target(snapshot, actor.target)),
+                    *_work(actor, snapshot.time_ns, rates),
+                ),
+            )
+        )
+    else:  # another program's
+        sections.append(("", (_rate(tr("Rate"), received(name), snapshot.time_ns, rates),)))
+    for group, member in seats:
+        lags = [at.lag for at in group.offsets if at.owner == name and at.lag is not None]
+        sections.append(
+            (
+                tr("Member of {name}", name=group.name),
+                (
+                    *_owned(group.name, member, ownership, snapshot.time_ns),
+                    (tr("Lag"), tr("{count:,} messages", count=sum(lags)) if lags else NOT_APPLICABLE),
+                    (tr("Joined"), session_time(member.joined_ns), _at(member.joined_ns)),
+                    (tr("Heartbeat"), tr("{time} ago", time=duration(snapshot.time_ns - member.last_heartbeat_ns))),
+                    (tr("Member id"), member.member_id),
+                ),
+            )
+        )
+    return InspectorFacts(tr("Consumer"), name, actor.state if actor is not None else "", tuple(sections))
+
+
+def _owned(group: str, member: MemberView, ownership: Ownership, now_ns: int) -> Facts:
+    """What a member owns, each partition with since when."""
+    rows: list[Fact] = []
+    for topic, partition in member.partitions[:LISTED]:
+        place, since_ns = f"{topic}/{partition}", ownership.since_ns((group, topic, partition), member.client, now_ns)
+        since = "" if since_ns is None else tr(", since {time}", time=session_time(since_ns))
+        rows.append((tr("Owns") if not rows else "", place + since, f"lane:{place}"))
+    if len(member.partitions) > LISTED:
+        rows.append(("", tr("and {count:,} more", count=len(member.partitions) - LISTED)))
+    return tuple(rows) or ((tr("Owns"), tr("nothing")),)
+
+
+def _worker(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None:
+    actor = _actor(snapshot, name)
+    if actor is None:
+        return None
+    held = [lease for queue in snapshot.queues for lease in queue.leases if lease.holder == name]
+    holds = tuple(
+        (
+            f"{lease.queue} {lease.offset:,}",
+            tr(
+                "attempt {attempt} of {max_attempts}, {time} left",
+                attempt=lease.attempt,
+                max_attempts=lease.max_attempts or "∞",
+                time=duration(lease.deadline_ns - snapshot.time_ns),
+            ),
+            f"message:{lease.queue}/{lease.partition}/{lease.offset}",
+        )
+        for lease in held[:12]
+    )
+    sections: list[Section] = [
+        (
+            "",
+            (
+                _linked(tr("Queue"), actor.target or tr("none"), _target(snapshot, actor.target)),
+                *_work(actor, snapshot.time_ns, rates),
+            ),
+        )
+    ]
+    if holds:
+        sections.append((tr("Holds"), holds))
+    return InspectorFacts(tr("Worker"), name, actor.state, tuple(sections))
+
+
+def _topic(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None:
+    topic = next((one for one in snapshot.topics if one.name == name), None)
+    if topic is None:
+        return None
+    readers: Facts = tuple(
+        (tr("Read by") if not at else "", group.name, f"group:{group.name}")
+        for at, group in enumerate(group for group in snapshot.groups if name in group.topics)
+    ) or ((tr("Read by"), tr("no group")),)
+    rows: Facts = (
+        (tr("Partitions"), str(len(topic.partitions))),
+        (
+            tr("Published"),
+            tr("{count} messages, {size}", count=count(topic.published), size=byte_size(topic.published_bytes)),
+        ),
+        _rate(tr("Rate"), published(name), snapshot.time_ns, rates),
+        (tr("Stored"), byte_size(sum(part.size_bytes for part in topic.partitions))),
+        *readers,
+    )
+    lanes: Section = (
+        tr("Partitions"),
+        tuple(
+            (
+                str(part.partition),
+                tr("{first:,} to {end:,}", first=part.start_offset, end=part.end_offset),
+                f"lane:{name}/{part.partition}",
+            )
+            for part in topic.partitions[:LISTED]
+        ),
+    )
+    sections = (("", rows), *_gate(topic.gate, "topic", snapshot.time_ns), lanes)
+    return InspectorFacts(tr("Topic"), name, gate_state(topic.gate), sections)
+
+
+def _lane(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None:
+    topic_name, _, number = name.rpartition("/")
+    parts = [
+        part
+        for topic in snapshot.topics
+        if topic.name == topic_name
+        for part in topic.partitions
+        if str(part.partition) == number
+    ]
+    if not parts:
+        return None
+    part = parts[0]
+    sections: list[Section] = [
+        (
+            "",
+            (
+                (
+                    tr("Offsets"),
+                    tr("{first:,} to {end:,}", first=part.start_offset, end=part.end_offset),
+                ),
+                (
+                    tr("Stored"),
+                    tr(
+                        "{count:,} messages, {size}",
+                        count=part.end_offset - part.start_offset,
+                        size=byte_size(part.size_bytes),
+                    ),
+                ),
+            ),
+        )
+    ]
+    for group in snapshot.groups:
+        for at in group.offsets:
+            if (at.topic, str(at.partition)) == (topic_name, number):
+                lag = NOT_APPLICABLE if at.lag is None else tr("{count:,} messages", count=at.lag)
+                if at.lag_ns:
+                    lag += tr(", {time} behind", time=duration(at.lag_ns))
+                sections.append(
+                    (
+                        tr("In {name}", name=group.name),
+                        (
+                            _linked(tr("Owner"), at.owner or tr("nobody"), f"consumer:{at.owner}" if at.owner else ""),
+                            (tr("Position"), count(at.position)),
+                            (tr("Committed"), count(at.committed)),
+                            (tr("Lag"), lag),
+                        ),
+                    )
+                )
+    return InspectorFacts(tr("Partition"), name, "", tuple(sections))
+
+
+def _group(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None:
+    group = next((one for one in snapshot.groups if one.name == name), None)
+    if group is None:
+        return None
+    return InspectorFacts(tr("Group"), name, group.state, (("", _group_rows(group, snapshot.time_ns)), _members(group)))
+
+
+def _group_rows(group: GroupView, now_ns: int) -> Facts:
+    lag = lag_of(group)
+    return (
+        (tr("Generation"), str(group.generation)),
+        (
+            tr("In this state"),
+            tr(
+                "{time}, since {since}",
+                time=duration(now_ns - group.state_since_ns),
+                since=session_time(group.state_since_ns),
+            ),
+            _at(group.state_since_ns),
+        ),
+        (tr("Assignor"), group.assignor),
+        (tr("Leader"), group.leader or tr("none")),
+        (tr("Reads"), ", ".join(group.topics) or tr("nothing")),
+        (tr("Lag"), NOT_APPLICABLE if lag is None else tr("{count:,} messages", count=lag)),
+    )
+
+
+def _members(group: GroupView) -> Section:
+    rows = tuple(
+        (
+            member.client,
+            tr("1 partition")
+            if len(member.partitions) == 1
+            else tr("{count} partitions", count=len(member.partitions)),
+            f"consumer:{member.client}",
+        )
+        for member in group.members[:LISTED]
+    )
+    return (tr("Members ({count})", count=len(group.members)), rows)
+
+
+def _queue(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None:
+    queue = next((one for one in snapshot.queues if one.name == name), None)
+    if queue is None:
+        return None
+    now = (
+        (tr("Ready"), tr("{count:,} messages", count=queue.ready)),
+        (tr("Delayed"), tr("{count:,} messages", count=queue.delayed)),
+        (tr("In flight"), tr("{count:,} messages", count=queue.in_flight)),
+        (tr("Dead letters"), tr("{count:,} messages", count=queue.dead)),
+    )
+    so_far = (
+        _rate(tr("Delivered"), delivered(name), snapshot.time_ns, rates),
+        (tr("Acknowledged"), tr("{count:,} messages", count=queue.acknowledged)),
+        (tr("Redelivered"), tr("{count:,} times", count=queue.redelivered)),
+        (tr("Dead-lettered"), tr("{count:,} messages", count=queue.dead_lettered)),
+        (tr("Redriven"), tr("{count:,} messages", count=queue.redriven)),
+    )
+    rules = (
+        (tr("Lease"), tr("{count:,} ms", count=queue.lease_ms)),
+        (tr("Attempts"), tr("at most {count}", count=queue.max_attempts or "∞")),
+        (tr("Priorities"), str(queue.priorities)),
+        (tr("Takers waiting"), str(queue.waiting_takers)),
+    )
+    sections = (
+        (tr("Now"), now),
+        (tr("So far"), so_far),
+        (tr("Rules"), rules),
+        *_gate(queue.gate, "queue", snapshot.time_ns),
+    )
+    return InspectorFacts(tr("Queue"), name, gate_state(queue.gate), sections)
+
+
+def _bench(snapshot: Snapshot) -> InspectorFacts:
+    names = [actor.name for actor in snapshot.actors if actor.role == "consumer" and not actor.target]
+    rows: Facts = tuple(("", name, f"consumer:{name}") for name in names) or (
+        ("", tr("Nobody sits here. Drag a consumer here to take it out of its group.")),
+    )
+    return InspectorFacts(tr("Bench"), tr("Bench"), "", ((tr("Consumers"), rows),))
+
+
+_MAKERS: dict[str, Callable[[Snapshot, str, Rates], InspectorFacts | None]] = {
+    "producer": _producer,
+    "worker": _worker,
+    "topic": _topic,
+    "lane": _lane,
+    "group": _group,
+    "queue": _queue,
+    "dlq": _queue,
+    "workers": _queue,
+}

@@ -1,0 +1,45 @@
+"""What still lasts of faults and rules, in words: on cards, in the navigator, in dialogs."""
+
+from __future__ import annotations
+
+from app.presenters.formats import duration
+from broker_core.snapshots import FaultView, Snapshot
+from widgets.i18n import mark, tr
+
+# The word for what lasts, as the theme knows it.
+_SHORT = {"crash": "", "pause": "", "slow": mark("slow"), "heartbeats dropped": mark("no heartbeats")}
+_STATES = {"crash": "Crashed", "pause": "Paused", "slow": "Slowed down", "heartbeats dropped": "No heartbeats"}
+
+
+def state_of(fault: FaultView) -> str:
+    """Its state word."""
+    if fault.fault.startswith("rule "):
+        return "Failing"
+    return _STATES.get(fault.fault, "Disk full" if not fault.client else "Fault")
+
+
+def left_of(fault: FaultView, now_ns: int) -> str:
+    """How much longer it lasts, or how long so far where it lasts until it is ended."""
+    if fault.until_ns is None:
+        return tr("for {time}", time=duration(max(0, now_ns - fault.since_ns)))
+    return tr("{time} left", time=duration(max(0, fault.until_ns - now_ns)))
+
+
+def lasting_words(fault: FaultView, now_ns: int) -> str:
+    """What lasts, on whom, and how much longer."""
+    who = fault.client or tr("the disk")
+    return tr("{who}: {what} ({time})", who=who, what=fault.what, time=left_of(fault, now_ns))
+
+
+def marks(snapshot: Snapshot) -> dict[str, str]:
+    """A few words for the card of each client on which something lasts."""
+    words: dict[str, str] = {}
+    for fault in snapshot.faults:
+        if not fault.client:
+            continue
+        # Seconds are enough on a card, and let an unchanged one be recognised.
+        word = tr(_SHORT.get(fault.fault, mark("failing")))
+        left_s = None if fault.until_ns is None else max(0, fault.until_ns - snapshot.time_ns) // 1_000_000_000
+        left = "" if left_s is None else tr("{seconds} s", seconds=left_s)
+        words.setdefault(fault.client, ", ".join(part for part in (word, left) if part))
+    return words

@@ -1,0 +1,126 @@
+"""All leases of a busy queue, beyond those that a snapshot holds: read in sweeps, a page at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject, Signal
+
+from app.sessions.queries import Answers, Asked
+from broker_core.errors import BrokerError
+from broker_core.queues.states import LeaseState
+from broker_core.simulation.simulation import Simulation
+from broker_core.snapshots import LeaseView, QueueView, Snapshot
+
+BUDGET_S = 0.0018
+SWEEP_S = 2.0
+
+
+class SweepPage(NamedTuple):
+    """Leases from one offset of a level on; `level` and `offset` are where the next page begins, -1 at the end."""
+
+    leases: tuple[LeaseView, ...]
+    level: int
+    offset: int
+
+
+def page_of(simulation: Simulation, name: str, level: int, offset: int) -> SweepPage:
+    """As many leases as the time allows, in the engine's thread."""
+    queue = simulation.broker.queue(name)
+    found: list[LeaseView] = []
+    began, looked = time.perf_counter(), 0
+    tables = queue.levels.tables
+    while level < len(tables):
+        table = tables[level]
+        offset = max(offset, table.first_open_offset)
+        while offset < table.next_offset:
+            looked += 1
+            if looked % 64 == 0 and time.perf_counter() - began > BUDGET_S:
+                return SweepPage(tuple(found), level, offset)
+            span = table.index.get(offset)
+            if span is not None and span.state is LeaseState.ACQUIRED:
+                found.append(
+                    LeaseView(
+                        name,
+                        table.log.partition,
+                        offset,
+                        _key(table.log, offset),
+                        span.holder,
+                        span.since_ns,
+                        span.deadline_ns,
+                        span.attempts,
+                        queue.config.max_attempts or 0,
+                    )
+                )
+            offset += 1
+        level, offset = level + 1, 0
+    return SweepPage(tuple(found), -1, -1)
+
+
+def _key(log: object, offset: int) -> bytes | None:
+    try:
+        key: bytes | None = log.message(offset).key  # type: ignore[attr-defined]
+    except BrokerError:  # damaged, or deleted a moment ago
+        return None
+    return key
+
+
+class _Swept:
+    """The leases of one queue: those of the last whole sweep, and of the one under way."""
+
+    def __init__(self) -> None:
+        self.rows: tuple[LeaseView, ...] = ()
+        self.found: list[LeaseView] = []
+        self.busy = False
+        self.swept_s = -SWEEP_S
+
+
+class LeaseSweep(QObject):
+    """`changed` when a sweep is whole. Nothing is asked for queues that a snapshot holds whole."""
+
+    changed = Signal()
+
+    def __init__(self, asked: Asked, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._answers = Answers(asked, self)
+        self._queues: dict[str, _Swept] = {}
+
+    def restart(self) -> None:
+        """Another session begins."""
+        self._answers.drop()
+        self._queues.clear()
+
+    def rows(self, queue: QueueView) -> Sequence[LeaseView]:
+        """The leases of a queue: as the snapshot has them where it has all, else as of the last sweep."""
+        swept = self._queues.get(queue.name)
+        if queue.in_flight <= len(queue.leases) or swept is None or len(swept.rows) < len(queue.leases):
+            return queue.leases
+        return swept.rows
+
+    def meet(self, snapshot: Snapshot) -> None:
+        """Begin a sweep where it is time."""
+        for queue in snapshot.queues:
+            if queue.in_flight <= len(queue.leases):
+                self._queues.pop(queue.name, None)
+                continue
+            swept = self._queues.setdefault(queue.name, _Swept())
+            if not swept.busy and time.perf_counter() - swept.swept_s >= SWEEP_S:
+                swept.busy, swept.found = True, []
+                self._ask(queue.name, swept, 0, 0)
+
+    def _ask(self, name: str, swept: _Swept, level: int, offset: int) -> None:
+        def told(page: SweepPage) -> None:
+            swept.found += page.leases
+            if page.level >= 0:
+                self._ask(name, swept, page.level, page.offset)
+                return
+            swept.busy, swept.swept_s = False, time.perf_counter()
+            swept.rows = tuple(swept.found)
+            self.changed.emit()
+
+        def failed(_sentence: str) -> None:
+            swept.busy, swept.swept_s = False, time.perf_counter()
+
+        self._answers.ask(lambda simulation: page_of(simulation, name, level, offset), told, failed)

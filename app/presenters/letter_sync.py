@@ -1,0 +1,175 @@
+"""All dead letters of a full bin, beyond those that a snapshot holds: fetched a page at a time, kept up to date."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+
+from app.sessions.queries import Answers, Asked
+from broker_core.errors import BrokerError
+from broker_core.simulation.simulation import Simulation
+from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
+
+PAGE = 400
+BUDGET_S = 0.0018
+PAGES_UNDER_WAY = 8
+PREVIEW_BYTES = 1_000
+SYNC_S = 1.0
+TELL_S = 1.0
+
+
+class LetterPage(NamedTuple):
+    """Letters that were read, and how many of the offsets that were asked for they answer.
+
+    `sizes` has the true size of the values of which only the beginning is there, by offset.
+    """
+
+    letters: tuple[DeadLetterView, ...]
+    looked: int
+    sizes: dict[int, int]
+
+
+def offsets_of(simulation: Simulation, queue: str) -> list[int]:
+    """The places of all dead letters of `queue` in its bin, the oldest first."""
+    return list(simulation.broker.dead_letters(queue).offsets(queue))
+
+
+def page_of(simulation: Simulation, queue: str, offsets: Sequence[int]) -> LetterPage:
+    """As many of these letters as the time allows, with the beginning of their values only."""
+    bin_of_queue = simulation.broker.dead_letters(queue)
+    found: list[DeadLetterView] = []
+    sizes: dict[int, int] = {}
+    began, looked = time.perf_counter(), 0
+    for offset in offsets:
+        if looked and time.perf_counter() - began > BUDGET_S:
+            break
+        looked += 1
+        try:
+            letter = bin_of_queue.get(offset)
+        except BrokerError:
+            continue  # redriven, purged or damaged meanwhile
+        if letter.value is not None and len(letter.value) > PREVIEW_BYTES:
+            sizes[offset] = len(letter.value)
+            letter = msgspec.structs.replace(letter, value=letter.value[:PREVIEW_BYTES])
+        found.append(letter)
+    return LetterPage(tuple(found), looked, sizes)
+
+
+class _Bin:
+    """What is known of the dead letters of one queue."""
+
+    def __init__(self) -> None:
+        self.signature: tuple[int, ...] = ()
+        self.live: tuple[int, ...] = ()
+        self.known: dict[int, DeadLetterView] = {}
+        self.missing: list[int] = []
+        self.asking = False
+        self.under_way = 0
+        self.synced_s = 0.0
+        self.rows: tuple[DeadLetterView, ...] = ()
+
+    def make_rows(self) -> None:
+        known = self.known
+        self.rows = tuple([known[offset] for offset in self.live if offset in known])
+
+
+class LetterSync(QObject):
+    """`changed` when more letters are here. Nothing is asked for bins that a snapshot holds whole."""
+
+    changed = Signal()
+
+    def __init__(self, asked: Asked, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._answers = Answers(asked, self)
+        self._bins: dict[str, _Bin] = {}
+        self._sizes: dict[tuple[str, int], int] = {}
+        self._told_s = 0.0
+
+    def restart(self) -> None:
+        """Another session begins."""
+        self._answers.drop()
+        self._bins.clear()
+        self._sizes.clear()
+
+    def size_of(self, letter: DeadLetterView) -> int:
+        """The size of a letter's value in bytes, however much of it is here."""
+        return self._sizes.get((letter.queue, letter.offset), len(letter.value or b""))
+
+    def rows(self, queue: QueueView) -> Sequence[DeadLetterView]:
+        """The letters of a queue that are here, the oldest first."""
+        if queue.dead <= len(queue.dead_letters):
+            return queue.dead_letters
+        kept = self._bins.get(queue.name)
+        return queue.dead_letters if kept is None or len(kept.rows) < len(queue.dead_letters) else kept.rows
+
+    @property
+    def loading(self) -> tuple[int, int]:
+        """How many letters are here, and how many there are, in bins that are still being read."""
+        busy = [one for one in self._bins.values() if one.missing]
+        return sum(len(one.rows) for one in busy), sum(len(one.live) for one in busy)
+
+    def meet(self, snapshot: Snapshot) -> None:
+        """Ask for what is missing."""
+        for queue in snapshot.queues:
+            if queue.dead <= len(queue.dead_letters):
+                self._bins.pop(queue.name, None)
+                continue
+            kept = self._bins.setdefault(queue.name, _Bin())
+            signature = (queue.dead, queue.dead_lettered, queue.redriven)
+            due = time.perf_counter() - kept.synced_s >= SYNC_S
+            if signature != kept.signature and due and not kept.asking:
+                kept.asking = True
+                self._ask_offsets(queue.name, kept, signature)
+
+    def _ask_offsets(self, queue: str, kept: _Bin, signature: tuple[int, ...]) -> None:
+        def told(offsets: list[int]) -> None:
+            kept.asking = False
+            kept.signature, kept.synced_s = signature, time.perf_counter()
+            kept.live = tuple(offsets)
+            there = set(offsets)
+            for offset in [offset for offset in kept.known if offset not in there]:
+                del kept.known[offset]
+            # The newest are wanted first: they are taken from the end.
+            kept.missing = [offset for offset in offsets if offset not in kept.known]
+            kept.make_rows()
+            self.changed.emit()
+            self._fetch(queue, kept)
+
+        def failed(_sentence: str) -> None:
+            kept.asking = False
+            kept.synced_s = time.perf_counter()
+
+        self._answers.ask(lambda simulation: offsets_of(simulation, queue), told, failed)
+
+    def _fetch(self, queue: str, kept: _Bin) -> None:
+        while kept.missing and kept.under_way < PAGES_UNDER_WAY:
+            wanted = kept.missing[: -PAGE - 1 : -1]
+            del kept.missing[-PAGE:]
+            kept.under_way += 1
+            self._ask_page(queue, kept, wanted)
+
+    def _ask_page(self, queue: str, kept: _Bin, wanted: list[int]) -> None:
+        def told(page: LetterPage) -> None:
+            kept.under_way -= 1
+            kept.known.update({letter.offset: letter for letter in page.letters})
+            self._sizes.update({(queue, offset): size for offset, size in page.sizes.items()})
+            kept.missing += wanted[page.looked :][::-1]
+            self._tell(kept)
+            self._fetch(queue, kept)
+
+        def failed(_sentence: str) -> None:
+            kept.under_way -= 1
+
+        self._answers.ask(lambda simulation: page_of(simulation, queue, wanted), told, failed)
+
+    def _tell(self, kept: _Bin) -> None:
+        now_s = time.perf_counter()
+        done = not kept.missing and not kept.under_way
+        if done or now_s - self._told_s >= TELL_S:
+            self._told_s = now_s
+            kept.make_rows()
+            self.changed.emit()

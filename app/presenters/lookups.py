@@ -1,0 +1,302 @@
+"""Facts that are not in a snapshot: the broker and the past are asked, and what came so far is shown meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Signal
+
+from app.presenters.event_words import about, kind_word, place_text
+from app.presenters.formats import Times, plain_text, session_time
+from app.presenters.inspector import inspector_facts
+from app.presenters.message_facts import Present, client_id, look_at, message_facts
+from app.presenters.rates import Rates
+from app.presenters.rebalances import RebalanceCards
+from app.sessions.history.history import History, KeyCounts
+from app.sessions.history.life import Life, Place, place_of, touching
+from app.sessions.queries import Answers
+from broker_core.clock import NS_PER_S
+from broker_core.events import Event
+from broker_core.snapshots import RebalanceView, Snapshot
+from widgets.facts import Fact
+from widgets.i18n import tr
+from widgets.panels.inspector import MOMENT, InspectorFacts
+
+REFRESH_NS = NS_PER_S
+KEYS_SHOWN = 12
+
+
+class Lookup(Protocol):
+    """Facts of one kind of things. `changed` when more is known."""
+
+    def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
+        """What is known of the thing; None where it is not there."""
+
+    def restart(self) -> None:
+        """Another session begins."""
+
+
+class MessageLookup(QObject):
+    """A message, by topic/partition/offset."""
+
+    changed = Signal()
+
+    def __init__(self, answers: Answers, history: History, times: Times, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._answers, self._history, self._times = answers, history, times
+        self.restart()
+
+    def restart(self) -> None:
+        """Nothing is known yet."""
+        self._place: Place | None = None
+        self._life: Life | None = None
+        self._present: Present | None = None
+        self._seen_seq = 0
+        self._asked_ns = -1
+
+    def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
+        """What is known up to now; what is new in the stream is asked for."""
+        place = place_of(name)
+        if place is None:
+            return None
+        if place != self._place:
+            self.restart()
+            self._place = place
+            self._ask_life(place)
+            self._look(place, snapshot.time_ns)
+        elif self._life is not None and self._is_touched():
+            self._ask_life(place)
+            self._look(place, snapshot.time_ns)
+        elif snapshot.time_ns >= self._asked_ns + REFRESH_NS:
+            self._look(place, snapshot.time_ns)
+        return message_facts(place, snapshot, self._times, self._life, self._present)
+
+    def _is_touched(self) -> bool:
+        """Whether something has happened to it since."""
+        ring, seen = self._history.ring, self._seen_seq
+        self._seen_seq = ring.end_seq
+        places = self._life.places if self._life is not None else ()
+        return bool(touching(ring.since(seen), places))
+
+    def _ask_life(self, place: Place) -> None:
+        self._seen_seq = self._history.ring.end_seq
+
+        def told(life: Life) -> None:
+            if life.place == self._place:
+                self._life = life
+                self.changed.emit()
+
+        self._history.life(place, told)
+
+    def _look(self, place: Place, now_ns: int) -> None:
+        self._asked_ns = now_ns
+
+        def told(present: Present) -> None:
+            if place == self._place and present != self._present:
+                self._present = present
+                self.changed.emit()
+
+        self._answers.ask(lambda simulation: look_at(simulation, place), told, lambda why: told(Present(None, (), why)))
+
+
+class LaneLookup(QObject):
+    """A partition: what the snapshot says, and which of its keys are hot."""
+
+    changed = Signal()
+
+    def __init__(self, history: History, rates: Rates, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._history, self._rates = history, rates
+        self.restart()
+
+    def restart(self) -> None:
+        """Nothing is counted yet."""
+        self._name = ""
+        self._counts: KeyCounts | None = None
+        self._asked_ns = -1
+
+    def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
+        """Offsets and readers, then the hottest keys."""
+        facts = inspector_facts(snapshot, f"lane:{name}", self._rates)
+        topic, _, number = name.rpartition("/")
+        if facts is None or not number.isdecimal():
+            return facts
+        if name != self._name:
+            self.restart()
+            self._name = name
+        if self._asked_ns < 0 or abs(snapshot.time_ns - self._asked_ns) >= REFRESH_NS:
+            self._asked_ns = snapshot.time_ns
+            self._history.keys(topic, int(number), snapshot.events, lambda counts: self._told(name, counts))
+        title = tr("Hot keys")
+        browse: tuple[str, tuple[Fact, ...]] = ("", ((tr("Messages"), tr("browse them"), f"browse:{name}"),))
+        if self._counts is None:
+            rows: tuple[Fact, ...] = (("", tr("Counting...")),)
+        else:
+            rows = key_facts(self._counts)
+        return InspectorFacts(
+            facts.kind, facts.name, facts.state, (facts.sections[0], browse, (title, rows), *facts.sections[1:])
+        )
+
+    def _told(self, name: str, counts: KeyCounts) -> None:
+        if name == self._name and counts != self._counts:
+            self._counts = counts
+            self.changed.emit()
+
+
+def key_facts(counts: KeyCounts) -> tuple[Fact, ...]:
+    """The keys with the most messages, each with its share."""
+    if not counts.total:
+        return (("", tr("Nothing was published to it yet.")),)
+    rows: list[Fact] = [
+        (
+            tr("no key") if key is None else plain_text(key, 40),
+            tr(
+                "{share}, {count} of {total} messages",
+                share=f"{number / counts.total:.1%}",
+                count=f"{number:,}",
+                total=f"{counts.total:,}",
+            ),
+        )
+        for key, number in counts.keys[:KEYS_SHOWN]
+    ]
+    more = len(counts.keys) - KEYS_SHOWN
+    if more > 0:
+        rest = sum(number for _key, number in counts.keys[KEYS_SHOWN:])
+        rows.append((tr("{count} more keys", count=f"{more:,}"), tr("{count} messages", count=f"{rest:,}")))
+    if counts.unnamed:
+        rows.append((tr("in batches"), tr("{count} messages, their keys are not counted", count=f"{counts.unnamed:,}")))
+    if not counts.whole:
+        rows.append(("", tr("Counted in the last events only: this session is not recorded.")))
+    return tuple(rows)
+
+
+class EventLookup(QObject):
+    """An event, by its number."""
+
+    changed = Signal()
+
+    def __init__(self, history: History, times: Times, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._history, self._times = history, times
+        self.restart()
+
+    def restart(self) -> None:
+        """Nothing is known yet."""
+        self._seq = -1
+        self._event: Event | None = None
+
+    def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
+        """The event in full."""
+        if not name.isdecimal():
+            return None
+        seq = int(name)
+        if seq != self._seq:
+            self._seq, self._event = seq, None
+            self._history.between(seq, seq + 1, lambda found: self._told(seq, found))
+        if self._event is None:
+            return InspectorFacts(tr("Event"), f"#{seq:,}", note=tr("Looking for it..."))
+        return event_facts(self._event, snapshot, self._times)
+
+    def _told(self, seq: int, found: list[Event]) -> None:
+        if seq == self._seq and found:
+            self._event = found[0]
+            self.changed.emit()
+
+
+def event_facts(event: Event, snapshot: Snapshot, times: Times) -> InspectorFacts:
+    """Every field of an event that has a meaning, with links to what it names."""
+    facts: list[Fact] = [(tr("Time"), session_time(event.time_ns), f"{MOMENT}{event.time_ns}")]
+    if wall := times.wall(event.time_ns):
+        facts.append((tr("Wall time"), wall))
+    if event.topic:
+        if event.partition is not None and event.offset is not None:
+            target = Place(event.topic, event.partition, event.offset).id
+        elif event.partition is not None:
+            target = f"lane:{event.topic}/{event.partition}"
+        else:
+            target = f"topic:{event.topic}"
+        facts.append((tr("Where"), place_text(event), target))
+    if event.to_topic and event.to_partition is not None and event.to_offset is not None:
+        to = Place(event.to_topic, event.to_partition, event.to_offset)
+        facts.append((tr("To"), str(to), to.id))
+    if event.client:
+        target = client_id(event.client, snapshot)
+        facts.append((tr("Client"), event.client, target) if target else (tr("Client"), event.client))
+    if event.group:
+        kinds = {group.name: "group" for group in snapshot.groups} | {queue.name: "queue" for queue in snapshot.queues}
+        found = kinds.get(event.group)
+        facts.append((tr("Group"), event.group, f"{found}:{event.group}") if found else (tr("Group"), event.group))
+    more: tuple[tuple[str, object], ...] = (
+        (tr("Messages"), f"{event.count:,}" if event.count else None),
+        (tr("Bytes"), f"{event.size_bytes:,}" if event.size_bytes else None),
+        (tr("Attempt"), event.attempt),
+        (tr("Generation"), event.generation),
+        (tr("Key"), None if event.key is None else plain_text(event.key, 400)),
+        (tr("Cause"), event.cause or None),
+        (tr("Published"), None if event.published_ns is None else session_time(event.published_ns)),
+    )
+    facts += [(name, str(value)) for name, value in more if value is not None]
+    detail = tuple(
+        (name.replace("_", " "), plain_text(str(value).encode(errors="replace"), 2_000))
+        for name, value in (event.detail or {}).items()
+    )
+    sections: tuple[tuple[str, tuple[Fact, ...]], ...] = (("", tuple(facts)),)
+    if detail:
+        sections = (*sections, (tr("Detail"), detail))
+    return InspectorFacts(tr("Event"), f"#{event.seq:,}  {about(event)[:120]}", kind_word(event.kind), sections)
+
+
+class RebalanceLookup:
+    """A rebalance, by group/started_ns. `cards` has how long nobody read."""
+
+    def __init__(self, cards: RebalanceCards) -> None:
+        self._cards = cards
+
+    def restart(self) -> None:
+        """It is all in the snapshot, and on the cards."""
+
+    def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
+        """What moved, why, and what was published since the one before."""
+        group, _, started = name.rpartition("/")
+        of_group = sorted((one for one in snapshot.rebalances if one.group == group), key=lambda one: one.started_ns)
+        view = next((one for one in of_group if str(one.started_ns) == started), None)
+        return None if view is None else rebalance_facts(view, of_group, self._cards.no_reader(view, snapshot.time_ns))
+
+
+def rebalance_facts(view: RebalanceView, of_group: list[RebalanceView], no_reader: str) -> InspectorFacts:
+    """A rebalance, with links to its neighbours and to what was published between them."""
+    place = of_group.index(view)
+    ended = (tr("Ended"), session_time(view.ended_ns), f"{MOMENT}{view.ended_ns}") if view.ended_ns else None
+    facts: list[Fact] = [
+        (tr("Group"), view.group, f"group:{view.group}"),
+        (tr("Cause"), view.cause),
+        (tr("Generation"), f"{view.generation_before} → {view.generation_after or '…'}"),
+        (tr("Started"), session_time(view.started_ns), f"{MOMENT}{view.started_ns}"),
+        *((ended,) if ended else ()),
+        (tr("Moved"), f"{len(view.moved):,}"),
+        (tr("Kept"), f"{len(view.kept):,}"),
+        (tr("Reading"), no_reader),
+    ]
+    between: list[Fact] = []
+    for title, first, last in (
+        (tr("Since the one before"), of_group[place - 1] if place else None, view),
+        (tr("Until the next one"), view, of_group[place + 1] if place + 1 < len(of_group) else None),
+    ):
+        start_ns = 0 if first is None else first.started_ns
+        end_ns = "" if last is None else str(last.started_ns)
+        if first is not None or last is not view or place == 0:
+            between.append((title, tr("what was published"), f"published:{start_ns}-{end_ns}"))
+    moves = tuple(
+        (f"{topic}/{part}", f"{old or tr('nobody')} → {new or tr('nobody')}") for topic, part, old, new in view.moved
+    )
+    sections = [("", tuple(facts)), (tr("Published"), tuple(between))]
+    if moves:
+        sections.append((tr("Moves"), moves[:200]))
+    state = "Rebalancing" if view.ended_ns is None else "Stable"
+    return InspectorFacts(
+        tr("Rebalance"), tr("{group}: {cause}", group=view.group, cause=view.cause), state, tuple(sections)
+    )
+
+
+Facts = Callable[[Snapshot, str], InspectorFacts | None]

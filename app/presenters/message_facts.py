@@ -1,0 +1,278 @@
+"""A message in the inspector: where it is, who has it, and its whole life."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from app.presenters.event_words import kind_word
+from app.presenters.formats import Times, duration, exact_size, plain_text, session_time
+from app.sessions.history.life import Life, Place
+from broker_core.errors import BrokerError
+from broker_core.events import Event, EventKind
+from broker_core.messages import StoredMessage
+from broker_core.queues.states import LeaseState
+from broker_core.simulation.simulation import Simulation
+from broker_core.snapshots import Snapshot
+from widgets.facts import Fact
+from widgets.i18n import tr
+from widgets.panels.inspector import MOMENT, InspectorFacts, Section
+from widgets.panels.life_path import LifeStep
+
+_BY_CAUSE = frozenset(
+    {EventKind.NACKED, EventKind.RELEASED, EventKind.REJECTED, EventKind.DROPPED, EventKind.EVICTED, EventKind.EXPIRED}
+)
+
+
+class Held(NamedTuple):
+    """How a queue or subscription stands to a message right now. `until_ns` ends the lease or the wait."""
+
+    queue: str
+    state: str
+    holder: str = ""
+    attempt: int = 0
+    until_ns: int = 0
+
+
+class Present(NamedTuple):
+    """What the broker has of a message now; `why` it has none of it."""
+
+    message: StoredMessage | None
+    held: tuple[Held, ...] = ()
+    why: str = ""
+
+
+def look_at(simulation: Simulation, place: Place) -> Present:
+    """Asked of the broker, in the engine's thread."""
+    broker = simulation.broker
+    held = []
+    for name in broker.queue_names():
+        for table in broker.queue(name).levels.tables:
+            if (table.log.topic, table.log.partition) != place[:2]:
+                continue
+            span = table.index.get(place.offset)
+            if span is not None:
+                words = {LeaseState.ACQUIRED: "In flight", LeaseState.DELAYED: "Delayed"}
+                held.append(Held(name, words.get(span.state, "Ready"), span.holder, span.attempts, span.deadline_ns))
+            elif place.offset >= table.next_offset:
+                held.append(Held(name, "Ready"))
+    try:
+        return Present(broker.partition(place.topic, place.partition).message(place.offset), tuple(held))
+    except BrokerError as error:
+        return Present(None, tuple(held), str(error))
+
+
+def message_facts(
+    place: Place, snapshot: Snapshot, times: Times, life: Life | None, present: Present | None
+) -> InspectorFacts:
+    """What is known so far; None where it is still being looked for."""
+    message = None if present is None else present.message
+    notes = []
+    if life is None:
+        notes.append(tr("Looking for its life..."))
+    elif not life.whole:
+        notes.append(tr("Its earlier life is not shown: this session is not recorded, and older events are not kept."))
+    elif not life.events:
+        notes.append(tr("Nothing is known about a message there up to now."))
+    if present is not None and message is None:
+        notes.append(tr("The message itself is not here. {why}", why=present.why))
+    sections: list[Section] = [("", _where(place, message, life, times))]
+    if present is not None and present.held:
+        sections.append((tr("Now"), tuple(_held(one, snapshot) for one in present.held)))
+    readers = _readers(place, snapshot)
+    if readers:
+        sections.append((tr("Readers"), readers))
+    if life is not None:
+        deliveries = _deliveries(life.events, snapshot)
+        if deliveries:
+            sections.append((tr("Deliveries"), deliveries))
+    if message is not None and message.headers:
+        sections.append((tr("Headers"), tuple((name, plain_text(value, 400)) for name, value in message.headers)))
+    return InspectorFacts(
+        tr("Message"),
+        str(place),
+        _state(life, present, snapshot.time_ns),
+        tuple(sections),
+        " ".join(notes),
+        () if life is None else steps_of(life, snapshot, times),
+        None if message is None else message.value,
+        message is not None,
+    )
+
+
+def _where(place: Place, message: StoredMessage | None, life: Life | None, times: Times) -> tuple[Fact, ...]:
+    published = next((event for event in (life.events if life else ()) if event.kind is EventKind.PUBLISHED), None)
+    published_ns = message.published_ns if message is not None else published.published_ns if published else None
+    key = message.key if message is not None else published.key if published else None
+    facts: list[Fact] = [
+        (tr("Partition"), f"{place.topic}/{place.partition}", f"lane:{place.topic}/{place.partition}"),
+        (tr("Offset"), f"{place.offset:,}"),
+        (tr("Key"), tr("none") if key is None else plain_text(key, 400)),
+    ]
+    if published_ns is not None:
+        facts.append((tr("Published"), session_time(published_ns), f"{MOMENT}{published_ns}"))
+        if wall := times.wall(published_ns):
+            facts.append((tr("Wall time"), wall))
+    if message is not None:
+        size = len(message.value) if message.value is not None else None
+        facts.append((tr("Size"), tr("no value") if size is None else exact_size(size)))
+    if life is not None:
+        facts += [(tr("Also"), str(other), other.id) for other in life.places if other != place]
+    return tuple(facts)
+
+
+def _held(held: Held, snapshot: Snapshot) -> Fact:
+    if held.state == "In flight":
+        until = tr(
+            "held by {holder} until {time}, attempt {attempt}",
+            holder=held.holder,
+            time=session_time(held.until_ns),
+            attempt=held.attempt,
+        )
+        return (
+            (held.queue, until, client_id(held.holder, snapshot))
+            if client_id(held.holder, snapshot)
+            else (held.queue, until)
+        )
+    if held.state == "Delayed":
+        return (held.queue, tr("waits for its next attempt at {time}", time=session_time(held.until_ns)))
+    return (held.queue, tr("ready to be delivered"))
+
+
+def _readers(place: Place, snapshot: Snapshot) -> tuple[Fact, ...]:
+    found: list[Fact] = []
+    for group in snapshot.groups:
+        for at in group.offsets:
+            if (at.topic, at.partition) == place[:2]:
+                done = at.committed is not None and at.committed > place.offset
+                handed = at.position is not None and at.position > place.offset
+                word = tr("committed") if done else tr("handed out, not committed") if handed else tr("not read yet")
+                owner = tr("; owner {name}", name=at.owner) if at.owner and not done else ""
+                found.append((group.name, word + owner, f"group:{group.name}"))
+    return tuple(found)
+
+
+def _deliveries(events: Sequence[Event], snapshot: Snapshot) -> tuple[Fact, ...]:
+    by_reader: dict[str, list[Event]] = {}
+    for event in events:
+        if event.kind is EventKind.DELIVERED and event.time_ns <= snapshot.time_ns:
+            by_reader.setdefault(event.group or tr("subscriber"), []).append(event)
+    found = []
+    for reader, given in by_reader.items():
+        who = list(dict.fromkeys(event.client for event in given))
+        times = tr("once") if len(given) == 1 else tr("twice") if len(given) == 2 else tr("{n} times", n=len(given))
+        found.append((reader, tr("{times}, to {who}", times=times, who=", ".join(who))))
+    return tuple(found)
+
+
+def _state(life: Life | None, present: Present | None, now_ns: int) -> str:
+    """The state word of the message at the moment that is shown."""
+    words = [held.state for held in (present.held if present else ())]
+    if words and life is not None and not any(event.time_ns > now_ns for event in life.events):
+        return "In flight" if "In flight" in words else words[0]
+    last = [event for event in (life.events if life else ()) if event.time_ns <= now_ns]
+    return kind_word(last[-1].kind) if last else ""
+
+
+def steps_of(life: Life, snapshot: Snapshot, times: Times) -> tuple[LifeStep, ...]:
+    """The path. What lies behind the shown moment is marked as later."""
+    steps = []
+    before_ns: int | None = None
+    places = iter(life.places[1:])
+    heading = str(life.places[0]) if len(life.places) > 1 else ""
+    for event in life.events:
+        steps.append(
+            LifeStep(
+                event.time_ns,
+                session_time(event.time_ns),
+                times.hint(event.time_ns),
+                kind_word(event.kind),
+                _detail(event, before_ns),
+                _links(event, snapshot),
+                event.time_ns > snapshot.time_ns,
+                heading,
+            )
+        )
+        before_ns, heading = event.time_ns, ""
+        if event.to_topic and event.to_offset is not None:
+            # From here on it goes by another name.
+            arrived = next(places, None)
+            heading = tr("From here on it is {place}", place=str(arrived)) if arrived is not None else ""
+    return tuple(steps)
+
+
+def _detail(event: Event, before_ns: int | None) -> str:
+    parts = []
+    if event.kind is EventKind.DELIVERED:
+        parts.append(tr("to {client} of {group}", client=event.client, group=event.group or tr("no group")))
+        if event.attempt:
+            parts.append(tr("attempt {number}", number=event.attempt))
+    elif event.kind is EventKind.ACKNOWLEDGED:
+        parts.append(tr("by {client} of {group}", client=event.client or "?", group=event.group))
+    elif event.kind is EventKind.PUBLISHED:
+        many = tr("in a batch of {count}", count=f"{event.count:,}") if event.count > 1 else ""
+        parts += [tr("by {client}", client=event.client), many] if event.client else [many]
+    elif event.kind in {EventKind.DEAD_LETTERED, EventKind.REDRIVEN}:
+        if event.cause and event.kind is EventKind.DEAD_LETTERED:
+            parts.append(tr("because: {cause}", cause=event.cause))
+        elif event.cause:
+            parts.append(tr("it had died of: {cause}", cause=event.cause))
+        if event.to_topic:
+            to = f"{event.to_topic}/{event.to_partition}"
+            parts.append(tr("to {place} at {offset}", place=to, offset=f"{event.to_offset or 0:,}"))
+    elif event.kind in _BY_CAUSE:
+        parts += [event.cause, event.client and tr("by {client}", client=event.client)]
+    elif event.client:
+        parts.append(tr("of {client}", client=event.client))
+    if before_ns is not None:
+        parts.append(tr("{time} later", time=duration(event.time_ns - before_ns)))
+    return "; ".join(part for part in parts if part)
+
+
+def _links(event: Event, snapshot: Snapshot) -> tuple[tuple[str, str], ...]:
+    client = client_id(event.client, snapshot)
+    return ((event.client, client),) if client else ()
+
+
+def client_id(name: str, snapshot: Snapshot) -> str:
+    """The id of a client, "" where the session has none of that name."""
+    role = next((actor.role for actor in snapshot.actors if actor.name == name), "")
+    return f"{role}:{name}" if role else ""
+
+
+def message_json(message: StoredMessage) -> str:
+    """A message as JSON: bytes that are no text are given as base64, and said to be."""
+    return json.dumps(
+        {
+            "topic": message.topic,
+            "partition": message.partition,
+            "offset": message.offset,
+            "published_ns": message.published_ns,
+            "timestamp_ms": message.timestamp_ms,
+            "key": _json_bytes(message.key),
+            "value": _json_value(message.value),
+            "headers": [{"name": name, "value": _json_bytes(value)} for name, value in message.headers],
+        },
+        indent=2,
+        ensure_ascii=False,
+    )
+
+
+def _json_value(data: bytes | None) -> Any:
+    if data is not None and data[:1] in b"{[":
+        try:
+            return json.loads(data)
+        except (ValueError, RecursionError):
+            pass
+    return _json_bytes(data)
+
+
+def _json_bytes(data: bytes | None) -> Any:
+    if data is None:
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(data).decode()}

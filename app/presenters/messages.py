@@ -1,0 +1,127 @@
+"""Messages of a topic or queue as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject
+
+from app.presenters.columns import Column
+from app.presenters.formats import Times, plain_text, session_time
+from app.presenters.message_pages import MessageRow
+from app.presenters.paged import PagedModel
+from app.sessions.history.life import Place
+from broker_core.filters import Field, Filter
+from broker_core.messages import StoredMessage
+from resources.units import byte_size
+from widgets.i18n import tr
+from widgets.roles import Role
+
+PREVIEW_CHARS = 160
+NO_KEY = ""
+
+
+class MessagesModel(PagedModel[MessageRow]):
+    """Columns: published, partition, offset, key, payload, headers, size. Offsets without a message say why."""
+
+    def __init__(self, times: Times, parent: QObject | None = None) -> None:
+        columns = (
+            Column[MessageRow](
+                tr("Published (session)"),
+                lambda row: "" if row.gap else session_time(row.published_ns),
+                lambda row: row.published_ns,
+                numeric=True,
+                hint=lambda row: times.hint(row.published_ns),
+                field="published",
+                kind="time",
+            ),
+            Column[MessageRow](
+                tr("Partition"),
+                lambda row: str(row.partition),
+                lambda row: row.partition,
+                numeric=True,
+                field="partition",
+            ),
+            Column[MessageRow](
+                tr("Offset"), lambda row: f"{row.offset:,}", lambda row: row.offset, numeric=True, field="offset"
+            ),
+            Column[MessageRow](
+                tr("Key"),
+                lambda row: NO_KEY if row.key is None else plain_text(row.key, 60),
+                hint=lambda row: tr("no key") if row.key is None else plain_text(row.key, 400),
+                field="key",
+                kind="text",
+                value=lambda row: row.key,
+            ),
+            Column[MessageRow](
+                tr("Payload"),
+                _payload,
+                hint=lambda row: row.gap or plain_text(row.preview, 400),
+                roles={Role.WARN: lambda row: "muted" if row.gap or row.preview is None else ""},
+                about=tr("The beginning of the value as text; what cannot be printed is escaped."),
+                field="value",
+                kind="text",
+                value=lambda row: row.preview,
+            ),
+            Column[MessageRow](
+                tr("Headers"),
+                lambda row: ", ".join(f"{name}={plain_text(value, 20)}" for name, value in row.headers[:4]),
+                hint=lambda row: "\n".join(f"{name}: {plain_text(value, 80)}" for name, value in row.headers[:30]),
+                field="header",
+                kind="text",
+                value=lambda row: tuple(f"{n}: {v.decode(errors='replace')}" for n, v in row.headers),
+                about=tr("Name and value, as in trace-id: 7."),
+            ),
+            Column[MessageRow](
+                tr("Size"),
+                lambda row: "" if row.gap else byte_size(row.size_bytes),
+                lambda row: row.size_bytes,
+                numeric=True,
+                field="size",
+                kind="size",
+                about=tr("Bytes of the value."),
+            ),
+        )
+        super().__init__(columns, message_key, parent, more=_MORE)
+
+
+_MORE: tuple[tuple[Field, Callable[[Any], Any]], ...] = (
+    (Field("tombstone", "flag", "Has no value: deletes its key in a compacted topic."), lambda row: row.value is None),
+)
+
+# What a filter asks of a stored message, whole: a row holds the beginning of its value only.
+_ANSWERS: dict[str, Callable[[StoredMessage], Any]] = {
+    "published": lambda message: message.published_ns,
+    "partition": lambda message: message.partition,
+    "offset": lambda message: message.offset,
+    "key": lambda message: message.key,
+    "value": lambda message: message.value,
+    "header": lambda message: tuple(f"{n}: {v.decode(errors='replace')}" for n, v in message.headers),
+    "size": lambda message: len(message.value or b""),
+    "tombstone": lambda message: message.value is None,
+}
+
+
+def message_test(wanted: Filter) -> Callable[[StoredMessage], bool] | None:
+    """What asks a stored message; None where every one fits."""
+    return None if wanted.takes_all else wanted.tester(_ANSWERS, _haystack)
+
+
+def _haystack(message: StoredMessage) -> str:
+    parts = [message.key or b"", message.value or b""]
+    text = "\n".join(part.decode(errors="replace") for part in parts)
+    if message.headers:
+        text += "\n" + "\n".join(f"{name}: {value.decode(errors='replace')}" for name, value in message.headers)
+    return text.casefold()
+
+
+def message_key(row: MessageRow) -> Place | None:
+    """Where it is stored; None where there is no message."""
+    return None if row.gap else Place(row.topic, row.partition, row.offset)
+
+
+def _payload(row: MessageRow) -> str:
+    if row.gap:
+        return tr("(removed by compaction)") if row.gap == "compacted" else f"({row.gap})"
+    return tr("(no value)") if row.preview is None else plain_text(row.preview, PREVIEW_CHARS)

@@ -1,0 +1,214 @@
+"""The rows of the navigator: what there is, in which state, with its latest values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from app.presenters.formats import count
+from app.presenters.gauges import gate_state, producer_state
+from app.presenters.group_lag import lag_of
+from app.presenters.lasting import lasting_words, left_of, state_of
+from app.presenters.rates import Rates
+from app.sessions.history.series import Key, dead, depth, of_actor, published
+from app.sessions.history.series import lag as lag_key
+from broker_core.filters import Field, Fields, FilterError, parse
+from broker_core.snapshots import ActorView, FaultView, GroupView, QueueView, Snapshot, TopicView
+from resources.units import per_second
+from widgets.i18n import tr
+from widgets.navigator import ROWS_MAX, NavRow, NavSection
+
+T = TypeVar("T")
+
+# Of a topic or queue that nothing limits.
+OPEN = "Open"
+# Who stands still because of a message that it works at is no fault; a pause that is one lasts, and is told so.
+BROKEN = frozenset({"crashed"})
+FIELDS = Fields(
+    (
+        Field("kind", "text", "topic, group, queue, dlq, producer, consumer or worker."),
+        Field("name", "text", "What it is called."),
+        Field("state", "text", "The word beside its icon."),
+        Field("target", "text", "The topic, group or queue of a client."),
+        Field("rate", "number", "Messages a second of a client."),
+        Field("lag", "number", "Messages that a group is behind."),
+        Field("depth", "number", "Messages that wait in a queue."),
+        Field("dead", "number", "Dead letters of a queue."),
+    )
+)
+
+
+class NavigatorModel:
+    """Snapshots in, sections out. `more` gives further sections, such as bookmarks.
+
+    `dimmed` are the ids of what does not fit the filter.
+    """
+
+    def __init__(self, rates: Rates, more: Callable[[], Sequence[NavSection]] = tuple) -> None:
+        self._rates = rates
+        self._now_ns = 0
+        self._more = more
+        self._filter = parse("")
+        self.dimmed: frozenset[str] = frozenset()
+        self._dimmed: list[str] = []
+
+    def set_filter(self, text: str) -> str:
+        """Show only what fits; the sentence of what is wrong with `text`, where the filter before stays."""
+        try:
+            self._filter = parse(text, FIELDS)
+        except FilterError as error:
+            return error.words(tr)
+        return ""
+
+    def meet(self, snapshot: Snapshot) -> tuple[NavSection, ...]:
+        """The sections at the time of a snapshot, of each kind the first `ROWS_MAX` rows that fit the filter."""
+        self._now_ns = snapshot.time_ns
+        self._dimmed = []
+        queues = {queue.name for queue in snapshot.queues}
+        own = [topic for topic in snapshot.topics if topic.name not in queues]
+        producers = [actor for actor in snapshot.actors if actor.role == "producer"]
+        consumers = [actor for actor in snapshot.actors if actor.role != "producer"]
+        sections = (
+            self._section(
+                NavSection("topics", tr("Topics"), "topic", (), tr("No topic yet.")),
+                own,
+                lambda one: self._fits("topic", one.name, gate_state(one.gate) or OPEN, lag=None),
+                self._topic,
+            ),
+            self._section(
+                NavSection("groups", tr("Groups"), "group", (), tr("No group yet.")),
+                snapshot.groups,
+                lambda one: self._fits("group", one.name, one.state, lag=lag_of(one)),
+                self._group,
+            ),
+            self._section(
+                NavSection("queues", tr("Queues"), "queue", (), tr("No queue.")),
+                snapshot.queues,
+                lambda one: self._fits("queue", one.name, gate_state(one.gate) or OPEN, depth=one.ready + one.delayed),
+                self._queue,
+            ),
+            self._section(
+                NavSection("dead", tr("Dead letters"), "dead-letter", (), ""),
+                snapshot.queues,
+                lambda one: self._fits("dlq", one.name, _bin_state(one), dead=one.dead),
+                self._bin,
+            ),
+            self._section(
+                NavSection("producers", tr("Producers"), "producer", (), tr("Nobody publishes.")),
+                producers,
+                self._fits_client,
+                self._client,
+            ),
+            self._section(
+                NavSection("consumers", tr("Consumers"), "consumer", (), tr("Nobody reads.")),
+                consumers,
+                self._fits_client,
+                self._client,
+            ),
+        )
+        hidden = frozenset(self._dimmed)
+        self.dimmed = hidden | _boxes_of_workers(snapshot, hidden)
+        lasting = {fault.client for fault in snapshot.faults}
+        broken = tuple(
+            self._client(actor)
+            for actor in (*producers, *consumers)
+            if producer_state(actor).lower() in BROKEN and actor.name not in lasting and self._fits_client(actor)
+        )
+        broken = (*(_lasting(fault, snapshot) for fault in snapshot.faults), *broken)
+        return (
+            *sections,
+            NavSection("faults", tr("Faults"), "crashed", broken, tr("Nothing is wrong.")),
+            *self._more(),
+        )
+
+    def _section(
+        self, section: NavSection, things: Sequence[T], fits: Callable[[T], bool], row: Callable[[T], NavRow]
+    ) -> NavSection:
+        """What has no row costs nothing but the question whether it fits."""
+        found = list(things) if self._filter.takes_all else [thing for thing in things if fits(thing)]
+        rows = tuple(map(row, found[:ROWS_MAX]))
+        return replace(section, rows=rows, more=len(found) - len(rows))
+
+    def _fits(self, kind: str, name: str, state: str, **facts: object) -> bool:
+        """Whether it fits the filter; what does not is `dimmed`."""
+        if self._filter.takes_all:
+            return True
+        fits = self._filter.matches({"kind": kind, "name": name, "state": state, "target": "", **facts})
+        if not fits:
+            self._dimmed.append(f"{kind}:{name}")
+        return fits
+
+    def _fits_client(self, actor: ActorView) -> bool:
+        per_s = self._rates.of(of_actor(actor), self._now_ns)
+        return self._fits(_kind_of(actor), actor.name, producer_state(actor), rate=per_s, target=actor.target)
+
+    def _topic(self, topic: TopicView) -> NavRow:
+        key, now_ns = published(topic.name), self._now_ns
+        figure = f"{per_second(self._rates.of(key, now_ns))}/s"
+        series = self._rates.spark(key, now_ns)
+        state = gate_state(topic.gate) or OPEN
+        return NavRow(f"topic:{topic.name}", topic.name, state, figure, series, tip=self._rates.window_words(now_ns))
+
+    def _client(self, actor: ActorView) -> NavRow:
+        key, now_ns = of_actor(actor), self._now_ns
+        return NavRow(
+            f"{_kind_of(actor)}:{actor.name}",
+            actor.name,
+            producer_state(actor),
+            f"{per_second(self._rates.of(key, now_ns))}/s",
+            self._rates.spark(key, now_ns),
+            tip="\n".join(part for part in (actor.target, self._rates.window_words(now_ns)) if part),
+        )
+
+    def _level(self, key: Key) -> tuple[float, ...]:
+        return self._rates.spark(key, self._now_ns, level=True)
+
+    def _group(self, group: GroupView) -> NavRow:
+        figure = tr("lag {lag}", lag=count(lag_of(group)))
+        return NavRow(f"group:{group.name}", group.name, group.state, figure, self._level(lag_key(group.name)))
+
+    def _queue(self, queue: QueueView) -> NavRow:
+        state = gate_state(queue.gate) or OPEN
+        ready = tr("{count} ready", count=f"{queue.ready:,}")
+        return NavRow(f"queue:{queue.name}", queue.name, state, ready, self._level(depth(queue.name)))
+
+    def _bin(self, queue: QueueView) -> NavRow:
+        return NavRow(
+            f"dlq:{queue.name}", queue.name, _bin_state(queue), f"{queue.dead:,}", self._level(dead(queue.name))
+        )
+
+
+def _kind_of(actor: ActorView) -> str:
+    return actor.role if actor.role in {"producer", "consumer"} else "worker"
+
+
+def _bin_state(queue: QueueView) -> str:
+    return "Dead letter" if queue.dead else "Empty"
+
+
+def _boxes_of_workers(snapshot: Snapshot, hidden: frozenset[str]) -> frozenset[str]:
+    """The ids of the boxes in which neither their queue nor any worker fits the filter."""
+    workers = (actor for actor in snapshot.actors if actor.role not in {"producer", "consumer"})
+    shown = {actor.target for actor in workers if f"worker:{actor.name}" not in hidden}
+    return frozenset(
+        f"workers:{queue.name}"
+        for queue in snapshot.queues
+        if f"queue:{queue.name}" in hidden and queue.name not in shown
+    )
+
+
+def _lasting(fault: FaultView, snapshot: Snapshot) -> NavRow:
+    role = next((actor.role for actor in snapshot.actors if actor.name == fault.client), "")
+    kind = role or next((kind for kind, names in _places(snapshot) if fault.client in names), "fault")
+    name = fault.client or tr("the disk")
+    left = left_of(fault, snapshot.time_ns)
+    return NavRow(f"{kind}:{fault.client}", name, state_of(fault), left, tip=lasting_words(fault, snapshot.time_ns))
+
+
+def _places(snapshot: Snapshot) -> tuple[tuple[str, set[str]], ...]:
+    return (
+        ("queue", {queue.name for queue in snapshot.queues}),
+        ("group", {group.name for group in snapshot.groups}),
+        ("topic", {topic.name for topic in snapshot.topics}),
+    )

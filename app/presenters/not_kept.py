@@ -1,0 +1,25 @@
+"""What an empty panel says, and offers, where the past that is shown lacks what it would list."""
+
+from __future__ import annotations
+
+from widgets.i18n import tr
+
+Words = tuple[str, str, str]  # a sentence, what to do about it, and the words on the button that does it
+
+
+def not_recorded(why_no_branch: str) -> Words:
+    """Of a recorded session; `why_no_branch` is "" where it can be run again up to the moment that is shown."""
+    sentence = tr("A recording keeps what happened to messages, not the messages.")
+    if why_no_branch:
+        return sentence, tr("They cannot be had again. {why}", why=why_no_branch), ""
+    how = tr("A branch runs the same inputs again up to the moment that is shown, in a new session, which has them.")
+    return sentence, how, tr("Branch here (Ctrl+B)")
+
+
+def only_of_now() -> Words:
+    """Of the log in the past of a session that goes on."""
+    return (
+        tr("What the log held at this moment is not kept."),
+        tr("Segments are known of the present only."),
+        tr("Follow live (Alt+Right)"),
+    )

@@ -1,0 +1,176 @@
+"""How far each group has come in each partition, and whether it is falling behind."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject
+
+from app.presenters.columns import Column
+from app.presenters.formats import NOT_APPLICABLE, count, duration
+from app.presenters.group_lag import lag_of
+from app.presenters.lag_trend import FALLING, RISING, lag_trend
+from app.presenters.owners import Owners
+from app.presenters.rates import Rates
+from app.presenters.table import TableModel
+from broker_core.clock import NS_PER_MS, NS_PER_S
+from broker_core.snapshots import Snapshot
+from widgets.i18n import mark, tr
+from widgets.roles import Role
+
+_WARN = {RISING: "lag_up", FALLING: "lag_down"}
+
+
+class OffsetRow(NamedTuple):
+    """One partition as one group sees it; offsets in messages, `lag_ms` in milliseconds, None for "n/a"."""
+
+    group: str
+    topic: str
+    partition: int
+    owner: str
+    start: int | None
+    end: int
+    position: int | None
+    committed: int | None
+    lag: int | None
+    lag_ms: int | None
+    trend: str
+    drains_s: int | None = None
+
+
+def _drained(row: OffsetRow) -> str:
+    if row.lag is None:
+        return NOT_APPLICABLE
+    if row.lag == 0:
+        return tr("caught up")
+    if row.drains_s is None:
+        return tr("never so") if row.trend == RISING else tr("not falling")
+    return duration(row.drains_s * NS_PER_S)
+
+
+class OffsetsModel(TableModel[OffsetRow]):
+    """Group by partition: start, end, position, committed, lag in messages and seconds, trend."""
+
+    def __init__(self, owners: Owners, rates: Rates, parent: QObject | None = None) -> None:
+        self._rates = rates
+        self._summaries: list[str] = []
+
+        def number(title: str, field: str, about: str) -> Column[OffsetRow]:
+            def value(row: OffsetRow) -> int | None:
+                found: int | None = getattr(row, field)
+                return found
+
+            def sort(row: OffsetRow) -> int:
+                found = value(row)
+                return -1 if found is None else found
+
+            return Column(title, lambda row: count(value(row)), sort, numeric=True, about=about)
+
+        columns = (
+            Column[OffsetRow]("Group", lambda row: row.group),
+            Column[OffsetRow]("Topic", lambda row: row.topic),
+            Column[OffsetRow]("Partition", lambda row: str(row.partition), lambda row: row.partition, numeric=True),
+            Column[OffsetRow](
+                "Owner",
+                lambda row: row.owner or "nobody",
+                roles={
+                    Role.HUE: lambda row: owners.hue(row.owner) if row.owner else None,
+                    Role.BADGE: lambda row: owners.letter(row.owner) or None,
+                },
+            ),
+            number(mark("Start"), "start", tr("Offset of the first message that is still stored.")),
+            number(mark("End"), "end", tr("Offset that the next message will get.")),
+            number(mark("Position"), "position", tr("Offset that the owner reads next.")),
+            number(
+                mark("Committed"),
+                "committed",
+                tr("Offset from which a new owner would go on; n/a where nothing is committed."),
+            ),
+            Column[OffsetRow](
+                "Lag (messages)",
+                lambda row: count(row.lag),
+                lambda row: -1 if row.lag is None else row.lag,
+                numeric=True,
+                roles={Role.WARN: lambda row: _WARN.get(row.trend, "") if row.lag else ""},
+                about=tr("End offset less committed offset; n/a where nothing is committed."),
+                value=lambda row: row.lag,
+            ),
+            Column[OffsetRow](
+                "Lag (s)",
+                lambda row: NOT_APPLICABLE if row.lag_ms is None else f"{row.lag_ms / 1000:,.1f}",
+                lambda row: -1 if row.lag_ms is None else row.lag_ms,
+                numeric=True,
+                about=tr("Age of the oldest message that is not committed."),
+                field="lag_time",
+                kind="duration",
+                value=lambda row: None if row.lag_ms is None else row.lag_ms * NS_PER_MS,
+            ),
+            Column[OffsetRow](
+                "Trend",
+                lambda row: row.trend.capitalize() if row.lag is not None else NOT_APPLICABLE,
+                roles={
+                    Role.STATE: lambda row: row.trend.capitalize() if row.lag is not None else None,
+                    Role.TREND: lambda row: row.trend,
+                },
+                about=tr("The lag of now against that of two seconds ago."),
+            ),
+            Column[OffsetRow](
+                "Drained in",
+                _drained,
+                lambda row: 1 << 40 if row.drains_s is None else row.drains_s,
+                numeric=True,
+                about=tr("When nothing is left, at the pace of the last two seconds; n/a where nothing is committed."),
+                kind="duration",
+                value=lambda row: None if row.drains_s is None else row.drains_s * NS_PER_S,
+            ),
+        )
+        super().__init__(columns, key=lambda row: row[:3], parent=parent)
+
+    def summary(self) -> str:
+        """Each group that is behind, whether it catches up, and when it will have."""
+        return "  ".join(self._summaries)
+
+    def _sum_up(self, snapshot: Snapshot) -> None:
+        self._summaries = []
+        for group in snapshot.groups:
+            lag = lag_of(group)
+            if not lag:
+                continue
+            trend = lag_trend(self._rates, snapshot.time_ns, group.name)
+            words = {"group": group.name, "lag": count(lag)}
+            if trend.drains_s:
+                in_time = duration(trend.drains_s * NS_PER_S)
+                told = tr("{group} is {lag} behind and catching up: drained in {time}.", time=in_time, **words)
+            elif trend.word == RISING:
+                told = tr("{group} is {lag} behind and falling further behind.", **words)
+            else:
+                told = tr("{group} is {lag} behind and stays so.", **words)
+            self._summaries.append(told)
+
+    def set_snapshot(self, snapshot: Snapshot) -> None:
+        """Show the offsets of a snapshot."""
+        starts = {
+            (topic.name, part.partition): part.start_offset for topic in snapshot.topics for part in topic.partitions
+        }
+        rows = []
+        for group in snapshot.groups:
+            for at in group.offsets:
+                place = (group.name, at.topic, at.partition)
+                trend = lag_trend(self._rates, snapshot.time_ns, *place)
+                rows.append(
+                    OffsetRow(
+                        *place,
+                        owner=at.owner,
+                        start=starts.get((at.topic, at.partition)),
+                        end=at.end_offset,
+                        position=at.position,
+                        committed=at.committed,
+                        lag=at.lag,
+                        # Tenths of a second are shown: finer steps would only redraw the cell.
+                        lag_ms=None if at.lag_ns is None else at.lag_ns // 100_000_000 * 100,
+                        trend=trend.word,
+                        drains_s=trend.drains_s,
+                    )
+                )
+        self._sum_up(snapshot)
+        self.set_rows(tuple(sorted(rows)))

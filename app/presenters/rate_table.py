@@ -1,0 +1,125 @@
+"""Who does how much a second, and who is behind: topics, producers, consumers and workers in one table."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject
+
+from app.presenters.columns import Column
+from app.presenters.formats import byte_rate, count, duration
+from app.presenters.gauges import producer_state
+from app.presenters.rates import Rates
+from app.presenters.table import TableModel
+from app.sessions.history.series import of_actor, published, stored_bytes
+from broker_core.snapshots import ActorView, GroupView, QueueView, Snapshot
+from resources.units import per_second
+from widgets.i18n import tr
+from widgets.roles import Role
+
+
+class RateRow(NamedTuple):
+    """One line. `behind` is how many messages wait for it, `behind_ns` for how long the oldest has; None for "n/a"."""
+
+    kind: str
+    name: str
+    state: str
+    per_s: float
+    bytes_per_s: float | None
+    behind: int | None
+    behind_ns: int | None
+    slowest: bool
+
+
+def _behind(row: RateRow) -> str:
+    if row.behind is None:
+        return ""
+    age = f", {duration(row.behind_ns)}" if row.behind_ns else ""
+    return f"{count(row.behind)}{age}"
+
+
+def _verdict(row: RateRow) -> str:
+    return tr("slowest") if row.slowest else row.state
+
+
+class RateTable(TableModel[RateRow]):
+    """Topics first, then who publishes, then who reads, the furthest behind on top."""
+
+    def __init__(self, rates: Rates, parent: QObject | None = None) -> None:
+        self._rates = rates
+        columns = (
+            Column[RateRow](tr("Name"), lambda row: row.name),
+            Column[RateRow](tr("Kind"), lambda row: tr(row.kind)),
+            Column[RateRow](
+                tr("Messages/s"),
+                lambda row: per_second(row.per_s),
+                lambda row: row.per_s,
+                numeric=True,
+                about=tr(
+                    "Published to a topic, published by a producer, handed to a consumer or worker: the mean of 2 s."
+                ),
+            ),
+            Column[RateRow](
+                tr("Bytes/s"),
+                lambda row: "" if row.bytes_per_s is None else byte_rate(row.bytes_per_s),
+                lambda row: row.bytes_per_s or 0.0,
+                numeric=True,
+            ),
+            Column[RateRow](
+                tr("Behind"),
+                _behind,
+                lambda row: (row.behind_ns or 0, row.behind or 0),
+                numeric=True,
+                about=tr("Messages that wait for this consumer, and how long the oldest has waited."),
+            ),
+            Column[RateRow](
+                tr("State"),
+                _verdict,
+                roles={Role.WARN: lambda row: "lag_up" if row.slowest else ""},
+                about=tr("The consumer whose oldest message has waited longest is the slowest."),
+            ),
+        )
+        super().__init__(columns, key=lambda row: (row.kind, row.name), parent=parent)
+
+    def set_snapshot(self, snapshot: Snapshot) -> None:
+        """The rates of its moment."""
+        rows = [self._topic(topic.name, snapshot.time_ns) for topic in snapshot.topics]
+        readers = [self._actor(snapshot, actor) for actor in snapshot.actors if actor.role != "producer"]
+        readers.sort(key=lambda row: (-(row.behind_ns or 0), -(row.behind or 0), row.name))
+        # Who has just taken its first message has kept nothing waiting yet.
+        if readers and readers[0].behind and readers[0].behind_ns:
+            readers[0] = readers[0]._replace(slowest=True)
+        rows += [self._actor(snapshot, actor) for actor in snapshot.actors if actor.role == "producer"]
+        self.set_rows(tuple(rows + readers))
+
+    def _topic(self, name: str, now_ns: int) -> RateRow:
+        per_s, bytes_per_s = (self._rates.of(key, now_ns) for key in (published(name), stored_bytes(name)))
+        return RateRow("topic", name, "", per_s, bytes_per_s, None, None, False)
+
+    def _actor(self, snapshot: Snapshot, actor: ActorView) -> RateRow:
+        behind, behind_ns = behind_of(snapshot, actor)
+        per_s = self._rates.of(of_actor(actor), snapshot.time_ns)
+        return RateRow(actor.role, actor.name, producer_state(actor), per_s, None, behind, behind_ns, False)
+
+
+def behind_of(snapshot: Snapshot, actor: ActorView) -> tuple[int | None, int | None]:
+    """How many messages wait for an actor, and since when the oldest does in ns; None where nothing can be said."""
+    if actor.role == "producer":
+        return None, None
+    group = next((one for one in snapshot.groups if one.name == actor.target), None)
+    if group is not None:
+        return _behind_in_group(group, actor.name)
+    queue = next((one for one in snapshot.queues if one.name == actor.target), None)
+    return (None, None) if queue is None else _behind_in_queue(queue, actor.name, snapshot.time_ns)
+
+
+def _behind_in_group(group: GroupView, client: str) -> tuple[int | None, int | None]:
+    owned = [one for one in group.offsets if one.owner == client and one.lag is not None]
+    if not owned:
+        return None, None
+    return sum(one.lag or 0 for one in owned), max(one.lag_ns or 0 for one in owned)
+
+
+def _behind_in_queue(queue: QueueView, client: str, now_ns: int) -> tuple[int, int | None]:
+    held = [lease for lease in queue.leases if lease.holder == client]
+    return len(held), max((now_ns - lease.acquired_ns for lease in held), default=None)

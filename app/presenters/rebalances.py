@@ -1,0 +1,128 @@
+"""Rebalances as cards."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from app.presenters.formats import Times, duration, session_time
+from app.presenters.owners import Owners
+from broker_core.recording.ownership import Gap, Ownership
+from broker_core.snapshots import RebalanceView, Snapshot
+from widgets.cards import Move, Party, RebalanceFacts
+from widgets.i18n import mark, tr
+
+GAPS_LISTED = 12
+_NOTICED = {
+    "crash": mark("{time} until the crash was noticed"),
+    "pause": mark("{time} until the pause was noticed"),
+    "silence": mark("{time} until the silence was noticed"),
+}
+
+
+class _Ended(NamedTuple):
+    view: RebalanceView
+    gaps: tuple[Gap, ...]
+    settled_ns: int
+    facts: RebalanceFacts
+
+
+class RebalanceCards:
+    """Cards of a snapshot, the newest first; a rebalance that nothing is added to any more is put into words once."""
+
+    def __init__(self, owners: Owners, times: Times) -> None:
+        self._owners = owners
+        self._times = times
+        self._ownership = Ownership()
+        self._ended: dict[tuple[str, int], _Ended] = {}
+
+    def follow(self, ownership: Ownership) -> None:
+        """Another session begins, which `ownership` hears of."""
+        self._ownership, self._ended = ownership, {}
+
+    def of(self, snapshot: Snapshot) -> tuple[RebalanceFacts, ...]:
+        """The cards."""
+        return tuple(
+            self._card(view, snapshot.time_ns)
+            for view in sorted(snapshot.rebalances, key=lambda view: view.started_ns, reverse=True)
+        )
+
+    def no_reader(self, view: RebalanceView, now_ns: int) -> str:
+        """How long nobody read because of this one, as its card says it."""
+        return self._card(view, now_ns).no_reader
+
+    def _card(self, view: RebalanceView, now_ns: int) -> RebalanceFacts:
+        key = (view.group, view.started_ns)
+        gaps = self._ownership.gaps(*key)
+        known = self._ended.get(key)
+        if known is not None and known.settled_ns <= now_ns and (known.view, known.gaps) == (view, gaps):
+            return known.facts
+        facts = self._facts(view, key, tuple(gap.at(now_ns) for gap in gaps if gap.revoked_ns <= now_ns), now_ns)
+        settled_ns = max((gap.end_ns or now_ns + 1 for gap in gaps), default=0)
+        if view.ended_ns is not None and settled_ns <= now_ns:
+            self._ended[key] = _Ended(view, gaps, settled_ns, facts)
+        return facts
+
+    def _facts(self, view: RebalanceView, key: tuple[str, int], gaps: tuple[Gap, ...], now_ns: int) -> RebalanceFacts:
+        running = view.ended_ns is None
+        after = "…" if view.generation_after is None else str(view.generation_after)
+        # What moves is known only when the new assignment is.
+        settled = not running or bool(view.after)
+        revoked = tuple((topic, partition, owner, "") for topic, partition, owner in view.before)
+        moved = view.moved if settled else revoked
+        longest_first = sorted(gaps, key=lambda gap: (-gap.lasted_ns(now_ns), gap.place))
+        return RebalanceFacts(
+            key=key,
+            group=view.group,
+            cause=view.cause,
+            state="Rebalancing" if running else "Stable",
+            generation=f"{view.generation_before} → {after}",
+            started=session_time(view.started_ns),
+            started_hint=self._times.hint(view.started_ns),
+            no_reader=_no_reader(longest_first[0], view, now_ns) if gaps else _undisturbed(view, now_ns),
+            gaps=_listed(longest_first, now_ns),
+            running=running,
+            moved=tuple(
+                Move(f"{topic}/{partition}", self._party(old), self._party(new)) for topic, partition, old, new in moved
+            ),
+            kept=tuple(
+                Move(f"{topic}/{partition}", self._party(owner), self._party(owner))
+                for topic, partition, owner in (view.kept if settled else ())
+            ),
+        )
+
+    def _party(self, name: str) -> Party:
+        return Party(name, self._owners.hue(name), self._owners.letter(name)) if name else Party()
+
+
+def _undisturbed(view: RebalanceView, now_ns: int) -> str:
+    took = duration((now_ns if view.ended_ns is None else view.ended_ns) - view.started_ns)
+    return tr("took {time}; no partition lost its reader", time=took)
+
+
+def _no_reader(gap: Gap, view: RebalanceView, now_ns: int) -> str:
+    """How long nobody read the partition that waited longest, and what that consists of."""
+    whole = duration(gap.lasted_ns(now_ns))
+    if gap.end_ns is None:
+        return tr("no reader for {time} so far", time=whole)
+    noticed_ns = max(gap.start_ns, view.started_ns)
+    parts = [tr("{time} rebalance", time=duration((gap.assigned_ns or gap.end_ns) - noticed_ns))]
+    if gap.cause and noticed_ns > gap.start_ns:
+        parts.insert(0, tr(_NOTICED[gap.cause], time=duration(noticed_ns - gap.start_ns)))
+    if gap.end_ns != gap.assigned_ns:
+        parts.append(tr("{time} until the first fetch", time=duration(gap.end_ns - (gap.assigned_ns or 0))))
+    return tr("no reader {time}", time=whole) + (f": {', '.join(parts)}" if len(parts) > 1 else "")
+
+
+def _listed(gaps: list[Gap], now_ns: int) -> str:
+    """Each partition with the time for which nobody read it."""
+    lines = [
+        tr(
+            "{place}: no reader for {time}, from {start}",
+            place=f"{gap.place[1]}/{gap.place[2]}",
+            time=duration(gap.lasted_ns(now_ns)),
+            start=session_time(gap.start_ns),
+        )
+        for gap in gaps[:GAPS_LISTED]
+    ]
+    more = [tr("and {count:,} more", count=len(gaps) - GAPS_LISTED)] if len(gaps) > GAPS_LISTED else []
+    return "\n".join(lines + more)

@@ -1,0 +1,200 @@
+"""Schemas: their versions as a table, what a version changed, what was refused, and a check of a message."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import NamedTuple
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+
+from app.presenters.columns import Column
+from app.presenters.feed import PanelFeed
+from app.presenters.filter_help import help_rows
+from app.presenters.formats import Times, count, session_time
+from app.presenters.refusal_feed import Refusal, RefusalFeed
+from app.presenters.schema_feed import Registered, SchemaFeed
+from app.presenters.table import TableModel
+from broker_core.errors import BrokerError
+from broker_core.snapshots import Snapshot
+from widgets.i18n import tr
+from widgets.panels.schemas import SchemaDetails, SchemasPanel
+
+CHECK_CHARS = 1_000_000
+
+
+class VersionRow(NamedTuple):
+    """One version of a subject; `changes` are (what, pointer, before, after) against the version before."""
+
+    subject: str
+    version: int
+    id: int
+    kind: str
+    compatibility: str
+    topics: str
+    text: str
+    changes: tuple[tuple[str, str, str, str], ...]
+
+
+def version_rows(known: Registered, there: frozenset[str]) -> tuple[VersionRow, ...]:
+    """Every version that is live, the latest of each subject first; `there` are the topics and queues."""
+    registry = known.registry
+    users: dict[str, list[str]] = {}
+    for name, rule in known.rules.items():
+        if name in there:
+            does = "refuses" if rule.mode == "refuse" else "dead-letters"
+            users.setdefault(rule.subject, []).append(f"{name} ({does})")
+    rows = []
+    for subject in registry.subjects():
+        versions = registry.versions(subject)
+        for place in range(len(versions) - 1, -1, -1):
+            found = registry.version(subject, versions[place])
+            changed = registry.diff(subject, versions[place - 1], versions[place]) if place else []
+            rows.append(
+                VersionRow(
+                    subject,
+                    found.version,
+                    found.id,
+                    found.kind.value,
+                    registry.compatibility_of(subject).value,
+                    ", ".join(users.get(subject, ())),
+                    found.text,
+                    tuple((one.what, one.pointer, one.before or "", one.after or "") for one in changed),
+                )
+            )
+    return tuple(rows)
+
+
+class VersionsModel(TableModel[VersionRow]):
+    """Versions of all subjects."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        columns = (
+            Column[VersionRow](tr("Subject"), lambda row: row.subject),
+            Column[VersionRow](tr("Version"), lambda row: str(row.version), lambda row: row.version, numeric=True),
+            Column[VersionRow](tr("Id"), lambda row: str(row.id), lambda row: row.id, numeric=True),
+            Column[VersionRow](tr("Kind"), lambda row: row.kind),
+            Column[VersionRow](
+                tr("Compatibility"),
+                lambda row: row.compatibility,
+                about=tr("What a next version must be able to read, or be read by."),
+            ),
+            Column[VersionRow](tr("Topics"), lambda row: row.topics or tr("none"), about=tr("Topics held to it.")),
+        )
+        super().__init__(columns, key=lambda row: (row.subject, row.version), parent=parent)
+
+
+class RefusalsModel(TableModel[Refusal]):
+    """What schemas refused."""
+
+    def __init__(self, times: Times, parent: QObject | None = None) -> None:
+        columns = (
+            Column[Refusal](
+                tr("Last (session)"),
+                lambda row: session_time(row.last_ns),
+                lambda row: row.last_ns,
+                numeric=True,
+                hint=lambda row: times.hint(row.last_ns),
+                kind="time",
+            ),
+            Column[Refusal](tr("Messages"), lambda row: count(row.messages), lambda row: row.messages, numeric=True),
+            Column[Refusal](tr("Topic"), lambda row: row.topic),
+            Column[Refusal](tr("Producer"), lambda row: row.client),
+            Column[Refusal](tr("Became"), lambda row: tr(row.became)),
+            Column[Refusal](tr("Reason"), lambda row: row.cause),
+        )
+        super().__init__(columns, key=lambda row: (row.topic, row.client, row.cause, row.became), parent=parent)
+
+
+class SchemasFeed(PanelFeed):
+    """Shows the schemas of the moment. `said(sentence)` tells of what went wrong."""
+
+    said = Signal(str)
+
+    def __init__(
+        self,
+        tab: str,
+        panel: SchemasPanel,
+        versions: VersionsModel,
+        refusals: RefusalsModel,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(tab, panel, parent)
+        self._schemas, self._versions, self._refusals = panel, versions, refusals
+        self._feed = SchemaFeed()
+        self._refused = RefusalFeed()
+        self._shown = self._feed.at(0)
+        self._there: frozenset[str] = frozenset()
+        self._current: Hashable = None
+        panel.currentChanged.connect(self._show_details)
+        panel.checkRequested.connect(self._check)
+        panel.filterChanged.connect(versions.set_filter)
+        versions.filter_judged.connect(panel.set_filter_problem)
+        versions.counted.connect(lambda _shown, total: panel.set_total(total))
+        panel.set_filter_help(help_rows(versions.fields))
+
+    def follow(self, feed: SchemaFeed, refused: RefusalFeed) -> None:
+        """Who hears of schemas and of refusals from now on."""
+        self._feed, self._refused = feed, refused
+
+    def restart(self) -> None:
+        """Another session: nothing is known of it."""
+        self._versions.set_rows(())
+        self._refusals.set_rows(())
+        self._show_details(None)
+
+    def show(self, snapshot: Snapshot) -> None:
+        """The versions and the refusals of its moment."""
+        rows = self._refused.rows(snapshot.time_ns)
+        self._refusals.set_rows(rows)
+        self._schemas.set_refused(sum(row.messages for row in rows))
+        there = frozenset(topic.name for topic in snapshot.topics) | {queue.name for queue in snapshot.queues}
+        known = self._feed.at(snapshot.time_ns)
+        if known is not self._shown or there != self._there:
+            self._shown, self._there = known, there
+            self._versions.set_rows(version_rows(known, there))
+            self._show_details(self._current)
+
+    def _show_details(self, key: Hashable) -> None:
+        self._current = key
+        row = next((row for row in self._versions.rows if (row.subject, row.version) == key), None)
+        if row is None:
+            self._schemas.set_details(None)
+            return
+        changes = [_change(*change) for change in row.changes]
+        self._schemas.set_details(
+            SchemaDetails(
+                row.subject,
+                tr("{subject}, version {version}", subject=row.subject, version=row.version),
+                pretty(row.text),
+                tuple(changes) or (tr("The first version: there is none before it to compare it with."),),
+            )
+        )
+
+    def _check(self, subject: str, text: str) -> None:
+        if len(text) > CHECK_CHARS:
+            self._schemas.set_verdict(False, (tr("It is too long to check here: a million characters at most."),))
+            return
+        try:
+            problems = tuple(map(str, self._shown.registry.problems_of(subject, text.encode())))
+        except BrokerError as error:
+            self.said.emit(str(error))
+        else:
+            self._schemas.set_verdict(not problems, problems or (tr("The latest version accepts this message."),))
+
+
+def _change(what: str, pointer: str, before: str, after: str) -> str:
+    values = {"place": pointer or tr("the whole"), "before": before, "after": after}
+    if what == "added":
+        return tr("Added at {place}: {after}", **values)
+    if what == "removed":
+        return tr("Removed from {place}: {before}", **values)
+    return tr("Changed at {place}: {before} became {after}", **values)
+
+
+def pretty(text: str) -> str:
+    """JSON laid out over lines; the text as it is where it is no JSON."""
+    try:
+        return msgspec.json.format(text.encode(), indent=2).decode()
+    except msgspec.DecodeError:
+        return text

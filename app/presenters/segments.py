@@ -1,0 +1,330 @@
+"""What the log holds on disk: segments of every partition, and how each partition is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject
+
+from app.presenters.columns import Column
+from app.presenters.feed import PanelFeed
+from app.presenters.filter_help import help_rows
+from app.presenters.formats import Times, duration, session_time
+from app.presenters.not_kept import not_recorded, only_of_now
+from app.presenters.table import TableModel
+from app.sessions.queries import Answers, Asked
+from broker_core.clock import NS_PER_S
+from broker_core.filters import Field
+from broker_core.log.config import LogConfig
+from broker_core.log.segment import SegmentView
+from broker_core.simulation.simulation import Simulation
+from broker_core.snapshots import Snapshot
+from resources.units import byte_size
+from widgets.facts import Fact
+from widgets.i18n import tr
+from widgets.panels.log_on_disk import LogOnDiskPanel
+from widgets.roles import Role
+
+# So many partitions are looked at in one step of the engine.
+PARTITIONS_AT_ONCE = 60
+
+
+class PartitionState(NamedTuple):
+    """How one partition is kept. `lost` has (first offset, end offset, cause)."""
+
+    topic: str
+    partition: int
+    start_offset: int
+    end_offset: int
+    size_bytes: int
+    segments: tuple[SegmentView, ...]
+    lost: tuple[tuple[int, int, str], ...]
+    read_only: str
+    compacted_to: int
+    config: LogConfig
+    notes: tuple[str, ...]
+
+
+class SegmentRow(NamedTuple):
+    """A segment, and the partition that it belongs to."""
+
+    partition: PartitionState
+    segment: SegmentView
+    active: bool
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """Topic, partition and file."""
+        return (self.partition.topic, self.partition.partition, self.segment.name)
+
+
+def partitions_of(simulation: Simulation, first: int, most: int) -> tuple[list[PartitionState], bool]:
+    """Partitions number `first` up to `first` + `most`, and whether there are more. In the engine's thread."""
+    broker = simulation.broker
+    queues = [broker.queue(name) for name in broker.queue_names()]
+    names = [queue.name for queue in queues if queue.levels.tables[0].log.topic == queue.name]
+    bins = [queue.dead_letters.name for queue in queues]
+    places = [
+        (name, number)
+        for name in dict.fromkeys((*broker.topic_names(), *names, *bins))
+        for number in range(broker.partition_count(name))
+    ]
+    found = []
+    for name, number in places[first : first + most]:
+        log = broker.partition(name, number)
+        found.append(
+            PartitionState(
+                name,
+                number,
+                log.start_offset,
+                log.end_offset,
+                log.size_bytes,
+                tuple(log.segments()),
+                tuple((one.start_offset, one.end_offset, one.cause) for one in log.lost),
+                log.read_only,
+                log.compacted_to,
+                log.config,
+                log.recovery.notes,
+            )
+        )
+    return found, first + most < len(places)
+
+
+def state_word(row: SegmentRow) -> str:
+    """How a segment stands."""
+    if row.segment.damaged:
+        return "Damage"
+    if row.active:
+        return "Active"
+    return "Compacted" if row.segment.compacted else "Sealed"
+
+
+class SegmentsModel(TableModel[SegmentRow]):
+    """Columns: topic, partition, segment, state, offsets, messages, batches, size, first, last, index."""
+
+    def __init__(self, times: Times, parent: QObject | None = None) -> None:
+        def moment(time_ns: int | None) -> str:
+            return "" if time_ns is None else session_time(time_ns)
+
+        columns = (
+            Column[SegmentRow](tr("Topic or queue"), lambda row: row.partition.topic, field="topic"),
+            Column[SegmentRow](
+                tr("Partition"),
+                lambda row: str(row.partition.partition),
+                lambda row: row.partition.partition,
+                numeric=True,
+                field="partition",
+            ),
+            Column[SegmentRow](tr("File"), lambda row: row.segment.name, field="file"),
+            Column[SegmentRow](tr("State"), state_word, roles={Role.STATE: state_word}, field="state"),
+            Column[SegmentRow](
+                tr("Base offset"),
+                lambda row: f"{row.segment.base_offset:,}",
+                lambda row: row.segment.base_offset,
+                numeric=True,
+                field="base",
+            ),
+            Column[SegmentRow](
+                tr("Offsets"),
+                lambda row: f"{row.segment.end_offset - row.segment.base_offset:,}",
+                lambda row: row.segment.end_offset - row.segment.base_offset,
+                numeric=True,
+                field="offsets",
+                about=tr("From the base offset on; where it was compacted, not every offset holds a message."),
+            ),
+            Column[SegmentRow](
+                tr("Batches"),
+                lambda row: tr("not counted") if row.segment.batches is None else f"{row.segment.batches:,}",
+                lambda row: -1 if row.segment.batches is None else row.segment.batches,
+                numeric=True,
+                field="batches",
+            ),
+            Column[SegmentRow](
+                tr("Size"),
+                lambda row: byte_size(row.segment.size_bytes),
+                lambda row: row.segment.size_bytes,
+                numeric=True,
+                hint=lambda row: tr("{size} bytes", size=f"{row.segment.size_bytes:,}"),
+                field="size",
+                kind="size",
+            ),
+            Column[SegmentRow](
+                tr("First (session)"),
+                lambda row: moment(row.segment.first_ns),
+                lambda row: -1 if row.segment.first_ns is None else row.segment.first_ns,
+                numeric=True,
+                hint=lambda row: times.hint(row.segment.first_ns),
+                field="first",
+                kind="time",
+            ),
+            Column[SegmentRow](
+                tr("Last (session)"),
+                lambda row: moment(row.segment.last_ns),
+                lambda row: -1 if row.segment.last_ns is None else row.segment.last_ns,
+                numeric=True,
+                hint=lambda row: times.hint(row.segment.last_ns),
+                field="last",
+                kind="time",
+            ),
+            Column[SegmentRow](
+                tr("Index"),
+                _index_word,
+                field="index",
+                about=tr("Whether the index file covers the segment: without it, an opening scans the file."),
+            ),
+        )
+        super().__init__(columns, key=lambda row: row.key, parent=parent, more=_MORE)
+
+    def facts(self, key: object) -> tuple[Fact, ...]:
+        """How the partition of a segment is kept."""
+        row = next((row for row in self.rows if row.key == key), None)
+        return () if row is None else partition_facts(row.partition)
+
+
+_MORE = (
+    (
+        Field("damaged", "flag", "Parts of it cannot be read."),
+        lambda row: row.segment.damaged or bool(row.partition.lost),
+    ),
+    (Field("active", "flag", "Messages are appended to it."), lambda row: row.active),
+)
+
+
+def _index_word(row: SegmentRow) -> str:
+    if row.partition.config.durability == "memory":
+        return tr("none, in memory")
+    return tr("saved") if row.segment.indexed else tr("when it is sealed") if row.active else tr("not saved")
+
+
+def partition_facts(state: PartitionState) -> tuple[Fact, ...]:
+    """A partition in words: what it holds, how it is kept and cleaned, and what is wrong."""
+    config = state.config
+    kept = {
+        "memory": tr("in memory: it dies with the program, and nothing is on disk"),
+        "file": tr("in files: it survives the program"),
+        "fsync": tr("in files, synced before it is acknowledged: it survives a power cut"),
+    }[config.durability]
+    facts: list[Fact] = [
+        (tr("Partition"), f"{state.topic}/{state.partition}", f"lane:{state.topic}/{state.partition}"),
+        (tr("Offsets"), tr("{first} to {end}", first=f"{state.start_offset:,}", end=f"{state.end_offset:,}")),
+        (tr("Size"), tr("{size} in {count} segments", size=byte_size(state.size_bytes), count=len(state.segments))),
+        (tr("Kept"), kept),
+        (
+            tr("Cleaned by"),
+            tr("compaction: the latest of each key") if config.cleanup == "compact" else _retention(config),
+        ),
+    ]
+    if config.cleanup == "compact":
+        facts.append((tr("Compacted"), tr("up to offset {offset}", offset=f"{state.compacted_to:,}")))
+        facts.append((tr("Tombstones"), tr("kept for {time}", time=duration(config.tombstone_ms * 1_000_000))))
+    roll = [byte_size(config.segment_bytes)]
+    if config.segment_ms is not None:
+        roll.append(duration(config.segment_ms * 1_000_000))
+    facts.append((tr("New segment"), tr("after {limits}", limits=tr(" or ").join(roll))))
+    for first, end, cause in state.lost[:20]:
+        facts.append(
+            (
+                tr("Damage"),
+                tr("offsets {first} to {last} are lost: {cause}", first=f"{first:,}", last=f"{end - 1:,}", cause=cause),
+            )
+        )
+    if not state.lost:
+        facts.append((tr("Damage"), tr("none was found")))
+    if state.read_only:
+        facts.append((tr("Read-only"), state.read_only))
+    facts += [(tr("At opening"), note) for note in state.notes[:10]]
+    return tuple(facts)
+
+
+def _retention(config: LogConfig) -> str:
+    limits = []
+    if config.retention_ms is not None:
+        limits.append(tr("older than {time}", time=duration(config.retention_ms * 1_000_000)))
+    if config.retention_bytes is not None:
+        limits.append(tr("beyond {size}", size=byte_size(config.retention_bytes)))
+    return (
+        tr("deleting segments {limits}", limits=tr(" or ").join(limits)) if limits else tr("nothing: all of it is kept")
+    )
+
+
+class LogOnDiskFeed(PanelFeed):
+    """Looks at all partitions, once a second of the session, a few at a time."""
+
+    def __init__(
+        self,
+        panel: LogOnDiskPanel,
+        model: SegmentsModel,
+        asked: Asked,
+        is_live: Callable[[], bool],
+        why_no_branch: Callable[[], str | None],
+        parent: QObject | None = None,
+    ) -> None:
+        """`why_no_branch` is None where the session is no recording."""
+        super().__init__("log_on_disk", panel, parent)
+        self._view, self._model = panel, model
+        self._is_live, self._why_no_branch = is_live, why_no_branch
+        self._answers = Answers(asked, self)
+        self.restart()
+        panel.set_filter_help(help_rows(model.fields))
+        panel.filterChanged.connect(model.set_filter)
+        model.filter_judged.connect(panel.set_filter_problem)
+        model.counted.connect(lambda _shown, total: panel.set_total(total))
+        panel.currentChanged.connect(lambda key: panel.set_facts(model.facts(key)))
+
+    def restart(self) -> None:
+        """Another session begins."""
+        self._answers.drop()
+        self._asked_ns = -1
+        self._busy = self._past = False
+        self._found: list[PartitionState] = []
+        self._model.set_rows(())
+        self._view.set_facts(())
+        self._view.summary.setText("")
+        self._view.set_empty_words(*self._view.empty_words)
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Ask again where it is time."""
+        past = not self._is_live()
+        if past != self._past:
+            self.restart()
+            self._past = past
+            if past:
+                # The broker has the log of now alone, and all other panels show the past.
+                why = self._why_no_branch()
+                self._view.set_empty_words(*(only_of_now() if why is None else not_recorded(why)))
+        if not past and not self._busy and (self._asked_ns < 0 or abs(snapshot.time_ns - self._asked_ns) >= NS_PER_S):
+            self._asked_ns, self._busy, self._found = snapshot.time_ns, True, []
+            self._ask(0)
+
+    def _ask(self, first: int) -> None:
+        self._answers.ask(
+            lambda simulation: partitions_of(simulation, first, PARTITIONS_AT_ONCE),
+            lambda answer: self._told(first, *answer),
+            self._failed,
+        )
+
+    def _told(self, first: int, found: Sequence[PartitionState], more: bool) -> None:
+        self._found += found
+        if more:
+            self._ask(first + PARTITIONS_AT_ONCE)
+            return
+        self._busy = False
+        states = self._found
+        self._model.set_rows(
+            tuple(
+                SegmentRow(state, segment, segment is state.segments[-1])
+                for state in states
+                for segment in state.segments
+            )
+        )
+        self._view.set_facts(self._model.facts(self._view.current_key()))
+        total = sum(state.size_bytes for state in states)
+        in_memory = all(state.config.durability == "memory" for state in states)
+        damaged = sum(1 for state in states if state.lost or state.read_only)
+        self._view.set_summary(byte_size(total), in_memory=in_memory, damaged=damaged)
+
+    def _failed(self, sentence: str) -> None:
+        self._busy = False
+        if not self._model.total:
+            self._view.set_empty_words(tr("The log cannot be looked at."), sentence)

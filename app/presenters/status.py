@@ -1,0 +1,62 @@
+"""The status bar's facts."""
+
+from __future__ import annotations
+
+from app.presenters.in_flight import in_flight_of
+from app.presenters.rates import Rates
+from app.sessions.history.series import ALL_PUBLISHED
+from app.shell.frames import FrameFigures
+from broker_core.snapshots import Snapshot
+from resources.units import byte_size, per_second
+from widgets.i18n import tr
+from widgets.status_bar import StatusFacts
+
+
+class StatusModel:
+    """Puts a snapshot, and what only the workbench knows, into the words of the status bar."""
+
+    def __init__(self, rates: Rates) -> None:
+        self._rates = rates
+        self.seed: int | None = None
+        self.recording_bytes: int | None = None
+        self.frames: FrameFigures | None = None
+
+    def meet(self, snapshot: Snapshot) -> StatusFacts:
+        """The facts after one more snapshot."""
+        per_s = self._rates.of(ALL_PUBLISHED, snapshot.time_ns)
+        window = self._rates.window_words(snapshot.time_ns)
+        return StatusFacts(
+            seed="" if self.seed is None else tr("Seed {seed}", seed=self.seed),
+            rate=tr("{rate} messages/s", rate=per_second(per_s)),
+            rate_tip=f"{tr('Messages published in each session second.')}\n{window}",
+            in_flight=tr("{count:,} in flight", count=in_flight_of(snapshot)),
+            recording=""
+            if self.recording_bytes is None
+            else tr("Recording {size}", size=byte_size(self.recording_bytes)),
+            frame="" if self.frames is None else frame_words(self.frames),
+            frame_tip="" if self.frames is None else frame_tip(self.frames),
+        )
+
+
+def frame_words(figures: FrameFigures) -> str:
+    """The cost of a frame, how late it began, and how many were left out."""
+    return tr(
+        "Frame {cost} ms, late {late} ms, frames dropped {dropped}",
+        cost=f"{figures.cost_p50_ms:.0f}",
+        late=f"{figures.delay_p50_ms:.0f}",
+        dropped=f"{figures.dropped:,}",
+    )
+
+
+def frame_tip(figures: FrameFigures) -> str:
+    """The same in percentiles."""
+    return tr(
+        "The last ten seconds of this window:\n"
+        "drawing a frame took {cost} ms at the median, {cost_99} ms at the 99th percentile;\n"
+        "it began {late} ms late, {late_99} ms at the 99th percentile, {worst} ms at the worst.",
+        cost=f"{figures.cost_p50_ms:.1f}",
+        cost_99=f"{figures.cost_p99_ms:.1f}",
+        late=f"{figures.delay_p50_ms:.1f}",
+        late_99=f"{figures.delay_p99_ms:.1f}",
+        worst=f"{figures.worst_ms:.1f}",
+    )

@@ -1,0 +1,259 @@
+"""A table model over immutable rows that tells its view only what has changed.
+
+Rows are any immutable values (structs of the snapshot, tuples); each has a key that lives as long as what it stands
+for. Sorting and filtering happen here and not in a proxy, because a proxy asks Python for every comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
+
+from app.filters.judged import judged
+from app.presenters.columns import Column, ColumnModel, Index, Row
+from app.presenters.row_changes import common_prefix, common_suffix, row_changes
+from app.presenters.sifter import Sifter, Wanted
+from broker_core.filters import Field
+from widgets.roles import Role
+
+_MAX_CELL_SIGNALS = 48
+# Where more rows differ, to find out which came and which went takes longer than to lay out anew.
+_MAX_COMPARED = 5_000
+
+
+class TableModel(ColumnModel[Row]):
+    """Rows under declared columns.
+
+    `counted(shown, total)` comes when either count changes, `filter_judged(sentence)` with what is wrong with a filter,
+    "" where nothing is, `sifted(True)` when so many rows begin to be filtered or sorted that it takes a while, and
+    `sifted(False)` when they are shown. `more` are fields that a filter may ask for and that are no column, with what
+    answers.
+    """
+
+    counted = Signal(int, int)
+    filter_judged = Signal(str)
+    sifted = Signal(bool)
+
+    def __init__(
+        self,
+        columns: Sequence[Column[Row]],
+        key: Callable[[Row], Hashable],
+        haystack: Callable[[Row], str] | None = None,
+        parent: QObject | None = None,
+        *,
+        more: Sequence[tuple[Field, Callable[[Row], Any]]] = (),
+    ) -> None:
+        super().__init__(columns, more, parent)
+        self._key = key
+        self._haystack = haystack or self._all_texts
+        self._source: Sequence[Row] = ()
+        self._shown: list[Row] = []
+        self._filter_text = ""
+        self._test: Callable[[Row], bool] | None = None
+        self._only: Callable[[Row], bool] | None = None
+        self._found: dict[Hashable, tuple[Row, str]] = {}
+        self._sort_by: int | None = None
+        self._sort_down = False
+        self._counts = (0, 0)
+        self._sifter: Sifter[Row] = Sifter(self._show, self)
+        self._sifter.worked.connect(self.sifted)
+        self._getters: list[dict[int, Callable[[Row], object]]] = [self._getters_of(c) for c in self.columns]
+
+    def _getters_of(self, column: Column[Row]) -> dict[int, Callable[[Row], object]]:
+        getters: dict[int, Callable[[Row], object]] = {int(role): get for role, get in column.roles.items()}
+        getters[int(Qt.ItemDataRole.DisplayRole)] = column.text
+        getters[int(Role.SORT)] = column.sort or column.text
+        getters[int(Role.KEY)] = self._key
+        if column.hint is not None:
+            getters[int(Role.TOOLTIP)] = column.hint
+        return getters
+
+    # -- what Qt asks ---------------------------------------------------------------------------------------------
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """Rows that are shown."""
+        return 0 if parent.isValid() else len(self._shown)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The cell's value for a role of Qt or of `widgets.roles`."""
+        if not index.isValid():
+            return None
+        place = index.column()
+        getter = self._getters[place].get(role)
+        if getter is not None:
+            return getter(self._shown[index.row()])
+        if role == Role.NUMERIC:
+            return self.columns[place].numeric
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return self.columns[place].alignment
+        return None
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column from now on; -1 for the order in which the rows are given."""
+        self._sort_by = column if 0 <= column < len(self.columns) else None
+        self._sort_down = order == Qt.SortOrder.DescendingOrder
+        self._arrange()
+
+    # -- what the owner of the model does ---------------------------------------------------------------------------
+
+    def set_rows(self, rows: Sequence[Row]) -> None:
+        """Show `rows` (not to be changed afterwards). Costs next to nothing where they are the same as before."""
+        if rows is self._source or rows == self._source:
+            return
+        self._source = rows
+        self._arrange()
+
+    def set_filter(self, text: str) -> None:
+        """Show only rows that the filter finds; where it cannot be read, the rows stay and `filter_judged` says why."""
+        wanted = judged(text, self.fields, self.filter_judged.emit)
+        if wanted is not None and text != self._filter_text:
+            self._filter_text = text
+            self._test = None if wanted.takes_all else wanted.tester(self.answers, self._folded)
+            self._arrange()
+
+    def set_only(self, wanted: Callable[[Row], bool] | None) -> None:
+        """Show only rows that `wanted` accepts, beside the filter; None for all."""
+        self._only = wanted
+        self._arrange()
+
+    def touch_live(self) -> None:
+        """The clock moved: columns marked as live are drawn again."""
+        if not self._shown:
+            return
+        for place, column in enumerate(self.columns):
+            if column.live:
+                self.dataChanged.emit(self.index(0, place), self.index(len(self._shown) - 1, place))
+
+    @property
+    def total(self) -> int:
+        """Rows that were given, shown or not."""
+        return len(self._source)
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """All rows that were given, in their own order."""
+        return self._source
+
+    def row_at(self, place: int) -> Row:
+        """The row that is shown at a place."""
+        return self._shown[place]
+
+    def keys(self, first: int = 0, last: int | None = None) -> list[Hashable]:
+        """Keys of the rows shown from `first` to `last`, both included; to the end where it is None."""
+        return [self._key(row) for row in self._shown[first : None if last is None else last + 1]]
+
+    def place_of(self, key: Hashable) -> int:
+        """Where the row with `key` is shown; -1 where it is not."""
+        return next((place for place, row in enumerate(self._shown) if self._key(row) == key), -1)
+
+    # -- inside -----------------------------------------------------------------------------------------------------
+
+    def _all_texts(self, row: Row) -> str:
+        return "\n".join(column.text(row) for column in self.columns)
+
+    def _folded(self, row: Row) -> str:
+        key = self._key(row)
+        known = self._found.get(key)
+        if known is None or (known[0] is not row and known[0] != row):
+            known = self._found[key] = (row, self._haystack(row).casefold())
+        return known[1]
+
+    def _arrange(self) -> None:
+        if self._test is None or len(self._found) > 2 * len(self._source) + 1000:
+            self._found.clear()
+        column = None if self._sort_by is None else self.columns[self._sort_by]
+        tests = tuple(test for test in (self._only, self._test) if test is not None)
+        order = None if column is None else column.sort or column.text
+        self._sifter.sift(self._source, Wanted(tests, order, self._sort_down))
+
+    def settle(self) -> None:
+        """Rows that are still being filtered or sorted are shown before this returns."""
+        self._sifter.settle()
+
+    @property
+    def sifting(self) -> bool:
+        """True while many rows are being filtered or sorted; those before are shown meanwhile."""
+        return self._sifter.busy
+
+    def _show(self, new: list[Row]) -> None:
+        old = self._shown
+        first = common_prefix(old, new)
+        if first < max(len(old), len(new)):
+            self._change(old, new, first)
+        counts = (len(new), len(self._source))
+        if counts != self._counts:
+            self._counts = counts
+            self.counted.emit(*counts)
+
+    def _change(self, old: list[Row], new: list[Row], first: int) -> None:
+        key = self._key
+        # Only what lies between an equal beginning and an equal end needs keys.
+        tail = common_suffix(old, new, first)
+        if min(len(old), len(new)) - first - tail > _MAX_COMPARED:
+            self._rearrange(old, new, first, tail)
+            return
+        old_keys = [key(row) for row in old[first : len(old) - tail]]
+        new_keys = [key(row) for row in new[first : len(new) - tail]]
+        changes = row_changes(old_keys, new_keys, first)
+        if changes.moved:
+            self._rearrange(old, new, first, tail)
+            return
+        for start, end in changes.removals:
+            self.beginRemoveRows(QModelIndex(), start, end)
+            del self._shown[start : end + 1]
+            self.endRemoveRows()
+        for start, end in changes.insertions:
+            self.beginInsertRows(QModelIndex(), start, end)
+            self._shown[start:start] = new[start : end + 1]
+            self.endInsertRows()
+        before, self._shown = self._shown, new
+        changed = [
+            place
+            for place in range(first, len(new) - tail)
+            if before[place] is not new[place] and before[place] != new[place]
+        ]
+        if changed:
+            self._tell_cells(before, new, changed)
+
+    def _rearrange(self, old: list[Row], new: list[Row], first: int, tail: int) -> None:
+        self.layoutAboutToBeChanged.emit()
+        held = self.persistentIndexList()
+        self._shown = new
+        between = enumerate(new[first : len(new) - tail], first) if held else ()
+        places = {self._key(row): place for place, row in between}
+        moved = []
+        for index in held:
+            row = index.row()
+            if row < first:
+                place = row
+            elif row < len(old) - tail:
+                place = places.get(self._key(old[row]), -1)
+            else:  # in the equal end
+                place = row + len(new) - len(old)
+            moved.append(self.index(place, index.column()) if place >= 0 else QModelIndex())
+        if held:
+            self.changePersistentIndexList(held, moved)
+        self.layoutChanged.emit()
+
+    def _tell_cells(self, before: list[Row], after: list[Row], changed: list[int]) -> None:
+        """One signal for each run of changed cells in a row; one for all where the runs are many."""
+        last_column = len(self.columns) - 1
+        if len(changed) > _MAX_CELL_SIGNALS:
+            self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], last_column))
+            return
+        runs: list[tuple[int, int, int]] = []
+        for place in changed:
+            one, other = before[place], after[place]
+            for column, getters in enumerate(self._getters):
+                if any(get(one) != get(other) for get in getters.values()):
+                    if runs and runs[-1][0] == place and runs[-1][2] == column - 1:
+                        runs[-1] = (place, runs[-1][1], column)
+                    else:
+                        runs.append((place, column, column))
+        if len(runs) > _MAX_CELL_SIGNALS:
+            runs = []
+            self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], last_column))
+        for place, left, right in runs:
+            self.dataChanged.emit(self.index(place, left), self.index(place, right))

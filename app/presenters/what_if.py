@@ -1,0 +1,53 @@
+"""What each assignor would do with a group as it is now."""
+
+from __future__ import annotations
+
+from broker_core.groups.assignors import assign
+from broker_core.groups.protocol import Subscription
+from broker_core.simulation.actions import AssignorName
+from broker_core.snapshots import GroupView, Snapshot
+from widgets.dialogs.assignors import AssignorPlan
+from widgets.i18n import mark, tr
+
+# (the name that a group is given, the words, what it does)
+ASSIGNORS: tuple[tuple[AssignorName, str, str], ...] = (
+    ("range", "range", mark("A run of neighbours for each, topic by topic.")),
+    ("roundrobin", "round-robin", mark("One to each in turn, over all topics.")),
+    ("sticky", "sticky", mark("Even, and whoever has one keeps it.")),
+    ("cooperative-sticky", "cooperative-sticky", mark("As sticky, and what stays is read on meanwhile.")),
+)
+
+
+def group_of(snapshot: Snapshot, name: str) -> GroupView | None:
+    """The group of that name."""
+    return next((group for group in snapshot.groups if group.name == name), None)
+
+
+def assignor_plans(
+    snapshot: Snapshot, group: GroupView
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[AssignorPlan, ...]]:
+    """The partitions that `group` reads, their owners now, and what each assignor would do."""
+    partitions = {topic.name: len(topic.partitions) for topic in snapshot.topics}
+    read = sorted({topic for member in group.members for topic in member.topics} | set(group.topics))
+    places = [(topic, number) for topic in read for number in range(partitions.get(topic, 0))]
+    now = {place: member.client for member in group.members for place in member.partitions}
+    clients = {member.member_id: member.client for member in group.members}
+    members = {
+        member.member_id: Subscription(
+            member.topics or group.topics, owned=member.partitions, generation=group.generation
+        )
+        for member in group.members
+    }
+    plans = []
+    for name, words, about in ASSIGNORS:
+        plan = assign(name, members, partitions)
+        owners = {place: clients[member_id] for member_id, owned in plan.items() for place in owned}
+        would = tuple(owners.get(place, "") for place in places)
+        kept = sum(owner == now.get(place, "") for place, owner in zip(places, would, strict=True))
+        current = group.assignor in (name, words)
+        plans.append(AssignorPlan(name, words, would, len(places) - kept, kept, tr(about), current))
+    return (
+        tuple(f"{topic}/{number}" for topic, number in places),
+        tuple(now.get(place, "") for place in places),
+        tuple(plans),
+    )

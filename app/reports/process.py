@@ -1,0 +1,167 @@
+"""Starts the report's Spark job as a process of its own and hands on its progress."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from app.cli.exits import Exit, exit_of
+from app.reports.warm_spark import WarmSpark
+from app.shell.extras import why_missing
+from app.shell.paths import logs_folder
+from broker_core.errors import BrokerError
+from broker_core.recording.reader import seal
+from spark_reports.errors import ReportError as RequestError
+from spark_reports.outcome import Outcome
+from spark_reports.request import HISTORY, Request, arguments_of
+from spark_reports.session import is_remote
+
+Progress = Callable[[dict[str, Any]], object]
+CANCEL_TIMEOUT_S = 10.0
+LOGS_KEPT = 10
+
+
+class ReportError(Exception):
+    """The report was not made; one sentence says why. `log` is a file that says more, "" for none. `code` is how a
+    command ends that was to make it.
+    """
+
+    def __init__(self, sentence: str, log: str = "", code: Exit = Exit.USAGE) -> None:
+        super().__init__(sentence)
+        self.log = log
+        self.code = code
+
+
+class ReportProcess:
+    """One run of the job. `run` blocks until it ends; `cancel` may come from any thread."""
+
+    def __init__(self, request: Request, warm: WarmSpark | None = None) -> None:
+        """With `warm` the report is made by a Spark that is kept, where that is free."""
+        self._warm = warm
+        self._arguments = [
+            *(sys.executable, "-m", "spark_reports.job"),
+            *(*arguments_of(request), "--progress", "json"),
+        ]
+        self._request = request
+        self._process: subprocess.Popen[str] | None = None
+        self.cancelled = False
+        self.outcome = Outcome()
+
+    def run(self, progress: Progress) -> Path:
+        """The path of the finished page; `outcome` is then what is to be said of it. Raises `ReportError`, before
+        anything is started where it is asked wrongly.
+
+        A session that nobody closed, because its program was killed, is made whole first.
+        """
+        if missing := why_missing("report"):
+            raise ReportError(missing)
+        try:
+            self._request.check()
+        except RequestError as error:
+            raise ReportError(str(error)) from error
+        for session in self._request.sessions:
+            if self._request.mode != HISTORY and not is_remote(session):
+                try:
+                    seal(Path(session))
+                except BrokerError as error:
+                    raise ReportError(str(error), code=exit_of(error)) from error
+        if self._warm is not None and self._warm.take(self._request):
+            try:
+                last = self._follow(self._warm.lines(self._request), progress)
+                return self._page(last, None, self._warm.log())
+            finally:
+                self._warm.give_back()
+        self._warm = None
+        # The job's standard error goes to a file: a pipe that nobody reads would stop it.
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
+            self._process = process = subprocess.Popen(
+                self._arguments,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                cwd=Path(__file__).resolve().parents[1],
+            )
+            if self.cancelled:
+                self.cancel()
+            assert process.stdout is not None
+            last = self._follow(process.stdout, progress)
+            code = process.wait()
+            log.seek(0)
+            whole = log.read()
+        return self._page(last, code, whole)
+
+    def _page(self, last: dict[str, Any], code: int | None, whole: str) -> Path:
+        """What came of it, by its last line, its exit code where it has one of its own, and its log."""
+        tail = whole[-2_000:].strip()
+        if self.cancelled:
+            raise ReportError("The report was cancelled; nothing was written.")
+        if "report" in last:
+            self.outcome = Outcome(tuple(last.get("problems", ())), tuple(last.get("not_hold", ())))
+        if "report" in last and code in (None, self.outcome.code):
+            return Path(last["report"])
+        if "error" in last:
+            raise ReportError(str(last["error"]), _keep(_read(last["log"]) if last.get("log") else whole))
+        kept = _keep(whole)
+        reason = tail.splitlines()[-1] if tail else f"exit code {code}"
+        raise ReportError(f"The report job ended before it was done: {reason}", kept)
+
+    @staticmethod
+    def _follow(lines: Iterable[str], progress: Progress) -> dict[str, Any]:
+        last: dict[str, Any] = {}
+        for line in lines:
+            try:
+                said = json.loads(line)
+            except json.JSONDecodeError:
+                continue
+            if isinstance(said, dict):
+                last = said
+                if "fraction" in said:
+                    progress(said)
+        return last
+
+    def cancel(self) -> None:
+        """Stop the job; it leaves nothing half-written."""
+        self.cancelled = True
+        if self._warm is not None:
+            self._warm.close()
+        process = self._process
+        if process is None or process.poll() is not None:
+            return
+        process.terminate()
+        try:
+            process.wait(CANCEL_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def _keep(log: str) -> str:
+    """The path of a file with what the job had to say; "" where it said nothing, or where it cannot be kept."""
+    if not log.strip():
+        return ""
+    folder = logs_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in sorted(folder.glob("report-*.log"))[: 1 - LOGS_KEPT]:
+            old.unlink(missing_ok=True)
+        now_ns = time.time_ns()
+        stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now_ns // 10**9))
+        path = folder / f"report-{stamp}-{now_ns % 10**9:09}.log"
+        path.write_text(log, encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    return str(path)
+
+
+def _read(log: str) -> str:
+    """What the job has left in its own log, which is gone with the next job; "" where it cannot be read."""
+    try:
+        return Path(log).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

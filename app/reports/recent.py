@@ -1,0 +1,109 @@
+"""The reports that were made lately: where they are, and what they found."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+from datetime import datetime
+from pathlib import Path
+
+import pyarrow.lib as pa_lib
+import pyarrow.parquet as pq
+
+from app.shell.settings import Settings
+
+KEPT_MAX = 30
+FINDINGS_MAX = 40
+PAGE = "report.html"
+PDF = "report.pdf"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Finding:
+    """One sentence of a report; `level` is bad, warn, info or good."""
+
+    level: str
+    headline: str
+    detail: str
+    time_ns: int | None = None
+    advice: str = ""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Report:
+    """A report that is there. `opens` is its page, else its PDF, else its folder; `findings` are None where its tables
+    do not tell them.
+    """
+
+    folder: Path
+    title: str
+    made: str
+    opens: Path
+    findings: tuple[Finding, ...] | None
+
+
+class Reports:
+    """Remembered in the settings, the newest first; what is gone from the disk is forgotten."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._read: dict[Path, Report] = {}
+
+    def add(self, folder: Path, title: str) -> None:
+        """A report was written."""
+        folder = folder.resolve()
+        self._read.pop(folder, None)
+        others = [(path, name) for path, name in self._settings.reports if Path(path) != folder]
+        self._settings.reports = ((str(folder), title), *others)[:KEPT_MAX]
+
+    def all(self) -> tuple[Report, ...]:
+        """Those that are still there."""
+        found = []
+        for path, title in self._settings.reports:
+            folder = Path(path)
+            if folder not in self._read and folder.is_dir():
+                self._read[folder] = _report(folder, title)
+            if folder.is_dir():
+                found.append(self._read[folder])
+        return tuple(found)
+
+
+def _report(folder: Path, title: str) -> Report:
+    made = datetime.fromtimestamp(folder.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
+    opens = next((path for path in (folder / PAGE, folder / PDF) if path.is_file()), folder)
+    return Report(folder, title, made, opens, findings_of(folder))
+
+
+def findings_of(folder: Path) -> tuple[Finding, ...] | None:
+    """The findings of a report, from its tables; None where it has no tables that can be read."""
+    tables = folder / "tables"
+    try:
+        if (tables / "findings.parquet").is_file():
+            rows: list[dict[str, object]] = pq.read_table(tables / "findings.parquet").to_pylist()
+        elif (tables / "findings.csv").is_file():
+            with (tables / "findings.csv").open(encoding="utf-8", newline="") as file:
+                rows = list(csv.DictReader(file))
+        else:
+            return None
+    except (OSError, ValueError, csv.Error, pa_lib.ArrowException):
+        return None
+    return tuple(
+        Finding(
+            _text(row, "level"),
+            _text(row, "headline"),
+            f"{_text(row, 'detail')} {_text(row, 'why')}".strip(),
+            _time(row),
+            _text(row, "advice"),
+        )
+        for row in rows[:FINDINGS_MAX]
+    )
+
+
+def _text(row: dict[str, object], name: str) -> str:
+    """What an older report does not tell is nothing."""
+    return str(row.get(name) or "")
+
+
+def _time(row: dict[str, object]) -> int | None:
+    value = row.get("time_ns")
+    return int(str(value)) if value not in (None, "") else None

@@ -1,0 +1,120 @@
+"""The whole life of a message: published, delivered, nacked, dead-lettered, redriven - and on from where it landed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from broker_core.events import MESSAGE_KINDS, Event, EventKind
+from widgets.i18n import tr
+
+MAX_PLACES = 40
+
+
+class Place(NamedTuple):
+    """A message by where it is stored."""
+
+    topic: str
+    partition: int
+    offset: int
+
+    def __str__(self) -> str:
+        return tr("{topic}/{partition} at {offset:,}", topic=self.topic, partition=self.partition, offset=self.offset)
+
+    @property
+    def id(self) -> str:
+        """What the inspector calls it."""
+        return f"message:{self.topic}/{self.partition}/{self.offset}"
+
+
+class Life(NamedTuple):
+    """What happened to a message, in order, and all the places that it had, the first one first.
+
+    `whole` is False where events are missing, because they are no longer kept or the message has had too many places.
+    """
+
+    place: Place
+    places: tuple[Place, ...]
+    events: tuple[Event, ...]
+    whole: bool = True
+
+
+Find = Callable[[Sequence[Place]], Iterable[Event]]
+
+
+def place_of(text: str) -> Place | None:
+    """The place in "topic/partition/offset"; None where it is none. Names of topics hold no slash."""
+    parts = text.rsplit("/", 2)
+    if len(parts) != 3 or not parts[0] or not parts[1].isdecimal() or not parts[2].isdecimal():
+        return None
+    return Place(parts[0], int(parts[1]), int(parts[2]))
+
+
+def touches(event: Event, place: Place) -> bool:
+    """Whether an event tells about the message in `place`, or how it came there."""
+    offset = event.offset
+    if event.to_offset == place.offset and event.to_topic == place.topic and event.to_partition == place.partition:
+        return True
+    return (
+        offset is not None
+        and offset <= place.offset < offset + event.count
+        and event.topic == place.topic
+        and event.partition == place.partition
+        and event.kind in MESSAGE_KINDS
+    )
+
+
+def touching(events: Iterable[Event], places: Iterable[Place]) -> list[Event]:
+    """The events that touch any of these places: as `touches`, for many events."""
+    wanted = list(places)
+    found = []
+    for event in events:
+        offset, arrives = event.offset, event.to_offset
+        for topic, partition, at in wanted:
+            # The rarest first: nearly every event is turned away by its numbers.
+            if offset is not None and offset <= at < offset + event.count:
+                here = event.partition == partition and event.topic == topic and event.kind in MESSAGE_KINDS
+            else:
+                here = False
+            if here or (arrives == at and event.to_topic == topic and event.to_partition == partition):
+                found.append(event)
+                break
+    return found
+
+
+def life_of(place: Place, find: Find) -> Life:
+    """Follow a message from place to place; `find(places)` gives the events that touch any of these."""
+    events: dict[int, Event] = {}
+    places: dict[Place, None] = {place: None}
+    todo = [place]
+    while todo and len(places) <= MAX_PLACES:
+        found = list(find(todo))
+        todo = []
+        for event in found:
+            events[event.seq] = event
+            for other in _neighbours(event):
+                if other not in places and any(touches(event, known) for known in places):
+                    places[other] = None
+                    todo.append(other)
+    ordered = tuple(event for _, event in sorted(events.items()))
+    return Life(place, _in_order(places, ordered), ordered, whole=not todo)
+
+
+def _neighbours(event: Event) -> Iterable[Place]:
+    """Both ends of a move from one place to another."""
+    if event.kind not in {EventKind.DEAD_LETTERED, EventKind.REDRIVEN}:
+        return
+    if event.partition is not None and event.offset is not None:
+        yield Place(event.topic, event.partition, event.offset)
+    if event.to_topic and event.to_partition is not None and event.to_offset is not None:
+        yield Place(event.to_topic, event.to_partition, event.to_offset)
+
+
+def _in_order(places: Iterable[Place], events: Sequence[Event]) -> tuple[Place, ...]:
+    first_seen: dict[Place, int] = {}
+    for event in events:
+        for place in places:
+            if place not in first_seen and touches(event, place):
+                arrives = event.to_offset == place.offset and event.to_topic == place.topic
+                first_seen[place] = 2 * event.seq + (1 if arrives else 0)
+    return tuple(sorted(places, key=lambda place: first_seen.get(place, -1)))

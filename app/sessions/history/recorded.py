@@ -1,0 +1,79 @@
+"""Events of a recording, sealed or not, by what they say. Slow by a window's measure: ask in another thread."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from broker_core.events import MESSAGE_KINDS, Event, EventKind
+from broker_core.recording import schema
+from broker_core.recording.columns import events_of
+from broker_core.recording.unsealed_stream import stream_batches
+
+MESSAGES = (schema.MESSAGES,)
+ALL = schema.FOLDERS
+
+
+def folders_of(kinds: Collection[EventKind]) -> tuple[str, ...]:
+    """The folders that hold events of these kinds."""
+    messages, control = any(kind in MESSAGE_KINDS for kind in kinds), any(kind not in MESSAGE_KINDS for kind in kinds)
+    return (schema.MESSAGES,) * messages + (schema.CONTROL,) * control
+
+
+class Recorded:
+    """The recording in `folder`, as far as it has been written: while it runs, the last half second may be missing."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._good: set[Path] = set()
+
+    def table(
+        self, wanted: pc.Expression, columns: Sequence[str] | None = None, folders: Sequence[str] = MESSAGES
+    ) -> pa.Table:
+        """The rows that fit, in no order; `columns` None for all. What is damaged is left out."""
+        names = list(columns or schema.EVENT_SCHEMA.names)
+        found = [self._rows(folder, wanted, names) for folder in folders]
+        return pa.concat_tables(found)
+
+    def events(self, wanted: pc.Expression, folders: Sequence[str] = MESSAGES) -> list[Event]:
+        """The events that fit, in their order."""
+        table = self.table(wanted, None, folders).sort_by("seq")
+        return [event for batch in table.to_batches() for event in events_of(batch)]
+
+    def _rows(self, folder: str, wanted: pc.Expression, names: list[str]) -> pa.Table:
+        empty = pa.schema([schema.EVENT_SCHEMA.field(name) for name in names]).empty_table()
+        # A stream that is sealed while it is read is there twice for a moment: its part is passed over then.
+        parts, read = [empty], set()
+        for path in schema.tails(self.folder, folder):
+            read.add(schema.part_number(path))
+            parts += _streamed(path, wanted, names)
+        paths = [
+            path
+            for path in schema.parts(self.folder, folder)
+            if schema.part_number(path) not in read and self._is_good(path)
+        ]
+        if paths:
+            rows = ds.dataset(paths, schema=schema.EVENT_SCHEMA, format="parquet")
+            parts.append(rows.to_table(columns=names, filter=wanted, use_threads=False))
+        return pa.concat_tables([part.replace_schema_metadata() for part in parts])
+
+    def _is_good(self, path: Path) -> bool:
+        if path not in self._good and schema.part_problem(path) is None:
+            self._good.add(path)
+        return path in self._good
+
+
+def _streamed(path: Path, wanted: pc.Expression, names: list[str]) -> list[pa.Table]:
+    found = []
+    try:
+        for batch in stream_batches(path):
+            rows = pa.Table.from_batches([batch]).filter(wanted)
+            if rows.num_rows:
+                found.append(rows.select(names))
+    except (EOFError, OSError):
+        return found  # torn by a crash, or being written
+    return found

@@ -1,0 +1,87 @@
+"""What redrives did to each message: where it landed, and what became of it since."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+from typing import NamedTuple
+
+import pyarrow.compute as pc
+
+from app.sessions.history.recorded import Recorded
+from app.sessions.history.ring import EventRing
+from broker_core.events import Event, EventKind
+
+# What says how it stands; the last one counts.
+FATES = frozenset(
+    {
+        EventKind.DELIVERED,
+        EventKind.ACKNOWLEDGED,
+        EventKind.NACKED,
+        EventKind.RELEASED,
+        EventKind.LEASE_EXPIRED,
+        EventKind.DEAD_LETTERED,
+        EventKind.PURGED,
+        EventKind.EVICTED,
+        EventKind.EXPIRED,
+    }
+)
+
+
+class RedrivenMessage(NamedTuple):
+    """One redrive of one message; `fate` is the last that happened to it since, None where nothing has."""
+
+    redriven: Event
+    fate: Event | None
+    deliveries: int
+
+
+def redriven_messages(ring: EventRing, recorded: Recorded | None, first: int, until_ns: int) -> list[RedrivenMessage]:
+    """All redrives as they stood at `until_ns`, the newest first.
+
+    `first` is the number of the first event that is not `recorded`'s.
+    """
+    older: list[Event] = []
+    if recorded is not None:
+        before = (pc.field("seq") < first) & (pc.field("time_ns") <= until_ns)
+        older = recorded.events((pc.field("kind") == EventKind.REDRIVEN.value) & before)
+    kept = list(takewhile(lambda event: event.time_ns <= until_ns, ring.since(0)))
+    moves = older + [event for event in kept if event.kind is EventKind.REDRIVEN]
+    if not moves:
+        return []
+    later: list[Event] = []
+    if recorded is not None and older:
+        wanted = (
+            pc.field("kind").isin([kind.value for kind in FATES])
+            & pc.field("topic").isin(list({event.to_topic for event in older}))
+            & (pc.field("seq") > older[0].seq)
+            & before
+        )
+        later = recorded.events(wanted)
+    return told_of(moves, [*later, *(event for event in kept if event.kind in FATES)])
+
+
+def told_of(moves: Sequence[Event], events: Iterable[Event]) -> list[RedrivenMessage]:
+    """Each move with its fate; `events` in their order."""
+    by_partition: dict[tuple[str, int | None], dict[int, int]] = {}
+    for number, move in enumerate(moves):
+        if move.to_offset is not None:
+            by_partition.setdefault((move.to_topic, move.to_partition), {})[move.to_offset] = number
+    offsets = {place: sorted(found) for place, found in by_partition.items()}
+    fates: dict[int, Event] = {}
+    deliveries: dict[int, int] = {}
+    for event in events:
+        place = (event.topic, event.partition)
+        there = offsets.get(place)
+        if there is None or event.offset is None:
+            continue
+        at = bisect_left(there, event.offset)
+        while at < len(there) and there[at] < event.offset + event.count:
+            number = by_partition[place][there[at]]
+            fates[number] = event
+            if event.kind is EventKind.DELIVERED:
+                deliveries[number] = deliveries.get(number, 0) + 1
+            at += 1
+    found = [RedrivenMessage(move, fates.get(number), deliveries.get(number, 0)) for number, move in enumerate(moves)]
+    return found[::-1]

@@ -1,0 +1,260 @@
+"""What flowed, and what stood at which level, at any moment: every rate and trend in the window is read here.
+
+Counted from the event stream on a grid of session time, so a figure is a function of the events and the moment alone:
+the same live, in the past, in a branch, after the end, and in a session that was recorded or not.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from array import array
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from broker_core.clock import NS_PER_S
+from broker_core.events import Event, EventKind
+from broker_core.recording.fold_broker import FoldedBroker
+from broker_core.snapshots import ActorView, Snapshot
+
+GRID_NS = NS_PER_S // 4
+#: A rate is the mean over this long, up to the last line of the grid.
+WINDOW_NS = 2 * NS_PER_S
+#: Of a session that is longer the grid is made coarser: 40,000 are 2 h 46 min.
+STEPS_MAX = 40_000
+
+Key = tuple[str, ...]
+LEVELS = frozenset({"lag", "depth", "dead"})
+ALL_PUBLISHED: Key = ("published",)
+BLOCKED: Key = ("blocked",)  # nanoseconds that producers were held back, all together
+
+
+def published(topic: str) -> Key:
+    """Messages stored in a topic or queue."""
+    return ("published", topic)
+
+
+def stored_bytes(topic: str) -> Key:
+    """Bytes stored in a topic or queue."""
+    return ("bytes", topic)
+
+
+def of_actor(actor: ActorView) -> Key:
+    """Messages of a producer that were stored; messages that were handed to a consumer or worker."""
+    return ("sent", actor.name) if actor.role == "producer" else received(actor.name)
+
+
+def received(client: str) -> Key:
+    """Messages that were handed to a client, another program's too."""
+    return ("received", client)
+
+
+def delivered(reader: str, topic: str = "") -> Key:
+    """Messages handed out by a group or queue; to a group, of one topic."""
+    return ("delivered", reader, topic) if topic else ("delivered", reader)
+
+
+def dead_lettered(queue: str) -> Key:
+    """Messages of a queue that became dead letters."""
+    return ("dead-lettered", queue)
+
+
+def lag(group: str, topic: str = "", partition: int = 0) -> Key:
+    """The lag of a group; with a topic, in one partition of it. NaN for "n/a"."""
+    return ("lag", group, topic, str(partition)) if topic else ("lag", group)
+
+
+def depth(queue: str) -> Key:
+    """Messages that wait in a queue, delayed ones too."""
+    return ("depth", queue)
+
+
+def dead(queue: str) -> Key:
+    """Dead letters of a queue."""
+    return ("dead", queue)
+
+
+class _Points:
+    """A value over time: `values[i]` from line `lines[i]` of the grid on, up to the next."""
+
+    __slots__ = ("lines", "values")
+
+    def __init__(self) -> None:
+        self.lines = array("q")
+        self.values = array("d")
+
+    def set(self, line: int, value: float) -> None:
+        if self.lines and self.lines[-1] == line:
+            self.values[-1] = value
+        else:
+            self.lines.append(line)
+            self.values.append(value)
+
+    def add(self, line: int, by: float) -> None:
+        lines, values = self.lines, self.values
+        if not lines:
+            lines.append(line)
+            values.append(by)
+        elif lines[-1] == line:
+            values[-1] += by
+        else:
+            lines.append(line)
+            values.append(values[-1] + by)
+
+    def at(self, line: int, before: float) -> float:
+        place = bisect_right(self.lines, line) - 1
+        return self.values[place] if place >= 0 else before
+
+    def halved(self) -> _Points:
+        half = _Points()
+        for line, value in zip(self.lines, self.values, strict=True):
+            half.set((line + 1) // 2, value)
+        return half
+
+
+class SessionSeries:
+    """A sink of the event stream: called by the engine's thread, read by the window's.
+
+    Line n of the grid holds what was true right before n * `grid_ns`: later events do not change it.
+    """
+
+    def __init__(self) -> None:
+        self.grid_ns = GRID_NS
+        self._lock = threading.Lock()
+        self._points: dict[Key, _Points] = {}
+        self._broker = FoldedBroker(Snapshot(0, 0))
+        self._levels: dict[Key, float] = {}
+        self._blocked: dict[tuple[str, str], int] = {}
+        self._blocked_ns = 0
+        self._line = 0  # the last one that is settled; events since are behind it
+        self._changed = False
+        self._is_read = False
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        with self._lock:
+            line = event.time_ns // self.grid_ns
+            if line > self._line:
+                self._settle(line)
+            self._count(event, event.time_ns // self.grid_ns + 1)
+            self._broker.add(event)
+            self._changed = True
+
+    def read_from_file(self) -> None:
+        """The session is read beside the window: what has not been read yet is not known. `read_whole` ends this."""
+        self._is_read = True
+
+    def read_whole(self) -> None:
+        """All events are there."""
+        self._is_read = False
+
+    # -- what is asked
+
+    def names(self, kind: str) -> list[str]:
+        """Of whom there is a series of this kind, in order."""
+        return sorted(key[1] for key in list(self._points) if key[0] == kind and len(key) == 2)
+
+    def line(self, time_ns: int) -> int:
+        """The last line of the grid at a moment."""
+        return time_ns // self.grid_ns
+
+    def window_ns(self, time_ns: int, least: int = 1) -> tuple[int, int]:
+        """From when to when the rates of a moment are counted, over `least` lines at least."""
+        end = self.line(time_ns)
+        return max(0, end - max(least, self._window())) * self.grid_ns, end * self.grid_ns
+
+    def rate(self, key: Key, time_ns: int) -> float:
+        """A second, at a moment; NaN where that is not read yet."""
+        return self.rates(key, (self.line(time_ns),))[0]
+
+    def rates(self, key: Key, lines: Sequence[int], least: int = 1) -> list[float]:
+        """A second, at lines of the grid in order: means over `WINDOW_NS`, or `least` lines if those are longer."""
+        window = max(least, self._window())
+        starts = [max(0, line - window) for line in lines]
+        counts, before = self.values(key, lines), self.values(key, starts)
+        return [
+            (count - old) * NS_PER_S / ((line - start) * self.grid_ns) if line else 0.0
+            for count, old, line, start in zip(counts, before, lines, starts, strict=True)
+        ]
+
+    def values(self, key: Key, lines: Sequence[int]) -> list[float]:
+        """Counts or levels at lines of the grid, in order; NaN where not known."""
+        nothing = math.nan if key[0] in LEVELS else 0.0
+        with self._lock:
+            if lines and lines[-1] > self._line and not self._is_read:
+                self._settle(lines[-1])
+            points = self._points.get(key)
+            known = self._line if self._is_read else math.inf
+            return [
+                math.nan if line > known else nothing if points is None else points.at(line, nothing) for line in lines
+            ]
+
+    # -- inside
+
+    def _window(self) -> int:
+        return max(1, WINDOW_NS // self.grid_ns)
+
+    def _count(self, event: Event, line: int) -> None:
+        kind = event.kind
+        if kind is EventKind.PUBLISHED:
+            self._add(ALL_PUBLISHED, line, event.count)
+            self._add(published(event.topic), line, event.count)
+            self._add(stored_bytes(event.topic), line, event.size_bytes)
+            self._add(("sent", event.client), line, event.count)
+        elif kind is EventKind.DELIVERED:
+            self._add(delivered(event.group), line, event.count)
+            self._add(delivered(event.group, event.topic), line, event.count)
+            self._add(received(event.client), line, event.count)
+        elif kind is EventKind.DEAD_LETTERED:
+            self._add(dead_lettered(event.group), line, event.count)
+        elif kind is EventKind.PRODUCER_BLOCKED:
+            self._blocked[event.topic, event.client] = event.time_ns
+        elif kind is EventKind.PRODUCER_UNBLOCKED:
+            self._blocked_ns += event.time_ns - self._blocked.pop((event.topic, event.client), event.time_ns)
+
+    def _add(self, key: Key, line: int, by: float) -> None:
+        points = self._points.get(key)
+        if points is None:
+            points = self._points[key] = _Points()
+        points.add(line, by)
+
+    def _settle(self, line: int) -> None:
+        """Nothing comes before `line` any more."""
+        if self._changed:
+            self._changed = False
+            levels = self._read_levels()
+            for key in self._levels.keys() | levels.keys():
+                if self._levels.get(key) != levels.get(key):
+                    self._set(key, self._line + 1, levels.get(key, math.nan))
+            self._levels = levels
+        # Blocked time goes on by itself, without events.
+        for each in range(self._line + 1, line + 1 if self._blocked else self._line + 2):
+            waiting_ns = sum(each * self.grid_ns - since_ns for since_ns in self._blocked.values())
+            if self._blocked_ns + waiting_ns:
+                self._set(BLOCKED, each, self._blocked_ns + waiting_ns)
+        self._line = line
+        while self._line >= STEPS_MAX:
+            self.grid_ns *= 2
+            self._line //= 2
+            self._points = {key: points.halved() for key, points in self._points.items()}
+
+    def _set(self, key: Key, line: int, value: float) -> None:
+        points = self._points.get(key)
+        if points is None:
+            points = self._points[key] = _Points()
+        if not points.lines or points.values[-1] != value:
+            points.set(line, value)
+
+    def _read_levels(self) -> dict[Key, float]:
+        broker, levels = self._broker, dict[Key, float]()
+        for name, group in broker.groups.items():
+            lags = dict(group.lags(broker.topics.partition_count, broker.topics.end_offset))
+            for (topic, partition), behind in lags.items():
+                if behind is not None:
+                    levels[lag(name, topic, partition)] = behind
+            known = [behind for behind in lags.values() if behind is not None]
+            if known and len(known) == len(lags):
+                levels[lag(name)] = sum(known)
+        for name, queue in broker.queues.items():
+            levels[depth(name)], levels[dead(name)] = queue.waiting, queue.dead
+        return levels

@@ -1,0 +1,151 @@
+"""Doors of the open session: other programs on this machine reach its broker while the window shows what they do."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Literal
+
+from PySide6.QtCore import QObject, Signal
+
+from app.sessions.session_controller import Player
+from broker_core.clients.remote.broker import DEFAULT_PORT
+from broker_core.engine.engine_host import EngineHost
+from broker_core.errors import BrokerError, ConfigError
+from broker_core.listeners.connections import Connections, ConnectionView
+from widgets.i18n import tr
+from widgets.panels.connections import DoorFacts
+
+Kind = Literal["kafka", "http", "wire"]
+KAFKA_PORT = 9_092
+HTTP_PORT = 8_080
+LOOPBACK = "127.0.0.1"
+NEW_TOPIC_PARTITIONS = 3
+ENDED_SHOWN = 20
+PORTS: dict[Kind, int] = {"kafka": KAFKA_PORT, "http": HTTP_PORT, "wire": DEFAULT_PORT}
+
+
+class Doors(QObject):
+    """At most one door of each kind, on the loopback address only. `changed` when one has opened or closed.
+
+    A door is opened in a thread of its own: its library takes a while to load.
+    """
+
+    changed = Signal()
+    said = Signal(str)
+    _opened = Signal(str, object, str)
+
+    def __init__(self, player: Player, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._player = player
+        self._host: EngineHost | None = None
+        self._connections: Connections | None = None
+        self._close: dict[str, Callable[[], None]] = {}
+        self._where: dict[str, str] = {}
+        self._opening: set[str] = set()
+        self._opened.connect(self._on_opened)
+        player.ending.connect(self.close_all)
+
+    def facts(self) -> tuple[DoorFacts, ...]:
+        """All doors, as the panel shows them."""
+        return tuple(
+            DoorFacts(kind, self._where.get(kind, ""), kind in self._opening, port) for kind, port in PORTS.items()
+        )
+
+    def connections(self) -> tuple[ConnectionView, ...]:
+        """Who is connected."""
+        return () if self._connections is None else self._connections.views()
+
+    def ended(self) -> tuple[ConnectionView, ...]:
+        """The last ones that something went wrong with, a cut among it; who just went says nothing."""
+        if self._connections is None:
+            return ()
+        return tuple(view for view in self._connections.gone() if view.last_error)[-ENDED_SHOWN:]
+
+    def open(self, kind: Kind, port: int) -> None:
+        """Open a door on the session that is shown; `said` tells where it is, or why it cannot be opened."""
+        if kind in self._close or kind in self._opening:
+            return
+        host = self._host or self._player.host(NEW_TOPIC_PARTITIONS)
+        if host is None:
+            self.said.emit(tr("There is no running session to open a door on."))
+            return
+        if self._host is None:
+            self._host, self._connections = host, Connections(lambda: host.now_ns)
+        self._opening.add(kind)
+        self.changed.emit()
+        threading.Thread(target=self._start, args=(kind, port, host), name=f"open-{kind}", daemon=True).start()
+
+    def _start(self, kind: str, port: int, host: EngineHost) -> None:
+        try:
+            where, close = _open(kind, port, host, self._connections)
+        except BrokerError as error:
+            self._opened.emit(kind, None, str(error))
+        else:
+            self._opened.emit(kind, close, where)
+
+    def _on_opened(self, kind: str, close: Callable[[], None] | None, told: str) -> None:
+        self._opening.discard(kind)
+        if close is None:
+            self.said.emit(told)
+        elif self._host is None:
+            close()  # the session has ended meanwhile
+        else:
+            self._close[kind] = close
+            self._where[kind] = told
+            self.said.emit(tr("Open: {where}. Only programs on this machine can connect.", where=told))
+        self.changed.emit()
+
+    def shut(self, kind: Kind) -> None:
+        """Close a door; its connections end."""
+        close = self._close.pop(kind, None)
+        self._where.pop(kind, None)
+        if close is not None:
+            close()
+            self.changed.emit()
+
+    def close_all(self) -> None:
+        """The session ends: so do its doors."""
+        for close in list(self._close.values()):
+            close()
+        self._close.clear()
+        self._where.clear()
+        if self._host is not None:
+            self._host.close()
+        self._host = self._connections = None
+        self.changed.emit()
+
+    def cut(self, number: int) -> None:
+        """End one connection."""
+        if self._connections is not None and self._connections.cut(number, "cut in the window"):
+            self.said.emit(tr("Connection {number} is cut.", number=number))
+
+
+def _open(kind: str, port: int, host: EngineHost, connections: Connections | None) -> tuple[str, Callable[[], None]]:
+    """Where the door is, and what closes it. Kafka's usual port, where it is taken, gives way to a free one."""
+    if kind == "kafka":
+        from broker_core.listeners.kafka.listener import KafkaListener
+
+        def listen(at: int) -> KafkaListener:
+            return KafkaListener(
+                host, address=LOOPBACK, port=at, connections=connections, create_topics=NEW_TOPIC_PARTITIONS
+            ).start()
+
+        try:
+            kafka = listen(port)
+        except ConfigError:
+            if port != KAFKA_PORT:
+                raise
+            kafka = listen(0)
+        return f"bootstrap.servers={kafka.bootstrap_servers}", kafka.close
+    if kind == "wire":
+        from broker_core.listeners.wire.listener import WireDoor
+
+        wire = WireDoor(host, address=LOOPBACK, port=port, connections=connections)
+        wire.start()
+        return f"{LOOPBACK}:{wire.port}", wire.close
+    from broker_core.listeners.http.listener import HttpDoor
+
+    http = HttpDoor(host, address=LOOPBACK, port=port, connections=connections)
+    http.start()
+    return http.url, http.close

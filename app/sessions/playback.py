@@ -1,0 +1,157 @@
+"""The past of a session, as the window shows it: a film, a place in it, and a thread that gets there."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from broker_core.clock import NS_PER_S
+from broker_core.errors import BrokerError
+from broker_core.events import Event
+from broker_core.recording.playback import Film
+from broker_core.snapshots import Snapshot
+from widgets.i18n import tr
+
+PLAY_EVERY_MS = 40
+
+#: A moment, and the event it was asked for by.
+Seen = tuple[Snapshot, Event | None]
+
+
+class Past(QObject):
+    """Shows one moment of `film` at a time. `changed` comes in the window's thread when another one is shown.
+
+    What is asked for while an earlier wish is on its way replaces it: a scrubber that is dragged asks often.
+    """
+
+    changed = Signal()
+    failed = Signal(str)
+    _arrived = Signal(object)
+
+    def __init__(self, film: Film, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.film = film
+        self.snapshot: Snapshot | None = None
+        self.shown_event: Event | None = None
+        self.target_ns = 0
+        self.speed = 0.0
+        self._wish: Callable[[], Seen] | None = None
+        self._busy = self._closed = False
+        self._anchor = (0.0, 0)
+        self._end_ns: Callable[[], int] = lambda: 0
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="past")
+        self._arrived.connect(self._show)
+        self._timer = QTimer(self)
+        self._timer.setInterval(PLAY_EVERY_MS)
+        self._timer.timeout.connect(self._play_on)
+
+    # -- where to
+
+    def seek(self, time_ns: int) -> None:
+        """Show the state at `time_ns`."""
+        time_ns = max(0, time_ns)
+        self.target_ns = time_ns
+        if self.playing:
+            self._anchor = (time.perf_counter(), time_ns)
+        film = self.film
+        self._ask(lambda: (film.at(time_ns), None))
+
+    def step(self, events: int) -> None:
+        """Go `events` on, or back where that is negative; nothing before the first."""
+        if self.snapshot is None:
+            return
+        self.pause()
+        seq = max(0, self.snapshot.events - 1 + events)
+        self.seek_event(seq)
+
+    def seek_event(self, seq: int) -> None:
+        """Show the state right after event `seq`."""
+        film = self.film
+
+        def look() -> Seen:
+            found = list(film.events(seq, seq))
+            return film.after_event(seq), found[0] if found else None
+
+        self._ask(look)
+
+    # -- playing
+
+    @property
+    def playing(self) -> bool:
+        """True while it moves on by itself."""
+        return self.speed > 0
+
+    def play(self, speed: float, end_ns: Callable[[], int]) -> None:
+        """Move on at `speed` seconds a second, up to `end_ns()`."""
+        self.speed = speed
+        self._end_ns = end_ns
+        self._anchor = (time.perf_counter(), self.target_ns)
+        self._timer.start()
+
+    def pause(self) -> None:
+        """Stand still."""
+        self.speed = 0.0
+        self._timer.stop()
+
+    def _play_on(self) -> None:
+        if self._busy:
+            return
+        began_s, began_ns = self._anchor
+        due_ns = began_ns + round((time.perf_counter() - began_s) * self.speed * NS_PER_S)
+        end_ns = self._end_ns()
+        if due_ns >= end_ns:
+            self.pause()
+        self.target_ns = min(due_ns, end_ns)
+        film, time_ns = self.film, self.target_ns
+        self._ask(lambda: (film.at(time_ns), None))
+
+    # -- getting there
+
+    def _ask(self, wish: Callable[[], Seen]) -> None:
+        self._wish = wish
+        if not self._busy:
+            self._go()
+
+    def _go(self) -> None:
+        wish, self._wish = self._wish, None
+        if wish is not None:
+            self._busy = True
+            self._worker.submit(wish).add_done_callback(self._tell)
+
+    def _tell(self, done: Future[Seen]) -> None:
+        """In the worker's thread; the window may have turned away meanwhile, and this be gone."""
+        if not self._closed:
+            with contextlib.suppress(RuntimeError):
+                self._arrived.emit(done)
+
+    def _show(self, done: Future[Seen]) -> None:
+        self._busy = False
+        if done.cancelled():
+            return
+        error = done.exception()
+        if error is None:
+            self.snapshot, self.shown_event = done.result()
+            if self.shown_event is not None:
+                self.target_ns = self.snapshot.time_ns
+            self.changed.emit()
+        elif isinstance(error, BrokerError | OSError | ValueError):
+            self.failed.emit(tr("This moment cannot be shown: {error}", error=error))
+        else:
+            raise error
+        self._go()
+
+    @property
+    def busy(self) -> bool:
+        """True while something that was asked for has not arrived."""
+        return self._busy
+
+    def close(self) -> None:
+        """No more."""
+        self._closed = True
+        self.pause()
+        self._wish = None
+        self._worker.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,350 @@
+"""The session that the window shows: opened, run, paused, stepped, stopped, started again."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, TypeVar
+
+from PySide6.QtCore import QObject, Signal
+
+from app.presenters.event_words import event_line
+from app.presenters.formats import sentence
+from app.sessions.branching import branch_of
+from app.sessions.reading import Reading
+from app.sessions.shown import Feeds, ShownSession
+from app.sessions.stored import SCENARIO_PATH, StoredSession
+from app.shell.paths import DataFiles, new_session_folder
+from broker_core.clock import ns_from_s
+from broker_core.engine.engine_host import EngineHost
+from broker_core.engine.runner import Engine, Errand, Mode
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.recording.live_session import LiveSession
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.handlers import Performed
+from broker_core.simulation.scenario import Scenario, load_scenario
+from broker_core.simulation.simulation import Simulation
+from widgets.i18n import tr
+
+FAST_TIMES = 10.0
+
+# Of these the general part says nothing to a person.
+_SAID_PLAINLY = frozenset({ErrorCode.INVALID_REQUEST, ErrorCode.NON_EMPTY_GROUP, ErrorCode.REBALANCE_IN_PROGRESS})
+
+T = TypeVar("T")
+
+
+class Player(ShownSession):
+    """One session at a time. Signals come in the window's thread.
+
+    `acted` with a `Performed` when an action was done, `refused` with a sentence when it could not be, and whether it
+    may be done later; both with what `perform` was given as its source.
+
+    `opened` when another session is there, `said` with a sentence for the status bar, `failed` with one to be seen.
+    `travel` shows its past; what was recorded before, and is only looked at, has no present.
+    """
+
+    opened = Signal()
+    ending = Signal()
+    said = Signal(str)
+    failed = Signal(str)
+    acted = Signal(object, str)
+    refused = Signal(str, str, bool)
+    _acted = Signal(object, str)
+    _stepped = Signal(object)
+    _erranded = Signal(object)
+
+    def __init__(self, *, record: bool = True, sessions: Path | None = None, parent: QObject | None = None) -> None:
+        """`record` holds for sessions to come; `sessions` is where they go, the user's folder where it is None."""
+        super().__init__(parent)
+        self.record = record
+        self.sessions = sessions
+        self._reading: Reading | None = None
+        self._told_failure = False
+        self.travel.failed.connect(self.failed)
+        self._acted.connect(self._tell)
+        self._stepped.connect(self._tell_step)
+        self._erranded.connect(self._tell_errand)
+
+    # -- which session
+
+    def open(self, path: Path, seed: int | None = None) -> None:
+        """Open a scenario, paused at 0, and seal the session before.
+
+        Raises ScenarioError or BrokerError; the session before goes on then.
+        """
+        scenario, text = load_scenario(path)
+        self._begin(scenario, text, path, seed, {})
+
+    def _begin(self, scenario: Scenario, text: str, path: Path, seed: int | None, extra: dict[str, Any]) -> LiveSession:
+        """A new session, paused at 0, in place of the one before."""
+        folder = new_session_folder(path, self.sessions) if self.record else None
+        feeds = Feeds()
+        live = LiveSession(
+            scenario,
+            text,
+            folder=folder,
+            find_file=DataFiles(path),
+            seed=seed,
+            sinks=feeds.all(),
+            extra={SCENARIO_PATH: str(path.resolve()), **extra},
+        )
+        self.close()
+        self.feeds = feeds
+        self._live, self._path, self._seed, self.scenario = live, path, seed, scenario
+        self._engine = Engine(live.simulation, until_ns=ns_from_s(scenario.until_s), between=live.look)
+        self.travel.follow(live.film)
+        self.stopped = self._told_failure = self.fast = False
+        self.branched_from = ""
+        self.opened.emit()
+        return live
+
+    def open_session(self, folder: Path, at_ns: int = 0) -> StoredSession:
+        """Show a session that was recorded, at a moment of it; the session before is sealed.
+
+        Raises BrokerError where `folder` holds none; the session before goes on then.
+        """
+        stored = StoredSession(folder)
+        self.close()
+        self._live = self._engine = None
+        self._stored, self.scenario = stored, stored.scenario
+        self._path, self._seed = stored.scenario_path, stored.seed
+        self.feeds = Feeds()
+        self.stopped, self._told_failure, self.fast = True, True, False
+        self.branched_from = ""
+        self.travel.follow(lambda: stored.film, has_present=False)
+        series = self.feeds.series
+        series.read_from_file()
+        self._reading = Reading(folder, self.feeds.gathering(), stored.event_count, series.read_whole)
+        self._reading.start()
+        self.travel.to(min(at_ns, stored.end_ns))
+        self.opened.emit()
+        return stored
+
+    def branch(self) -> None:
+        """Run the session again up to the moment that is shown, as a new one, which is live from there.
+
+        Raises BrokerError, ScenarioError where its inputs cannot be had again; the session before goes on then.
+        """
+        travel = self.travel
+        by_event = travel.shown_event is not None or travel.snapshot is None
+        branch = branch_of(self._stored, self._live, self.snapshot, by_event=by_event)
+        assert self._path is not None
+        live = self._begin(branch.scenario, branch.text, self._path, branch.seed, branch.extra)
+        self.branched_from, self.again_to_ns = branch.told, branch.moment.time_ns
+        self.run_errand(branch.errand(live.simulation), branch.done)
+
+    def restart(self, *, new_seed: bool = False) -> None:
+        """The same scenario from 0, with the same seed or with another one."""
+        if self._path is not None:
+            self.open(self._path, random.randrange(1, 1_000_000) if new_seed else self._seed)
+            self.run()
+
+    def stop(self) -> None:
+        """End the session and seal its recording."""
+        if self._live is None or self.stopped:
+            return
+        finished = self.status.mode is Mode.FINISHED
+        self._end(finished=finished)
+        end = tr("came to its end") if finished else tr("was stopped")
+        recorded = (
+            tr(" It is recorded in {folder}; Ctrl+E makes a report of it.", folder=self.folder) if self.folder else ""
+        )
+        self.said.emit(tr("The session {end}.{recorded}", end=end, recorded=recorded))
+
+    def close(self) -> None:
+        """Stop, at the end of the program or before another session."""
+        self.travel.close()
+        if self._reading is not None:
+            self._reading.close()
+            self._reading = None
+        self._stored = None
+        if self._live is not None and not self.stopped:
+            self._end(finished=self.status.mode is Mode.FINISHED)
+
+    def note_cost(self, figures: dict[str, float]) -> None:
+        """Figures of what the session costs besides, for its recording; at the latest when `ending` comes."""
+        if self._live is not None:
+            self._live.cost.add(**figures)
+
+    def _end(self, *, finished: bool) -> None:
+        assert self._engine is not None
+        assert self._live is not None
+        self.ending.emit()
+        self._engine.close()
+        self.stopped = True
+        self._live.cost.add(engine_s=self._engine.worked_s)
+        try:
+            self._live.close(finished=finished)
+        except BrokerError as error:
+            self.failed.emit(str(error))
+
+    # -- time
+
+    def run(self, speed: float | None = None) -> None:
+        """Let time pass, at `speed` from now on."""
+        if speed is not None:
+            self.speed = speed
+        self.fast = False
+        if self.travel.looking_back:
+            self.travel.play(self.speed)
+        else:
+            self._with_engine(lambda engine: engine.run(self.speed))
+
+    def run_fast(self) -> None:
+        """Let time pass ten times as fast as at `speed`."""
+        self.fast = True
+        if self.travel.looking_back:
+            self.travel.play(self.speed * FAST_TIMES)
+            return
+        self._with_engine(lambda engine: engine.run(self.speed * FAST_TIMES))
+
+    def express(self) -> None:
+        """Let time pass as fast as it goes."""
+        self._with_engine(lambda engine: engine.express())
+
+    def pause(self) -> None:
+        """Stop time: of the past, where that is shown, else of the session."""
+        if self.travel.looking_back:
+            self.travel.pause()
+        else:
+            self._with_engine(lambda engine: engine.pause())
+
+    def step(self) -> None:
+        """Go on to the next event, and say which one it was."""
+        if self.travel.looking_back:
+            self.travel.step(1, self.present)
+            return
+        self._with_engine(lambda engine: engine.step().add_done_callback(self._stepped.emit))
+
+    def run_errand(self, errand: Errand, then: Callable[[bool], str]) -> None:
+        """Let `errand` move the session; `said` tells what `then(done)` makes of it."""
+
+        if self._engine is None or self.stopped:
+            return
+
+        def tell(done: Future[bool]) -> None:
+            self._erranded.emit((done, then))
+
+        self.errands += 1
+        self._engine.run_errand(errand).add_done_callback(tell)
+
+    def run_until(self, time_ns: int) -> None:
+        """Go to `time_ns` as fast as it goes, and wait there: for pictures, not for a window that somebody uses."""
+        assert self._engine is not None
+        assert self._live is not None
+        loop, look = self._live.simulation.loop, self._live.look
+
+        def run() -> None:
+            while loop.run_next(time_ns):
+                look()
+            loop.advance_to(time_ns)
+
+        self._engine.post(run).result()
+        self._engine.refresh()
+
+    def _with_engine(self, call: Callable[[Engine], None]) -> None:
+        if self._engine is not None and not self.stopped:
+            call(self._engine)
+
+    # -- how it goes
+
+    def check(self) -> None:
+        """Tell once that the engine has failed, or that the recording has stopped."""
+        if self._told_failure or self._live is None or self.stopped:
+            return
+        recorder = self._live.recorder
+        error = self.status.error or (str(recorder.error) if recorder is not None and recorder.error else "")
+        if error:
+            self._told_failure = True
+            self.failed.emit(error)
+        elif self.status.mode is Mode.FINISHED:
+            # The scenario is over: its recording is sealed, and a report can be made of it.
+            self.stop()
+
+    def grant(self, budget_s: float) -> None:
+        """Give the engine its turn."""
+        self._with_engine(lambda engine: engine.grant(budget_s))
+
+    # -- what a person does
+
+    def perform(self, action: UserAction, source: str = "") -> None:
+        """Do `action` in the session; `acted` or `refused` tell, with `source`, what came of it, and so does `said`."""
+        if self._engine is None or self._live is None or self.stopped:
+            self.said.emit(tr("The session has ended; start it again to change it."))
+            return
+        simulation = self._live.simulation
+        done = self._engine.post(lambda: simulation.perform(action))
+        done.add_done_callback(lambda future: self._acted.emit(future, source))
+
+    def ask(self, call: Callable[[Simulation], T]) -> Future[T]:
+        """What `call` finds in the session, looked up in the engine's thread between two steps: keep it below 2 ms.
+
+        The future gets a CLOSED error once the session has ended; its callbacks run in the engine's thread.
+        """
+        if self._engine is None or self._live is None:
+            closed: Future[T] = Future()
+            closed.set_exception(BrokerError(ErrorCode.CLOSED, "no session is open"))
+            return closed
+        simulation = self._live.simulation
+        return self._engine.post(lambda: call(simulation))
+
+    def look(self, call: Callable[[Simulation], T]) -> Future[T]:
+        """As `ask`; but a session that has ended answers too, as it was at its end, at once."""
+        if not self.stopped or self._live is None:
+            return self.ask(call)
+        # Its engine is gone: nobody else is in there any more.
+        answer: Future[T] = Future()
+        try:
+            answer.set_result(call(self._live.simulation))
+        except Exception as error:
+            answer.set_exception(error)
+        return answer
+
+    def _tell_errand(self, answer: tuple[Future[bool], Callable[[bool], str]]) -> None:
+        done, then = answer
+        self.errands -= 1
+        error = done.exception()
+        if error is None:
+            if told := then(done.result()):
+                self.said.emit(told)
+        elif isinstance(error, BrokerError):
+            if error.code is not ErrorCode.CLOSED:
+                self.failed.emit(str(error))
+        else:
+            raise error
+
+    def host(self, new_topic_partitions: int) -> EngineHost | None:
+        """The running session as a host for clients from outside; unknown topics get so many partitions.
+
+        From here on the session can be replayed, but not branched. Close it when `ending` comes. None where none runs.
+        """
+        if self._engine is None or self._live is None or self.stopped:
+            return None
+        self._live.let_outside_clients_in()
+        return EngineHost(self._engine, self._live.simulation, auto_create_partitions=new_topic_partitions)
+
+    def _tell_step(self, done: Future[None]) -> None:
+        error, event = done.exception(), self.feeds.timeline.last
+        if error is not None:
+            # The simulation broke at this step; nothing can go on from here.
+            self.failed.emit(str(error))
+        elif event is not None:
+            self.said.emit(tr("Stepped to {event}", event=event_line(event)))
+
+    def _tell(self, done: Future[Performed], source: str) -> None:
+        error = done.exception()
+        if error is None:
+            performed = done.result()
+            self.said.emit(sentence(performed.sentence))
+            self.acted.emit(performed, source)
+        elif isinstance(error, BrokerError):
+            # Of a request that makes no sense a person wants to know why, and no more.
+            plain = error.code in _SAID_PLAINLY and error.about
+            why = sentence(error.about) if plain else str(error)
+            self.refused.emit(why, source, error.retriable)
+            self.failed.emit(why)
+        else:
+            raise error

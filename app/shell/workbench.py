@@ -1,0 +1,291 @@
+"""The workbench: window, view models, player and frames put together, and the life of the program around them."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from PySide6.QtCore import QObject, QSettings, Qt, QTimer
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+from app.commands.context import Desk
+from app.commands.families import COMMANDS, FAMILIES
+from app.commands.recordings import RecordingHandlers
+from app.commands.registry import ActionRegistry
+from app.commands.scenario_menu import scenario_commands
+from app.commands.session import SessionHandlers
+from app.presenters.formats import duration
+from app.presenters.scenario_facts import scenario_facts
+from app.presenters.views import Views
+from app.sessions.history.history import History
+from app.sessions.session_controller import Player
+from app.shell.appearance import SYSTEM, Appearance, dress_first
+from app.shell.frames import Frames
+from app.shell.jobs import Jobs
+from app.shell.language import install_language
+from app.shell.menu_bar import menu_bar
+from app.shell.paths import APP_NAME
+from app.shell.quitting import ask_to_quit
+from app.shell.settings import Settings
+from broker_core.clock import NS_PER_S, ns_from_s
+from broker_core.engine.pace import MAX_DEBT_S
+from broker_core.engine.runner import EngineStatus, Mode
+from widgets.bytes_text import contained
+from widgets.canvas.canvas import Canvas
+from widgets.i18n import tr
+from widgets.main_window import MainWindow
+from widgets.theme import current_theme
+
+# The canvas and the clock follow every frame, tables and charts every third: nobody reads faster.
+PANELS_EVERY_FRAMES = 3
+JOB_END_TIMEOUT_S = 15.0
+FIRST_SIZE = (1600, 1000)
+
+T = TypeVar("T")
+
+
+class Workbench(QObject):
+    """One window and what stands behind it."""
+
+    def __init__(
+        self,
+        app: QApplication,
+        *,
+        theme: str = "system",
+        record: bool = True,
+        sessions: Path | None = None,
+        settings: QSettings | None = None,
+    ) -> None:
+        """`theme` is light, dark or system; `sessions` is where recordings go, the user's folder where it is None."""
+        super().__init__()
+        self._quitting = False
+        self.settings = Settings(settings)
+        if theme == SYSTEM:
+            theme = self.settings.theme
+        dress_first(app, theme, self.settings.scale)
+        scenarios = scenario_commands()
+        commands = (*COMMANDS, *(command for command, _ in scenarios.values()))
+        self.registry = ActionRegistry(commands, parent=self)
+        self.player = Player(record=record and self.settings.record, sessions=sessions, parent=self)
+        self.jobs = Jobs(self)
+        self.jobs.keep_spark(self.settings.keep_spark)
+        self.views = Views(self)
+        self.canvas = Canvas(current_theme())
+        self.window = MainWindow(self.views.make_parts(self.canvas), self.registry.actions(), (), settings)
+        self.views.attach(self.window)
+        self.history = History(self)
+        self.appearance = Appearance(app, self.settings, self.registry, self.window, self.canvas, theme=theme)
+        self.desk = Desk(
+            self.registry,
+            self.window,
+            self.canvas,
+            self.views,
+            self.player,
+            self.jobs,
+            self.settings,
+            self.appearance,
+            self.history,
+        )
+        self._families: dict[type, QObject] = {family: family(self.desk) for family in FAMILIES}
+        for command, path in scenarios.values():
+            self.registry.bind(command.id, partial(self.family(SessionHandlers).open, path))
+        self.registry.install(self.window)
+        self.window.set_menus(menu_bar(self.registry))
+        self.frames = Frames(self.draw, self.player.grant, lambda: self.player.moving, self)
+        self._frame_number = 0
+        self._connect()
+
+    def _connect(self) -> None:
+        self.player.opened.connect(self._opened)
+        self.player.ending.connect(lambda: self.player.note_cost(self.frames.session_figures()))
+        self.player.said.connect(self._said)
+        self.player.failed.connect(self._failed)
+        self.registry.refused.connect(self._said)
+        self.window.closing.connect(self.close)
+        self.window.may_close = self._may_close
+        # The size of the recording is asked of the disk, so seldom.
+        size_timer = QTimer(self)
+        size_timer.timeout.connect(self._measure_recording)
+        size_timer.start(1_000)
+
+    def family(self, kind: type[T]) -> T:
+        """The handlers of one family of commands; KeyError where there is none."""
+        found = self._families[kind]
+        assert isinstance(found, kind)
+        return found
+
+    # -- one session after another
+
+    def _opened(self) -> None:
+        scenario = self.player.scenario
+        assert scenario is not None
+        self.history.follow(self.player.events, self.player.folder)
+        self.views.restart()
+        self.views.about = scenario_facts(scenario)
+        self.views.times.wall_start = self.player.started_at
+        self.views.owners.follow(self.player.feeds.hues)
+        self.views.rates.follow(self.player.feeds.series)
+        self.views.timeline.follow(self.player.feeds.timeline)
+        self.views.follow_ownership(self.player.feeds.ownership)
+        if self.views.charts is not None:
+            self.views.charts.follow(self.player.feeds.latencies, self.player.feeds.hues, lambda: self.player.end_ns)
+        if self.views.schemas is not None:
+            self.player.feeds.schemas.begin(scenario)
+            self.views.schemas.follow(self.player.feeds.schemas, self.player.feeds.refusals)
+        self.views.select("")
+        self.canvas.setFocus()
+        self.views.status.seed = self.player.seed
+        self.window.toolbar.set_scenario(scenario.title)
+        self.window.setWindowTitle(f"{contained(scenario.title)} - Brokerscope")
+        self.window.status.say(tr("Opened {title}.", title=scenario.title))
+        self._measure_recording()
+        self.frames.forget()
+        self.draw()
+
+    def draw(self) -> None:
+        """One frame: what has changed since the last one."""
+        player = self.player
+        status = player.status
+        self._frame_number += 1
+        panels = self._frame_number % PANELS_EVERY_FRAMES == 0 or not player.moving
+        self.views.running = player.moving
+        self.views.timeline.look(player.end_ns, looking_back=not player.live)
+        self.views.refresh(player.snapshot, panels=panels)
+        if panels:
+            self.views.status.frames = self.frames.figures()
+            self._show_mode(status.mode)
+            self.registry.refresh()
+            player.check()
+
+    def _show_mode(self, mode: Mode) -> None:
+        player, registry = self.player, self.registry
+        moving = player.moving
+        past = player.travel.looking_back
+        running = mode is Mode.RUNNING or past
+        registry.set_checked("pause", not moving and (past or (not player.stopped and mode is Mode.PAUSED)))
+        registry.set_checked("run", moving and running and not player.fast)
+        registry.set_checked("fast", moving and running and player.fast)
+        registry.set_checked("express", moving and mode is Mode.EXPRESS and not past)
+        toolbar = self.window.toolbar
+        toolbar.set_recording(player.folder is not None and not player.stopped)
+        look, word = shown_badge(player)
+        toolbar.set_badge(look, word)
+        tint = look if look in {"replay", "branch"} else "live"
+        toolbar.set_tint(tint)
+        self.window.tint.set_mode(tint)
+        self.window.parts.dead_letters.forbid_redrive(self.desk.why_ended())
+
+    def _measure_recording(self) -> None:
+        player = self.player
+        if player.folder is None:
+            self.views.status.recording_bytes = None
+        elif not player.stopped:
+            # Later the folder may hold a report as well, which is no recording.
+            self.views.status.recording_bytes = player.recorded_bytes()
+
+    # -- what is told
+
+    def _said(self, sentence: str) -> None:
+        self.window.status.say(sentence)
+
+    def _failed(self, sentence: str) -> None:
+        self.window.status.say(sentence)
+        box = QMessageBox(QMessageBox.Icon.Warning, "Brokerscope", "", QMessageBox.StandardButton.Ok, self.window)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(contained(sentence))
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
+
+    # -- the end
+
+    def _may_close(self) -> bool:
+        """True where nothing runs that would be cut off; else a person is asked."""
+        running = self.jobs.running
+        if self._quitting or not running:
+            return True
+        ask_to_quit(self.window, running, self.quit)
+        return False
+
+    def quit(self) -> None:
+        """Close the window, whatever is running."""
+        self._quitting = True
+        self.window.close()
+
+    def close(self) -> None:
+        """Stop jobs, seal the recording, stop drawing."""
+        self.frames.stop()
+        for job in self.jobs.running:
+            job.finish(JOB_END_TIMEOUT_S)
+        self.jobs.close()
+        self.history.close()
+        self.player.close()
+
+
+def shown_badge(player: Player) -> tuple[str, str]:
+    """The look of the badge, and its word: the past with its time, a branch, or how the session is doing."""
+    if not player.live:
+        minutes, seconds = divmod(player.snapshot.time_ns // NS_PER_S, 60)
+        return "replay", f"REPLAY {minutes:02d}:{seconds:02d}"
+    look, word = badge(player.status, stopped=player.stopped)
+    if player.errands and player.branched_from and player.end_ns < player.again_to_ns:
+        return "branch", f"BRANCH, {player.end_ns / player.again_to_ns:.0%}"
+    if player.branched_from and look != "failure":
+        return "branch", word.replace("LIVE", "BRANCH") if "LIVE" in word else f"BRANCH, {word}"
+    return look, word
+
+
+def badge(status: EngineStatus, *, stopped: bool) -> tuple[str, str]:
+    """The look of the badge on the toolbar, and its word."""
+    mode = status.mode
+    if mode is Mode.FAILED:
+        return "failure", tr("FAILED")
+    if mode is Mode.FINISHED:
+        return "warning", tr("FINISHED")
+    if stopped:
+        return "warning", tr("STOPPED")
+    if mode is Mode.PAUSED:
+        return "warning", tr("LIVE, PAUSED")
+    if status.behind_s > MAX_DEBT_S * status.speed:
+        behind = duration(ns_from_s(status.behind_s))
+        return "warning", tr("LIVE {speed}×, behind by {time}", speed=f"{status.speed:g}", time=behind)
+    return "live", "LIVE"
+
+
+def open_window(
+    path: Path, *, seed: int | None = None, theme: str = "system", session: Path | None = None, at_s: float = 0.0
+) -> int:
+    """Open the workbench on a scenario, running; the exit code when it is closed. Raises ScenarioError and the like.
+
+    With `session`, on that recorded session at `at_s` seconds, standing still; `path` is not used then.
+    """
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(app, QApplication)
+    app.setApplicationName("Brokerscope")
+    app.setOrganizationName(APP_NAME)
+    app.setDesktopFileName(APP_NAME)
+    settings = QSettings(APP_NAME, "workbench")
+    install_language(app, Settings(settings).language)
+    workbench = Workbench(app, theme=theme, settings=settings)
+    if session is None:
+        workbench.player.open(path, seed)
+    else:
+        # What is wrong with the folder itself is told on the command line, before any window.
+        workbench.player.open_session(session, ns_from_s(at_s))
+    if not settings.contains("window/geometry"):
+        # The first time: as large as the screen lets it, up to where more would only be air.
+        room = app.primaryScreen().availableGeometry()
+        workbench.window.resize(min(FIRST_SIZE[0], room.width() - 20), min(FIRST_SIZE[1], room.height() - 40))
+    workbench.window.show()
+    for end in (signal.SIGINT, signal.SIGTERM):
+        # Python hears of a signal at the next frame, and the window closes as by its button: the recording is sealed.
+        signal.signal(end, lambda _number, _frame: workbench.quit())
+    workbench.frames.start()
+    if session is None:
+        workbench.player.run()
+    workbench.family(RecordingHandlers).offer_left_open()
+    code = app.exec()
+    workbench.close()
+    return int(code)

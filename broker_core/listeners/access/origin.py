@@ -1,0 +1,61 @@
+"""Whom a browser may talk for: Host and Origin.
+
+A page of any site can make a browser send requests to 127.0.0.1, and with a name that it lets point there (DNS
+rebinding) it can read the answers too. Such a request carries that name as its Host, or the page's Origin.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.access.access import is_loopback
+
+
+class OriginGuard:
+    """Knows by what names a door may be called."""
+
+    def __init__(self, address: str, names: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
+        """`address` is what the door is bound to; `names` are further hosts, `origins` further pages' origins."""
+        self._loopback_only = is_loopback(address)
+        self._names = {"localhost", address.lower().strip("[]"), *(name.lower().strip("[]") for name in names)} - {""}
+        self._origins = {origin.lower().rstrip("/") for origin in origins}
+
+    def check(self, host: str | None, origin: str | None) -> None:
+        """Raises FORBIDDEN for a Host that is not this door's, or an Origin that is neither the Host's nor allowed."""
+        place = None if host is None else _split(f"//{host}")
+        if place is None or not self._knows(place[0]):
+            raise BrokerError(
+                ErrorCode.FORBIDDEN, f"the Host {str(host)[:80]!r} is not a name of this broker; use its address"
+            )
+        if origin is None or origin.lower().rstrip("/") in self._origins:
+            return
+        page = _split(origin)
+        if page is None or page != (place[0], 80 if place[1] is None else place[1], "http"):
+            raise BrokerError(ErrorCode.FORBIDDEN, f"pages of {origin[:80]!r} may not use this broker")
+
+    def _knows(self, name: str) -> bool:
+        if name in self._names:
+            return True
+        try:
+            address = ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        # Nobody can let an address point somewhere else.
+        return address.is_loopback or not self._loopback_only
+
+
+def _split(url: str) -> tuple[str, int | None, str] | None:
+    """(host, port, scheme); None for what is no such URL, or more than a host and a port."""
+    try:
+        parts = urlsplit(url)
+        name, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if not name or parts.username is not None or parts.path not in {"", "/"} or parts.query or parts.fragment:
+        return None
+    if port is None and parts.scheme:
+        port = {"http": 80, "https": 443}.get(parts.scheme)
+    return name.lower(), port, parts.scheme

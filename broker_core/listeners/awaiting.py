@@ -1,0 +1,45 @@
+"""Replies of the broker, awaited by a door's asyncio loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import TypeVar
+
+from broker_core.listeners.served import ServedHost
+from broker_core.replies import Reply
+
+T = TypeVar("T")
+
+
+async def awaited(host: ServedHost, reply: Reply[T], cancel: Callable[[Reply[T]], object] | None = None) -> T:
+    """The result of `reply`, which any thread may settle. Raises its error.
+
+    Where the task that waits is cancelled, `cancel(reply)` is called under the host's lock, so that the broker does
+    not serve who is no longer there; the reply may have come in the meantime. Without it the reply comes to nobody.
+    The doors are closed before their host, so no reply stays away for ever.
+    """
+    if reply.done:
+        return reply.result()
+    loop = asyncio.get_running_loop()
+    there: asyncio.Future[None] = loop.create_future()
+
+    def arrive() -> None:
+        if not there.done():
+            there.set_result(None)
+
+    def settled(_reply: Reply[T]) -> None:
+        # Called with the host's lock held, in whatever thread settled it, and perhaps when the loop is gone.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(arrive)
+
+    host.call(lambda _now: reply.then(settled))
+    try:
+        await there
+    except asyncio.CancelledError:
+        if cancel is not None and not host.closing:
+            stop = cancel
+            host.call(lambda _now: stop(reply))
+        raise
+    return reply.result()

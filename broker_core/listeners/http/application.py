@@ -1,0 +1,79 @@
+"""The application: all operations, the description of them, and a page to try them that needs no net."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+from fastapi.openapi.docs import get_swagger_ui_html
+from fastapi.responses import FileResponse, Response
+from starlette.exceptions import HTTPException
+
+from broker_core.listeners.access.origin import OriginGuard
+from broker_core.listeners.http.context import Desk
+from broker_core.listeners.http.gate import Gate
+from broker_core.listeners.http.routes import broker, dead_letters, groups, queues, reference, registry, schemas, topics
+from broker_core.listeners.http.routing import http_problem, mount, serve
+from broker_core.version import program_version
+from resources import path
+
+_DESCRIPTION = """A message broker: topics in partitions, consumer groups, work queues with leases, dead letters.
+
+* The operations of the **mini broker** are the shortest way in and out; everything under `/v1` is the whole broker.
+* **Values**: a string is stored as text, any other JSON value as JSON; with `encoding: base64`, value and key are any
+  bytes.
+* **Errors** are one sentence with a code; 429 says in `Retry-After` how many seconds to wait.
+* Bodies may be packed with gzip or deflate.
+* **Confluent's schema registry** is served at the root: `/subjects`, `/schemas/ids`, `/config`, `/mode` and
+  `/compatibility`, for Confluent's serializers.
+* **Events** come from `GET /v1/events` as server-sent events, with `kinds`, `topic`, `group` and `limit` in the query;
+  who is too slow for them is told how many it missed.
+"""
+_FILES = {
+    "swagger-ui-bundle.js": "text/javascript",
+    "swagger-ui.css": "text/css",
+    "favicon-32x32.png": "image/png",
+}
+# The page holds a script of its own, and talks to nobody but this broker.
+_POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
+)
+
+
+def application(desk: Desk, origin: OriginGuard) -> Gate:
+    """The ASGI application of a door."""
+    app = FastAPI(
+        title="Brokerscope",
+        version=program_version(),
+        summary="The broker of the workbench, by HTTP",
+        description=_DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        exception_handlers={HTTPException: http_problem},
+    )
+    families = (reference, topics, groups, queues, dead_letters, schemas, broker)
+    mount(app, desk, [each for family in families for each in family.operation.found])
+    serve(app, desk, [*broker.streams.found, *registry.operation.found])
+    _add_page(app)
+    return Gate(app, desk, origin)
+
+
+def _add_page(app: FastAPI) -> None:
+    page = get_swagger_ui_html(
+        openapi_url="/openapi.json",
+        title="Brokerscope",
+        swagger_js_url="/docs/swagger-ui-bundle.js",
+        swagger_css_url="/docs/swagger-ui.css",
+        swagger_favicon_url="/docs/favicon-32x32.png",
+    )
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> Response:
+        return Response(
+            page.body, media_type="text/html", headers={"Content-Security-Policy": _POLICY, "X-Frame-Options": "DENY"}
+        )
+
+    @app.get("/docs/{file}", include_in_schema=False)
+    async def docs_file(file: str) -> Response:
+        if file not in _FILES:
+            raise HTTPException(404)
+        return FileResponse(path("swagger", file), media_type=_FILES[file])

@@ -1,0 +1,154 @@
+"""Consumers that HTTP clients have registered: each reads one topic, alone, and is there again after a restart.
+
+One is a group without members, of the same name, so its progress is seen as lag like that of any other. What it commits
+carries a mark, by which it is known again.
+"""
+
+from __future__ import annotations
+
+from broker_core.clients.consumer import Consumer, ConsumerConfig
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.offsets import OffsetAndMetadata
+from broker_core.listeners.http.polling import Polled, Waits
+from broker_core.listeners.served import ServedHost
+from broker_core.messages import StoredMessage
+
+MARK = "http-consumer"
+MANUAL_MARK = "http-consumer, commits by itself"
+
+
+class Registered:
+    """One of them. Without `auto_commit` it commits when it says so, and gets the rest again after a restart."""
+
+    def __init__(self, host: ServedHost, name: str, topic: str, auto_commit: bool) -> None:
+        """Call it under the host's lock. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        self._host = host
+        self.name = name
+        self.topic = topic
+        self.auto_commit = auto_commit
+        config = ConsumerConfig(auto_offset_reset="earliest", commit_on_revoke=False)
+        core = Consumer(host.broker, host.loop, name, name, (), config)
+        core.assign([(topic, number) for number in range(host.broker.partition_count(topic))])
+        self._polled = Polled(host, core)
+        self._handed: dict[int, int] = {}
+
+    async def consume(self, call: Waits, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
+        """The next messages. Raises UNKNOWN_TOPIC_OR_PARTITION, and NON_EMPTY_GROUP for a group with members."""
+        self._host.call(lambda _now: self._widen())
+        found = await self._polled.poll(call, max_messages, timeout_ms)
+        for message in found:
+            self._handed[message.partition] = message.offset + 1
+        if self.auto_commit:
+            self.commit()
+        return found
+
+    def _widen(self) -> None:
+        """The topic may have got more partitions."""
+        core, broker = self._polled.core, self._host.broker
+        for number in range(broker.partition_count(self.topic)):
+            if (self.topic, number) not in core.positions:
+                start = broker.starting_offset(self.name, self.topic, number, "earliest")
+                core.positions[self.topic, number] = start
+
+    def commit(self) -> None:
+        """Everything that was handed out is done. Raises NON_EMPTY_GROUP, OFFSET_OUT_OF_RANGE."""
+        self.commit_offsets(self._handed)
+        self._handed = {}
+
+    def commit_offsets(self, offsets: dict[int, int]) -> None:
+        """Everything below each partition's offset is done. Raises as `commit`."""
+        if offsets:
+            commits = {
+                (self.topic, number): OffsetAndMetadata(offset, self._mark) for number, offset in offsets.items()
+            }
+            self._host.call(lambda now_ns: self._host.broker.commit(now_ns, self.name, self.name, "", -1, commits))
+
+    @property
+    def _mark(self) -> str:
+        return MARK if self.auto_commit else MANUAL_MARK
+
+    @property
+    def positions(self) -> dict[int, int]:
+        """The offset that it gets next, for each partition."""
+        return {number: offset for (_topic, number), offset in sorted(self._polled.positions().items())}
+
+    def begin(self) -> None:
+        """Say where it begins, so that it is known again."""
+        self.commit_offsets(self.positions)
+
+    def close(self) -> None:
+        """Stop; what it has committed stays."""
+        if not self._host.closing:
+            self._host.call(lambda _now: self._polled.core.close(tell=False))
+
+
+class Consumers:
+    """The registered ones, by id."""
+
+    def __init__(self, host: ServedHost, most: int) -> None:
+        self._host = host
+        self._most = most
+        self._found: dict[str, Registered] = {}
+        host.call(lambda _now: self._restore())
+
+    def _restore(self) -> None:
+        groups = self._host.broker.groups
+        for name in groups.groups():
+            marks = {
+                topic: kept.metadata
+                for (topic, _number), kept in groups.offsets.fetch_all(name).items()
+                if kept.metadata in {MARK, MANUAL_MARK}
+            }
+            for topic, mark in marks.items():
+                if topic in self._host.broker.topic_names():
+                    self._found[name] = Registered(self._host, name, topic, mark == MARK)
+
+    def find(self, name: str) -> Registered:
+        """Raises UNKNOWN_CONSUMER."""
+        found = self._found.get(name)
+        if found is None:
+            raise BrokerError(ErrorCode.UNKNOWN_CONSUMER, f"{name}; register it first")
+        return found
+
+    def all(self) -> list[Registered]:
+        """In the order in which they came."""
+        return list(self._found.values())
+
+    def register(self, name: str, topic: str, *, reset: bool, auto_commit: bool) -> Registered:
+        """A new consumer begins at the start; a known one keeps its place, but for `reset` or another topic.
+
+        Raises NON_EMPTY_GROUP, UNKNOWN_TOPIC_OR_PARTITION, THROTTLED.
+        """
+        known = self._found.get(name)
+        if known is not None and known.topic == topic and not reset:
+            known.auto_commit = auto_commit
+            return known
+        if known is None and len(self._found) >= self._most:
+            raise BrokerError(ErrorCode.THROTTLED, f"{self._most} consumers are registered, which is the most")
+        groups = self._host.broker.groups
+        if known is not None:
+            self.forget(name)
+        elif reset and name in self._host.call(lambda _now: groups.groups()):
+            self._host.call(lambda now_ns: groups.delete(now_ns, name))
+        made = self._host.call(lambda _now: Registered(self._host, name, topic, auto_commit))
+        made.begin()
+        self._found[name] = made
+        return made
+
+    def forget(self, name: str) -> None:
+        """It is gone, with what it has committed. Raises UNKNOWN_CONSUMER, NON_EMPTY_GROUP."""
+        found = self.find(name)
+        groups = self._host.broker.groups
+
+        def delete(now_ns: int) -> None:
+            if name in groups.groups():
+                groups.delete(now_ns, name)
+
+        self._host.call(delete)
+        found.close()
+        del self._found[name]
+
+    def close(self) -> None:
+        """Stop them all."""
+        for each in self._found.values():
+            each.close()

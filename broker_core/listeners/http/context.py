@@ -1,0 +1,190 @@
+"""What all requests of a door share, and what one request brings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any, TypeVar
+
+from fastapi import Request
+
+from broker_core.clients.admin import Admin, RunningRedrive
+from broker_core.clients.schema_admin import SchemaAdmin
+from broker_core.errors import BrokerError
+from broker_core.listeners.access.access import ANYBODY, Access, Kind, Operation, Principal
+from broker_core.listeners.access.budget import Budget
+from broker_core.listeners.access.limits import GuardConfig
+from broker_core.listeners.awaiting import awaited
+from broker_core.listeners.connections import Connection, Connections
+from broker_core.listeners.http.consumers import Consumers
+from broker_core.listeners.http.members import Members
+from broker_core.listeners.http.metrics import Metrics
+from broker_core.listeners.http.models.basics import Name
+from broker_core.listeners.http.reading import Held, converted, decoded, query_of, read_body
+from broker_core.listeners.served import ServedHost
+from broker_core.replies import Reply
+
+T = TypeVar("T")
+
+SPARE_S = 0.5  # what a reply may come later than its deadline, on a busy machine
+READ, WRITE, ADMIN = Operation.READ, Operation.WRITE, Operation.ADMIN
+
+
+class Desk:
+    """The door's own: the broker, its guard, its sessions. Used by the door's thread alone."""
+
+    def __init__(
+        self,
+        host: ServedHost,
+        access: Access,
+        limits: GuardConfig,
+        connections: Connections,
+        budget: Budget,
+        executor: Executor,
+    ) -> None:
+        self.host = host
+        self.broker = host.broker
+        self.admin = Admin(host)
+        self.schemas = SchemaAdmin(host)
+        self.access = access
+        self.limits = limits
+        self.connections = connections
+        self.budget = budget
+        self.executor = executor
+        self.consumers = Consumers(host, limits.max_sessions)
+        self.members = Members(host, limits.max_sessions)
+        self.metrics = Metrics(host, connections)
+        self.redrives: dict[str, RunningRedrive] = {}  # those at a rate, the last of each queue
+        self.closing = asyncio.Event()
+
+    def close(self) -> None:
+        """Members leave, consumers stop."""
+        self.members.close()
+        self.consumers.close()
+        self.metrics.close()
+
+
+class Call:
+    """One request: who asks, and what for."""
+
+    def __init__(self, desk: Desk, request: Request) -> None:
+        self.desk = desk
+        self.host = desk.host
+        self.broker = desk.broker
+        self.request = request
+        self.principal: Principal = ANYBODY
+        self.connection: Connection | None = request.scope["state"].get("connection")
+        self.held: Held = request.scope["state"]["held"]
+
+    # -- who asks, and whether they may
+
+    def identify(self) -> None:
+        """Find out who asks, by the token in the Authorization header. Raises UNAUTHORIZED."""
+        scheme, _, token = self.request.headers.get("authorization", "").partition(" ")
+        self.principal = self.desk.access.principal(token.strip() if scheme.lower() == "bearer" else None)
+        if self.connection is not None:
+            self.connection.principal = self.principal.name
+
+    def must(self, operation: Operation, kind: Kind, name: str = "") -> None:
+        """Raises FORBIDDEN."""
+        self.desk.access.check(self.principal, operation, kind, name)
+
+    def may(self, operation: Operation, kind: Kind, name: str = "") -> bool:
+        """Whether `must` would pass."""
+        return self.desk.access.allows(self.principal, operation, kind, name)
+
+    def must_log(self, operation: Operation, name: str) -> None:
+        """`must` for a name that is a queue's or a topic's, whichever there is."""
+        kind: Kind = "queue" if name in self.broker.queue_names() else "topic"
+        self.must(operation, kind, name)
+
+    @property
+    def client(self) -> str:
+        """What the broker calls who asks; no two connections have the same."""
+        return f"http-{self.connection.id}" if self.connection is not None else "http"
+
+    def named(self, name: str) -> str:
+        """`client`, with the name that it gives itself."""
+        if name and self.connection is not None:
+            self.connection.client = name
+        return f"{name}@{self.client}" if name else self.client
+
+    def took(self, messages: int) -> None:
+        """So many messages came in."""
+        if self.connection is not None:
+            self.connection.messages_in += messages
+
+    def gave(self, messages: int) -> None:
+        """So many messages went out."""
+        if self.connection is not None:
+            self.connection.messages_out += messages
+
+    # -- what it says
+
+    async def body(self, kind: type[T]) -> T:
+        """Raises MALFORMED_REQUEST, REQUEST_TOO_LARGE, THROTTLED."""
+        return decoded(await read_body(self.request, self.desk.limits, self.held), kind)
+
+    def query(self, kind: type[T]) -> T:
+        """Raises MALFORMED_REQUEST."""
+        return query_of(self.request, kind)
+
+    def path(self, name: str, kind: Any = str) -> Any:
+        """Raises MALFORMED_REQUEST."""
+        return converted(self.request.path_params[name], kind, name)
+
+    def name_of(self, kind: Kind, operation: Operation) -> str:
+        """The name in the path, of what the caller may use so. Raises MALFORMED_REQUEST, FORBIDDEN."""
+        name: str = self.path(kind, Name)
+        self.must(operation, kind, name)
+        return name
+
+    # -- doing it
+
+    async def slow(self, action: Callable[[], T]) -> T:
+        """`action()` in another thread: it may wait for the disk, or think for a while."""
+        return await asyncio.get_running_loop().run_in_executor(self.desk.executor, action)
+
+    async def wait(
+        self,
+        reply: Reply[T],
+        cancel: Callable[[Reply[T]], object] | None = None,
+        timeout_s: float | None = None,
+    ) -> T:
+        """The result of `reply`; cancelled when the client goes away, when the door closes, or after `timeout_s`.
+
+        Raises the reply's error, GoneError, TimeoutError.
+        """
+        if reply.done:
+            return reply.result()
+        waiting = asyncio.ensure_future(awaited(self.host, reply, cancel))
+        gone = asyncio.ensure_future(self._gone())
+        closing = asyncio.ensure_future(self.desk.closing.wait())
+        try:
+            await asyncio.wait((waiting, gone, closing), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+            if waiting.done():
+                return waiting.result()
+            if gone.done() or closing.done():
+                raise GoneError
+            raise TimeoutError
+        finally:
+            for task in (waiting, gone, closing):
+                task.cancel()
+
+    async def _gone(self) -> None:
+        while (await self.request.receive())["type"] != "http.disconnect":
+            pass
+
+    def wait_ms(self, timeout_ms: int) -> int:
+        """As long as was asked for, and is allowed."""
+        return min(timeout_ms, self.desk.limits.max_wait_ms)
+
+    def failed(self, error: BrokerError) -> None:
+        """Note it where connections are looked at."""
+        if self.connection is not None:
+            self.connection.failed(str(error))
+
+
+class GoneError(Exception):
+    """Nobody waits for the answer any more, or the door is closing."""

@@ -1,0 +1,104 @@
+"""The broker's events as server-sent events: a bounded buffer for each listener, and a word on what it missed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
+
+import msgspec
+
+from broker_core.events import Event
+from broker_core.listeners.http.values import text_of
+from broker_core.listeners.served import ServedHost
+
+BUFFER_EVENTS = 10_000
+_PAUSE_S = 0.02  # gather for so long: one write for many events
+_BEAT_S = 15.0  # a comment, so that proxies and clients see the connection alive
+
+
+class Listener:
+    """Events that `wanted` accepts, from the moment it is opened; the newest are dropped where nobody takes them."""
+
+    def __init__(self, host: ServedHost, wanted: Callable[[Event], bool], most: int = BUFFER_EVENTS) -> None:
+        self._host = host
+        self._wanted = wanted
+        self._most = most
+        self._buffer: deque[Event] = deque()
+        self._dropped = 0
+        self._loop = asyncio.get_running_loop()
+        self._there = asyncio.Event()
+        self._woken = False
+
+    def _take(self, event: Event) -> None:
+        # Called under the host's lock, by whatever thread published.
+        if not self._wanted(event):
+            return
+        if len(self._buffer) >= self._most:
+            self._dropped += 1
+            return
+        self._buffer.append(event)
+        if not self._woken:
+            self._woken = True
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._there.set)
+
+    def _drain(self) -> tuple[list[Event], int]:
+        events, dropped = list(self._buffer), self._dropped
+        self._buffer.clear()
+        self._dropped, self._woken = 0, False
+        self._there.clear()
+        return events, dropped
+
+    async def stream(self, closing: asyncio.Event, limit: int | None = None) -> AsyncGenerator[bytes]:
+        """The text of the stream, until `closing` is set, nobody asks for more, or after `limit` events."""
+        self._host.call(lambda _now: self._host.events.attach(self._take))
+        closed = asyncio.ensure_future(closing.wait())
+        try:
+            yield b": events of the broker\n\n"
+            while not closing.is_set():
+                there = asyncio.ensure_future(self._there.wait())
+                try:
+                    await asyncio.wait((there, closed), timeout=_BEAT_S, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    there.cancel()
+                if not there.done():
+                    if not closing.is_set():
+                        yield b": still here\n\n"
+                    continue
+                await asyncio.sleep(_PAUSE_S)
+                events, dropped = self._host.call(lambda _now: self._drain())
+                events = events[:limit]
+                text = b"".join(map(_text, events))
+                if dropped:
+                    text += b'event: missed\ndata: {"count":%d}\n\n' % dropped
+                yield text
+                if limit is not None:
+                    limit -= len(events)
+                    if limit <= 0:
+                        return
+        finally:
+            closed.cancel()
+            if not self._host.closing:
+                self._host.call(lambda _now: self._host.events.detach(self._take))
+
+
+def _text(event: Event) -> bytes:
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), msgspec.json.encode(row_of(event)))
+
+
+def row_of(event: Event) -> dict[str, object]:
+    """An event without what has no meaning for its kind."""
+    row: dict[str, object] = {"seq": event.seq, "time_ns": event.time_ns, "kind": event.kind}
+    for field in event.__struct_fields__[3:]:
+        value = getattr(event, field)
+        if value is None or value == "":
+            continue
+        if field == "key":
+            row["key"], encoding = text_of(value)
+            if encoding != "text":
+                row["key_encoding"] = encoding
+        elif field not in {"count", "size_bytes"} or value:
+            row[field] = value
+    return row

@@ -1,0 +1,94 @@
+"""The first thing behind the socket: counts requests, checks Host and Origin, and lets in no more than are allowed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from starlette.requests import Request
+
+from broker_core.errors import BrokerError
+from broker_core.listeners.access.origin import OriginGuard
+from broker_core.listeners.http.context import Desk
+from broker_core.listeners.http.problems import Answer, problem_of, problem_with
+from broker_core.listeners.http.reading import Held
+
+_SMALL_BYTES = 65_536  # what a connection's buffer may hold of an answer anyway
+Message = MutableMapping[str, Any]
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class Gate:
+    """An ASGI application around another one."""
+
+    def __init__(self, inner: Application, desk: Desk, origin: OriginGuard) -> None:
+        self._inner = inner
+        self._desk = desk
+        self._origin = origin
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._inner(scope, receive, send)
+            return
+        desk, begun_s = self._desk, time.perf_counter()
+        connection = scope["state"].get("connection")
+        drain = scope["state"].get("drain")
+        held = scope["state"]["held"] = Held(desk.budget)
+        status = 500
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                length = int(_header({"headers": message["headers"]}, b"content-length") or 0)
+                if length > _SMALL_BYTES:
+                    # What a slow client does not read lies in memory, as what a slow one sends does.
+                    held.more(length)
+                status = message["status"]
+            await send(message)
+            if drain is not None and message["type"] == "http.response.body" and not message.get("more_body"):
+                await drain()
+
+        if connection is not None:
+            connection.requests += 1
+            connection.heard_ns = desk.host.now_ns
+        try:
+            desk.budget.begin()
+        except BrokerError as error:
+            await answer(problem_of(error), send)
+            return
+        try:
+            self._origin.check(_header(scope, b"host"), _header(scope, b"origin"))
+            await self._inner(scope, receive, noting)
+        except BrokerError as error:
+            if connection is not None:
+                connection.failed(str(error))
+            status = problem_of(error).status
+            await answer(problem_of(error), send)
+        except Exception as error:
+            if connection is not None:
+                connection.failed(f"{type(error).__name__}: {error}")
+            if status == 500:
+                await answer(problem_with(500, "this is a fault of the broker; its log says more"), noting)
+            raise
+        finally:
+            desk.budget.end(held.bytes)
+            desk.metrics.served(Request(scope), status, time.perf_counter() - begun_s)
+
+
+def _header(scope: Scope, name: bytes) -> str | None:
+    values = [value for key, value in scope["headers"] if key == name]
+    # Two of them are a trick: each reader would believe another one.
+    return values[0].decode("latin-1") if len(values) == 1 else None if not values else "\n"
+
+
+async def answer(found: Answer, send: Send) -> None:
+    """Send `found` as it is."""
+    headers = [(name.lower().encode(), value.encode()) for name, value in found.headers.items()]
+    headers.append((b"content-length", b"%d" % len(found.body)))
+    await send({"type": "http.response.start", "status": found.status, "headers": headers})
+    await send({"type": "http.response.body", "body": found.body})

@@ -1,0 +1,123 @@
+"""Members of groups that poll by HTTP: the broker keeps the consumer for them while they give signs of life."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import Sequence
+
+from broker_core.clients.consumer import Consumer, ConsumerConfig
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.protocol import TopicPartition
+from broker_core.listeners.http.polling import Polled, Waits
+from broker_core.listeners.served import ServedHost
+from broker_core.messages import StoredMessage
+
+
+class GroupMember:
+    """One member. Every request of it is a sign of life; after `expires_s` without one it leaves its group."""
+
+    def __init__(self, host: ServedHost, name: str, core: Consumer, expires_s: float) -> None:
+        self._host = host
+        self.name = name
+        self.core = core
+        self.expires_s = expires_s
+        self._polled = Polled(host, core)
+        self._requests = 0
+        self._heard_s = time.monotonic()
+
+    @property
+    def expired(self) -> bool:
+        """Whether nobody has asked for anything for too long."""
+        return self._requests == 0 and time.monotonic() - self._heard_s > self.expires_s
+
+    async def poll(self, call: Waits, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
+        """See `Polled.poll`."""
+        self._requests += 1
+        try:
+            return await self._polled.poll(call, max_messages, timeout_ms)
+        finally:
+            self._requests -= 1
+            self._heard_s = time.monotonic()
+
+    def commit(self, offsets: dict[TopicPartition, int] | None) -> None:
+        """`offsets`, or everything that was handed out. Raises as `Consumer.commit_offsets`."""
+        self._heard_s = time.monotonic()
+        if offsets is None:
+            self._host.call(lambda _now: self.core.commit_handed())
+        else:
+            self._host.call(lambda _now: self.core.commit_offsets(offsets))
+
+    def seek(self, topic: str, partition: int, offset: int) -> None:
+        """See `Polled.seek`."""
+        self._heard_s = time.monotonic()
+        self._polled.seek(topic, partition, offset)
+
+    @property
+    def positions(self) -> dict[TopicPartition, int]:
+        """What it owns, and the offset that it gets next there."""
+        return self._polled.positions()
+
+    def close(self, cause: str = "") -> None:
+        """Leave the group."""
+        if not self._host.closing:
+            self._host.call(lambda _now: self.core.close(cause, tell=False))
+
+
+class Members:
+    """All of them, by the name that each was given; it cannot be guessed."""
+
+    def __init__(self, host: ServedHost, most: int) -> None:
+        self._host = host
+        self._most = most
+        self._found: dict[tuple[str, str], GroupMember] = {}
+
+    def join(
+        self,
+        group: str,
+        topics: Sequence[str],
+        prefix: str,
+        config: ConsumerConfig,
+        client: str,
+        expires_s: float,
+    ) -> GroupMember:
+        """A new member; it takes part from its first poll on. Raises THROTTLED.
+
+        With a `prefix` it reads all topics that begin so. A regular expression is not taken from outside: one can be
+        made that never comes to an end.
+        """
+        if len(self._found) >= self._most:
+            raise BrokerError(ErrorCode.THROTTLED, f"{self._most} members poll by HTTP, which is the most")
+        host = self._host
+        core = host.call(lambda _now: Consumer(host.broker, host.loop, client, group, topics, config))
+        if prefix:
+            host.call(lambda _now: core.subscribe(pattern=f"{re.escape(prefix)}.*"))
+        member = GroupMember(host, secrets.token_hex(16), core, expires_s)
+        self._found[group, member.name] = member
+        return member
+
+    def find(self, group: str, name: str) -> GroupMember:
+        """Raises UNKNOWN_MEMBER_ID."""
+        found = self._found.get((group, name))
+        if found is None:
+            raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"{name[:60]} in {group}; join first")
+        return found
+
+    def leave(self, group: str, name: str) -> None:
+        """Raises UNKNOWN_MEMBER_ID."""
+        self.find(group, name).close()
+        del self._found[group, name]
+
+    def expire(self) -> None:
+        """Those that were not heard of for too long are gone."""
+        for (group, name), member in list(self._found.items()):
+            if member.expired:
+                member.close(f"{member.core.client_id} was not heard of for {member.expires_s:g} s")
+                del self._found[group, name]
+
+    def close(self) -> None:
+        """All leave."""
+        for member in self._found.values():
+            member.close("the door was closed")
+        self._found.clear()

@@ -1,0 +1,66 @@
+"""A consumer of the core, polled by requests that come one after the other, perhaps on different connections."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import Protocol, TypeVar
+
+from broker_core.clients.consumer import Consumer
+from broker_core.groups.protocol import TopicPartition
+from broker_core.listeners.served import ServedHost
+from broker_core.messages import StoredMessage
+from broker_core.replies import Reply
+
+T = TypeVar("T")
+
+
+class Waits(Protocol):
+    """A request that can wait."""
+
+    async def wait(self, reply: Reply[T], *, timeout_s: float | None = None) -> T:
+        """The result of `reply`. Raises TimeoutError, GoneError."""
+
+
+class Polled:
+    """What a poll has fetched and its request did not take, because it went away, is for the next one."""
+
+    def __init__(self, host: ServedHost, core: Consumer) -> None:
+        self._host = host
+        self.core = core
+        self.busy = asyncio.Lock()
+        self._buffer: deque[StoredMessage] = deque()
+        self._polling: Reply[list[StoredMessage]] | None = None
+
+    async def poll(self, call: Waits, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
+        """At most `max_messages`; [] where none came in time. One request at a time. Raises as `Consumer.poll`."""
+        async with self.busy:
+            if not self._buffer:
+                if self._polling is None:
+                    self._polling = self._host.start(self.core.poll(timeout_ms, max_messages, hand_out=False))
+                polling = self._polling
+                try:
+                    # A fetch that ends with the deadline is given the moment that it needs to say so.
+                    found = await call.wait(polling, timeout_s=timeout_ms / 1_000 + 0.02)
+                except TimeoutError:
+                    return []  # it joins its group, or the poll is an earlier one: the next request looks again
+                finally:
+                    if polling.done:
+                        self._polling = None
+                self._buffer.extend(found)
+            taken = [self._buffer.popleft() for _ in range(min(max_messages, len(self._buffer)))]
+            return self._host.call(lambda _now: self.core.hand(taken))
+
+    def seek(self, topic: str, partition: int, offset: int) -> None:
+        """The next poll reads there from `offset` on. Raises INVALID_REQUEST for what it does not own."""
+        self._host.call(lambda _now: self.core.seek(topic, partition, offset))
+        self._buffer = deque(each for each in self._buffer if (each.topic, each.partition) != (topic, partition))
+
+    def positions(self) -> dict[TopicPartition, int]:
+        """The offset that the application gets next, for each partition that it owns."""
+        found = dict(self.core.positions)
+        for message in reversed(self._buffer):
+            place = (message.topic, message.partition)
+            if place in found:
+                found[place] = message.offset
+        return found

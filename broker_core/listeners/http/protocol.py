@@ -1,0 +1,216 @@
+"""A connection, with deadlines: uvicorn alone leaves one open for ever whose client says nothing, or not all of it."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+from typing import Any, ClassVar, cast
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from broker_core.listeners.access.limits import GuardConfig
+from broker_core.listeners.connections import Connection, Connections
+
+_FULL = (
+    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nconnection: close\r\nretry-after: 1\r\n"
+    b"content-length: %d\r\n\r\n%s"
+)
+_SMALL_BYTES = 16_384
+
+
+class Phase(enum.Enum):
+    """What a connection is waited for."""
+
+    HEAD = "the head of a request"
+    BODY = "the body of a request"
+    ANSWER = "the answer"  # ours: the broker has its own deadlines
+    IDLE = "a request"
+
+
+class CountingTransport:
+    """A transport that counts what is written to it, and sends the head of an answer together with its body."""
+
+    def __init__(self, inner: asyncio.Transport, connection: Connection, loop: asyncio.AbstractEventLoop) -> None:
+        self._inner = inner
+        self._connection = connection
+        self._loop = loop
+        self._pending: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        """As `asyncio.Transport.write`; small pieces go out at the loop's next turn."""
+        if not data:
+            return
+        self._connection.bytes_out += len(data)
+        self._pending.append(data)
+        if len(data) > _SMALL_BYTES:
+            self._flush()
+        elif len(self._pending) == 1:
+            self._loop.call_soon(self._flush)
+
+    def close(self) -> None:
+        """As `asyncio.Transport.close`."""
+        self._flush()
+        self._inner.close()
+
+    def _flush(self) -> None:
+        if self._pending:
+            data = self._pending[0] if len(self._pending) == 1 else b"".join(self._pending)
+            self._pending.clear()
+            if not self._inner.is_closing():
+                self._inner.write(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+class GuardedProtocol(H11Protocol):
+    """One connection. `limits` and `registry` are set by the door, in a subclass of its own."""
+
+    limits: ClassVar[GuardConfig]
+    registry: ClassVar[Connections]
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._phase = Phase.HEAD
+        self._deadline: asyncio.TimerHandle | None = None
+        self._writing: asyncio.TimerHandle | None = None
+        self._connection: Connection | None = None
+        self._body_bytes = 0
+
+    # -- coming and going
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Let it in, unless there are too many already."""
+        if len(self.connections) >= self.limits.max_connections:
+            sentence = (
+                b'{"error":"THROTTLED","message":"There are as many connections as are allowed.","retriable":true}'
+            )
+            transport.write(_FULL % (len(sentence), sentence))
+            transport.close()
+            self.transport = transport
+            return
+        peer = transport.get_extra_info("peername")
+        where = f"{peer[0]}:{peer[1]}" if isinstance(peer, tuple) else ""
+        self._connection = self.registry.open("http", where, self._cut)
+        super().connection_made(cast(asyncio.Transport, CountingTransport(transport, self._connection, self.loop)))
+        self.app_state = {**self.app_state, "connection": self._connection, "drain": self.flow.drain}
+        self._enter(Phase.HEAD)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is gone; nothing of it stays."""
+        for timer in (self._deadline, self._writing):
+            if timer is not None:
+                timer.cancel()
+        if self._connection is not None:
+            self.registry.closed(self._connection)
+            super().connection_lost(exc)
+            self._unset_keepalive_if_required()
+
+    def _cut(self) -> None:
+        self.loop.call_soon_threadsafe(self.transport.abort)
+
+    # -- what it says
+
+    def data_received(self, data: bytes) -> None:
+        """Count it, and see what is waited for now."""
+        if self._connection is None:
+            return
+        self._connection.bytes_in += len(data)
+        if self._phase is Phase.IDLE:
+            self._enter(Phase.HEAD)
+        try:
+            super().data_received(data)
+        except h11.LocalProtocolError:
+            # Rubbish behind a request that is being answered: there is no way to say so in between.
+            self._fail("what came behind a request was no HTTP")
+            return
+        self._body_bytes += len(data)
+        if self._body_bytes > 2 * self.limits.max_body_bytes + self.limits.max_header_bytes:
+            self._fail("it sent on and on after its request was refused")
+            return
+        self._look()
+
+    def on_response_complete(self) -> None:
+        """An answer is out; what was pipelined behind it is looked at."""
+        super().on_response_complete()
+        self._look()
+
+    def send_400_response(self, msg: str) -> None:
+        """What it sent is no HTTP."""
+        if self._connection is not None:
+            self._connection.failed(msg)
+        if self.cycle is None or self.cycle.response_complete:
+            super().send_400_response(msg)
+            return
+        # In the middle of a body: whoever reads it is told that the client is gone, and answers nobody.
+        if self.cycle.response_started:
+            self.transport.abort()
+        else:
+            super().send_400_response(msg)
+        self.cycle.disconnected = True
+        self.cycle.message_event.set()
+
+    def _look(self) -> None:
+        """Which phase it is in now."""
+        if self.transport.is_closing():
+            return
+        state = self.conn.their_state
+        answering = self.cycle is not None and not self.cycle.response_complete
+        if state is h11.SEND_BODY:
+            self._enter(Phase.BODY)
+        elif answering or state in {h11.DONE, h11.MUST_CLOSE, h11.CLOSED}:
+            self._enter(Phase.ANSWER)
+        elif state is h11.IDLE and self._phase is not Phase.HEAD:
+            self._enter(Phase.HEAD if self.conn.trailing_data[0] else Phase.IDLE)
+
+    def _enter(self, phase: Phase) -> None:
+        if phase is self._phase and self._deadline is not None:
+            return  # its deadline runs: a byte now and then does not move it
+        self._phase = phase
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+        if phase in {Phase.HEAD, Phase.IDLE}:
+            self._body_bytes = 0
+        timeout_ms = {
+            Phase.HEAD: self.limits.header_timeout_ms,
+            Phase.BODY: self.limits.body_timeout_ms,
+            Phase.IDLE: self.limits.idle_timeout_ms,
+        }.get(phase)
+        if timeout_ms is not None:
+            sentence = f"it was silent too long: {phase.value} did not come in {timeout_ms} ms"
+            self._deadline = self.loop.call_later(timeout_ms / 1_000, self._fail, sentence)
+
+    # -- what it reads
+
+    def pause_writing(self) -> None:
+        """It does not take what it has asked for."""
+        super().pause_writing()
+        sentence = f"it was slow: it took nothing of its answer for {self.limits.write_timeout_ms} ms"
+        self._writing = self.loop.call_later(self.limits.write_timeout_ms / 1_000, self._fail, sentence)
+
+    def resume_writing(self) -> None:
+        """It takes it."""
+        super().resume_writing()
+        if self._writing is not None:
+            self._writing.cancel()
+            self._writing = None
+
+    def timeout_keep_alive_handler(self) -> None:
+        """The deadlines here are the ones that count; see `Phase.IDLE`."""
+
+    def shutdown(self) -> None:
+        """The door closes: at once where nothing is under way."""
+        if self._phase in {Phase.IDLE, Phase.HEAD, Phase.BODY} and (
+            self.cycle is None or self.cycle.response_complete or self._phase is Phase.BODY
+        ):
+            self.transport.abort()
+        else:
+            super().shutdown()
+
+    def _fail(self, sentence: str) -> None:
+        if self._connection is not None:
+            self._connection.failed(sentence)
+        # Not close: that would wait for a client to read what it does not read.
+        self.transport.abort()

@@ -1,0 +1,124 @@
+"""What a request says, read within limits: the size first, then the bytes, then the shape."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, TypeVar, cast
+
+import msgspec
+from fastapi import Request
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.access.budget import Budget
+from broker_core.listeners.access.decompression import Inflater
+from broker_core.listeners.access.limits import GuardConfig, too_large
+from broker_core.listeners.http.models.basics import MAX_INT
+
+T = TypeVar("T")
+
+_ANYTHING = msgspec.json.Decoder()
+_PATTERN = re.compile(r"`str` matching regex '.*'")
+_JSON_TYPE = re.compile(r"application/([a-z0-9.+-]+\+)?json\s*(;.*)?", re.IGNORECASE)
+
+
+class Held:
+    """How many bytes of the budget a request holds."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self.bytes = 0
+
+    def more(self, size_bytes: int) -> None:
+        """Raises THROTTLED where all requests together hold too much."""
+        self._budget.hold(size_bytes)
+        self.bytes += size_bytes
+
+
+async def read_body(request: Request, limits: GuardConfig, held: Held) -> bytes:
+    """The body, unpacked. Raises REQUEST_TOO_LARGE (by the declared length before anything is kept), MALFORMED_REQUEST,
+    THROTTLED, HTTPException for a media type that is not JSON, ClientDisconnect.
+    """
+    headers = request.headers
+    media_type = headers.get("content-type", "application/json")
+    if not _JSON_TYPE.fullmatch(media_type.strip()):
+        raise HTTPException(415, f"the body must be application/json, not {media_type[:60]}")
+    declared = headers.get("content-length", "")
+    if declared.isascii() and declared.isdigit():
+        limits.check_body(int(declared))
+    encoding = headers.get("content-encoding", "identity").strip().lower()
+    inflater = None if encoding == "identity" else Inflater(encoding, limits)
+    pieces: list[bytes] = []
+    size_bytes = 0
+    async for piece in request.stream():
+        size_bytes += len(piece)
+        limits.check_body(size_bytes)
+        unpacked = piece if inflater is None else inflater.feed(piece)
+        held.more(len(unpacked))
+        pieces.append(unpacked)
+    if inflater is not None:
+        inflater.end()
+    return b"".join(pieces)
+
+
+@lru_cache(maxsize=256)
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind)
+
+
+def decoded(body: bytes, kind: type[T]) -> T:
+    """The body as `kind`. Raises MALFORMED_REQUEST with the place of what is wrong."""
+    try:
+        try:
+            found: T = _decoder(cast(Any, kind)).decode(body)
+        except msgspec.ValidationError as error:
+            if "got `float`" not in str(error):
+                raise
+            # In JSON, 3.0 is a whole number.
+            found = msgspec.convert(_whole(_ANYTHING.decode(body)), kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise _unreadable("the body", error) from error
+    except RecursionError as error:
+        raise BrokerError(ErrorCode.MALFORMED_REQUEST, "the body is nested too deeply") from error
+    return found
+
+
+def _whole(value: Any) -> Any:
+    match value:
+        case float():
+            return int(value) if value.is_integer() and abs(value) <= MAX_INT else value
+        case list():
+            return [_whole(each) for each in value]
+        case dict():
+            return {name: _whole(each) for name, each in value.items()}
+    return value
+
+
+def query_of(request: Request, kind: type[T]) -> T:
+    """The query of the URL as `kind`. Raises MALFORMED_REQUEST."""
+    values: Mapping[str, str] = dict(request.query_params)
+    if len(values) != len(request.query_params.multi_items()):
+        raise BrokerError(ErrorCode.MALFORMED_REQUEST, "the query says something twice")
+    try:
+        return msgspec.convert(values, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise _unreadable("the query", error) from error
+
+
+def converted(text: str, kind: Any, what: str) -> Any:
+    """A part of the path as `kind`. Raises MALFORMED_REQUEST."""
+    try:
+        return msgspec.convert(text, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise _unreadable(f"{what} in the path", error) from error
+
+
+def _unreadable(what: str, error: Exception) -> BrokerError:
+    sentence = _PATTERN.sub("a name of letters, digits, '.', '_' and '-'", str(error).replace("\n", " "))
+    return BrokerError(ErrorCode.MALFORMED_REQUEST, f"{what} ({sentence[:300]})")
+
+
+__all__ = ["ClientDisconnect", "Held", "converted", "decoded", "query_of", "read_body", "too_large"]

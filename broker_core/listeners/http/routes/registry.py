@@ -1,0 +1,311 @@
+"""Confluent's schema registry over ours, at the root, for Confluent's serializers and tools.
+
+Paths, bodies, errors and their numbers are Confluent's. Left out, and refused in a sentence: references between
+schemas, Protobuf, contexts, modes other than READWRITE, and deleting for good (`permanent`): old data needs its schema.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import msgspec
+from fastapi.responses import Response
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.http.context import ADMIN, READ, WRITE, Call
+from broker_core.listeners.http.models import registry as shapes
+from broker_core.listeners.http.problems import STATUSES
+from broker_core.listeners.http.routing import Handler, Operations
+from broker_core.schemas.compatibility import Compatibility, SchemaKind
+from broker_core.schemas.registry import SchemaRegistry, SchemaVersion
+
+operation = Operations("Schema registry")
+
+MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
+_LATEST = ("latest", "-1")
+_READ_WRITE = "READWRITE"
+# Errors that Confluent's registry has numbers of its own for.
+_NUMBERS = {
+    ErrorCode.INVALID_TOPIC: (422, 42208),
+    ErrorCode.MALFORMED_REQUEST: (422, 42201),
+    ErrorCode.INVALID_REQUEST: (422, 42204),
+    ErrorCode.INVALID_SCHEMA: (422, 42201),
+    ErrorCode.UNAUTHORIZED: (401, 40101),
+    ErrorCode.FORBIDDEN: (403, 40301),
+}
+_Answer = Callable[[Call], Awaitable[Any]]
+
+
+def _confluent(handler: _Answer) -> Handler:
+    """What `handler` answers, and its errors, as Confluent's registry writes them."""
+
+    @functools.wraps(handler)
+    async def answer(call: Call) -> Response:
+        try:
+            call.identify()
+            found, status = await handler(call), 200
+        except BrokerError as error:
+            call.failed(error)
+            usual = STATUSES.get(error.code, 500)
+            status, number = _NUMBERS.get(error.code, (usual, error.code.code))
+            found = {"error_code": number if number >= usual else usual, "message": str(error)}
+        return Response(msgspec.json.encode(found), status, media_type=MEDIA_TYPE)
+
+    return answer
+
+
+def _serve(method: str, path: str) -> Callable[[_Answer], Handler]:
+    """Declare the handler below; it checks itself who asks, so that errors have Confluent's form."""
+
+    def declare(handler: _Answer) -> Handler:
+        return operation(method, path, open=True)(_confluent(handler))
+
+    return declare
+
+
+# -- subjects and versions
+
+
+@_serve("GET", "/subjects")
+async def subjects(call: Call) -> list[str]:
+    """All subjects that the caller may read and whose name begins with `subjectPrefix`."""
+    prefix = call.request.query_params.get("subjectPrefix", "")
+    return [name for name in _registry(call).subjects() if name.startswith(prefix) and call.may(READ, "subject", name)]
+
+
+@_serve("POST", "/subjects/{subject}")
+async def find(call: Call) -> Mapping[str, Any]:
+    """The version of the subject that has this schema."""
+    name = _subject(call, READ)
+    text, kind = _candidate(await call.body(shapes.Candidate))
+    return _described(_registry(call).find(name, text, kind))
+
+
+@_serve("DELETE", "/subjects/{subject}")
+async def delete_subject(call: Call) -> list[int]:
+    """Delete every version of the subject."""
+    name = _subject(call, ADMIN)
+    _must_be_soft(call)
+    return list(await call.slow(lambda: call.desk.schemas.delete_subject(name)))
+
+
+@_serve("GET", "/subjects/{subject}/versions")
+async def versions(call: Call) -> list[int]:
+    """The versions of the subject."""
+    return list(_registry(call).versions(_subject(call, READ)))
+
+
+@_serve("POST", "/subjects/{subject}/versions")
+async def register(call: Call) -> Mapping[str, Any]:
+    """Register a schema; the same one again keeps its id."""
+    name = _subject(call, WRITE)
+    text, kind = _candidate(await call.body(shapes.Candidate))
+    return _described(await call.slow(lambda: call.desk.schemas.register(name, text, kind)))
+
+
+@_serve("GET", "/subjects/{subject}/versions/{version}")
+async def version(call: Call) -> Mapping[str, Any]:
+    """One version, or the latest."""
+    return _described(_version(call, _subject(call, READ)))
+
+
+@_serve("GET", "/subjects/{subject}/versions/{version}/schema")
+async def version_text(call: Call) -> Any:
+    """The schema of one version."""
+    return msgspec.Raw(_version(call, _subject(call, READ)).text.encode())
+
+
+@_serve("DELETE", "/subjects/{subject}/versions/{version}")
+async def delete_version(call: Call) -> int:
+    """Delete one version; its number."""
+    name = _subject(call, ADMIN)
+    _must_be_soft(call)
+    number = _version(call, name).version
+    await call.slow(lambda: call.desk.schemas.delete_version(name, number))
+    return number
+
+
+# -- schemas by id
+
+
+@_serve("GET", "/schemas/types")
+async def schema_types(call: Call) -> list[str]:
+    """The languages of schemas that are served."""
+    return sorted(kind.value for kind in SchemaKind)
+
+
+@_serve("GET", "/schemas/ids/{id}")
+async def schema(call: Call) -> Mapping[str, Any]:
+    """The schema with this id, of a deleted version too."""
+    number, kind, text = _by_id(call)
+    return {"schema": text, "id": number, **_type_of(kind)}
+
+
+@_serve("GET", "/schemas/ids/{id}/schema")
+async def schema_text(call: Call) -> Any:
+    """The text of the schema with this id."""
+    return msgspec.Raw(_by_id(call)[2].encode())
+
+
+@_serve("GET", "/schemas/ids/{id}/subjects")
+async def schema_subjects(call: Call) -> list[str]:
+    """The subjects that have the schema with this id."""
+    return list(dict.fromkeys(each.subject for each in _usages(call)))
+
+
+@_serve("GET", "/schemas/ids/{id}/versions")
+async def schema_versions(call: Call) -> list[Mapping[str, Any]]:
+    """The versions that have the schema with this id."""
+    return [{"subject": each.subject, "version": each.version} for each in _usages(call)]
+
+
+# -- compatibility
+
+
+@_serve("POST", "/compatibility/subjects/{subject}/versions")
+async def check_all(call: Call) -> Mapping[str, Any]:
+    """Whether the schema could be the subject's next version."""
+    return await _check(call, _subject(call, READ))
+
+
+@_serve("POST", "/compatibility/subjects/{subject}/versions/{version}")
+async def check_version(call: Call) -> Mapping[str, Any]:
+    """Whether the schema could be the subject's next version, which must have the version in the path."""
+    name = _subject(call, READ)
+    _version(call, name)
+    return await _check(call, name)
+
+
+async def _check(call: Call, name: str) -> Mapping[str, Any]:
+    text, kind = _candidate(await call.body(shapes.Candidate))
+    problems = await call.slow(lambda: call.desk.schemas.check(name, text, kind))
+    found: dict[str, Any] = {"is_compatible": not problems}
+    if call.request.query_params.get("verbose", "").lower() == "true":
+        found["messages"] = [str(problem) for problem in problems]
+    return found
+
+
+@_serve("GET", "/config")
+async def config(call: Call) -> Mapping[str, str]:
+    """The mode of subjects that have none of their own."""
+    return {"compatibilityLevel": _registry(call).compatibility.value}
+
+
+@_serve("PUT", "/config")
+async def set_config(call: Call) -> Mapping[str, str]:
+    """Choose the mode of subjects that have none of their own."""
+    call.must(ADMIN, "broker")
+    return await _set_level(call, "")
+
+
+@_serve("GET", "/config/{subject}")
+async def subject_config(call: Call) -> Mapping[str, str]:
+    """The mode that holds for the subject."""
+    return {"compatibilityLevel": _registry(call).compatibility_of(_subject(call, READ)).value}
+
+
+@_serve("PUT", "/config/{subject}")
+async def set_subject_config(call: Call) -> Mapping[str, str]:
+    """Choose the mode of the subject."""
+    return await _set_level(call, _subject(call, ADMIN))
+
+
+@_serve("DELETE", "/config/{subject}")
+async def delete_subject_config(call: Call) -> Mapping[str, str]:
+    """Let the subject have the mode of all; the one that it had."""
+    name = _subject(call, ADMIN)
+    before = _registry(call).compatibility_of(name).value
+    await call.slow(lambda: call.desk.schemas.set_compatibility(None, name))
+    return {"compatibilityLevel": before}
+
+
+async def _set_level(call: Call, name: str) -> Mapping[str, str]:
+    level = (await call.body(shapes.CompatibilityLevel)).compatibility
+    await call.slow(lambda: call.desk.schemas.set_compatibility(Compatibility[level], name))
+    return {"compatibility": level}
+
+
+@_serve("GET", "/mode")
+@_serve("GET", "/mode/{subject}")
+async def mode(call: Call) -> Mapping[str, str]:
+    """Schemas can be registered, always."""
+    return {"mode": _READ_WRITE}
+
+
+@_serve("PUT", "/mode")
+@_serve("PUT", "/mode/{subject}")
+async def set_mode(call: Call) -> Mapping[str, str]:
+    """Refuses every mode but READWRITE."""
+    call.must(ADMIN, "broker")
+    wanted = (await call.body(shapes.ModeChange)).mode
+    if wanted != _READ_WRITE:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"the mode {wanted} is not served; the registry is {_READ_WRITE}")
+    return {"mode": wanted}
+
+
+# -- inside
+
+
+def _registry(call: Call) -> SchemaRegistry:
+    return call.desk.schemas.registry
+
+
+def _subject(call: Call, use: Any) -> str:
+    name: str = call.path("subject", shapes.SubjectName)
+    call.must(use, "subject", name)
+    return name
+
+
+def _version(call: Call, name: str) -> SchemaVersion:
+    text: str = call.path("version", str)
+    if text in _LATEST:
+        return _registry(call).version(name)
+    if not text.isdigit() or len(text) > 9:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{text[:20]} is no version; a number or latest is")
+    return _registry(call).version(name, int(text))
+
+
+def _candidate(body: shapes.Candidate) -> tuple[str, SchemaKind]:
+    if body.references:
+        raise BrokerError(ErrorCode.INVALID_SCHEMA, "references are not served; put the other schemas into the text")
+    if body.schema_type == "PROTOBUF":
+        raise BrokerError(ErrorCode.INVALID_SCHEMA, "Protobuf is not served; AVRO and JSON are")
+    return body.schema, SchemaKind(body.schema_type)
+
+
+def _must_be_soft(call: Call) -> None:
+    if call.request.query_params.get("permanent", "").lower() == "true":
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "deleting for good is not served, for old data needs its schema")
+
+
+def _described(found: SchemaVersion) -> Mapping[str, Any]:
+    named = {"subject": found.subject, "version": found.version, "id": found.id, "schema": found.text}
+    return {**named, **_type_of(found.kind)}
+
+
+def _type_of(kind: SchemaKind) -> Mapping[str, str]:
+    """AVRO is what a missing type means."""
+    return {} if kind is SchemaKind.AVRO else {"schemaType": kind.value}
+
+
+def _number(call: Call) -> int:
+    text: str = call.path("id", str)
+    if not text.isdigit() or len(text) > 9:
+        raise BrokerError(ErrorCode.UNKNOWN_SCHEMA, f"id {text[:20]}")
+    return int(text)
+
+
+def _by_id(call: Call) -> tuple[int, SchemaKind, str]:
+    """Id, language and text. Who may read no subject that has it may not read it."""
+    number = _number(call)
+    kind, text = _registry(call).text(number)
+    usages = _registry(call).usages(number)
+    if usages and not any(call.may(READ, "subject", each.subject) for each in usages):
+        call.must(READ, "subject", usages[0].subject)
+    return number, kind, text
+
+
+def _usages(call: Call) -> list[SchemaVersion]:
+    return [each for each in _registry(call).usages(_number(call)) if call.may(READ, "subject", each.subject)]

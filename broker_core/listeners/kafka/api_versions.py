@@ -1,0 +1,41 @@
+"""ApiVersions: which versions of which APIs are served.
+
+Every version's response header is that of v0, and a version that is not known is answered as v0 with
+UNSUPPORTED_VERSION and the list, so that the client can ask again. A client of v3 or later names its software, which
+is shown with its connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from broker_core.errors import ErrorCode
+from broker_core.listeners.kafka.call import Answer, Call
+
+KEY = 18
+# librdkafka looks for Produce v0 to v2 before it sends compressed batches, though it never sends those versions.
+_SAID_FROM = {0: 0}
+
+
+def versions(table: Iterable[tuple[int, int, int]], error: ErrorCode | None = None) -> dict[str, Any]:
+    """The response, for (key, oldest, newest version) of each API."""
+    return {
+        "error_code": 0 if error is None else error.code,
+        "api_keys": [
+            {"api_key": key, "min_version": _SAID_FROM.get(key, oldest), "max_version": newest}
+            for key, oldest, newest in table
+        ],
+    }
+
+
+def software(request: Any) -> str:
+    """The client's software and its version; "" where it does not say."""
+    name = getattr(request, "client_software_name", "")
+    return f"{name} {getattr(request, 'client_software_version', '')}".strip()[:100]
+
+
+def handle(call: Call, request: Any, table: Iterable[tuple[int, int, int]]) -> Answer:
+    """Say what is served, and note who asks."""
+    call.connection.software = software(request)
+    return versions(table)

@@ -1,0 +1,94 @@
+"""The table of what is served: from it ApiVersions is answered, and every other version is refused.
+
+The oldest and newest versions are those that the message schemas have and today's clients use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from broker_core.listeners.kafka import (
+    alter_configs,
+    api_versions,
+    create_partitions,
+    create_topics,
+    delete_groups,
+    delete_records,
+    delete_topics,
+    describe_cluster,
+    describe_configs,
+    describe_groups,
+    describe_topic_partitions,
+    fetch,
+    find_coordinator,
+    heartbeat,
+    init_producer_id,
+    join_group,
+    leave_group,
+    list_groups,
+    list_offsets,
+    metadata,
+    offset_commit,
+    offset_delete,
+    offset_fetch,
+    offset_for_leader_epoch,
+    produce,
+    sasl,
+    sync_group,
+)
+from broker_core.listeners.kafka.call import Answer, Call
+
+Handler = Callable[[Call, Any], Answer]
+
+
+class Api(NamedTuple):
+    """One API and its versions. `handle` is called under the host's lock."""
+
+    name: str
+    key: int
+    oldest: int
+    newest: int
+    handle: Handler
+
+
+def _api_versions(call: Call, request: Any) -> Answer:
+    return api_versions.handle(call, request, VERSIONS)
+
+
+def _on_the_connection(call: Call, request: Any) -> Answer:
+    raise AssertionError("the connection itself authenticates")
+
+
+APIS = (
+    Api("Produce", produce.KEY, 3, 12, produce.handle),
+    Api("Fetch", fetch.KEY, 4, 17, fetch.handle),
+    Api("ListOffsets", list_offsets.KEY, 1, 9, list_offsets.handle),
+    Api("Metadata", metadata.KEY, 0, 13, metadata.handle),
+    Api("OffsetCommit", offset_commit.KEY, 2, 9, offset_commit.handle),
+    Api("OffsetFetch", offset_fetch.KEY, 1, 9, offset_fetch.handle),
+    Api("FindCoordinator", find_coordinator.KEY, 0, 5, find_coordinator.handle),
+    Api("JoinGroup", join_group.KEY, 0, 9, join_group.handle),
+    Api("Heartbeat", heartbeat.KEY, 0, 4, heartbeat.handle),
+    Api("LeaveGroup", leave_group.KEY, 0, 5, leave_group.handle),
+    Api("SyncGroup", sync_group.KEY, 0, 5, sync_group.handle),
+    Api("DescribeGroups", describe_groups.KEY, 0, 6, describe_groups.handle),
+    Api("ListGroups", list_groups.KEY, 0, 5, list_groups.handle),
+    Api("SaslHandshake", sasl.HANDSHAKE_KEY, 0, 1, _on_the_connection),
+    Api("ApiVersions", api_versions.KEY, 0, 4, _api_versions),
+    Api("CreateTopics", create_topics.KEY, 2, 7, create_topics.handle),
+    Api("DeleteTopics", delete_topics.KEY, 1, 6, delete_topics.handle),
+    Api("DeleteRecords", delete_records.KEY, 0, 2, delete_records.handle),
+    Api("InitProducerId", init_producer_id.KEY, 0, 5, init_producer_id.handle),
+    Api("OffsetForLeaderEpoch", offset_for_leader_epoch.KEY, 2, 4, offset_for_leader_epoch.handle),
+    Api("DescribeConfigs", describe_configs.KEY, 1, 4, describe_configs.handle),
+    Api("SaslAuthenticate", sasl.AUTHENTICATE_KEY, 0, 2, _on_the_connection),
+    Api("CreatePartitions", create_partitions.KEY, 0, 3, create_partitions.handle),
+    Api("DeleteGroups", delete_groups.KEY, 0, 2, delete_groups.handle),
+    Api("IncrementalAlterConfigs", alter_configs.KEY, 0, 1, alter_configs.handle),
+    Api("OffsetDelete", offset_delete.KEY, 0, 0, offset_delete.handle),
+    Api("DescribeCluster", describe_cluster.KEY, 0, 2, describe_cluster.handle),
+    Api("DescribeTopicPartitions", describe_topic_partitions.KEY, 0, 0, describe_topic_partitions.handle),
+)
+VERSIONS = [(api.key, api.oldest, api.newest) for api in APIS]
+TABLE = {api.key: api for api in APIS}

@@ -1,0 +1,167 @@
+"""One request while it is served: who asks, what may be done, and replies that come later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+from uuid import UUID, uuid5
+
+import msgspec
+
+from broker_core.broker.broker import Broker
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.access.access import Access, Kind, Operation, Principal
+from broker_core.listeners.access.limits import GuardConfig
+from broker_core.listeners.connections import Connection
+from broker_core.listeners.kafka.codec import Body
+from broker_core.listeners.kafka.members import PendingMembers
+from broker_core.listeners.served import ServedHost
+from broker_core.replies import Reply
+
+NODE_ID = 0  # the one broker of the cluster
+LEADER_EPOCH = 0
+CLUSTER_ID = "brokerscope"
+READ, WRITE, ADMIN = Operation.READ, Operation.WRITE, Operation.ADMIN
+_TOPIC_IDS = UUID("6f8d7f2e-2c4b-4b8e-9f3a-5d1c7a90e6b4")
+_MAX_THROTTLE_MS = 1_000
+
+# Errors of ours that Kafka's clients have another name for; what is in neither list has the same number.
+_NAMES_THERE = {
+    ErrorCode.UNAUTHORIZED: 58,  # SASL_AUTHENTICATION_FAILED
+    ErrorCode.FORBIDDEN: 29,  # TOPIC_AUTHORIZATION_FAILED
+    ErrorCode.MALFORMED_REQUEST: 42,
+    ErrorCode.REQUEST_TOO_LARGE: 10,
+    ErrorCode.DAMAGED: 2,
+    ErrorCode.CLOSED: 15,  # COORDINATOR_NOT_AVAILABLE: ask again
+    ErrorCode.UNKNOWN_QUEUE: 3,
+    ErrorCode.DUPLICATE_SEQUENCE_NUMBER: 46,
+}
+_FORBIDDEN: dict[str, int] = {"topic": 29, "queue": 29, "group": 30, "broker": 31, "subject": 31}
+_UNKNOWN_SERVER_ERROR = -1
+_LARGEST_KAFKA_CODE = 200
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """The answer comes when `reply` is settled; `cancel` ends the wait where nobody wants it any more."""
+
+    reply: Reply[Any]
+    answer: Callable[[Reply[Any], int], Any]  # an Answer
+    cancel: Callable[[], object] | None = None
+
+
+class Later(msgspec.Struct, frozen=True):
+    """The answer takes a worker, without the host's lock: `work` may wait for the disk."""
+
+    work: Callable[[], Body]
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """The answer, to be sent when everything that was committed so far is on the disk."""
+
+    body: Body
+
+
+Answer = Body | Waiting | Later | Kept | None  # None where no response is sent, as for acks=0
+
+
+class Shared(msgspec.Struct, frozen=True):
+    """What all connections of a listener share."""
+
+    host: ServedHost
+    access: Access
+    limits: GuardConfig
+    pending: PendingMembers
+    create_topics: int
+
+
+class Call(msgspec.Struct, frozen=True):
+    """A request of one API and version. `host` and `port` are those that the client has connected to."""
+
+    shared: Shared
+    connection: Connection
+    principal: Principal
+    client: str
+    version: int
+    now_ns: int
+    host: str
+    port: int
+
+    @property
+    def broker(self) -> Broker:
+        """The broker; the host's lock is held."""
+        return self.shared.host.broker
+
+    def may(self, operation: Operation, kind: Kind, name: str = "") -> bool:
+        """Whether the rules allow it."""
+        return self.shared.access.allows(self.principal, operation, kind, name)
+
+    def must(self, operation: Operation, kind: Kind, name: str = "") -> None:
+        """Raises FORBIDDEN, as Kafka's error for that kind of thing."""
+        if not self.may(operation, kind, name):
+            raise ForbiddenError(kind, f"{self.principal.name} may not {operation} {kind} {name[:249]}".rstrip())
+
+    def must_topic(self, operation: Operation, name: str) -> None:
+        """Raises UNKNOWN_TOPIC_OR_PARTITION for what is not there, FORBIDDEN."""
+        self.must(operation, "topic", name)
+        if name not in self.broker.topic_names():
+            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
+
+    @property
+    def this_node(self) -> Mapping[str, Any]:
+        """This broker, as responses name it."""
+        return {"node_id": NODE_ID, "broker_id": NODE_ID, "host": self.host, "port": self.port, "rack": None}
+
+
+class ForbiddenError(BrokerError):
+    """The rules do not allow it; Kafka has an error for each kind of thing."""
+
+    def __init__(self, kind: Kind, about: str) -> None:
+        super().__init__(ErrorCode.FORBIDDEN, about)
+        self.kafka_code = _FORBIDDEN[kind]
+
+
+def kafka_code(error: Exception | None) -> int:
+    """The number that Kafka's clients know for an error; 0 for none."""
+    if error is None:
+        return 0
+    if isinstance(error, ForbiddenError):
+        return error.kafka_code
+    if not isinstance(error, BrokerError):
+        return _UNKNOWN_SERVER_ERROR
+    number = _NAMES_THERE.get(error.code, error.code.code)
+    return number if number <= _LARGEST_KAFKA_CODE else _UNKNOWN_SERVER_ERROR
+
+
+def failed(error: BrokerError) -> dict[str, Any]:
+    """The fields of a response that say what went wrong."""
+    return {"error_code": kafka_code(error), "error_message": str(error)}
+
+
+def topic_id(name: str) -> UUID:
+    """The topic's id: the same for the same name, over restarts too."""
+    return uuid5(_TOPIC_IDS, name)
+
+
+def given(request: Any, name: str, default: Any = None) -> Any:
+    """A field of a request that not every version has."""
+    found = getattr(request, name, default)
+    return default if found is None else found
+
+
+def all_of(replies: Iterable[Reply[Any]]) -> Reply[None]:
+    """A reply that comes when all of these are settled, whatever with."""
+    done: Reply[None] = Reply()
+    open_replies = [reply for reply in replies if not reply.done]
+    left = len(open_replies)
+    if not left:
+        done.resolve(None)
+
+    def settled(_reply: Reply[Any]) -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            done.resolve(None)
+
+    for reply in open_replies:
+        reply.then(settled)
+    return done

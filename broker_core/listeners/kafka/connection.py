@@ -1,0 +1,280 @@
+"""One connection of the Kafka listener. Everything here runs in the listener's thread.
+
+One request is served at a time, as Kafka does, so responses come in the order of the requests, and what follows a
+parked fetch waits in the socket. What cannot be read is answered by closing the connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import struct
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.access.access import ANYBODY, Principal
+from broker_core.listeners.connections import Connection
+from broker_core.listeners.kafka import api_versions, sasl
+from broker_core.listeners.kafka.apis import TABLE, VERSIONS
+from broker_core.listeners.kafka.call import Answer, Call, Kept, Later, Waiting, failed
+from broker_core.listeners.kafka.codec import Body, Header, header_of, request_of, response
+from broker_core.replies import Reply
+
+if TYPE_CHECKING:
+    from broker_core.listeners.kafka.listener import KafkaListener
+
+_log = logging.getLogger(__name__)
+_LENGTH = struct.Struct(">i")
+STRANGERS_FRAME_BYTES = 4_096  # of who has not shown who it is
+IDLE_S = 600.0  # Kafka's connections.max.idle.ms
+_BEFORE_AUTHENTICATION = {api_versions.KEY, sasl.HANDSHAKE_KEY, sasl.AUTHENTICATE_KEY}
+
+
+class KafkaConnection(asyncio.Protocol):
+    """Reads requests, has them served, writes the responses."""
+
+    def __init__(self, listener: KafkaListener) -> None:
+        self._listener = listener
+        self._transport = cast(asyncio.Transport, None)
+        self._seen = cast(Connection, None)
+        self._here = ("", 0)
+        self._buffer = bytearray()
+        self._principal: Principal | None = ANYBODY if listener.shared.access.open else None
+        self._waiting: Waiting | None = None
+        self._busy = False  # a request is being served
+        self._stuck_since_s: float | None = None
+        self._partial_since_s: float | None = None
+        self._heard_s = time.monotonic()
+        self._reading = True
+        self.lost = False
+
+    # -- what asyncio calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Somebody has come."""
+        self._transport = cast(asyncio.Transport, transport)
+        listener = self._listener
+        peer = transport.get_extra_info("peername") or ("", 0)
+        here = transport.get_extra_info("sockname") or ("", 0)
+        self._here = (here[0], here[1])
+        self._seen = listener.connections.open(
+            "kafka", f"{peer[0]}:{peer[1]}", lambda: listener.in_loop(self._transport.abort)
+        )
+        if self._principal is not None:
+            self._seen.principal = self._principal.name
+        if not listener.let_in(self):
+            self._hang_up("there are as many connections as are allowed")
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes have come."""
+        self._heard_s = time.monotonic()
+        self._seen.heard_ns = self._listener.shared.host.now_ns
+        self._seen.bytes_in += len(data)
+        self._listener.budget.bytes += len(data)
+        self._buffer += data
+        self._go_on()
+
+    def pause_writing(self) -> None:
+        """It does not read what is written."""
+        self._stuck_since_s = time.monotonic()
+
+    def resume_writing(self) -> None:
+        """It reads again."""
+        self._stuck_since_s = None
+        self._go_on()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is gone; what it waited for is waited for no longer."""
+        self.lost = True
+        self._drop(len(self._buffer))
+        listener, waiting = self._listener, self._waiting
+        listener.let_out(self)
+        if waiting is not None and waiting.cancel is not None and not listener.shared.host.closing:
+            cancel = waiting.cancel
+            self._tried(lambda: listener.shared.host.call(lambda _now: cancel()))
+        listener.connections.closed(self._seen)
+
+    # -- deadlines
+
+    def check(self, now_s: float) -> None:
+        """Cut it where it has been silent or slow for too long."""
+        limits = self._listener.shared.limits
+        partial_ms = limits.header_timeout_ms if self._principal is None else limits.body_timeout_ms
+        if self._partial_since_s is not None and now_s - self._partial_since_s > partial_ms / 1_000:
+            self._hang_up("a request that does not end")
+        elif self._stuck_since_s is not None and now_s - self._stuck_since_s > limits.write_timeout_ms / 1_000:
+            self._hang_up("it does not read its responses")
+        elif not self._busy and now_s - self._heard_s > IDLE_S:
+            self._hang_up("it was silent")
+        elif self._principal is None and now_s - self._heard_s > limits.header_timeout_ms / 1_000:
+            self._hang_up("it did not say who it is")
+
+    def abort(self) -> None:
+        """End it at once."""
+        self._transport.abort()
+
+    def _hang_up(self, why: str) -> None:
+        if not self._transport.is_closing():
+            self._seen.failed(f"cut: {why}")
+            self._transport.abort()
+
+    # -- frames
+
+    def _go_on(self) -> None:
+        """Serve what has come, one request after the other."""
+        while not (self._busy or self._transport.is_closing() or self._stuck_since_s is not None):
+            if self._buffer and self._listener.rests(self._go_on):
+                break
+            frame = self._next_frame()
+            if frame is None:
+                break
+            self._busy = True
+            self._tried(partial(self._serve, frame))
+        reading = not self._busy or len(self._buffer) < self._most_bytes()
+        if reading != self._reading and not self._transport.is_closing():
+            self._reading = reading
+            (self._transport.resume_reading if reading else self._transport.pause_reading)()
+
+    def _most_bytes(self) -> int:
+        return STRANGERS_FRAME_BYTES if self._principal is None else self._listener.shared.limits.max_frame_bytes
+
+    def _next_frame(self) -> bytes | None:
+        buffer = self._buffer
+        if len(buffer) < _LENGTH.size:
+            self._partial_since_s = None if not buffer else self._partial_since_s or time.monotonic()
+            return None
+        (size,) = _LENGTH.unpack_from(buffer)
+        if not 0 < size <= self._most_bytes():
+            self._hang_up(f"a request of {size} bytes, where {self._most_bytes()} are the most")
+            return None
+        end = _LENGTH.size + size
+        if len(buffer) < end:
+            if self._listener.budget.bytes > self._listener.shared.limits.max_buffered_bytes:
+                self._hang_up("requests of all connections hold too many bytes")
+            self._partial_since_s = self._partial_since_s or time.monotonic()
+            return None
+        self._partial_since_s = None
+        frame = bytes(memoryview(buffer)[_LENGTH.size : end])
+        self._drop(end)
+        return frame
+
+    def _drop(self, size: int) -> None:
+        del self._buffer[:size]
+        self._listener.budget.bytes -= size
+
+    # -- serving
+
+    def _serve(self, frame: bytes) -> None:
+        header = header_of(frame)
+        self._seen.requests += 1
+        api = TABLE.get(header.api_key)
+        if api is None:
+            raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"there is no API {header.api_key}")
+        if not api.oldest <= header.version <= api.newest:
+            if api.key != api_versions.KEY:
+                raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"{api.name} has no version {header.version}")
+            self._write(header, 0, api_versions.versions(VERSIONS, ErrorCode.UNSUPPORTED_VERSION))
+            return
+        client, request = request_of(header, frame)
+        self._seen.client = client[:100]
+        if self._principal is None and api.key not in _BEFORE_AUTHENTICATION:
+            raise BrokerError(ErrorCode.UNAUTHORIZED, f"{api.name} before it said who it is")
+        if api.key == sasl.HANDSHAKE_KEY:
+            self._write(header, header.version, sasl.handshake(request))
+        elif api.key == sasl.AUTHENTICATE_KEY:
+            self._authenticate(header, request)
+        else:
+            self._handle(header, client, request)
+
+    def _authenticate(self, header: Header, request: Any) -> None:
+        try:
+            self._principal = sasl.authenticate(self._listener.shared.access, request)
+        except BrokerError as error:
+            self._seen.failed(str(error))
+            self._write(header, header.version, failed(error))
+            self._transport.close()
+            return
+        self._seen.principal = self._principal.name
+        self._write(header, header.version, {"error_code": 0, "auth_bytes": b""})
+
+    def _handle(self, header: Header, client: str, request: Any) -> None:
+        api, principal = TABLE[header.api_key], self._principal or ANYBODY  # a stranger may ask for versions only
+
+        def handle(now_ns: int) -> Answer:
+            call = Call(
+                self._listener.shared,
+                self._seen,
+                principal,
+                client or f"kafka-{self._seen.id}",
+                header.version,
+                now_ns,
+                *self._here,
+            )
+            try:
+                return api.handle(call, request)
+            except BrokerError as error:
+                self._seen.failed(str(error))
+                return failed(error)
+
+        self._answer_under_lock(header, handle)
+
+    def _answer_under_lock(self, header: Header, ask: Callable[[int], Answer]) -> None:
+        """`ask(now_ns)` under the host's lock, and deliver what it answers, now or later."""
+
+        def run(now_ns: int) -> Answer:
+            answer = ask(now_ns)
+            while isinstance(answer, Waiting) and answer.reply.done:
+                answer = answer.answer(answer.reply, now_ns)
+            if isinstance(answer, Waiting):
+                waiting = self._waiting = answer
+                waiting.reply.then(lambda _reply: self._listener.in_loop(lambda: self._came(header, waiting)))
+            return answer
+
+        answer = self._listener.shared.host.call(run)
+        if answer is None:
+            self._done()
+        elif isinstance(answer, Later):
+            work = answer.work
+            self._listener.in_worker(
+                work, lambda done: self._tried(lambda: self._write(header, header.version, done()))
+            )
+        elif isinstance(answer, Kept):
+            body = answer.body
+            kept: Reply[None] = self._listener.shared.host.kept()
+            if kept.done:
+                self._write(header, header.version, body)
+            else:
+                self._answer_under_lock(header, lambda _now: Waiting(kept, lambda _reply, _now_ns: body))
+        elif not isinstance(answer, Waiting):
+            self._write(header, header.version, answer)
+
+    def _came(self, header: Header, waiting: Waiting) -> None:
+        """What a request waits for is there."""
+        if self._waiting is waiting:
+            self._waiting = None
+            self._tried(lambda: self._answer_under_lock(header, lambda now_ns: waiting.answer(waiting.reply, now_ns)))
+
+    def _write(self, header: Header, version: int, body: Body) -> None:
+        frame = response(header, version, body)
+        self._seen.bytes_out += len(frame)
+        if not self._transport.is_closing():
+            self._transport.write(frame)
+        self._done()
+
+    def _done(self) -> None:
+        self._busy = False
+        # A request that was answered at once is followed by the next in the loop that called.
+        self._listener.soon(self._go_on)
+
+    def _tried(self, action: Callable[[], object]) -> None:
+        """`action()`; what it raises ends the connection, as Kafka does where it cannot answer."""
+        try:
+            action()
+        except BrokerError as error:
+            self._hang_up(str(error))
+        except Exception:
+            _log.exception("a request could not be served")
+            self._hang_up("a fault of the broker")

@@ -1,0 +1,40 @@
+"""DeleteTopics: topics go with their messages and with what groups have committed for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.kafka.call import ADMIN, Answer, Call, Later, failed, topic_id
+from broker_core.listeners.kafka.codec import Body
+
+KEY = 20
+_FIRST_WITH_IDS = 6
+
+
+def handle(call: Call, request: Any) -> Answer:
+    """Each topic has an answer of its own."""
+    return Later(lambda: _all(call, request))
+
+
+def _all(call: Call, request: Any) -> Body:
+    if call.version < _FIRST_WITH_IDS:
+        return {"responses": [_delete(call, name) for name in request.topic_names]}
+    names = {topic_id(name): name for name in call.shared.host.broker.topic_names()}
+    return {
+        "responses": [
+            _delete(call, names.get(each.topic_id) if each.name is None else each.name, each.topic_id)
+            for each in request.topics
+        ]
+    }
+
+
+def _delete(call: Call, name: str | None, given_id: Any = None) -> dict[str, Any]:
+    try:
+        if name is None:
+            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "the topic id is not known")
+        call.must(ADMIN, "topic", name)
+        call.shared.host.admin(lambda now_ns: call.broker.delete_topic(now_ns, name))
+    except BrokerError as error:
+        return {"name": name or "", "topic_id": given_id, **failed(error)}
+    return {"name": name, "topic_id": topic_id(name), "error_code": 0, "error_message": None}

@@ -1,0 +1,160 @@
+"""Fetch: stored batches are handed out as they are, from the one on that holds the offset.
+
+A fetch that finds less than min bytes is parked until a partition grows or max wait is over. What a member of a group
+is given is seen as delivered to its group: the member is found by its client id and by what it owns. Left out:
+incremental sessions (KIP-227; every response has session id 0, so that clients send whole requests), rack awareness and
+isolation levels, since there are no transactions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.kafka.call import READ, Answer, Call, Waiting, kafka_code, topic_id
+from broker_core.listeners.kafka.codec import Body
+from broker_core.listeners.kafka.members import PendingMembers
+from broker_core.log.batch import parse_header
+from broker_core.log.partition_log import PartitionLog
+
+KEY = 1
+_MOST_BYTES = 64 * 1_048_576
+_FIRST_BY_ID = 13
+_UNKNOWN_TOPIC_ID = 100
+
+
+class _Place(msgspec.Struct, frozen=True):
+    """One partition of the request; `name` is None where its topic id is not known."""
+
+    topic: Any
+    name: str | None
+    partition: int
+    offset: int
+    max_bytes: int
+
+
+class _Read(msgspec.Struct, frozen=True):
+    """What there is to read."""
+
+    error: int
+    high_watermark: int = -1
+    start_offset: int = -1
+    records: tuple[bytes, ...] = ()
+
+
+def handle(call: Call, request: Any) -> Answer:
+    """Answer at once where there is enough, where something is wrong, or where nothing is waited for."""
+    names = {topic_id(name): name for name in call.broker.topic_names()} if call.version >= _FIRST_BY_ID else {}
+    places = [
+        _Place(
+            topic,
+            names.get(topic.topic_id) if call.version >= _FIRST_BY_ID else topic.topic,
+            each.partition,
+            each.fetch_offset,
+            each.partition_max_bytes,
+        )
+        for topic in request.topics
+        for each in topic.partitions
+    ]
+    wait_ms = min(max(0, request.max_wait), call.shared.limits.max_wait_ms)
+    limit_bytes = min(getattr(request, "max_bytes", _MOST_BYTES), _MOST_BYTES)
+    return _answer(call, places, request.min_bytes, limit_bytes, call.now_ns + wait_ms * NS_PER_MS)
+
+
+def _answer(call: Call, places: list[_Place], min_bytes: int, limit_bytes: int, deadline_ns: int) -> Answer:
+    found = _read_all(call, places, limit_bytes)
+    size_bytes = sum(len(batch) for each in found for batch in each.records)
+    enough = size_bytes >= min_bytes or any(each.error for each in found) or not places
+    if enough or call.now_ns >= deadline_ns:
+        _tell(call, places, found)
+        return _body(places, found)
+    keys = [(place.name, place.partition) for place in places if place.name is not None]
+    reply = call.broker.growth.wait(keys, deadline_ns)
+
+    def again(_reply: object, now_ns: int) -> Answer:
+        later = msgspec.structs.replace(call, now_ns=now_ns)
+        return _answer(later, places, min_bytes, limit_bytes, deadline_ns)
+
+    return Waiting(reply, again, lambda: reply.resolve(None))
+
+
+def _read_all(call: Call, places: list[_Place], limit_bytes: int) -> list[_Read]:
+    left_bytes = limit_bytes
+    found = []
+    for place in places:
+        read = _read(call, place, left_bytes)
+        left_bytes -= sum(map(len, read.records))
+        found.append(read)
+    return found
+
+
+def _read(call: Call, place: _Place, left_bytes: int) -> _Read:
+    if place.name is None:
+        return _Read(_UNKNOWN_TOPIC_ID)
+    try:
+        call.must_topic(READ, place.name)
+        log = call.broker.partition(place.name, place.partition)
+        if not log.start_offset <= place.offset <= log.high_watermark:
+            return _Read(ErrorCode.OFFSET_OUT_OF_RANGE.code, log.high_watermark, log.start_offset)
+        records: tuple[bytes, ...] = ()
+        if left_bytes > 0:
+            records = tuple(log.read_bytes(place.offset, min(place.max_bytes, left_bytes)))
+        return _Read(0, log.high_watermark, log.start_offset, records)
+    except BrokerError as error:
+        call.connection.failed(str(error))
+        return _Read(kafka_code(error))
+
+
+def _tell(call: Call, places: list[_Place], found: list[_Read]) -> None:
+    """Note what was handed out, and to which groups."""
+    for place, read in zip(places, found, strict=True):
+        if not read.records or place.name is None:
+            continue
+        last = parse_header(read.records[-1])
+        assert last is not None
+        end_offset = min(last.end_offset, read.high_watermark)
+        if end_offset <= place.offset:
+            continue
+        call.connection.messages_out += end_offset - place.offset
+        log = call.broker.partition(place.name, place.partition)
+        for group, client in call.broker.groups.owners(place.name, place.partition):
+            if PendingMembers.is_of(client, call.client):
+                _deliver(call, group, client, place, log, end_offset)
+
+
+def _deliver(call: Call, group: str, client: str, place: _Place, log: PartitionLog, end_offset: int) -> None:
+    name = place.name
+    assert name is not None
+    fetches, start = call.broker.fetches, max(place.offset, log.start_offset)
+    if fetches.position(group, name, place.partition) != start:
+        fetches.begin(group, name, place.partition, start)
+    fetches.hand_over(call.now_ns, group, client, name, place.partition, start, end_offset)
+
+
+def _body(places: list[_Place], found: list[_Read]) -> Body:
+    topics: dict[int, dict[str, Any]] = {}
+    for place, read in zip(places, found, strict=True):
+        topic = topics.setdefault(
+            id(place.topic),
+            {
+                "topic": getattr(place.topic, "topic", ""),
+                "topic_id": getattr(place.topic, "topic_id", None),
+                "partitions": [],
+            },
+        )
+        topic["partitions"].append(
+            {
+                "partition_index": place.partition,
+                "error_code": read.error,
+                "high_watermark": read.high_watermark,
+                "last_stable_offset": read.high_watermark,
+                "log_start_offset": read.start_offset,
+                "aborted_transactions": None,
+                "preferred_read_replica": -1,
+                "records": b"".join(read.records),
+            }
+        )
+    return {"error_code": 0, "session_id": 0, "responses": list(topics.values())}

@@ -1,0 +1,91 @@
+"""JoinGroup, classic protocol: a member comes, or comes back, and waits for the next generation.
+
+From v4 on a newcomer without a member id is answered MEMBER_ID_REQUIRED with one that nobody can guess (KIP-394),
+unless it is static (KIP-345); its reason is shown with the rebalance (KIP-800).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from broker_core.errors import BrokerError
+from broker_core.groups.members import JoinResult
+from broker_core.listeners.kafka.call import READ, Answer, Call, Waiting, given, kafka_code
+from broker_core.replies import Reply
+
+KEY = 11
+_FIRST_TO_REQUIRE_IDS = 4
+_FIRST_WITHOUT_PROTOCOL = 7  # v7 on may answer null for "none"
+_MEMBER_ID_REQUIRED = 79
+
+
+def handle(call: Call, request: Any) -> Answer:
+    """Join; the response comes when the generation begins."""
+    group, member_id = request.group_id, request.member_id
+    instance_id = given(request, "group_instance_id", "")
+    pending = call.shared.pending
+    new_id = ""
+    try:
+        call.must(READ, "group", group)
+        if not member_id and not instance_id and call.version >= _FIRST_TO_REQUIRE_IDS:
+            return _failed(call, _MEMBER_ID_REQUIRED, pending.give(call.now_ns, group, call.client))
+        if member_id and pending.use(group, member_id):
+            new_id, member_id = member_id, ""
+        elif not member_id:
+            new_id = pending.new(call.client)
+        clients = call.broker.groups.clients(group)
+        others = [client for known, client in clients.items() if known != member_id]
+        session_ms = request.session_timeout
+        rebalance = getattr(request, "rebalance_timeout", None)
+        reply = call.broker.join(
+            call.now_ns,
+            group,
+            client_id=clients.get(member_id) or pending.label(call.client, others, new_id or member_id),
+            member_id=member_id,
+            instance_id=instance_id,
+            session_timeout_ms=session_ms,
+            rebalance_timeout_ms=session_ms if rebalance is None else rebalance,
+            protocol_type=request.protocol_type,
+            protocols=[(each.name, each.metadata) for each in request.protocols],
+            cause=_cause(call, given(request, "reason", "")),
+            new_member_id=new_id,
+        )
+    except BrokerError as error:
+        return _failed(call, kafka_code(error), member_id)
+    return Waiting(reply, lambda done, _now_ns: _body(call, request, done))
+
+
+def _cause(call: Call, reason: str) -> str:
+    return f"{call.client}: {reason[:255]}" if reason else ""
+
+
+def _failed(call: Call, code: int, member_id: str) -> dict[str, Any]:
+    return {
+        "error_code": code,
+        "generation_id": -1,
+        "protocol_type": None,
+        "protocol_name": None if call.version >= _FIRST_WITHOUT_PROTOCOL else "",
+        "leader": "",
+        "member_id": member_id,
+        "members": (),
+    }
+
+
+def _body(call: Call, request: Any, reply: Reply[JoinResult]) -> dict[str, Any]:
+    if reply.error is not None:
+        call.connection.failed(str(reply.error))
+        return _failed(call, kafka_code(reply.error), request.member_id)
+    joined = reply.result()
+    return {
+        "error_code": 0,
+        "generation_id": joined.generation,
+        "protocol_type": request.protocol_type,
+        "protocol_name": joined.protocol,
+        "leader": joined.leader,
+        "skip_assignment": False,
+        "member_id": joined.member_id,
+        "members": [
+            {"member_id": member_id, "group_instance_id": instance_id or None, "metadata": metadata}
+            for member_id, instance_id, metadata in joined.members
+        ],
+    }

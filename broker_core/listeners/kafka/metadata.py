@@ -1,0 +1,116 @@
+"""Metadata: the cluster of one broker, its topics and their partitions.
+
+Topics that do not exist are created where the listener is told to, and the client asks for it. Logs of queues and of
+dead letters are no topics here. Left out: authorized operations, which are answered as "not known".
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.kafka.call import (
+    ADMIN,
+    CLUSTER_ID,
+    LEADER_EPOCH,
+    NODE_ID,
+    READ,
+    WRITE,
+    Answer,
+    Call,
+    Later,
+    given,
+    kafka_code,
+    topic_id,
+)
+from broker_core.listeners.kafka.codec import Body
+from broker_core.names import check_name
+
+KEY = 3
+_UNKNOWN_TOPIC_ID = 100
+
+
+def handle(call: Call, request: Any) -> Answer:
+    """Describe the topics that are named, or all that the client may see."""
+    wanted = request.topics
+    if wanted is None or (call.version == 0 and not wanted):
+        topics = [topic_body(call, name) for name in call.broker.topic_names() if visible(call, name)]
+    else:
+        missing = [each.name for each in wanted if each.name and each.name not in call.broker.topic_names()]
+        may_create = call.shared.create_topics and given(request, "allow_auto_topic_creation", True)
+        if missing and may_create:
+            return Later(lambda: _create(call, request, missing))
+        topics = list(_named(call, wanted))
+    return _body(call, topics)
+
+
+def _create(call: Call, request: Any, missing: list[str]) -> Body:
+    """Create what is missing, as far as that is allowed; what is not there then is said to be unknown."""
+    host = call.shared.host
+    for name in missing:
+        if call.may(ADMIN, "topic", name):
+            # Somebody else may have been quicker, and a name may not be allowed: both are seen in the answer.
+            with contextlib.suppress(BrokerError):
+                host.admin(partial(_create_one, call, name))
+    return host.call(lambda _now: _body(call, list(_named(call, request.topics))))
+
+
+def _create_one(call: Call, name: str, now_ns: int) -> None:
+    call.broker.create_topic(now_ns, name, call.shared.create_topics)
+
+
+def _body(call: Call, topics: list[dict[str, Any]]) -> Body:
+    return {"brokers": [call.this_node], "cluster_id": CLUSTER_ID, "controller_id": NODE_ID, "topics": topics}
+
+
+def visible(call: Call, name: str) -> bool:
+    """Whether the client may do anything with the topic."""
+    return any(call.may(operation, "topic", name) for operation in (READ, WRITE, ADMIN))
+
+
+def _named(call: Call, wanted: Any) -> Iterator[dict[str, Any]]:
+    names_by_id = {topic_id(name): name for name in call.broker.topic_names()}
+    for each in wanted:
+        name = each.name
+        if name is None:
+            name = names_by_id.get(each.topic_id)
+            if name is None or not visible(call, name):
+                yield {"error_code": _UNKNOWN_TOPIC_ID, "name": None, "topic_id": each.topic_id, "partitions": []}
+                continue
+        try:
+            if not visible(call, name):
+                call.must(READ, "topic", name)
+            if name not in call.broker.topic_names():
+                check_name(name, "topic")
+                raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
+            yield topic_body(call, name)
+        except BrokerError as error:
+            yield {"error_code": kafka_code(error), "name": name, "partitions": []}
+
+
+def topic_body(call: Call, name: str) -> dict[str, Any]:
+    """One topic, as this API and DescribeTopicPartitions describe it."""
+    return {
+        "error_code": 0,
+        "name": name,
+        "topic_id": topic_id(name),
+        "is_internal": False,
+        "topic_authorized_operations": -(1 << 31),
+        "partitions": [
+            {
+                "error_code": 0,
+                "partition_index": number,
+                "leader_id": NODE_ID,
+                "leader_epoch": LEADER_EPOCH,
+                "replica_nodes": (NODE_ID,),
+                "isr_nodes": (NODE_ID,),
+                "offline_replicas": (),
+                "eligible_leader_replicas": None,
+                "last_known_elr": None,
+            }
+            for number in range(call.broker.partition_count(name))
+        ],
+    }

@@ -1,0 +1,48 @@
+"""OffsetFetch: what groups have committed; -1 where they have not. From v8 on several groups at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from broker_core.errors import BrokerError
+from broker_core.listeners.kafka.call import READ, Answer, Call, kafka_code
+
+KEY = 9
+_FIRST_WITH_GROUPS = 8
+
+
+def handle(call: Call, request: Any) -> Answer:
+    """Answer for each group."""
+    if call.version >= _FIRST_WITH_GROUPS:
+        return {"groups": [_group(call, each.group_id, each.topics) for each in request.groups]}
+    return _group(call, request.group_id, request.topics)
+
+
+def _group(call: Call, group: str, topics: Any) -> dict[str, Any]:
+    try:
+        call.must(READ, "group", group)
+    except BrokerError as error:
+        return {"group_id": group, "topics": (), "error_code": kafka_code(error)}
+    known = call.broker.groups.offsets.fetch_all(group)
+    if topics is None:
+        wanted: dict[str, list[int]] = {}
+        for name, number in sorted(known):
+            wanted.setdefault(name, []).append(number)
+    else:
+        wanted = {each.name: list(each.partition_indexes) for each in topics}
+    found = []
+    for name, numbers in wanted.items():
+        rows = []
+        for number in numbers:
+            value = known.get((name, number))
+            rows.append(
+                {
+                    "partition_index": number,
+                    "committed_offset": -1 if value is None else value.offset,
+                    "committed_leader_epoch": -1 if value is None else value.leader_epoch,
+                    "metadata": "" if value is None else value.metadata,
+                    "error_code": 0,
+                }
+            )
+        found.append({"name": name, "partitions": rows})
+    return {"group_id": group, "topics": found, "error_code": 0}

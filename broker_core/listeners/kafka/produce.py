@@ -1,0 +1,94 @@
+"""Produce: batches as the client has made them are checked and stored as they came.
+
+acks=0 gets no response; acks=1 and acks=all are answered when the messages are as durable as the topic promises. A
+topic that is full or limited holds the producer: the response waits for room as long as the request allows, and fails
+with THROTTLING_QUOTA_EXCEEDED then, which is retriable; so does a topic that rejects. What a policy drops is answered
+without an error and with base offset -1. Left out: transactions, and record errors one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from broker_core.broker.broker import Published
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.kafka.call import WRITE, Answer, Call, Waiting, all_of, kafka_code, topic_id
+from broker_core.log.client_batch import client_batches
+from broker_core.replies import Reply
+
+KEY = 0
+_NO_ACKS, _ALL = 0, -1
+_Outcome = Reply[Published | None] | BrokerError
+_UNSUPPORTED_TRANSACTION = "transactions are not served; leave out transactional.id"
+
+
+def handle(call: Call, request: Any) -> Answer:
+    """Append everything, and answer when all of it is settled."""
+    wait_ms = min(max(0, request.timeout), call.shared.limits.max_wait_ms)
+    deadline_ns = call.now_ns + wait_ms * NS_PER_MS
+    names = {topic_id(name): name for name in call.broker.topic_names()} if call.version >= 13 else {}
+    outcomes: list[tuple[Any, list[tuple[int, list[_Outcome]]]]] = []
+    for topic in request.topic_data:
+        name = names.get(topic.topic_id) if call.version >= 13 else topic.name
+        rows = [(each.index, _append(call, request, name, each, deadline_ns)) for each in topic.partition_data]
+        outcomes.append((topic, rows))
+    replies = [outcome for _, rows in outcomes for _, found in rows for outcome in found if isinstance(outcome, Reply)]
+    if request.acks == _NO_ACKS:
+        return None
+    return Waiting(all_of(replies), lambda _reply, _now_ns: _body(call, outcomes))
+
+
+def _append(call: Call, request: Any, name: str | None, asked: Any, deadline_ns: int) -> list[_Outcome]:
+    """What becomes of each batch; the first that is refused ends it."""
+    outcomes: list[_Outcome] = []
+    try:
+        if request.transactional_id is not None:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, _UNSUPPORTED_TRANSACTION)
+        if name is None:
+            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "the topic id is not known")
+        call.must_topic(WRITE, name)
+        for batch in client_batches(asked.records or b""):
+            call.connection.messages_in += batch.count
+            outcomes.append(
+                call.broker.publish_encoded(
+                    call.now_ns, name, asked.index, batch, client=call.client, deadline_ns=deadline_ns
+                )
+            )
+    except BrokerError as error:
+        outcomes.append(error)
+    return outcomes
+
+
+def _body(call: Call, outcomes: list[tuple[Any, list[tuple[int, list[_Outcome]]]]]) -> dict[str, Any]:
+    return {
+        "responses": [
+            {
+                "name": getattr(topic, "name", ""),
+                "topic_id": getattr(topic, "topic_id", None),
+                "partition_responses": [_partition(call, number, found) for number, found in rows],
+            }
+            for topic, rows in outcomes
+        ]
+    }
+
+
+def _partition(call: Call, number: int, outcomes: list[_Outcome]) -> dict[str, Any]:
+    offset, start_offset = -1, -1
+    for outcome in outcomes:
+        error = outcome if isinstance(outcome, BrokerError) else outcome.error
+        if error is not None:
+            call.connection.failed(str(error))
+            return {
+                "index": number,
+                "error_code": kafka_code(error),
+                "error_message": str(error),
+                "base_offset": -1,
+                "log_start_offset": -1,
+            }
+        assert isinstance(outcome, Reply)
+        published = outcome.result()
+        if published is not None and offset < 0:
+            offset = published.offset
+            start_offset = call.broker.partition(published.topic, published.partition).start_offset
+    return {"index": number, "error_code": 0, "base_offset": offset, "log_start_offset": start_offset}

@@ -1,0 +1,142 @@
+"""What becomes of a message whose delivery has failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from broker_core.clock import NS_PER_S
+from broker_core.errors import BrokerError
+from broker_core.events import EventKind
+from broker_core.limits import MAX_ATTEMPTS_KEPT, MAX_CAUSE_CHARS
+from broker_core.queues.config import QueueConfig
+from broker_core.queues.dead_letters import DeadLetters
+from broker_core.queues.delivery import Skipped
+from broker_core.queues.due_timer import DueTimer
+from broker_core.queues.journal import QueueJournal
+from broker_core.queues.levels import Levels
+from broker_core.queues.queue_events import QueueEvents
+from broker_core.queues.queue_state import QueueCounts
+from broker_core.queues.spans import Span
+from broker_core.queues.states import LeaseAction, LeaseState
+from broker_core.snapshots import AttemptView
+
+LEASE_EXPIRED = "lease expired"  # the outcome of an attempt whose holder said nothing in time
+
+_BIN_RETRY_NS = NS_PER_S  # a dead letter that the bin refused is tried again after this long
+
+History = tuple[AttemptView, ...]
+
+
+class Endings:
+    """Failed, expired and released deliveries: back at once, back later, or into the dead letters."""
+
+    def __init__(
+        self,
+        queue: str,
+        config: QueueConfig,
+        levels: Levels,
+        counts: QueueCounts,
+        dead_letters: DeadLetters,
+        events: QueueEvents,
+        due: DueTimer,
+        jitter: Callable[[], float],
+        journal: QueueJournal,
+    ) -> None:
+        self._queue = queue
+        self._config = config
+        self._levels = levels
+        self._counts = counts
+        self._dead_letters = dead_letters
+        self._events = events
+        self._due = due
+        self._jitter = jitter
+        self._journal = journal
+
+    def failed(self, now_ns: int, level: int, span: Span, first: int, end: int, cause: str, *, requeue: bool) -> None:
+        """The holder could not: the members from `first` up to `end` are tried again as the retry policy says."""
+        cause = _storable(cause)
+        self._counts.nacked += end - first
+        self._events.part(now_ns, EventKind.NACKED, level, span, first, end, cause=cause)
+        history = _told(span, now_ns, cause)
+        if not requeue or self._was_last(span):
+            self._bury(now_ns, level, span, first, end, history, "nacked")
+            return
+        table = self._levels.tables[level]
+        delay_ns = self._config.retry.delay_ns(span.attempts, self._jitter())
+        if delay_ns:
+            due = self._due.place_in(delay_ns, now_ns)
+            moved = table.move(span, first, end, LeaseAction.DELAY, history=history, due=due)
+        else:
+            moved = table.move(span, first, end, LeaseAction.REQUEUE, history=history)
+        self._journal.moved(now_ns, level, moved, "nacked")
+
+    def released(self, now_ns: int, level: int, span: Span, first: int, end: int, cause: str) -> None:
+        """The holder gives them back, and the attempt does not count."""
+        self._counts.released += end - first
+        self._events.part(now_ns, EventKind.RELEASED, level, span, first, end, cause=cause)
+        attempts = span.attempts - 1
+        moved = self._levels.tables[level].move(span, first, end, LeaseAction.REQUEUE, attempts=attempts)
+        self._journal.moved(now_ns, level, moved, "released")
+
+    def due(self, now_ns: int, level: int, span: Span, first: int, end: int) -> None:
+        """Their lease, or their wait for the next attempt, is over. An expired lease has been wait enough."""
+        history = span.history
+        held = span.state is LeaseState.ACQUIRED
+        counted = ("lease_expired",) if held else ()
+        if held:
+            history = _told(span, now_ns, LEASE_EXPIRED)
+            self._counts.lease_expired += end - first
+            self._events.part(now_ns, EventKind.LEASE_EXPIRED, level, span, first, end, cause=LEASE_EXPIRED)
+        if span.doomed or self._was_last(span):
+            self._bury(now_ns, level, span, first, end, history, *counted)
+        else:
+            action = LeaseAction.REQUEUE if held else LeaseAction.DUE
+            moved = self._levels.tables[level].move(span, first, end, action, history=history)
+            self._journal.moved(now_ns, level, moved, *counted)
+
+    def skipped(self, now_ns: int, level: int, skipped: Skipped) -> None:
+        """A message has expired or cannot be read any more; it is finished."""
+        if skipped.error is None:
+            self._counts.expired += 1
+        else:
+            self._counts.lost += 1
+        self._events.skipped(now_ns, level, skipped)
+
+    def _was_last(self, span: Span) -> bool:
+        return self._config.max_attempts is not None and span.attempts >= self._config.max_attempts
+
+    def _bury(self, now_ns: int, level: int, span: Span, first: int, end: int, history: History, *counted: str) -> None:
+        """Into the bin first, out of the queue after; where the bin refuses, the message waits and is tried again."""
+        table = self._levels.tables[level]
+        for offset in range(first, end):
+            try:
+                stored = table.log.message(offset)
+            except BrokerError as error:
+                size_bytes = span.size_bytes(offset, offset + 1)
+                self.skipped(now_ns, level, Skipped(offset, span.published_ns, size_bytes, error))
+            else:
+                try:
+                    last = history[-1].outcome
+                    place = self._dead_letters.bury(now_ns, stored, self._queue, last, history, span.attempts)
+                except BrokerError:
+                    due = self._due.place_in(_BIN_RETRY_NS, now_ns)
+                    moved = table.move(span, offset, end, LeaseAction.DELAY, history=history, due=due)
+                    moved.doomed = True
+                    self._journal.moved(now_ns, level, moved, *counted)
+                    return
+                self._counts.dead_lettered += 1
+                if self._dead_letters.is_durable(place):  # else a power cut may take it: its message must be there
+                    self._journal.finished(now_ns, level, offset, offset + 1, *counted, "dead_lettered", urgent=True)
+            table.finish(span, offset, offset + 1, LeaseAction.REMOVE)
+
+
+def _storable(cause: str) -> str:
+    """Short, and without what UTF-8 cannot say."""
+    cause = cause[:MAX_CAUSE_CHARS]
+    return cause if cause.isascii() else cause.encode(errors="replace").decode()
+
+
+def _told(span: Span, now_ns: int, outcome: str) -> History:
+    """The attempts of a span, the present one included, which ends now."""
+    ended = AttemptView(span.holder, span.since_ns, now_ns, outcome)
+    return (*span.history[-(MAX_ATTEMPTS_KEPT - 1) :], ended)

@@ -1,0 +1,268 @@
+"""The history checker: reads the event stream of a run and says which promise it breaks, with the events that show it.
+
+It knows nothing of the broker's insides. What it holds a run to:
+
+- offsets of a partition increase without a gap, and only what was published is delivered
+- a group's first deliveries skip nothing; what it has acknowledged it is not handed again (unless offsets were reset)
+- a partition has at most one owner in a group and generation; generations increase; only an owner acknowledges
+- a message of a queue has one holder; its attempts count up by one; only its holder ends the lease
+- a queue holds no more than it takes
+- a message is dead-lettered at its last attempt, once; a redrive is of a letter that is in the bin, once
+- after a drain nothing is missing: what was accepted is acknowledged, dead-lettered, or recorded as taken out
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, MutableMapping
+from typing import Any
+
+from broker_core.events import Event, EventKind
+from broker_core.recording.queue_rules import QueueRules
+from broker_core.recording.violation import Violation, ownership
+from broker_core.simulation.scenario import Scenario
+
+GroupPlace = tuple[str, str, int]
+
+
+class Checker(QueueRules):
+    """A sink of the event stream. Raises `Violation` at the event that breaks a promise."""
+
+    def __init__(
+        self,
+        *,
+        max_attempts: dict[str, int] | None = None,
+        max_depth: dict[str, int] | None = None,
+        at_most_once: Iterable[str] = (),
+        compacted: Iterable[str] = (),
+    ) -> None:
+        """`max_attempts` holds the delivery limits of queues, `max_depth` how many messages a queue may hold.
+
+        `at_most_once` names groups that promise it, `compacted` topics in whose partitions offsets may be empty.
+        """
+        super().__init__(dict(max_attempts or {}), dict(max_depth or {}))
+        self._at_most_once = frozenset(at_most_once)
+        self._compacted = frozenset(compacted)
+        self._starts: dict[GroupPlace, int] = {}
+        self._delivered_ends: dict[GroupPlace, int] = {}
+        self._committed: dict[GroupPlace, int] = {}
+        self._owners: dict[GroupPlace, tuple[str, int]] = {}
+        self._last_owners: dict[GroupPlace, str] = {}
+        self._generations: dict[str, int] = {}
+        # Thrown out and not told yet: they go on reading, as in Kafka; what they commit is fenced.
+        self._zombies: set[tuple[str, str]] = set()
+        # Where a user has set an offset or a position: reading goes on somewhere else, or once more.
+        self._may_jump: set[GroupPlace] = set()
+        self._rereads: set[GroupPlace] = set()
+        self._bygones: dict[str, list[tuple[MutableMapping[Any, Any], dict[Any, Any]]]] = {}
+        self._rules: dict[EventKind, Callable[[Event], None]] = {
+            **self._queue_rules(),
+            EventKind.TOPIC_CREATED: self._created,
+            EventKind.QUEUE_CREATED: self._created,
+            EventKind.TOPIC_DELETED: self._deleted,
+            EventKind.DELIVERED: self._delivered,
+            EventKind.ACKNOWLEDGED: self._acknowledged,
+            EventKind.PARTITIONS_ASSIGNED: self._assigned,
+            EventKind.PARTITIONS_REVOKED: self._revoked,
+            EventKind.MEMBER_LEFT: self._member_left,
+            EventKind.MEMBER_JOINED: lambda event: self._zombies.discard((event.group, event.client)),
+            EventKind.REBALANCE_COMPLETED: self._completed,
+            EventKind.GROUP_STATE: self._group_state,
+            EventKind.OFFSETS_RESET: self._reset,
+            EventKind.RECORDS_DELETED: self._records_gone,
+            EventKind.USER_ACTION: self._user_action,
+        }
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Checker:
+        """One that knows the limits of `scenario`."""
+        configs = {each.name: each.config for each in scenario.queues}
+        configs |= {name: each.config for each in scenario.subscribers for name in each.subscriptions.values()}
+        return cls(
+            max_attempts={name: config.max_attempts for name, config in configs.items() if config.max_attempts},
+            max_depth={
+                each.name: each.flow.max_messages for each in scenario.queues if each.flow and each.flow.max_messages
+            },
+            compacted={topic.name for topic in scenario.topics if topic.log and topic.log.cleanup == "compact"},
+        )
+
+    def __call__(self, event: Event) -> None:
+        """Check one event. Raises `Violation`."""
+        if self._events and event.seq != self._events[-1].seq + 1:
+            raise Violation(f"event {event.seq} follows {self._events[-1].seq}: the stream has a gap", (event,))
+        if self._events and event.time_ns < self._events[-1].time_ns:
+            raise Violation("time goes backwards", (self._events[-1], event))
+        self._events.append(event)
+        rule = self._rules.get(event.kind)
+        if rule is not None:
+            rule(event)
+
+    # -- partitions
+
+    def _nothing_before(self, event: Event) -> bool:
+        """True where a reader may come to this offset from any before it: what lay between is gone."""
+        assert event.partition is not None
+        assert event.offset is not None
+        return event.topic in self._compacted or event.offset <= self._deleted_to[event.topic, event.partition]
+
+    def _delivered(self, event: Event) -> None:
+        assert event.partition is not None
+        assert event.offset is not None
+        end = event.offset + event.count
+        if end > self._ends[event.topic, event.partition]:
+            self._fail(f"{event.topic}/{event.partition} delivers {event.offset}, which nobody published", event)
+        if event.group in self._queues:
+            for offset in range(event.offset, end):
+                self._leased(event, offset)
+            return
+        key = (event.group, event.topic, event.partition)
+        known = self._delivered_ends.setdefault(key, event.offset)
+        self._starts.setdefault(key, event.offset)
+        zombie = (event.group, event.client) in self._zombies
+        if event.offset > known and key not in self._may_jump and not self._nothing_before(event):
+            self._fail(f"{event.group} skipped {known} to {event.offset - 1} of {event.topic}/{event.partition}", event)
+        if event.offset < self._committed.get(key, 0) and key not in self._rereads and not zombie:
+            self._fail(f"{event.group} gets {event.offset} again, which it has acknowledged", event)
+        if event.offset < known and event.group in self._at_most_once:
+            self._fail(f"{event.group} gets {event.offset} twice, and promises at most once", event)
+        if (event.offset < known) != (event.attempt != 1):
+            self._fail(f"delivery of {event.offset} to {event.group} is counted as attempt {event.attempt}", event)
+        owner = self._owners.get(key)
+        if owner is not None and owner[0] != event.client and not zombie:
+            self._fail(f"{event.client} reads {event.topic}/{event.partition}, which {owner[0]} owns", event)
+        self._delivered_ends[key] = max(known, end)
+        self._may_jump.discard(key)
+        if end > self._committed.get(key, 0):
+            self._rereads.discard(key)
+
+    def _acknowledged(self, event: Event) -> None:
+        assert event.partition is not None
+        assert event.offset is not None
+        if event.group in self._queues:
+            self._ended(event)
+            return
+        key = (event.group, event.topic, event.partition)
+        committed = self._committed.get(key)
+        forward = committed is not None and event.offset > committed and self._nothing_before(event)
+        if committed is not None and event.offset != committed and not forward:
+            self._fail(f"{event.group} goes on acknowledging at {event.offset}, not at {committed}", event)
+        if event.offset + event.count > self._delivered_ends.get(key, 0) and key not in self._may_jump:
+            self._fail(f"{event.group} acknowledges {event.offset}, which it never got", event)
+        allowed = {self._last_owners.get(key), self._owners.get(key, ("", 0))[0]}
+        if event.client and event.client not in allowed:
+            self._fail(f"{event.client} acknowledges for {event.topic}/{event.partition}, which it does not own", event)
+        self._committed[key] = event.offset + event.count
+
+    # -- what a user does
+
+    def _reset(self, event: Event) -> None:
+        """Offsets were set by hand: reading and acknowledging go on from there."""
+        for topic, partition, _from, to in (event.detail or {}).get("changes", ()):
+            key = (event.group, topic, partition)
+            self._starts.pop(key, None)
+            self._committed[key] = to
+            self._may_jump.add(key)
+
+    def _group_state(self, event: Event) -> None:
+        if event.cause == "Dead":
+            for key in [key for key in self._delivered_ends if key[0] == event.group]:
+                self._starts.pop(key, None)
+                self._committed.pop(key, None)
+                self._may_jump.add(key)
+
+    def _user_action(self, event: Event) -> None:
+        detail = event.detail or {}
+        if event.cause in {"undo purge", "undo redrive"}:
+            self._undone(event)
+        elif detail.get("action") == "seek":
+            for key, (client, _generation) in self._owners.items():
+                if (client, *key[1:]) == (detail["consumer"], detail["topic"], detail["partition"]):
+                    self._may_jump.add(key)
+                    self._rereads.add(key)
+        elif detail.get("flow") and event.topic in self._queues:
+            self._max_depth[event.topic] = detail["flow"]["max_messages"] or sys.maxsize
+
+    def _deleted(self, event: Event) -> None:
+        """What was known of a topic, queue or subscription waits for its being brought back."""
+        name = event.group or event.topic
+        gone = {name, self._bins.get(name, name)}
+        kept: list[tuple[MutableMapping[Any, Any], dict[Any, Any]]] = []
+        # By the name in front, and by the topic behind the group.
+        known: list[tuple[MutableMapping[Any, Any], int]] = [(self._leases, 0), (self._letters, 0)]
+        if not event.group:
+            known += [(self._ends, 0), (self._deleted_to, 0), (self._committed, 1)]
+            for key in [key for key in self._delivered_ends if key[1] == name]:
+                for forgotten in (self._starts, self._delivered_ends):
+                    forgotten.pop(key, None)
+        for where, place in known:
+            moved = {key: where[key] for key in list(where) if key[place] in gone}
+            kept.append((where, moved))
+        for named in (self._queues, self._depths, self._max_attempts, self._max_depth):
+            kept.append((named, {name: named[name]} if name in named else {}))
+        for where, moved in kept:
+            for key in moved:
+                del where[key]
+        self._bygones[name] = kept
+
+    def _created(self, event: Event) -> None:
+        name = event.group or event.topic
+        kept = self._bygones.pop(name, [])
+        if event.cause == "restored":
+            for where, moved in kept:
+                where.update(moved)
+        elif event.kind is EventKind.QUEUE_CREATED:
+            self._queue_created(event)
+
+    # -- ownership
+
+    def _places(self, event: Event) -> list[GroupPlace]:
+        detail = event.detail or {}
+        return [(event.group, topic, partition) for topic, partition in detail.get("partitions", ())]
+
+    def _assigned(self, event: Event) -> None:
+        assert event.generation is not None
+        if event.generation < self._generations.get(event.group, -1):
+            self._fail(f"{event.group} assigns in generation {event.generation}, which is over", event)
+        self._generations[event.group] = event.generation
+        for key in self._places(event):
+            owner = self._owners.get(key)
+            if owner is not None and owner[0] != event.client:
+                told = f"{key[1]}/{key[2]} is given to {event.client} while {owner[0]} owns it"
+                self._fail(told, event, history=ownership(self._events, *key))
+            self._owners[key] = (event.client, event.generation)
+
+    def _revoked(self, event: Event) -> None:
+        for key in self._places(event):
+            if self._owners.get(key, ("", 0))[0] == event.client:
+                self._last_owners[key] = event.client
+                del self._owners[key]
+
+    def _member_left(self, event: Event) -> None:
+        if "missed its heartbeats" in event.cause:
+            self._zombies.add((event.group, event.client))
+        for key, (client, _generation) in list(self._owners.items()):
+            if key[0] == event.group and client == event.client:
+                self._last_owners[key] = client
+                del self._owners[key]
+
+    def _completed(self, event: Event) -> None:
+        assert event.generation is not None
+        for key in [key for key in self._last_owners if key[0] == event.group]:
+            del self._last_owners[key]
+
+    # -- the end
+
+    def finish(self, *, drained: bool = True) -> None:
+        """The run is over. With `drained`, everything must have come to an end. Raises `Violation`."""
+        if not drained:
+            return
+        for (group, topic, partition), start in self._starts.items():
+            end, committed = self._ends[topic, partition], self._committed.get((group, topic, partition), start)
+            if max(committed, self._deleted_to[topic, partition]) < end and topic not in self._compacted:
+                self._fail(f"{group} never acknowledged {committed} to {end - 1} of {topic}/{partition}", None, topic)
+        for queue, (topic, starts) in self._queues.items():
+            for partition in [partition for name, partition in self._ends if name == topic]:
+                first = max(starts.get(partition, 0), self._deleted_to[topic, partition])
+                for offset in range(first, self._ends[topic, partition]):
+                    if not self._leases[queue, topic, partition, offset].finished:
+                        self._fail(f"{queue} lost {offset} of {topic}/{partition}", None, topic, offset)

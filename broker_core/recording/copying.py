@@ -1,0 +1,69 @@
+"""A session, copied to another folder; one that is being recorded as far as it has come."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files import checked_root, private
+from broker_core.recording import metadata as meta
+from broker_core.recording import schema
+from broker_core.recording.lock import LOCK_FILE
+from broker_core.recording.reader import open_session, seal
+
+TRIES = 3  # a segment may be sealed, and its stream go, while it is copied
+
+
+def copy_session(source: Path, target: Path, said: Callable[[float, str], object] = lambda _part, _file: None) -> Path:
+    """Copy the session in `source` to `target`, which must be empty or not there, and make it whole.
+
+    `said(fraction, file name)` hears of every file, and may raise to stop it: then nothing is left. Raises BrokerError:
+    NOT_A_SESSION, FOLDER_NOT_EMPTY, STORAGE_ERROR.
+    """
+    target = checked_root(target)
+    recording = open_session(source).recording
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise BrokerError(ErrorCode.FOLDER_NOT_EMPTY, f"cannot copy the session to {target}; give another folder")
+    if target.resolve().is_relative_to(source.resolve()):
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"a session cannot be copied into itself, to {target}")
+    try:
+        _copy_files(source, target, said, TRIES if recording else 1)
+    except OSError as error:
+        shutil.rmtree(target, ignore_errors=True)
+        raise BrokerError(
+            ErrorCode.STORAGE_ERROR, f"the session cannot be copied to {target}: {error.strerror or error}"
+        ) from None
+    except BaseException:
+        shutil.rmtree(target, ignore_errors=True)
+        raise
+    copied = seal(target)
+    if recording:
+        # Nobody crashed: it was copied while it went on.
+        metadata = msgspec.structs.replace(copied.metadata, ended=meta.STOPPED, ended_at=meta.now_utc())
+        meta.write_metadata(target, metadata)
+    return target
+
+
+def _copy_files(source: Path, target: Path, said: Callable[[float, str], object], tries: int) -> None:
+    while True:
+        tries -= 1
+        try:
+            files = [path for path in sorted(source.rglob("*")) if path.is_file() and path.name != LOCK_FILE]
+            for place, path in enumerate(files):
+                said(place / len(files), path.name)
+                there = target / path.relative_to(source)
+                for above in reversed(there.relative_to(target).parents):
+                    private.make_directory(target / above)
+                shutil.copyfile(path, private.create(there))
+                shutil.copystat(path, there)
+                there.chmod(private.FILE_MODE)
+            for name in (*schema.FOLDERS, schema.TAIL):
+                private.make_directory(target / name)  # an empty folder has no file that would make it
+            return
+        except FileNotFoundError:
+            if not tries:
+                raise

@@ -1,0 +1,136 @@
+"""Where the events of a session folder are, by number and time, so that a few of them are found among millions."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from broker_core.events import Event
+from broker_core.recording import schema
+from broker_core.recording.columns import events_of
+from broker_core.recording.unsealed_stream import Written, stream_batches
+
+_SEQ = schema.EVENT_SCHEMA.get_field_index("seq")
+_TIME = schema.EVENT_SCHEMA.get_field_index("time_ns")
+
+#: The batches of a folder that its recorder has written and not sealed.
+Unsealed = Callable[[str], tuple[Written, ...]]
+
+
+class RowGroup(NamedTuple):
+    """One row group of a sealed segment."""
+
+    path: Path
+    number: int
+    first_seq: int
+    last_seq: int
+    first_ns: int
+    last_ns: int
+
+    def load(self, columns: list[str] | None = None) -> pa.Table:
+        """Its rows. Raises OSError, ArrowException."""
+        with pq.ParquetFile(self.path) as file:
+            return file.read_row_group(self.number, columns=columns)
+
+
+def row_groups(path: Path) -> list[RowGroup]:
+    """The row groups of a sealed segment, from its footer. Raises OSError, ArrowException."""
+    footer = pq.read_metadata(path)
+    found = []
+    for number in range(footer.num_row_groups):
+        group = footer.row_group(number)
+        seqs, times = group.column(_SEQ).statistics, group.column(_TIME).statistics
+        found.append(RowGroup(path, number, seqs.min, seqs.max, times.min, times.max))
+    return found
+
+
+class EventIndex:
+    """Finds events of `session`; what cannot be read is left out. From one thread at a time.
+
+    `unsealed` tells what a recorder of this process has written last; without it the streams are read.
+    """
+
+    def __init__(self, session: Path, unsealed: Unsealed | None = None) -> None:
+        self._session = session
+        self._unsealed = unsealed
+        self._groups: dict[str, list[RowGroup]] = {name: [] for name in schema.FOLDERS}
+        self._indexed: set[Path] = set()
+
+    def sealed(self, folder: str) -> list[RowGroup]:
+        """The row groups of what is sealed by now."""
+        for path in schema.parts(self._session, folder):
+            if path not in self._indexed and schema.part_problem(path) is None:
+                self._groups[folder] += row_groups(path)
+                self._indexed.add(path)
+        return self._groups[folder]
+
+    def events(self, first_seq: int, *, to_ns: int | None = None, to_seq: int | None = None) -> Iterator[Event]:
+        """Events from number `first_seq` on, in order, up to and including a time or a number."""
+
+        def wanted(folder: str) -> Iterator[Event]:
+            for batch in self.batches(folder, first_seq, to_ns=to_ns, to_seq=to_seq):
+                yield from events_of(batch)
+
+        return heapq.merge(*(wanted(folder) for folder in schema.FOLDERS), key=lambda event: event.seq)
+
+    def newest_first(self, folder: str, to_ns: int) -> Iterator[RowGroup | Written]:
+        """The parts of what happened up to `to_ns`, the last one first; streams that nobody writes are left out."""
+        unsealed = () if self._unsealed is None else self._unsealed(folder)
+        parts: list[RowGroup | Written] = [*self.sealed(folder), *unsealed]
+        for part in reversed(parts):
+            if part.first_ns <= to_ns:
+                yield part
+
+    def batches(
+        self, folder: str, first_seq: int = 0, *, to_ns: int | None = None, to_seq: int | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """The same as columns, of one folder: messages or control."""
+        # Asked first: what is sealed meanwhile is found twice, and taken once.
+        unsealed = () if self._unsealed is None else self._unsealed(folder)
+        done_seq = -1
+        for group in self.sealed(folder):
+            if group.last_seq >= first_seq and _begins(group, to_ns, to_seq):
+                for batch in group.load().to_batches():
+                    yield from _between(batch, first_seq, to_ns, to_seq)
+            done_seq = max(done_seq, group.last_seq)
+        for written in unsealed:
+            if written.first_seq > done_seq and written.last_seq >= first_seq and _begins(written, to_ns, to_seq):
+                try:
+                    batch = written.load()
+                except FileNotFoundError:
+                    # Sealed a moment ago: the rest is there now.
+                    yield from self.batches(folder, max(first_seq, done_seq + 1), to_ns=to_ns, to_seq=to_seq)
+                    return
+                yield from _between(batch, first_seq, to_ns, to_seq)
+                done_seq = written.last_seq
+        if self._unsealed is None:
+            for path in schema.tails(self._session, folder):
+                try:
+                    for batch in stream_batches(path):
+                        yield from _between(batch, first_seq, to_ns, to_seq)
+                except EOFError:
+                    continue  # the reader has said so
+
+
+def _begins(chunk: RowGroup | Written, to_ns: int | None, to_seq: int | None) -> bool:
+    """True where some of it lies before the end that is asked for."""
+    return (to_ns is None or chunk.first_ns <= to_ns) and (to_seq is None or chunk.first_seq <= to_seq)
+
+
+def _between(batch: pa.RecordBatch, first_seq: int, to_ns: int | None, to_seq: int | None) -> Iterator[pa.RecordBatch]:
+    """The rows that are asked for: seqs and times only grow, so they are one slice."""
+    seqs = batch.column("seq")
+    start = pc.sum(pc.less(seqs, first_seq)).as_py() or 0
+    ends = [batch.num_rows]
+    if to_seq is not None:
+        ends.append(pc.sum(pc.less_equal(seqs, to_seq)).as_py() or 0)
+    if to_ns is not None:
+        ends.append(pc.sum(pc.less_equal(batch.column("time_ns"), to_ns)).as_py() or 0)
+    if min(ends) > start:
+        yield batch.slice(start, min(ends) - start)

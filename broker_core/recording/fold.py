@@ -1,0 +1,209 @@
+"""The state at any moment: the last keyframe before it, and the events since, folded into it.
+
+Exact, because events tell them: partitions and their ends, members, owners, generations, states and causes of
+groups, committed offsets and lag, leases, dead letters, rebalances, totals, and every count of queues and gates.
+What events do not tell is named in `NOT_TOLD`: it stands as the keyframe has it, or is estimated from what is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import msgspec
+
+from broker_core.events import Event, EventKind
+from broker_core.recording.fold_broker import FoldedBroker
+from broker_core.recording.fold_groups import Place
+from broker_core.recording.fold_queues import FindLetter, nobody_knows
+from broker_core.recording.publish_times import PublishTimes
+from broker_core.simulation.client_counts import ClientCounts
+from broker_core.snapshots import STAYS_AFTER_THE_END, ActorView, FaultView, Snapshot, Totals
+
+#: What a folded snapshot may have otherwise than a keyframe would, and what it shows instead.
+NOT_TOLD: Final = {
+    "PartitionView.size_bytes": "as in the keyframe, for batches have headers and are compressed",
+    "GateView.tokens": "as in the keyframe",
+    "GateView.depth": "of a topic whose reader began in the middle and has not committed yet: from the beginning; "
+    "of a compacted one that nobody reads: what was removed counts, too",
+    "OffsetView.lag_ns": "of a compacted topic: as if nothing had been removed",
+    "OffsetView.position": "from assignment to first delivery: the committed offset, else the first",
+    "MemberView.last_heartbeat_ns": "as in the keyframe",
+    "MemberView.topics": "as at the last join that was told",
+    "RebalanceView.cause": "of a running one: the first cause",
+    "QueueView.ready": "ready + delayed is exact; where chance draws delays, each is taken for half of the longest",
+    "QueueView.delayed": "see ready",
+    "QueueView.waiting_takers": "as in the keyframe",
+    "QueueView.lease_ms": "0 of a queue that came after the keyframe; max_attempts, dead_letter_topic likewise",
+    "LeaseView.key": "None where several messages were handed out at once",
+    "LeaseView.deadline_ns": "a whole lease from an extension",
+    "DeadLetterView.value": "None until a keyframe holds the letter; headers, attempts and redrives likewise",
+    "ActorView.state": "as in the keyframe, but for moves, crashes, restarts and blocked producers",
+    "TopicView": "of one that was deleted and restored since the keyframe: empty; queues likewise",
+}
+
+_COUNTED: Final = {
+    EventKind.PUBLISHED: "published",
+    EventKind.DELIVERED: "delivered",
+    EventKind.ACKNOWLEDGED: "acknowledged",
+    EventKind.DEAD_LETTERED: "dead_lettered",
+    EventKind.REDRIVEN: "redriven",
+    EventKind.REJECTED: "rejected",
+    EventKind.DROPPED: "dropped",
+    EventKind.EXPIRED: "expired",
+    EventKind.EVICTED: "evicted",
+    EventKind.PURGED: "purged",
+}
+
+
+#: When the message at an offset of a place was published, up to a time; None where nobody knows.
+FindPublished = Callable[[Place, int, int], int | None]
+
+
+def _never_published(_place: Place, _offset: int, _time_ns: int) -> int | None:
+    return None
+
+
+class Fold:
+    """A snapshot that moves on with every event: `Fold(keyframe)`, `add` for each later event, `snapshot`."""
+
+    def __init__(
+        self,
+        keyframe: Snapshot,
+        find_letter: FindLetter = nobody_knows,
+        published_before: FindPublished = _never_published,
+    ) -> None:
+        """`find_letter(queue, offset)` knows the payloads and attempts of dead letters.
+
+        `published_before(place, offset, time_ns)` knows when messages were published that are older than the keyframe.
+        """
+        self._time_ns = keyframe.time_ns
+        self._events = keyframe.events
+        self._published = PublishTimes()
+        self._published_before = published_before
+        self._broker = FoldedBroker(keyframe, find_letter)
+        self._actors = {actor.name: actor for actor in keyframe.actors}
+        self._clients = ClientCounts(keyframe.actors)
+        self._faults = {(fault.client, fault.fault): fault for fault in keyframe.faults}
+        self._totals: dict[str, int] = msgspec.structs.asdict(keyframe.totals)
+        self._handlers: dict[EventKind, Callable[[Event], object]] = {
+            EventKind.PUBLISHED: self._published.published,
+            EventKind.CLIENT_STARTED: self._client_started,
+            EventKind.PRODUCER_BLOCKED: lambda event: self._enter(event, "blocked"),
+            EventKind.PRODUCER_UNBLOCKED: lambda event: self._enter(event, "running"),
+            EventKind.CLIENT_STOPPED: lambda event: self._actors.pop(event.client, None),
+            EventKind.FAULT: self._fault,
+            EventKind.USER_ACTION: self._user_action,
+            EventKind.SESSION_ENDED: self._ended,
+        }
+
+    @property
+    def events(self) -> int:
+        """How many events of the session are in it: `seq` of the one that comes next."""
+        return self._events
+
+    def add(self, event: Event) -> None:
+        """Take one event, the next in the session's order."""
+        self._events = event.seq + 1
+        self._time_ns = event.time_ns
+        self._count(event)
+        self._broker.add(event)
+        self._clients(event)
+        handler = self._handlers.get(event.kind)
+        if handler is not None:
+            handler(event)
+
+    def _count(self, event: Event) -> None:
+        if event.kind is EventKind.REBALANCE_STARTED:
+            self._totals["rebalances"] += 1
+            return
+        name = _COUNTED.get(event.kind)
+        if name is None:
+            return
+        if event.kind is EventKind.PURGED:
+            # A bin that is purged is counted by the bin.
+            queue = self._broker.queues.find(event.group)
+            if queue is None or event.topic != queue.topic:
+                return
+        if event.kind is EventKind.DELIVERED and (event.attempt or 1) > 1:
+            self._totals["redelivered"] += event.count
+        self._totals[name] += event.count
+
+    # -- actors
+
+    def _client_started(self, event: Event) -> None:
+        role = str((event.detail or {}).get("role", ""))
+        if event.client not in self._actors and role:
+            state = "idle" if role == "consumer" else "waiting"
+            self._actors[event.client] = ActorView(event.client, role, state, "", (), 0, 0, event.time_ns)
+
+    def _fault(self, event: Event) -> None:
+        detail = event.detail or {}
+        self._faults.pop((event.client, str(detail.get("fault", detail.get("ended", "")))), None)
+        if "fault" in detail:
+            fault = FaultView(event.client, str(detail["fault"]), event.cause, event.time_ns, detail.get("until_ns"))
+            self._faults[fault.client, fault.fault] = fault
+        state = {"crash": "crashed", "restarted": "waiting", "pause": "paused", "pause is over": "waiting"}.get(
+            event.cause
+        )
+        if state is not None:
+            self._enter(event, state)
+
+    def _enter(self, event: Event, state: str) -> None:
+        actor = self._actors.get(event.client)
+        # Who is crashed or paused goes on waiting, and does not come to itself by that.
+        if actor is not None and (event.kind is EventKind.FAULT or actor.state not in {"crashed", "paused"}):
+            self._actors[event.client] = msgspec.structs.replace(actor, state=state, since_ns=event.time_ns)
+
+    def _ended(self, event: Event) -> None:
+        for name, actor in self._actors.items():
+            if actor.state not in STAYS_AFTER_THE_END:
+                self._actors[name] = msgspec.structs.replace(actor, state="stopped", since_ns=event.time_ns)
+
+    def _user_action(self, event: Event) -> None:
+        detail = event.detail or {}
+        actor = self._actors.get(str(detail.get("consumer", "")))
+        if detail.get("action") == "move_consumer" and actor is not None:
+            group = str(detail.get("group", ""))
+            self._actors[actor.name] = msgspec.structs.replace(
+                actor, target=group, state="joining" if group else "idle", since_ns=event.time_ns
+            )
+
+    # -- what comes out
+
+    def snapshot(self, time_ns: int | None = None) -> Snapshot:
+        """The state after the events so far; at `time_ns`, where that is later than the last of them."""
+        time_ns = self._time_ns if time_ns is None else max(time_ns, self._time_ns)
+        broker = self._broker
+        topics = broker.topics
+
+        def published_ns(place: Place, offset: int) -> int | None:
+            known = self._published.of(place, offset)
+            return self._published_before(place, offset, time_ns) if known is None else known
+
+        return Snapshot(
+            time_ns=time_ns,
+            events=self._events,
+            topics=topics.views(time_ns, broker.deepest),
+            groups=broker.groups.views(time_ns, topics.partition_count, topics.end_offset, published_ns),
+            queues=broker.queues.views(time_ns, broker.gates),
+            actors=tuple(map(self._clients.told, self._actors.values())),
+            rebalances=broker.groups.rebalances(),
+            totals=msgspec.convert(self._totals, Totals),
+            faults=tuple(sorted(self._faults.values(), key=lambda fault: fault.fault.startswith("rule "))),
+        )
+
+
+def fold(
+    keyframe: Snapshot,
+    events: Iterable[Event],
+    *,
+    time_ns: int | None = None,
+    find_letter: FindLetter = nobody_knows,
+    published_before: FindPublished = _never_published,
+) -> Snapshot:
+    """`keyframe` with the `events` after it: the state at `time_ns`, or at the last event's time."""
+    folded = Fold(keyframe, find_letter, published_before)
+    for event in events:
+        folded.add(event)
+    return folded.snapshot(time_ns)

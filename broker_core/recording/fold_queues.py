@@ -1,0 +1,312 @@
+"""Queues and subscriptions, folded from events: what waits, what is leased, what is dead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import itemgetter
+
+import msgspec
+
+from broker_core.clock import NS_PER_MS
+from broker_core.events import Event, EventKind
+from broker_core.queues.retry import RetryPolicy
+from broker_core.recording.fold_topics import FoldedGates
+from broker_core.snapshots import DeadLetterView, LeaseView, QueueView, WaitView
+
+LeasePlace = tuple[int, int]  # partition, offset
+
+LIKELY = 0.5  # of a delay that chance has drawn
+_ATTEMPT_ENDS = frozenset({EventKind.NACKED, EventKind.LEASE_EXPIRED})
+
+#: The dead letter at an offset of a queue's bin, with payload and attempts, where somebody knows it.
+FindLetter = Callable[[str, int], DeadLetterView | None]
+
+
+def nobody_knows(_queue: str, _offset: int) -> DeadLetterView | None:
+    """The letters that no keyframe holds."""
+    return None
+
+
+class FoldedQueue:
+    """One queue while it is folded. Lists may begin incomplete, counts never do."""
+
+    def __init__(self, view: QueueView) -> None:
+        self._view = view
+        self.topic = view.topic or view.name
+        self.dead_letter_topic = view.dead_letter_topic
+        self.subscription = self.topic != view.name
+        self._waiting = view.ready + view.delayed
+        self._retry = msgspec.convert(msgspec.structs.asdict(view.retry), RetryPolicy)
+        self._due: dict[LeasePlace, int | None] = {(wait.partition, wait.offset): wait.due_ns for wait in view.waits}
+        self._unlisted = view.delayed - len(view.waits)  # delayed ones of which nobody knows until when
+        self._in_flight = view.in_flight
+        self._dead = view.dead
+        self._counts = {name: getattr(view, name) for name in _COUNTED}
+        self._leases = {(lease.partition, lease.offset): lease for lease in view.leases}
+        self._letters = {letter.offset: letter for letter in view.dead_letters}
+        self._gone: dict[int, DeadLetterView] = {}
+        self._evicted = 0
+
+    @property
+    def waiting(self) -> int:
+        """Messages that wait to be taken, now or after a delay."""
+        return self._waiting
+
+    @property
+    def dead(self) -> int:
+        """Dead letters in its bin."""
+        return self._dead
+
+    def published(self, count: int) -> None:
+        """Its log has grown."""
+        self._waiting += count
+
+    def delivered(self, event: Event) -> None:
+        """Messages were handed out."""
+        self._waiting -= event.count
+        self._in_flight += event.count
+        if (event.attempt or 1) > 1:
+            self._counts["redelivered"] += event.count
+        assert event.partition is not None
+        assert event.offset is not None
+        view = self._view
+        for offset in range(event.offset, event.offset + event.count):
+            self._due.pop((event.partition, offset), None)
+            self._leases[event.partition, offset] = LeaseView(
+                view.name,
+                event.partition,
+                offset,
+                event.key,
+                event.client,
+                event.time_ns,
+                event.time_ns + view.lease_ms * NS_PER_MS,
+                event.attempt or 1,
+                view.max_attempts,
+            )
+
+    def ended(self, event: Event) -> None:
+        """Leases are over: acknowledged, or waiting again."""
+        self._in_flight -= event.count
+        if event.kind is EventKind.ACKNOWLEDGED:
+            self._counts["acknowledged"] += event.count
+        else:
+            self._waiting += event.count
+        for place in self._places(event):
+            self._leases.pop(place, None)
+            self._wait(place, event)
+
+    def _wait(self, place: LeasePlace, event: Event) -> None:
+        attempt = event.attempt or 1
+        if event.kind in _ATTEMPT_ENDS and attempt >= self._view.max_attempts > 0:
+            # It waits for its bin, which takes it at once as a rule, and is told then.
+            self._due[place] = None
+        elif event.kind is EventKind.NACKED and (delay_ns := self._retry.delay_ns(attempt, LIKELY)):
+            self._due[place] = event.time_ns + delay_ns
+
+    def extended(self, event: Event) -> None:
+        """Leases last longer: by a whole one, as events do not tell other lengths."""
+        deadline_ns = event.time_ns + self._view.lease_ms * NS_PER_MS
+        for place in self._places(event):
+            lease = self._leases.get(place)
+            if lease is not None:
+                self._leases[place] = msgspec.structs.replace(lease, deadline_ns=deadline_ns)
+
+    def taken_out(self, event: Event) -> None:
+        """Messages that nobody held are gone."""
+        self._waiting -= event.count
+        self._forget(event)
+        if event.kind is EventKind.EVICTED:
+            self._evicted += event.count
+
+    def brought_back(self, count: int) -> None:
+        """A purge was undone."""
+        self._waiting += count
+
+    def buried(self, event: Event) -> None:
+        """A message went to the bin, after its last attempt had ended."""
+        self._waiting -= event.count
+        self._forget(event)
+        self._counts["dead_lettered"] += event.count
+        self._dead += event.count
+        if event.to_offset is None:
+            return
+        self.dead_letter_topic = self.dead_letter_topic or event.to_topic
+        self._letters[event.to_offset] = DeadLetterView(
+            queue=self._view.name,
+            offset=event.to_offset,
+            origin_topic=event.topic,
+            origin_partition=-1 if event.partition is None else event.partition,
+            origin_offset=-1 if event.offset is None else event.offset,
+            key=event.key,
+            value=None,
+            headers=(),
+            cause=event.cause,
+            published_ns=event.published_ns or 0,
+            dead_ns=event.time_ns,
+            redrives=0,
+            attempts=(),
+        )
+
+    def letter_gone(self, event: Event) -> None:
+        """A dead letter was redriven or purged."""
+        self._dead -= event.count
+        if event.kind is EventKind.REDRIVEN:
+            self._counts["redriven"] += event.count
+        assert event.offset is not None
+        letter = self._letters.pop(event.offset, None)
+        if letter is not None:
+            self._gone[event.offset] = letter
+
+    def letter_back(self, offset: int, find: FindLetter, *, unseen: bool) -> bool:
+        """An undo has brought back the dead letter at `offset`; False where it is another queue's.
+
+        With `unseen` it is counted although nobody knows what it was.
+        """
+        letter = self._gone.pop(offset, None) or find(self._view.name, offset)
+        if letter is not None:
+            self._letters[offset] = letter
+        if letter is not None or unseen:
+            self._dead += 1
+            return True
+        return False
+
+    def _whole(self, letter: DeadLetterView, find: FindLetter) -> DeadLetterView:
+        known = find(self._view.name, letter.offset)
+        return letter if known is None or known.dead_ns != letter.dead_ns else known
+
+    def _forget(self, event: Event) -> None:
+        for place in self._places(event):
+            self._due.pop(place, None)
+
+    def _places(self, event: Event) -> list[LeasePlace]:
+        if event.partition is None or event.offset is None:
+            return []
+        return [(event.partition, offset) for offset in range(event.offset, event.offset + event.count)]
+
+    def view(self, time_ns: int, gates: FoldedGates, find: FindLetter) -> QueueView:
+        """As it stands."""
+        waits = tuple(
+            WaitView(*place, due_ns)
+            for place, due_ns in sorted(self._due.items(), key=itemgetter(0))
+            if due_ns is None or due_ns > time_ns
+        )
+        delayed = min(len(waits) + self._unlisted, self._waiting)
+        depth = self._waiting if self.subscription else self._waiting + self._in_flight
+        gate = gates.view(self._view.name, time_ns, depth, self._view.name)
+        if gate is not None:
+            gate = msgspec.structs.replace(gate, evicted=gate.evicted + self._evicted)
+        return msgspec.structs.replace(
+            self._view,
+            ready=self._waiting - delayed,
+            delayed=delayed,
+            in_flight=self._in_flight,
+            dead=self._dead,
+            leases=tuple(lease for _, lease in sorted(self._leases.items())),
+            waits=waits,
+            dead_letters=tuple(self._whole(letter, find) for _, letter in sorted(self._letters.items())),
+            gate=gate,
+            **self._counts,
+        )
+
+
+_COUNTED = ("acknowledged", "redelivered", "dead_lettered", "redriven")
+
+
+class FoldedQueues:
+    """All queues by name."""
+
+    def __init__(self, queues: tuple[QueueView, ...], find: FindLetter) -> None:
+        self._queues = {view.name: FoldedQueue(view) for view in queues}
+        self._of_topic: dict[str, list[FoldedQueue]] = {}
+        self._find = find
+        for queue in self._queues.values():
+            self._of_topic.setdefault(queue.topic, []).append(queue)
+        self.handlers: dict[EventKind, Callable[[Event], object]] = {
+            EventKind.QUEUE_CREATED: self._created,
+            EventKind.DEAD_LETTERED: self._buried,
+            EventKind.REDRIVEN: self._letter_gone,
+            EventKind.PURGED: self._purged,
+            EventKind.EVICTED: self._taken_out,
+            EventKind.EXPIRED: self._taken_out,
+            EventKind.DAMAGE: self._taken_out,
+            EventKind.LEASE_EXTENDED: self._extended,
+            EventKind.USER_ACTION: self._undone,
+        }
+
+    def find(self, name: str) -> FoldedQueue | None:
+        """The queue, where it is one."""
+        return self._queues.get(name)
+
+    def items(self) -> list[tuple[str, FoldedQueue]]:
+        """All of them, by name."""
+        return list(self._queues.items())
+
+    def published(self, topic: str, count: int) -> None:
+        """The log of `topic` has grown."""
+        for queue in self._of_topic.get(topic, ()):
+            queue.published(count)
+
+    def remove(self, name: str) -> bool:
+        """The queue was deleted; False where there is none."""
+        queue = self._queues.pop(name, None)
+        if queue is None:
+            return False
+        self._of_topic[queue.topic].remove(queue)
+        return True
+
+    def has_subscription(self, topic: str) -> bool:
+        """Whether somebody gets every message of `topic`."""
+        return any(queue.subscription for queue in self._of_topic.get(topic, ()))
+
+    def _created(self, event: Event) -> None:
+        name = event.group or event.topic
+        # Settings are not told by events: 0 is "not known" until the next keyframe.
+        view = QueueView(name, event.count, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (), (), None, topic=event.topic)
+        queue = self._queues[name] = FoldedQueue(view)
+        self._of_topic.setdefault(queue.topic, []).append(queue)
+
+    def _buried(self, event: Event) -> None:
+        queue = self._queues.get(event.group)
+        if queue is not None:
+            queue.buried(event)
+
+    def _letter_gone(self, event: Event) -> None:
+        queue = self._queues.get(event.group)
+        if queue is None:
+            return
+        queue.letter_gone(event)
+        if not queue.subscription:
+            # A queue's log takes it without a word; a topic says that it was published again.
+            queue.published(event.count)
+
+    def _purged(self, event: Event) -> None:
+        queue = self._queues.get(event.group)
+        if queue is None:
+            return
+        if event.topic == queue.topic:
+            queue.taken_out(event)
+        else:
+            queue.letter_gone(event)
+
+    def _taken_out(self, event: Event) -> None:
+        queue = self._queues.get(event.group)
+        if queue is not None and event.offset is not None:
+            queue.taken_out(event)
+
+    def _extended(self, event: Event) -> None:
+        queue = self._queues.get(event.group)
+        if queue is not None:
+            queue.extended(event)
+
+    def _undone(self, event: Event) -> None:
+        offsets = (event.detail or {}).get("offsets")
+        if event.cause in {"undo purge", "undo redrive"} and isinstance(offsets, list):
+            sharing = [queue for queue in self._queues.values() if queue.dead_letter_topic == event.topic]
+            for offset in offsets:
+                any(queue.letter_back(int(offset), self._find, unseen=queue is sharing[-1]) for queue in sharing)
+        elif event.cause == "undo purge" and event.topic in self._queues:
+            self._queues[event.topic].brought_back(event.count)
+
+    def views(self, time_ns: int, gates: FoldedGates) -> tuple[QueueView, ...]:
+        """All queues as they stand."""
+        return tuple(queue.view(time_ns, gates, self._find) for queue in self._queues.values())

@@ -1,0 +1,265 @@
+"""Keyframes: snapshots of a session while it runs, one a session second, in its folder.
+
+A keyframe costs the broker a snapshot, so `Cadence` takes them at most so often that they cost a fixed share of the
+time. Dead letters do not change: a keyframe names them, their payloads and attempts are written once, into a file of
+their own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import struct
+import time
+import zlib
+from bisect import bisect_right
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+import pyarrow as pa
+
+from broker_core.clock import NS_PER_S
+from broker_core.files import private
+from broker_core.recording import schema
+from broker_core.snapshots import DeadLetterView, Snapshot
+
+MAX_LEASES: Final = 500  # listed in a keyframe, of each queue
+MAX_LETTERS: Final = 200
+MAX_REBALANCES: Final = 50
+EVERY_NS: Final = NS_PER_S
+EVERY_EVENTS: Final = 10_000  # so that a seek never has to fold more than a few of these
+MOST_SHARE: Final = 0.04  # of the time that passes; encoding, in the recorder's thread, takes as much again
+
+_HEADER = struct.Struct("<4sIIIqq")  # magic, stored bytes, plain bytes, CRC-32 of what is stored, time_ns, events
+_FRAME, _LETTERS = b"KEYF", b"LETT"
+_ENCODER = msgspec.msgpack.Encoder()
+
+
+class Cadence:
+    """When the next keyframe is due: each session second, and each so many events, as far as that is not too dear."""
+
+    def __init__(self) -> None:
+        self._next_ns = 0
+        self._next_events = 0
+        self._not_before_s = 0.0
+        self._cost_s = 0.0
+
+    def due(self, now_ns: int, events: int) -> bool:
+        """Whether to take one now; cheap, for it is asked between any two steps."""
+        return (now_ns >= self._next_ns or events >= self._next_events) and time.perf_counter() >= self._not_before_s
+
+    def took(self, now_ns: int, events: int, cost_s: float) -> None:
+        """One was taken, and cost so much."""
+        self._cost_s = max(cost_s, 0.9 * self._cost_s)
+        self._next_ns = (now_ns // EVERY_NS + 1) * EVERY_NS
+        self._next_events = events + EVERY_EVENTS
+        self._not_before_s = time.perf_counter() + self._cost_s / MOST_SHARE
+
+
+def _framed(magic: bytes, value: object, time_ns: int = 0, events: int = 0) -> bytes:
+    plain = _ENCODER.encode(value)
+    stored: bytes = pa.compress(plain, codec="zstd", asbytes=True)
+    return _HEADER.pack(magic, len(stored), len(plain), zlib.crc32(stored), time_ns, events) + stored
+
+
+def _append(file: io.FileIO, record: bytes) -> None:
+    """Whole or an error: a full disk takes a part without a word."""
+    if file.write(record) != len(record):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _without_payload(letter: DeadLetterView) -> DeadLetterView:
+    return msgspec.structs.replace(letter, value=None, headers=(), attempts=())
+
+
+class KeyframeWriter:
+    """Appends keyframes to a session folder. Every method may raise OSError."""
+
+    def __init__(self, session: Path) -> None:
+        folder = session / schema.KEYFRAMES
+        private.make_directory(folder)
+        self._frames = private.create(folder / schema.FRAMES_FILE).open("ab", buffering=0)
+        self._letters = private.create(folder / schema.LETTERS_FILE).open("ab", buffering=0)
+        self._known: set[tuple[str, int, int]] = set()
+
+    def write(self, snapshot: Snapshot) -> None:
+        """One more keyframe, behind the payloads that it needs."""
+        fresh: list[DeadLetterView] = []
+        queues = []
+        for queue in snapshot.queues:
+            for letter in queue.dead_letters:
+                key = (letter.queue, letter.offset, letter.dead_ns)
+                if key not in self._known:
+                    self._known.add(key)
+                    fresh.append(letter)
+            letters = tuple(_without_payload(letter) for letter in queue.dead_letters)
+            queues.append(msgspec.structs.replace(queue, dead_letters=letters))
+        if fresh:
+            _append(self._letters, _framed(_LETTERS, fresh))
+        lean = msgspec.structs.replace(snapshot, queues=tuple(queues), rebalances=snapshot.rebalances[-MAX_REBALANCES:])
+        _append(self._frames, _framed(_FRAME, lean, snapshot.time_ns, snapshot.events))
+
+    def close(self) -> None:
+        """No more."""
+        self._frames.close()
+        self._letters.close()
+
+
+class _Frame(NamedTuple):
+    time_ns: int
+    events: int
+    at: int  # in the file
+
+
+class Keyframes:
+    """The keyframes of a session folder, while it is being recorded too: `refresh` finds those that came since.
+
+    `problem` says in a sentence what is wrong with them; what comes before that can be read.
+    """
+
+    def __init__(self, session: Path) -> None:
+        self._frames_path = session / schema.KEYFRAMES / schema.FRAMES_FILE
+        self._letters_path = session / schema.KEYFRAMES / schema.LETTERS_FILE
+        self._index: list[_Frame] = []
+        self._letters: dict[tuple[str, int], DeadLetterView] = {}
+        self._frames_end = self._letters_end = 0
+        self.problem = ""
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Look for more."""
+        for header, at, end in self._headers(self._frames_path, self._frames_end, _FRAME):
+            frame = _Frame(header[4], header[5], at)
+            # Headers have no checksum. Of two in the wrong order the one that its keyframe does not bear out goes.
+            while self._index and not _in_order(self._index[-1], frame) and self._decoded(self._index[-1]) is None:
+                self._index.pop()
+            if not self._index or _in_order(self._index[-1], frame):
+                self._index.append(frame)
+            else:
+                self._decoded(frame)
+            self._frames_end = end
+
+    def check(self) -> None:
+        """Look at all bytes of a recording that has ended, and say in `problem` what of them is damaged."""
+        problems = []
+        for path, magic, lost in (
+            (self._frames_path, _FRAME, "keyframes are damaged; their moments are folded from events"),
+            (self._letters_path, _LETTERS, "lists of dead letters are damaged; the payloads in them are missing"),
+        ):
+            damaged = count = whole = 0
+            with contextlib.suppress(OSError), path.open("rb") as file:
+                for header, at, whole in self._headers(path, 0, magic):  # noqa: B007
+                    file.seek(at)
+                    count += 1
+                    damaged += zlib.crc32(file.read(header[1])) != header[3]
+                if damaged:
+                    problems.append(f"{damaged} of {count} {lost}.")
+                elif not self.problem and whole != path.stat().st_size:
+                    problems.append(f"{path.name} ends in the middle of a record.")
+        self.problem = " ".join([self.problem] * bool(self.problem) + problems)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    @property
+    def last_ns(self) -> int:
+        """The time of the last one; 0 where there is none."""
+        return self._index[-1].time_ns if self._index else 0
+
+    def spread(self, most: int) -> Iterator[Snapshot]:
+        """At most `most` keyframes, evenly from the first to the last."""
+        step = max(1, -(-len(self._index) // most))
+        for place in range(0, len(self._index), step):
+            yield self._read(place)
+
+    def before(self, time_ns: int) -> Snapshot:
+        """The last keyframe at or before `time_ns`; the empty state before the first."""
+        return self._read(bisect_right(self._index, time_ns, key=lambda frame: frame.time_ns) - 1)
+
+    def before_event(self, events: int) -> Snapshot:
+        """The last keyframe with at most so many events in it."""
+        return self._read(bisect_right(self._index, events, key=lambda frame: frame.events) - 1)
+
+    def letter(self, queue: str, offset: int) -> DeadLetterView | None:
+        """The dead letter at `offset` of the bin of `queue`, with its payload; None where no keyframe lists it."""
+        found = self._letters.get((queue, offset))
+        if found is None and self._more_letters():
+            found = self._letters.get((queue, offset))
+        return found
+
+    def _more_letters(self) -> bool:
+        before = self._letters_end
+        try:
+            with self._letters_path.open("rb") as file:
+                for header, at, end in self._headers(self._letters_path, self._letters_end, _LETTERS):
+                    file.seek(at)
+                    self._letters_end = end
+                    try:
+                        plain = _plain(header, file.read(header[1]))
+                        letters = msgspec.msgpack.decode(plain, type=list[DeadLetterView])
+                    except (ValueError, pa.ArrowException, msgspec.MsgspecError) as error:
+                        self.problem = f"Payloads of dead letters cannot be read: {error}."
+                        continue
+                    for letter in letters:
+                        self._letters[letter.queue, letter.offset] = letter
+        except OSError as error:
+            self.problem = f"Payloads of dead letters cannot be read: {error}."
+        return self._letters_end > before
+
+    def _read(self, place: int) -> Snapshot:
+        while place >= 0:
+            found = self._decoded(self._index[place])
+            if found is not None:
+                return found
+            place -= 1
+        return Snapshot(0, 0)
+
+    def _decoded(self, frame: _Frame) -> Snapshot | None:
+        """The keyframe at its place in the file; None where it is damaged, or its header is."""
+        try:
+            with self._frames_path.open("rb") as file:
+                file.seek(frame.at - _HEADER.size)
+                header = _HEADER.unpack(file.read(_HEADER.size))
+                found = msgspec.msgpack.decode(_plain(header, file.read(header[1])), type=Snapshot)
+            if (found.time_ns, found.events) != (frame.time_ns, frame.events):
+                raise ValueError("its header does not fit")
+        except (OSError, ValueError, pa.ArrowException, msgspec.MsgspecError) as error:
+            self.problem = f"The keyframe at {frame.time_ns / NS_PER_S:.3f} s cannot be read: {error}."
+            return None
+        return found
+
+    def _headers(self, path: Path, start: int, magic: bytes) -> Iterator[tuple[tuple[int, ...], int, int]]:
+        """(header, place of what it is about, end) of whole records from `start` on."""
+        try:
+            size = path.stat().st_size
+            with path.open("rb") as file:
+                at = start
+                while at + _HEADER.size <= size:
+                    file.seek(at)
+                    header = _HEADER.unpack(file.read(_HEADER.size))
+                    end = at + _HEADER.size + header[1]
+                    if header[0] != magic:
+                        self.problem = f"{path.name} is damaged from byte {at} on; what comes after is missing."
+                        return
+                    if end > size:
+                        return  # torn, or being written
+                    yield header, at + _HEADER.size, end
+                    at = end
+        except OSError:
+            return
+
+
+def _in_order(one: _Frame, other: _Frame) -> bool:
+    return one.time_ns <= other.time_ns and one.events <= other.events
+
+
+def _plain(header: tuple[int, ...], stored: bytes) -> bytes:
+    """Raises ValueError where the bytes are not those that were written."""
+    if len(stored) != header[1] or zlib.crc32(stored) != header[3]:
+        raise ValueError("its checksum does not fit")
+    plain: bytes = pa.decompress(stored, decompressed_size=header[2], codec="zstd", asbytes=True)
+    return plain

@@ -1,0 +1,143 @@
+"""A session that is happening: a simulation, and the recording of it, in one folder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from broker_core.events import Sink
+from broker_core.files import DiskFiles, FileSystem, MemoryFiles
+from broker_core.recording.cost import Cost
+from broker_core.recording.keyframes import MAX_LEASES, MAX_LETTERS, Cadence
+from broker_core.recording.metadata import FINISHED, STOPPED
+from broker_core.recording.playback import Film, FolderFilm, MemoryFilm
+from broker_core.recording.recorder import Recorder
+from broker_core.simulation.replay import RecordedAction, recorded_action
+from broker_core.simulation.scenario import Scenario
+from broker_core.simulation.simulation import Simulation
+from broker_core.snapshots import Snapshot
+
+BROKER_FOLDER = "broker"  # the data directory of the session's broker, beside the recording
+OFFSETS_FILE = "offsets.sqlite"
+
+
+class LiveSession:
+    """Everything that belongs to one run. `folder` is None where nothing is recorded.
+
+    `epoch_ms` is the Unix time of session time 0.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        scenario_text: str,
+        *,
+        folder: Path | None,
+        find_file: Callable[[str], Path],
+        seed: int | None = None,
+        sinks: Sequence[Sink] = (),
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Set up and start at session time 0; `sinks` get every event from the first on.
+
+        `extra` goes into the recording's metadata.
+
+        Raises `BrokerError` where the folder cannot be used.
+        """
+        self.folder = folder
+        self.recorder: Recorder | None = None
+        self._closed = False
+        #: The state after the end; None while the session goes on.
+        self.last: Snapshot | None = None
+        self.text = scenario_text
+        #: What was done by hand, for a run that is to be the same.
+        self.actions: list[RecordedAction] = []
+        self.outside_clients = False
+        self.epoch_ms = time.time_ns() // 1_000_000
+        self.cost = Cost()
+        seed = scenario.seed if seed is None else seed
+        files: FileSystem = MemoryFiles()
+        offsets_path = ":memory:"
+        if folder is not None:
+            self.recorder = Recorder(
+                folder, scenario_name=scenario.title, scenario_text=scenario_text, seed=seed, extra=extra
+            )
+            if scenario.durability == "file":
+                files = DiskFiles(folder / BROKER_FOLDER)
+                offsets_path = str(folder / BROKER_FOLDER / OFFSETS_FILE)
+        self.simulation = Simulation(
+            scenario,
+            files=files,
+            offsets_path=offsets_path,
+            find_file=find_file,
+            seed=seed,
+            epoch_ms=self.epoch_ms,
+        )
+        if self.recorder is not None:
+            self.simulation.events.attach(self.recorder)
+            self.simulation.on_action(self.recorder.action)
+        self.simulation.on_action(lambda time_ns, plain: self.actions.append(recorded_action(time_ns, plain)))
+        for sink in sinks:
+            self.simulation.events.attach(sink)
+        self._cadence = Cadence()
+        self._memory = MemoryFilm()
+        self.simulation.start()
+
+    def look(self) -> None:
+        """Take a keyframe where one is due. To be called often, between two steps, by whoever runs the loop."""
+        simulation = self.simulation
+        now_ns, events = simulation.loop.now_ns, simulation.events.count
+        if not self._cadence.due(now_ns, events):
+            return
+        started_s = time.perf_counter()
+        snapshot = simulation.snapshot(max_leases=MAX_LEASES, max_dead_letters=MAX_LETTERS)
+        if self.recorder is not None:
+            self.recorder.keyframe(snapshot)
+        else:
+            self._memory.keyframe(snapshot)
+        self._cadence.took(now_ns, events, time.perf_counter() - started_s)
+
+    def film(self) -> Film:
+        """What the past of this session is shown from, while it runs and after its end."""
+        if self.folder is None:
+            return self._memory
+        return FolderFilm(self.folder, self.recorder)
+
+    def let_outside_clients_in(self) -> None:
+        """From now on others take part, through a door: the session can be replayed, not run again."""
+        if not self.outside_clients:
+            self.outside_clients = True
+            if self.recorder is not None:
+                self.recorder.note(outside_clients=True)
+
+    def summary(self) -> dict[str, int]:
+        """The broker's own totals, with the number of events."""
+        totals: dict[str, int] = msgspec.to_builtins(self.simulation.totals())
+        return {**totals, "events": self.simulation.events.count}
+
+    def close(self, *, finished: bool) -> None:
+        """End the session and its recording; `finished` where the scenario came to its end. The second call
+        does nothing.
+
+        Raises the `BrokerError` of a recording that failed.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        simulation = self.simulation
+        simulation.end()
+        self.last = simulation.snapshot()
+        try:
+            simulation.close()
+        finally:
+            if self.recorder is not None:
+                self.recorder.note(cost=self.cost.figures())
+                self.recorder.close(
+                    FINISHED if finished else STOPPED,
+                    totals=msgspec.to_builtins(simulation.totals()),
+                    time_ns=simulation.loop.now_ns,
+                )

@@ -1,0 +1,67 @@
+"""Who is writing a session right now: a lock that the system lets go of when the process dies."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from broker_core.files import private
+from broker_core.recording import schema
+
+LOCK_FILE = "recording.lock"
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def _try_lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+class SessionLock:
+    """The lock of one session folder, held from `acquire` to `release` or to the end of the process."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / schema.TAIL / LOCK_FILE
+        self._descriptor: int | None = None
+
+    def acquire(self) -> bool:
+        """True where it is ours now; False where another holds it. Raises OSError where the folder cannot be
+        written.
+        """
+        private.make_directory(self._path.parent)
+        descriptor = private.opener(str(self._path), os.O_RDWR | os.O_CREAT)
+        try:
+            _try_lock(descriptor)
+        except OSError:
+            os.close(descriptor)
+            return False
+        self._descriptor = descriptor
+        return True
+
+    def release(self) -> None:
+        """Let go and remove the file; nothing where it is not held."""
+        if self._descriptor is not None:
+            self._path.unlink(missing_ok=True)
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def is_recording(folder: Path) -> bool:
+    """True while some process records into `folder`."""
+    try:
+        descriptor = os.open(folder / schema.TAIL / LOCK_FILE, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        _try_lock(descriptor)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

@@ -1,0 +1,146 @@
+"""`session.json`: what a session is, before a single event is read."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import uuid
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files import private
+from broker_core.recording import schema
+from broker_core.recording.checksums import CRC32, document_checksum
+from broker_core.version import program_version
+
+RUNNING, FINISHED, STOPPED, CRASHED, FAILED = "running", "finished", "stopped", "crashed", "failed"
+ENDED = (RUNNING, FINISHED, STOPPED, CRASHED, FAILED)
+
+
+class Metadata(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of `session.json`.
+
+    `clock` is virtual or wall. `ended` is running, finished (by itself), stopped (by a person), crashed
+    (nobody closed it) or failed (the recording broke; `error` says how). `duration_ns` is session time.
+    `events` counts the recorded events; both are None until the end. `totals` has the fields of
+    `snapshots.Totals`. `checksums` has the CRC-32 of files beside it that have none of their own.
+    """
+
+    format: str = schema.FORMAT
+    format_version: int = schema.FORMAT_VERSION
+    session_id: str = ""
+    scenario: str = ""
+    seed: int | None = None
+    clock: str = "virtual"
+    versions: dict[str, str] = {}
+    started_at: str = ""
+    ended_at: str | None = None
+    ended: str = RUNNING
+    duration_ns: int | None = None
+    events: int | None = None
+    totals: dict[str, int] | None = None
+    error: str = ""
+    extra: dict[str, Any] = {}
+    checksums: dict[str, int] = {}
+
+
+def now_utc() -> str:
+    """The wall clock, ISO-8601 in UTC with milliseconds."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def new_metadata(**fields: Any) -> Metadata:
+    """Metadata of a session that begins now."""
+    versions = {"brokerscope": program_version(), "python": platform.python_version()}
+    return Metadata(session_id=str(uuid.uuid4()), versions=versions, started_at=now_utc(), **fields)
+
+
+def write_metadata(folder: Path, metadata: Metadata) -> None:
+    """Replace `session.json` in one step. Raises OSError."""
+    document = msgspec.json.decode(msgspec.json.encode(metadata))
+    document[CRC32] = document_checksum(document)
+    text = msgspec.json.format(msgspec.json.encode(document), indent=2)
+    partial = folder / (schema.SESSION_FILE + ".partial")
+    with open(partial, "wb", opener=private.opener) as file:
+        file.write(text + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(folder / schema.SESSION_FILE)
+
+
+def read_metadata(folder: Path) -> Metadata:
+    """The metadata of the session in `folder`. Raises `BrokerError` as `checked_metadata`."""
+    return checked_metadata(folder)[0]
+
+
+def checked_metadata(folder: Path) -> tuple[Metadata, list[str]]:
+    """The metadata of the session in `folder`, and in sentences what is wrong with them and with the files that they
+    vouch for. Where they cannot be read, but events are there, the metadata say nothing.
+
+    Raises `BrokerError`: NOT_A_SESSION where there is none, UNKNOWN_SESSION_VERSION for a newer format.
+    """
+    if not folder.is_dir():
+        raise BrokerError(ErrorCode.NOT_A_SESSION, f"{folder} is not a folder")
+    path = folder / schema.SESSION_FILE
+    try:
+        document = path.read_bytes()
+    except FileNotFoundError:
+        raise BrokerError(ErrorCode.NOT_A_SESSION, f"{folder} has no {schema.SESSION_FILE}") from None
+    except OSError as error:
+        raise BrokerError(ErrorCode.NOT_A_SESSION, f"{path} cannot be read ({error})") from None
+    try:
+        return _understood(folder, document)
+    except BrokerError as error:
+        if error.code is ErrorCode.UNKNOWN_SESSION_VERSION or not _has_events(folder):
+            raise
+        return Metadata(scenario=folder.name, ended=FINISHED), [
+            f"{schema.SESSION_FILE} is damaged: the title, seed, times and totals are not known."
+        ]
+
+
+def _understood(folder: Path, document: bytes) -> tuple[Metadata, list[str]]:
+    path = folder / schema.SESSION_FILE
+    try:
+        raw = msgspec.json.decode(document)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise BrokerError(ErrorCode.NOT_A_SESSION, f"{path} cannot be read ({error})") from None
+    if not isinstance(raw, dict) or raw.get("format") != schema.FORMAT:
+        raise BrokerError(ErrorCode.NOT_A_SESSION, f"{path} describes something else")
+    problem = schema.metadata_problem(raw)
+    if raw.get("format_version") not in schema.READABLE_VERSIONS and not problem:
+        found = str(raw.get("format_version"))[:40]
+        raise BrokerError(
+            ErrorCode.UNKNOWN_SESSION_VERSION,
+            f"{folder} is version {found}, this program reads {' and '.join(map(str, schema.READABLE_VERSIONS))}",
+        )
+    try:
+        metadata = msgspec.convert(raw, Metadata)
+    except msgspec.ValidationError as error:
+        raise BrokerError(ErrorCode.NOT_A_SESSION, f"{path} cannot be understood ({error})") from None
+    return metadata, [problem] if problem else _changed_files(folder, metadata.checksums)
+
+
+def _has_events(folder: Path) -> bool:
+    return any(schema.parts(folder, name) or schema.tails(folder, name) for name in schema.FOLDERS)
+
+
+def file_checksum(path: Path) -> int:
+    """The CRC-32 of a small file. Raises OSError."""
+    return zlib.crc32(path.read_bytes())
+
+
+def _changed_files(folder: Path, checksums: Mapping[str, int]) -> list[str]:
+    problems = []
+    for name, expected in checksums.items():
+        try:
+            if file_checksum(folder / name) != expected:
+                problems.append(f"{name} is damaged: what it tells may be wrong.")
+        except OSError:
+            problems.append(f"{name} is missing.")
+    return problems

@@ -1,0 +1,141 @@
+"""A session as a film: the state at any moment, by time or by event, and what lies around it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+from broker_core.events import Event
+from broker_core.recording.event_index import EventIndex
+from broker_core.recording.fold import Fold
+from broker_core.recording.keyframes import Keyframes
+from broker_core.recording.publish_times import FolderTimes
+from broker_core.recording.recorder import Recorder
+from broker_core.snapshots import Snapshot
+
+MOST_FRAMES = 600  # of a session that is not recorded
+
+
+class Film(Protocol):
+    """What the past is shown from. Calls may take some 100 ms, so they come from a thread of their own, one only."""
+
+    exact: bool
+    """False where only some moments were kept, and `at` gives the last of them."""
+
+    def at(self, time_ns: int) -> Snapshot:
+        """The state at `time_ns`."""
+
+    def after_event(self, seq: int) -> Snapshot:
+        """The state right after event `seq`."""
+
+    def events(self, first_seq: int, to_seq: int) -> Iterator[Event]:
+        """The events in between, both included; none where they were not kept."""
+
+
+class FolderFilm:
+    """The film of a session folder, finished or being recorded by `recorder`."""
+
+    exact = True
+
+    def __init__(self, folder: Path, recorder: Recorder | None = None) -> None:
+        self._recorder = recorder
+        self._keyframes = Keyframes(folder)
+        self._index = EventIndex(folder, None if recorder is None else recorder.unsealed)
+        self._times = FolderTimes(self._index)
+        self._fold: Fold | None = None
+        self._shown_ns = 0
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the keyframes, in a sentence; "" where nothing is."""
+        return self._keyframes.problem
+
+    def check(self) -> None:
+        """Look at all keyframes of a recording that has ended; `problem` then says what is wrong."""
+        self._keyframes.check()
+
+    def at(self, time_ns: int) -> Snapshot:
+        """The state at `time_ns`, or at the last event that was recorded."""
+        self._catch_up()
+        keyframe = self._keyframes.before(time_ns)
+        return self._go(keyframe, self._shown_ns <= time_ns, time_ns=time_ns)
+
+    def end(self) -> Snapshot:
+        """The state right after the last event that was recorded."""
+        self._catch_up()
+        return self._go(self._keyframes.before_event(1 << 62), self._fold is not None)
+
+    def after_event(self, seq: int) -> Snapshot:
+        """The state right after event `seq`."""
+        self._catch_up()
+        keyframe = self._keyframes.before_event(seq + 1)
+        return self._go(keyframe, self._fold is not None and self._fold.events <= seq + 1, to_seq=seq)
+
+    def events(self, first_seq: int, to_seq: int) -> Iterator[Event]:
+        """Straight from the folder."""
+        self._catch_up()
+        return self._index.events(first_seq, to_seq=to_seq)
+
+    def moments(self, most: int) -> Iterator[Snapshot]:
+        """At most `most` keyframes from the beginning to the end; none in a session of version 1."""
+        self._catch_up()
+        return self._keyframes.spread(most)
+
+    def _catch_up(self) -> None:
+        if self._recorder is not None:
+            self._recorder.flush()
+        self._keyframes.refresh()
+
+    def _go(
+        self, keyframe: Snapshot, ahead: bool, *, time_ns: int | None = None, to_seq: int | None = None
+    ) -> Snapshot:
+        """Fold on from where the film stands, where that is nearer than `keyframe`."""
+        fold = self._fold
+        if fold is None or not ahead or fold.events < keyframe.events:
+            fold = self._fold = Fold(keyframe, self._keyframes.letter, self._times.of)
+        for event in self._index.events(fold.events, to_ns=time_ns, to_seq=to_seq):
+            fold.add(event)
+        snapshot = fold.snapshot(time_ns)
+        self._shown_ns = snapshot.time_ns
+        return snapshot
+
+
+class MemoryFilm:
+    """Of a session that is not recorded: keyframes alone, the finer the shorter it has lasted."""
+
+    exact = False
+
+    def __init__(self) -> None:
+        self._frames: tuple[Snapshot, ...] = ()
+        self._every = 1
+        self._skipped = 0
+
+    def keyframe(self, snapshot: Snapshot) -> None:
+        """One more; from the engine's thread. Beyond `MOST_FRAMES` every other is forgotten."""
+        self._skipped += 1
+        if self._frames and self._skipped < self._every:
+            return
+        self._skipped = 0
+        frames = (*self._frames, snapshot)
+        if len(frames) > MOST_FRAMES:
+            frames = frames[::2]
+            self._every *= 2
+        self._frames = frames
+
+    def at(self, time_ns: int) -> Snapshot:
+        """The last moment that was kept, at or before `time_ns`."""
+        frames = self._frames
+        place = bisect_right(frames, time_ns, key=lambda frame: frame.time_ns) - 1
+        return frames[max(0, place)] if frames else Snapshot(0, 0)
+
+    def after_event(self, seq: int) -> Snapshot:
+        """The last moment that was kept with at most that event in it."""
+        frames = self._frames
+        place = bisect_right(frames, seq + 1, key=lambda frame: frame.events) - 1
+        return frames[max(0, place)] if frames else Snapshot(0, 0)
+
+    def events(self, _first_seq: int, _to_seq: int) -> Iterator[Event]:
+        """None were kept."""
+        return iter(())

@@ -1,0 +1,88 @@
+"""When messages were published, as far as events tell it: how old is what a group has not committed?"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterable
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from broker_core.events import Event, EventKind
+from broker_core.recording.event_index import EventIndex, RowGroup
+from broker_core.recording.schema import MESSAGES
+from broker_core.recording.unsealed_stream import Written
+
+Place = tuple[str, int]  # topic, partition
+Part = RowGroup | Written
+
+PARTS_KEPT: Final = 128
+_COLUMNS: Final = ["kind", "topic", "partition", "offset", "time_ns"]
+
+
+class PublishTimes:
+    """Of every partition: runs in the order of their offsets, of events that come one after the other."""
+
+    def __init__(self) -> None:
+        self._firsts: dict[Place, list[int]] = {}
+        self._times_ns: dict[Place, list[int]] = {}
+
+    def published(self, event: Event) -> None:
+        """One more event."""
+        if event.partition is not None and event.offset is not None:
+            self.add((event.topic, event.partition), event.offset, event.time_ns)
+
+    def add(self, place: Place, first: int, time_ns: int) -> None:
+        """From offset `first` on, messages were published at `time_ns`."""
+        self._firsts.setdefault(place, []).append(first)
+        self._times_ns.setdefault(place, []).append(time_ns)
+
+    def of(self, place: Place, offset: int) -> int | None:
+        """When `offset` was published; None where it came before all that is known."""
+        at = bisect_right(self._firsts.get(place, ()), offset) - 1
+        return self._times_ns[place][at] if at >= 0 else None
+
+
+class FolderTimes:
+    """Those of a whole folder, read backwards as far as somebody asks; what was read last is kept."""
+
+    def __init__(self, index: EventIndex) -> None:
+        self._index = index
+        self._read: OrderedDict[Part, PublishTimes] = OrderedDict()
+
+    def of(self, place: Place, offset: int, time_ns: int) -> int | None:
+        """When `offset` was published, up to `time_ns`; None where no event says so."""
+        for part in self._index.newest_first(MESSAGES, time_ns):
+            found = self._of(part).of(place, offset)
+            # A topic that was deleted and made anew has an offset twice.
+            if found is not None and found <= time_ns:
+                return found
+        return None
+
+    def _of(self, part: Part) -> PublishTimes:
+        times = self._read.pop(part, None)
+        if times is None:
+            try:
+                times = _published(_batches(part))
+            except FileNotFoundError:  # sealed a moment ago: it is among those that come next
+                return PublishTimes()
+        self._read[part] = times
+        while len(self._read) > PARTS_KEPT:
+            self._read.popitem(last=False)
+        return times
+
+
+def _batches(part: Part) -> list[pa.RecordBatch]:
+    return [part.load()] if isinstance(part, Written) else part.load(_COLUMNS).to_batches()
+
+
+def _published(batches: Iterable[pa.RecordBatch]) -> PublishTimes:
+    times = PublishTimes()
+    for batch in batches:
+        rows = batch.filter(pc.equal(batch.column("kind"), EventKind.PUBLISHED.value))
+        columns = (rows.column(name).to_pylist() for name in _COLUMNS[1:])
+        for topic, partition, offset, time_ns in zip(*columns, strict=True):
+            times.add((topic, partition), offset, time_ns)
+    return times

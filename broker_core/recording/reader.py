@@ -1,0 +1,222 @@
+"""Opens a session folder, says what is missing, and reads the rest."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import Event
+from broker_core.recording import metadata as meta
+from broker_core.recording import schema
+from broker_core.recording.columns import events_of
+from broker_core.recording.lock import SessionLock, is_recording
+from broker_core.recording.unsealed_stream import seal_stream, stream_batches
+
+_SEQ = schema.EVENT_SCHEMA.get_field_index("seq")
+_TIME = schema.EVENT_SCHEMA.get_field_index("time_ns")
+
+
+class _RowGroup(NamedTuple):
+    """One row group of a sealed segment: where it is and which times it holds."""
+
+    path: Path
+    number: int
+    first_ns: int
+    last_ns: int
+
+
+class Session:
+    """A session as it is on disk. `problems` says in sentences what is missing; nothing of what is there is
+    hidden.
+    """
+
+    def __init__(self, folder: Path, metadata: meta.Metadata, problems: Iterable[str] = ()) -> None:
+        self.folder = folder
+        self.metadata = metadata
+        self.recording = is_recording(folder)
+        self.problems = list(problems)
+        self._row_groups: dict[str, list[_RowGroup]] = {}
+        self._streams: dict[str, list[Path]] = {}
+        self.event_count = 0
+        self._last_seq = -1
+        for name in schema.FOLDERS:
+            self._index(name)
+        self._judge()
+
+    def _index(self, name: str) -> None:
+        groups = self._row_groups[name] = []
+        if not (self.folder / name).is_dir():
+            self.problems.append(f"The folder {name} is missing.")
+        for path in schema.parts(self.folder, name):
+            problem = schema.part_problem(path)
+            if problem is not None:
+                self.problems.append(problem)
+                continue
+            footer = pq.read_metadata(path)
+            for number in range(footer.num_row_groups):
+                columns = footer.row_group(number)
+                times, seqs = columns.column(_TIME).statistics, columns.column(_SEQ).statistics
+                groups.append(_RowGroup(path, number, times.min, times.max))
+                self._last_seq = max(self._last_seq, seqs.max)
+            self.event_count += footer.num_rows
+        self._streams[name] = schema.tails(self.folder, name)
+        for path in self._streams[name]:
+            rows, last_seq, missing = _stream_rows(path)
+            self.event_count += rows
+            self._last_seq = max(self._last_seq, last_seq)
+            if missing and not self.recording:
+                self.problems.append(f"tail/{path.name} {missing}.")
+
+    def _judge(self) -> None:
+        metadata = self.metadata
+        if metadata.ended == meta.RUNNING and not self.recording:
+            self.problems.append("The program died while recording; at most the last second is missing.")
+        if metadata.ended == meta.CRASHED:
+            self.problems.append("The program died while recording; at most the last second was lost.")
+        if metadata.ended == meta.FAILED:
+            self.problems.append(f"The recording failed before the end. {metadata.error}")
+        # Of a session that nobody closed, events are numbered without gaps.
+        events = self._last_seq + 1 if metadata.events is None else metadata.events
+        if events != self.event_count and (metadata.events is not None or not self.recording):
+            self.problems.append(f"{events - self.event_count} of {events} events are missing.")
+
+    @property
+    def sealed(self) -> bool:
+        """True where everything is in the folders that Spark reads."""
+        return not any(self._streams.values())
+
+    @property
+    def scenario_text(self) -> str:
+        """The scenario, or "" where the file is gone."""
+        try:
+            return (self.folder / schema.SCENARIO_FILE).read_text(encoding="utf-8")
+        except OSError:
+            return ""
+
+    @property
+    def actions(self) -> list[tuple[int, dict[str, Any]]]:
+        """(session time in ns, action) of everything that the user did, in order. A torn last line is left
+        out.
+        """
+        try:
+            lines = (self.folder / schema.ACTIONS_FILE).read_bytes().splitlines()
+        except OSError:
+            return []
+        found = []
+        for line in lines:
+            try:
+                row = msgspec.json.decode(line)
+                found.append((row["time_ns"], row["action"]))
+            except (msgspec.DecodeError, KeyError, TypeError):
+                break
+        return found
+
+    def batches(self, folder: str, from_ns: int | None = None, to_ns: int | None = None) -> Iterator[pa.RecordBatch]:
+        """Record batches of `folder` (messages or control) with from_ns <= time_ns < to_ns, in order. None
+        means no bound.
+        """
+        for group in self._row_groups[folder]:
+            if (from_ns is None or group.last_ns >= from_ns) and (to_ns is None or group.first_ns < to_ns):
+                with pq.ParquetFile(group.path) as file:
+                    table = file.read_row_group(group.number)
+                for batch in table.to_batches():
+                    yield from _between(batch, from_ns, to_ns)
+        for path in self._streams[folder]:
+            try:
+                for batch in stream_batches(path):
+                    yield from _between(batch, from_ns, to_ns)
+            except EOFError:
+                continue  # said in `problems`
+
+    def table(self, folder: str, from_ns: int | None = None, to_ns: int | None = None) -> pa.Table:
+        """The same as one table."""
+        return pa.Table.from_batches(self.batches(folder, from_ns, to_ns), schema.EVENT_SCHEMA)
+
+    def events(self, from_ns: int | None = None, to_ns: int | None = None) -> Iterator[Event]:
+        """Every event with from_ns <= time_ns < to_ns, in the order in which it happened."""
+
+        def one(folder: str) -> Iterator[Event]:
+            for batch in self.batches(folder, from_ns, to_ns):
+                yield from events_of(batch)
+
+        return heapq.merge(*(one(folder) for folder in schema.FOLDERS), key=lambda event: event.seq)
+
+
+def _stream_rows(path: Path) -> tuple[int, int, str]:
+    """Rows in the whole batches of a stream, the number of the last event in them, and what is missing beside them."""
+    rows, last_seq = 0, -1
+    try:
+        for batch in stream_batches(path):
+            rows += batch.num_rows
+            last_seq = batch.column("seq")[-1].as_py()
+    except EOFError as error:
+        return rows, last_seq, str(error)
+    return rows, last_seq, ""
+
+
+def _between(batch: pa.RecordBatch, from_ns: int | None, to_ns: int | None) -> Iterator[pa.RecordBatch]:
+    times = batch.column("time_ns")
+    if from_ns is not None:
+        batch = batch.filter(pc.greater_equal(times, from_ns))
+        times = batch.column("time_ns")
+    if to_ns is not None:
+        batch = batch.filter(pc.less(times, to_ns))
+    if batch.num_rows:
+        yield batch
+
+
+def open_session(folder: Path) -> Session:
+    """The session in `folder`.
+
+    Raises `BrokerError`: NOT_A_SESSION, or UNKNOWN_SESSION_VERSION. Anything else that is wrong is in
+    `problems`.
+    """
+    return Session(folder, *meta.checked_metadata(folder))
+
+
+def seal(folder: Path) -> Session:
+    """Make a session whole that nobody closed: its tail becomes segments, and it is marked as crashed. Opens
+    it.
+
+    Raises `BrokerError`: as `open_session`, DIRECTORY_IN_USE while it is being recorded, STORAGE_ERROR where
+    the disk refuses.
+    """
+    session = open_session(folder)
+    if session.sealed and session.metadata.ended != meta.RUNNING:
+        return session
+    lock = SessionLock(folder)
+    _, lost = meta.checked_metadata(folder)  # what is about to be written anew is told now or never
+    try:
+        if not lock.acquire():
+            raise BrokerError(ErrorCode.DIRECTORY_IN_USE, f"{folder} is still being recorded; stop the session first")
+        for name in schema.FOLDERS:
+            for path in schema.tails(folder, name):
+                if missing := seal_stream(folder, name, path):
+                    lost.append(f"tail/{path.name} {missing}.")
+        lock.release()
+        for path in (folder / schema.TAIL).iterdir():
+            path.unlink()  # superseded streams and half-written segments
+        (folder / schema.TAIL).rmdir()
+        if session.metadata.ended == meta.RUNNING:
+            metadata = msgspec.structs.replace(session.metadata, ended=meta.CRASHED, duration_ns=_last_ns(folder))
+            meta.write_metadata(folder, metadata)
+    except OSError as error:
+        raise BrokerError(ErrorCode.STORAGE_ERROR, f"cannot seal {folder}: {error.strerror or error}") from None
+    finally:
+        lock.release()
+    sealed = open_session(folder)
+    sealed.problems = list(dict.fromkeys([*lost, *sealed.problems]))
+    return sealed
+
+
+def _last_ns(folder: Path) -> int:
+    session = open_session(folder)
+    return max((group.last_ns for groups in session._row_groups.values() for group in groups), default=0)

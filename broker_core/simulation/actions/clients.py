@@ -1,0 +1,135 @@
+"""Producers, consumers and workers: added, duplicated, taken out and brought back, sped up and slowed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from broker_core.simulation.actions.action import Action, above_zero
+from broker_core.simulation.arrivals import Arrivals, RateArrivals
+from broker_core.simulation.durations import Duration
+
+
+class AddConsumer(Action, frozen=True, tag="add_consumer"):
+    """A new consumer, in `group` or, with "", on the bench. Its settings are those of a scenario's consumer."""
+
+    consumer: str
+    group: str = ""
+    processing: Duration = Duration(mean_ms=100)
+    max_poll_messages: int = 20
+    commit: Literal["after", "before", "with_effect"] = "after"
+    static: bool = False
+
+    def __post_init__(self) -> None:
+        if self.max_poll_messages < 1:
+            raise ValueError("max_poll_messages must be 1 or more")
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"added consumer {self.consumer} to {self.group or 'the bench'}"
+
+
+class AddProducer(Action, frozen=True, tag="add_producer"):
+    """A new producer for topic or queue `to`. The times of its `arrivals` count from now."""
+
+    producer: str
+    to: str
+    arrivals: Arrivals = RateArrivals(per_s=10)
+    rate_per_s: float | None = None
+    burst: float = 1.0
+    retry_ms: float | None = None
+    linger_ms: float = 0.0
+
+    def __post_init__(self) -> None:
+        above_zero(rate_per_s=self.rate_per_s, retry_ms=self.retry_ms)
+        if not 1 <= self.burst < float("inf"):
+            raise ValueError("burst must be 1 or more")
+        if not 0 <= self.linger_ms < float("inf"):
+            raise ValueError("linger_ms must be 0 or more")
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"added producer {self.producer} to {self.to}"
+
+
+class AddWorker(Action, frozen=True, tag="add_worker"):
+    """A new worker of `queue`, which acknowledges `ack` the work."""
+
+    worker: str
+    queue: str
+    processing: Duration = Duration(mean_ms=100)
+    prefetch: int = 1
+    ack: Literal["after", "before"] = "after"
+
+    def __post_init__(self) -> None:
+        if self.prefetch < 1:
+            raise ValueError("prefetch must be 1 or more")
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"added worker {self.worker} to {self.queue}"
+
+
+class DuplicateClient(Action, frozen=True, tag="duplicate_client"):
+    """Another one like `client`, called `name`; "" lets the session choose a name."""
+
+    client: str
+    name: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"duplicated {self.client} as {self.name}" if self.name else f"duplicated {self.client}"
+
+
+class RemoveClient(Action, frozen=True, tag="remove_client"):
+    """`client` stops and says goodbye: it leaves its group, or gives its leases back."""
+
+    client: str
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"removed {self.client}"
+
+
+class RestoreClient(Action, frozen=True, tag="restore_client"):
+    """`client`, which was removed, is back where it was and goes on."""
+
+    client: str
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"brought {self.client} back"
+
+
+class SetProducerRate(Action, frozen=True, tag="set_producer_rate"):
+    """From now on `client` sends `rate_per_s` messages a second; None: when its scenario says."""
+
+    client: str
+    rate_per_s: float | None = None
+
+    def __post_init__(self) -> None:
+        above_zero(rate_per_s=self.rate_per_s)
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        if self.rate_per_s is None:
+            return f"{self.client} sends at the pace of its scenario again"
+        return f"set {self.client} to {self.rate_per_s:g} messages/s"
+
+
+class SetProcessingTime(Action, frozen=True, tag="set_processing_time"):
+    """From its next message on, consumer or worker `client` takes `processing` for each."""
+
+    client: str
+    processing: Duration
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"set {self.client} to {self.processing.mean_ms:g} ms for each message"

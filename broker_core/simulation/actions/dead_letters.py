@@ -1,0 +1,146 @@
+"""Dead letters: redriven, edited, purged."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, UnsetType
+
+from broker_core.messages import Headers
+from broker_core.plurals import counted
+from broker_core.queues.dead_letter_edit import DeadLetterEdit
+from broker_core.simulation.actions.action import Action, Encoding, above_zero, decoded
+
+
+class Redrive(Action, frozen=True, tag="redrive"):
+    """Append dead letters to their origin again; `offsets` are places in the queue's bin.
+
+    With `rate_per_s` they go one by one, and the rest can be stopped.
+    """
+
+    queue: str
+    offsets: tuple[int, ...]
+    rate_per_s: float | None = None
+
+    def __post_init__(self) -> None:
+        above_zero(rate_per_s=self.rate_per_s)
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        pace = "" if self.rate_per_s is None else f" at {self.rate_per_s:g}/s"
+        return f"redrove {counted(len(self.offsets), 'dead letter')} of {self.queue}{pace}"
+
+
+class RedriveMatching(Action, frozen=True, tag="redrive_matching"):
+    """Redrive the dead letters of `queue` that died of `cause`, hold `text`, and were redriven at most so often.
+
+    "" and None mean any.
+    """
+
+    queue: str
+    cause: str = ""
+    text: str = ""
+    max_redrives: int | None = None
+    rate_per_s: float | None = None
+
+    def __post_init__(self) -> None:
+        above_zero(rate_per_s=self.rate_per_s)
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        pace = "" if self.rate_per_s is None else f" at {self.rate_per_s:g}/s"
+        cause = f" that died of {self.cause!r}" if self.cause else ""
+        text = f" that hold {self.text!r}" if self.text else ""
+        return f"redrove the dead letters of {self.queue}{cause}{text}{pace}"
+
+
+class StopRedrive(Action, frozen=True, tag="stop_redrive"):
+    """The redrive of `queue` that takes its time leaves the rest where it is."""
+
+    queue: str
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"stopped the redrive of {self.queue}"
+
+
+class UndoRedrive(Action, frozen=True, tag="undo_redrive"):
+    """What the last redrive of `queue` appended, and nobody has taken yet, is a dead letter again."""
+
+    queue: str
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"undid the redrive of {self.queue}"
+
+
+class EditDeadLetter(Action, frozen=True, tag="edit_dead_letter"):
+    """What a redrive changes of the dead letter at `offset` of the bin, until `RevertDeadLetter`.
+
+    A `key` of null is taken away, and `headers` are all that it has then; left out, they stay as they were.
+    """
+
+    queue: str
+    offset: int
+    value: str | None
+    key: str | UnsetType | None = UNSET
+    headers: tuple[tuple[str, str], ...] | UnsetType = UNSET
+    encoding: Encoding = "utf-8"
+
+    def __post_init__(self) -> None:
+        try:
+            self.edit()
+        except ValueError:
+            raise ValueError("value, key and headers must be base64, as encoding says") from None
+
+    def edit(self) -> DeadLetterEdit:
+        """As the broker takes it."""
+        headers: Headers | UnsetType = UNSET
+        if self.headers is not UNSET:
+            headers = tuple((name, decoded(text, self.encoding) or b"") for name, text in self.headers)
+        key = UNSET if self.key is UNSET else decoded(self.key, self.encoding)
+        return DeadLetterEdit(decoded(self.value, self.encoding), key, headers)
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"edited dead letter {self.offset} of {self.queue}"
+
+
+class RevertDeadLetter(Action, frozen=True, tag="revert_dead_letter"):
+    """The dead letter at `offset` of the bin is redriven as it died."""
+
+    queue: str
+    offset: int
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"took back the edit of dead letter {self.offset} of {self.queue}"
+
+
+class PurgeDeadLetters(Action, frozen=True, tag="purge_dead_letters"):
+    """Take these dead letters out of the bin of `queue`; none named: all that are the queue's."""
+
+    queue: str
+    offsets: tuple[int, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        if not self.offsets:
+            return f"purged all dead letters of {self.queue}"
+        return f"purged {counted(len(self.offsets), 'dead letter')} of {self.queue}"
+
+
+class UndoPurgeDeadLetters(Action, frozen=True, tag="undo_purge_dead_letters"):
+    """What the last purge of the bin of `queue` took out is there again, unless that is too long ago."""
+
+    queue: str
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"undid the purge of dead letters of {self.queue}"

@@ -1,0 +1,172 @@
+"""Faults. What takes `for_s` ends by itself; without it, it lasts until `EndFaults`, a crash until `Restart`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from broker_core.simulation.actions.action import Action, Lasting, lasting
+
+Outcome = Literal["nack", "hang", "forget", "crash"]
+
+
+class Crash(Lasting, frozen=True, tag="crash"):
+    """`client` dies without a word: its leases expire, its group misses it. It restarts after `for_s`."""
+
+    client: str
+    for_s: float | None = None
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"crashed {self.client}{lasting(self.for_s)}"
+
+
+class Restart(Action, frozen=True, tag="restart"):
+    """`client`, which has crashed, comes back with nothing in memory."""
+
+    client: str
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"restarted {self.client}"
+
+
+class Pause(Lasting, frozen=True, tag="pause"):
+    """`client` stands still, heartbeats included, as in a long garbage collection; then it goes on where it stood."""
+
+    client: str
+    for_s: float | None = None
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"paused {self.client}{lasting(self.for_s)}"
+
+
+class SlowDown(Lasting, frozen=True, tag="slow_down"):
+    """`client` needs `factor` times as long for whatever it processes."""
+
+    client: str
+    factor: float
+    for_s: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.factor <= 1_000_000:
+            raise ValueError("factor must lie between 0 and 1000000")
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"slowed {self.client} down {self.factor:g} times{lasting(self.for_s)}"
+
+
+class DropHeartbeats(Lasting, frozen=True, tag="drop_heartbeats"):
+    """The heartbeats of consumer `client` get lost on their way, all else arrives."""
+
+    client: str
+    for_s: float | None = None
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"dropped the heartbeats of {self.client}{lasting(self.for_s)}"
+
+
+class FillDisk(Lasting, frozen=True, tag="fill_disk"):
+    """The disk of the broker takes nothing more."""
+
+    for_s: float | None = None
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"filled the disk{lasting(self.for_s)}"
+
+
+class JumpClock(Action, frozen=True, tag="jump_clock"):
+    """The wall clock of the machine is set by `by_s` seconds; session time does not notice."""
+
+    by_s: float
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"set the wall clock by {self.by_s:+g} s"
+
+
+class EndFaults(Action, frozen=True, tag="end_faults"):
+    """Whatever still lasts on `client` is over; "" is the disk."""
+
+    client: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"ended the faults of {self.client or 'the disk'}"
+
+
+class FailMatching(Lasting, frozen=True, tag="fail_matching"):
+    """A lasting rule: at `at` (a client, or all of a group, queue or subscription), every n-th message that fits fails.
+
+    A message fits where its key is `key` and its value has `text` in it, as far as those are given. `nack` gives it
+    back at once, `hang` stands still until the lease has expired, `forget` goes on without a word, `crash` takes the
+    client down with it. In a consumer group, which gives nothing back, `nack` counts the message as failed and goes
+    on. `rule` is the name it is ended by; "" lets the session choose one.
+    """
+
+    at: str
+    every: int = 1
+    key: str | None = None
+    text: str = ""
+    outcome: Outcome = "nack"
+    cause: str = "failed by rule"
+    for_s: float | None = None
+    rule: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1 <= self.every <= 1_000_000_000:
+            raise ValueError("every must be 1 or more")
+
+    @property
+    def what(self) -> str:
+        """What it does, as in "every 10th message of key X fails"."""
+        which = "every message" if self.every == 1 else f"every {_ordinal(self.every)} message"
+        of_key = "" if self.key is None else f" of key {self.key}"
+        holding = f" holding {self.text!r}" if self.text else ""
+        return f"{which}{of_key}{holding} {_OUTCOMES[self.outcome]} at {self.at}"
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"set a rule: {self.what}{lasting(self.for_s)}"
+
+
+class EndRule(Action, frozen=True, tag="end_rule"):
+    """The rule of that name is over."""
+
+    rule: str
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"ended the rule {self.rule}"
+
+
+_OUTCOMES: dict[Outcome, str] = {
+    "nack": "fails",
+    "hang": "hangs",
+    "forget": "is forgotten",
+    "crash": "is a crash",
+}
+
+
+def _ordinal(number: int) -> str:
+    if 10 <= number % 100 <= 20:
+        return f"{number}th"
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
+
+
+Fault = Crash | Restart | Pause | SlowDown | DropHeartbeats | FillDisk | JumpClock | EndFaults

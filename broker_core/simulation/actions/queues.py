@@ -1,0 +1,132 @@
+"""Queues and the leases of their messages, ended by hand in the place of their holders."""
+
+from __future__ import annotations
+
+from broker_core.flow.config import FlowConfig
+from broker_core.limits import MAX_WAIT_MS
+from broker_core.queues.config import QueueConfig
+from broker_core.queues.subscription import BacklogPolicy
+from broker_core.simulation.actions.action import Action, above_zero
+
+
+class CreateQueue(Action, frozen=True, tag="create_queue"):
+    """A work queue; `config` has its leases, attempts and retries."""
+
+    queue: str
+    config: QueueConfig = QueueConfig()
+    flow: FlowConfig | None = None
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"created queue {self.queue}"
+
+
+class CreateSubscription(Action, frozen=True, tag="create_subscription"):
+    """A fan-out subscription `queue`, which gets every message of `topic` from now on; see `Broker.subscribe`."""
+
+    queue: str
+    topic: str
+    config: QueueConfig = QueueConfig()
+    max_messages: int | None = None
+    policy: BacklogPolicy = "drop_newest"
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"created subscription {self.queue} to {self.topic}"
+
+
+class DeleteQueue(Action, frozen=True, tag="delete_queue"):
+    """The queue or subscription, its messages and its dead letters; it can be brought back for a while."""
+
+    queue: str
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"deleted queue {self.queue}"
+
+
+class PurgeQueue(Action, frozen=True, tag="purge_queue"):
+    """Take out every message of `queue` that nobody holds."""
+
+    queue: str
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"purged {self.queue}"
+
+
+class UndoPurgeQueue(Action, frozen=True, tag="undo_purge_queue"):
+    """What the last purge of `queue` took out is ready again, unless that is too long ago."""
+
+    queue: str
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"undid the purge of {self.queue}"
+
+
+class _OnLease(Action, frozen=True):
+    """A message in flight: `offset` of `partition` of the queue's log, held by `holder` for its `attempt`-th time."""
+
+    queue: str
+    partition: int
+    offset: int
+    holder: str
+    attempt: int
+
+    @property
+    def place(self) -> str:
+        """Which message, and whose."""
+        return f"{self.queue}/{self.partition} @{self.offset}, held by {self.holder}"
+
+
+class AckLease(_OnLease, frozen=True, tag="ack_lease"):
+    """Acknowledge the message in the place of its holder: it is finished."""
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"acknowledged {self.place}"
+
+
+class NackLease(_OnLease, frozen=True, tag="nack_lease"):
+    """Give the message back as failed; without `requeue` it goes to the dead letters at once."""
+
+    cause: str = "nacked by hand"
+    requeue: bool = True
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"nacked {self.place}" if self.requeue else f"dead-lettered {self.place}"
+
+
+class ExtendLease(_OnLease, frozen=True, tag="extend_lease"):
+    """The lease ends `for_s` from now, or as late as a new one."""
+
+    for_s: float | None = None
+
+    def __post_init__(self) -> None:
+        above_zero(for_s=self.for_s)
+        if self.for_s is not None and self.for_s * 1_000 > MAX_WAIT_MS:
+            raise ValueError(f"for_s must be at most {MAX_WAIT_MS // 1_000}, a week")
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        until = "by a whole lease" if self.for_s is None else f"to {self.for_s:g} s from now"
+        return f"extended the lease of {self.place} {until}"
+
+
+class ReleaseLease(_OnLease, frozen=True, tag="release_lease"):
+    """Put the message back as if it had never been handed out: the attempt does not count."""
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"released {self.place}"

@@ -1,0 +1,174 @@
+"""Topics: made, deleted, configured, trimmed; messages that a person sends."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from broker_core.flow.config import FlowConfig
+from broker_core.limits import MAX_TTL_MS, SEGMENT_BYTES
+from broker_core.log.config import Cleanup
+from broker_core.messages import Message
+from broker_core.plurals import counted
+from broker_core.schemas.compatibility import SchemaKind
+from broker_core.simulation.actions.action import Action, Encoding, above_zero, decoded
+
+AT_ONCE_MAX = 10_000
+
+
+class CreateTopic(Action, frozen=True, tag="create_topic"):
+    """A topic with `partitions` partitions, bounded where `flow` says so."""
+
+    topic: str
+    partitions: int = 1
+    partitioner: Literal["crc32", "murmur2"] = "crc32"
+    flow: FlowConfig | None = None
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"created topic {self.topic} with {counted(self.partitions, 'partition')}"
+
+
+class DeleteTopic(Action, frozen=True, tag="delete_topic"):
+    """The topic, its messages, and what groups have committed for it; it can be brought back for a while."""
+
+    topic: str
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"deleted topic {self.topic}"
+
+
+class RestoreDeleted(Action, frozen=True, tag="restore_deleted"):
+    """The topic, queue or subscription `name`, which was deleted a short while ago, is there again as it was."""
+
+    name: str
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"brought {self.name} back"
+
+
+class AddPartitions(Action, frozen=True, tag="add_partitions"):
+    """`topic` has `partitions` partitions from now on, more than before. Keys may land elsewhere."""
+
+    topic: str
+    partitions: int
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"gave {self.topic} {counted(self.partitions, 'partition')}"
+
+
+class ConfigureTopic(Action, frozen=True, tag="configure_topic"):
+    """How long `topic` keeps what it holds, by age and size, or by key; None is "no limit". All of it is set."""
+
+    topic: str
+    cleanup: Cleanup = "delete"
+    retention_ms: int | None = None
+    retention_bytes: int | None = None
+    segment_ms: int | None = None
+    segment_bytes: int = SEGMENT_BYTES
+    tombstone_ms: int = 86_400_000
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"configured {self.topic}"
+
+
+class SetFlow(Action, frozen=True, tag="set_flow"):
+    """What topic or queue `target` takes: limits, rate, policy. A `flow` without any of them lets everything in."""
+
+    target: str
+    flow: FlowConfig
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        flow = self.flow
+        limits = [
+            "" if flow.max_messages is None else counted(flow.max_messages, "message"),
+            "" if flow.max_bytes is None else counted(flow.max_bytes, "byte"),
+            "" if flow.rate_per_s is None else f"{flow.rate_per_s:g} messages/s",
+        ]
+        said = " and ".join(limit for limit in limits if limit)
+        return f"limited {self.target} to {said}, {flow.policy}" if said else f"lifted the limits of {self.target}"
+
+
+class DeleteRecords(Action, frozen=True, tag="delete_records"):
+    """Trim `topic`: in each (partition, offset) of `before`, the messages below the offset are gone for good."""
+
+    topic: str
+    before: tuple[tuple[int, int], ...]
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"deleted records of {self.topic} in {counted(len(self.before), 'partition')}"
+
+
+class Produce(Action, frozen=True, tag="produce"):
+    """Send a message to topic or queue `to`, or `count` of them, in each of whose values $number is its number from 0.
+
+    Without `rate_per_s` all go at once; with it a producer called `client` sends them one after the other, and goes.
+    `encoding` is that of key, value and the values of headers; a `value` of None deletes its key in a compacted topic.
+    """
+
+    to: str
+    value: str | None
+    key: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    encoding: Encoding = "utf-8"
+    partition: int | None = None
+    priority: int = 0
+    ttl_ms: int | None = None
+    count: int = 1
+    rate_per_s: float | None = None
+    client: str = "user"
+
+    def __post_init__(self) -> None:
+        above_zero(rate_per_s=self.rate_per_s, ttl_ms=self.ttl_ms)
+        if self.ttl_ms is not None and self.ttl_ms > MAX_TTL_MS:
+            raise ValueError(f"ttl_ms must be at most {MAX_TTL_MS}, a century")
+        if self.count < 1 or (self.rate_per_s is None and self.count > AT_ONCE_MAX):
+            raise ValueError(f"count must be from 1 to {AT_ONCE_MAX}, or have a rate_per_s")
+        if self.rate_per_s is not None and self.partition is not None:
+            raise ValueError("partition can only be chosen for messages that are sent at once")
+        try:
+            self.message()
+        except ValueError:
+            raise ValueError("value, key and headers must be base64, as encoding says") from None
+
+    def message(self, number: int = 0) -> Message:
+        """The message with that number."""
+        value = self.value
+        if value is not None and self.count > 1 and self.encoding == "utf-8":
+            value = value.replace("$number", str(number))
+        headers = tuple((name, decoded(text, self.encoding) or b"") for name, text in self.headers)
+        return Message(
+            decoded(value, self.encoding), decoded(self.key, self.encoding), headers, self.ttl_ms, self.priority
+        )
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        pace = "" if self.rate_per_s is None else f" at {self.rate_per_s:g}/s"
+        place = "" if self.partition is None else f"/{self.partition}"
+        return f"sent {counted(self.count, 'message')} to {self.to}{place}{pace}"
+
+
+class RegisterSchema(Action, frozen=True, tag="register_schema"):
+    """A new version of `subject`, where its compatibility allows one; `text` is JSON Schema or Avro."""
+
+    subject: str
+    text: str
+    kind: SchemaKind = SchemaKind.JSON
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"registered a version of {self.subject}"

@@ -1,0 +1,218 @@
+"""What producers, consumers and workers of a scenario have in common: a state and counters."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Protocol
+
+from broker_core.broker.broker import Broker, Published
+from broker_core.clock import ns_from_s
+from broker_core.engine.loop import Loop, Task
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.messages import Message, StoredMessage
+from broker_core.replies import Reply
+from broker_core.simulation.actions import FailMatching
+from broker_core.simulation.durations import Duration
+from broker_core.simulation.specs import GroupSpec
+from broker_core.snapshots import ActorView
+
+# What was deleted may come back: whoever works with it looks again after this long.
+GONE_RETRY_S = 0.5
+_GONE = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_QUEUE, ErrorCode.CLOSED})
+
+
+class Rules(Protocol):
+    """By which messages fail; see `FailureRules`."""
+
+    def failing(self, actor: Actor, message: StoredMessage) -> FailMatching | None:
+        """The rule by which `actor` fails at `message` now."""
+
+    def crash(self, actor: Actor) -> None:
+        """`actor` is to crash, by a rule."""
+
+
+class Actor:
+    """One actor. A subclass gives `run`, which uses the broker and the loop; both are there once it was added.
+
+    `Simulation.add` puts it to work. While it runs, it may draw from `numbers`, say what it is doing by `enter`,
+    and count what it has finished by `count`. Faults come from outside: it can crash, pause, slow down, at any
+    wait.
+    """
+
+    role = "worker"
+    broker: Broker
+    loop: Loop
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.numbers = random.Random()
+        self.state = "waiting"
+        self.since_ns = 0
+        self.processed = 0
+        self.failed = 0
+        self.slowness = 1.0
+        self.processing: Duration | None = None  # in place of the usual one, as a person has set it
+        self.usual_processing: Duration | None = None
+        self.rules: Rules | None = None
+        self._before_pause = ""
+        self._task: Task | None = None
+
+    def attach(self, broker: Broker, loop: Loop, seed: int) -> None:
+        """Belong to a simulation from now on."""
+        self.broker = broker
+        self.loop = loop
+        self.since_ns = loop.now_ns
+        # Seeded by name, so that one more actor does not change what the others draw.
+        self.numbers = random.Random(f"{seed}/{self.name}")
+
+    # -- what a subclass gives, and uses
+
+    async def run(self) -> None:
+        """The actor's life; it ends when this returns."""
+        raise TypeError(f"{type(self).__name__} has no run method.")
+
+    def sleep(self, seconds: float) -> Reply[None]:
+        """Wait for `seconds` of session time."""
+        return self.loop.wait_ns(ns_from_s(seconds))
+
+    def publish(self, to: str, value: str | bytes, key: str | bytes | None = None) -> Reply[Published | None]:
+        """Publish to a topic or queue, as this client; see `Broker.publish`."""
+        message = Message(_bytes(value), None if key is None else _bytes(key))
+        return self.broker.publish(self.loop.now_ns, to, message, client=self.name)
+
+    async def work(self, processing: Duration) -> None:
+        """Be busy for a time drawn from `processing`, longer where something slows it down."""
+        self.enter("processing")
+        processing = self.processing or processing
+        await self.loop.wait_ns(round(processing.draw_ns(self.numbers) * self.slowness))
+
+    def enter(self, state: str) -> None:
+        """Say what it is doing from now on."""
+        if state != self.state:
+            self.state = state
+            self.since_ns = self.loop.now_ns
+
+    def count(self, messages: int = 1) -> None:
+        """Add to `processed`."""
+        self.processed += messages
+
+    # -- life and faults
+
+    def start(self) -> None:
+        """Begin to work at the loop's present time."""
+        self._task = self.loop.spawn(self._live(), self.name)
+
+    async def _live(self) -> None:
+        while True:
+            try:
+                await self.run()
+            except BrokerError as error:
+                if error.code not in _GONE:
+                    raise
+                self.enter("waiting")
+                await self.sleep(GONE_RETRY_S)
+                self.look_again()
+            else:
+                break
+        self.enter("stopped")
+
+    def look_again(self) -> None:
+        """What it worked with was deleted; `run` begins anew."""
+
+    def retire(self) -> None:
+        """Stop for good, and say goodbye to the broker."""
+        self.stop()
+        self.broker.disconnect(self.loop.now_ns, self.name)
+        self.enter("stopped")
+
+    def come_back(self, groups: Mapping[str, GroupSpec]) -> None:
+        """Go on after `retire`; `groups` are those that can be joined now."""
+        self.enter("waiting")
+        self.start()
+
+    async def fails_by_rule(self, message: StoredMessage) -> FailMatching | None:
+        """The rule by which it fails at `message`; where that is a crash, it does not come back from here."""
+        rule = None if self.rules is None else self.rules.failing(self, message)
+        if rule is not None and rule.outcome == "crash":
+            assert self.rules is not None
+            self.failed += 1
+            self.rules.crash(self)
+            await Reply()
+        return rule
+
+    @property
+    def takes(self) -> Duration | None:
+        """How long it works on a message, as things are; None where it works on none."""
+        return self.processing or self.usual_processing
+
+    def stop(self) -> None:
+        """Drop the work at hand."""
+        self._before_pause = ""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    @property
+    def crashed(self) -> bool:
+        """True between a crash and the restart."""
+        return self.state == "crashed"
+
+    @property
+    def paused(self) -> bool:
+        """True while a fault keeps it from doing anything."""
+        return bool(self._before_pause)
+
+    def crash(self) -> None:
+        """Die without a word, as a killed process does: the broker only finds that the connection is gone."""
+        self.stop()
+        self.broker.disconnect(self.loop.now_ns, self.name)
+        self.enter("crashed")
+
+    def restart(self) -> None:
+        """Come back after a crash, with nothing in memory."""
+        self.enter("waiting")
+        self.start()
+
+    def pause(self) -> None:
+        """Stand still as a whole, as in a long garbage collection."""
+        if self._task is not None and not self.paused:
+            self._task.hold()
+            self._before_pause = self.state
+            self.enter("paused")
+
+    def resume(self) -> None:
+        """Go on where it stood."""
+        if self._task is not None and self.paused:
+            before, self._before_pause = self._before_pause, ""
+            self.enter(before)
+            self._task.release()
+
+    # -- what is seen
+
+    @property
+    def target(self) -> str:
+        """The topic, group or queue it works with."""
+        return ""
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The topics or queues it touches."""
+        return ()
+
+    def view(self) -> ActorView:
+        """As it is now, but for what events count."""
+        return ActorView(
+            name=self.name,
+            role=self.role,
+            state=self.state,
+            target=self.target,
+            topics=self.topics,
+            processed=0,
+            failed=0,
+            since_ns=self.since_ns,
+        )
+
+
+def _bytes(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else text

@@ -1,0 +1,183 @@
+"""When messages come, and what they say: from a file of real events, or made by a rate."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator
+from itertools import accumulate
+from pathlib import Path
+from string import Template
+from typing import Literal
+
+import msgspec
+
+from broker_core.clock import ns_from_s
+from broker_core.limits import MAX_TTL_MS
+from broker_core.messages import Message
+from broker_core.simulation.arrival_files import Arrival, ArrivalError, FileArrivals, from_file
+
+__all__ = [
+    "Arrival",
+    "ArrivalError",
+    "Arrivals",
+    "BurstyArrivals",
+    "FileArrivals",
+    "RampArrivals",
+    "RateArrivals",
+    "arrivals",
+]
+
+
+class _Made(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True):
+    """Messages of `value_bytes` bytes, with one of `keys` keys each (0 sends without), at most `limit` of them.
+
+    `spacing` constant gives equal gaps; poisson gives the gaps of independent senders. A share `hot_share` of the
+    messages has the key key-0, whatever the others draw. `priorities` are the shares of priority 0, 1, ...
+    `first_s` is when the first one comes; without it, that is one gap after the start. `ttl_ms` is how long each
+    may wait. A share `tombstones` of them has no value, which deletes the key in a compacted topic. `value` is sent
+    in place of dots, with its number for $number.
+    """
+
+    spacing: Literal["constant", "poisson"] = "constant"
+    keys: int = 0
+    hot_share: float = 0.0
+    value_bytes: int = 100
+    limit: int | None = None
+    first_s: float | None = None
+    priorities: tuple[float, ...] = ()
+    ttl_ms: int | None = None
+    tombstones: float = 0.0
+    value: str = ""
+
+    def __post_init__(self) -> None:
+        if self.value_bytes < 1:
+            raise ValueError("value_bytes must be 1 or more")
+        if self.keys < 0:
+            raise ValueError("keys must be 0 or more")
+        if not 0 <= self.hot_share <= 1:
+            raise ValueError("hot_share must lie between 0 and 1")
+        if any(share < 0 for share in self.priorities) or (self.priorities and not 0 < sum(self.priorities) < math.inf):
+            raise ValueError("priorities must be shares, 0 or more, and not all 0")
+        if not 0 <= self.tombstones <= 1 or (self.tombstones and not self.keys):
+            raise ValueError("tombstones must lie between 0 and 1, and need keys")
+        if self.first_s is not None and not 0 <= self.first_s < math.inf:
+            raise ValueError("first_s must be 0 or more")
+        if self.ttl_ms is not None and not 1 <= self.ttl_ms <= MAX_TTL_MS:
+            raise ValueError(f"ttl_ms must be from 1 to {MAX_TTL_MS}, a century")
+
+
+def _above_zero(**values: float) -> None:
+    for name, value in values.items():
+        if not 0 < value < math.inf:
+            raise ValueError(f"{name} must be above 0")
+
+
+class RateArrivals(_Made, frozen=True, kw_only=True, tag="rate"):
+    """`per_s` messages a second, all the time."""
+
+    per_s: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _above_zero(per_s=self.per_s)
+
+    def time_s(self, messages: float) -> float:
+        """When that many messages have come."""
+        return messages / self.per_s
+
+
+class BurstyArrivals(_Made, frozen=True, kw_only=True, tag="bursty"):
+    """`per_s` messages a second for `on_s` seconds, none for `off_s`, and so on."""
+
+    per_s: float
+    on_s: float
+    off_s: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _above_zero(per_s=self.per_s, on_s=self.on_s, off_s=self.off_s)
+
+    def time_s(self, messages: float) -> float:
+        """When that many messages have come."""
+        bursts, rest = divmod(messages / self.per_s, self.on_s)
+        return bursts * (self.on_s + self.off_s) + rest
+
+
+class RampArrivals(_Made, frozen=True, kw_only=True, tag="ramp"):
+    """A rate that goes evenly from `from_per_s` to `to_per_s` within `over_s`, and stays there."""
+
+    from_per_s: float
+    to_per_s: float
+    over_s: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _above_zero(from_per_s=self.from_per_s, to_per_s=self.to_per_s, over_s=self.over_s)
+
+    def time_s(self, messages: float) -> float:
+        """When that many messages have come."""
+        ramped = (self.from_per_s + self.to_per_s) / 2 * self.over_s
+        if messages > ramped:
+            return self.over_s + (messages - ramped) / self.to_per_s
+        # from t + steeper t^2 = messages, in the form that loses no digits where it hardly rises
+        steeper = (self.to_per_s - self.from_per_s) / (2 * self.over_s)
+        root = math.sqrt(max(0.0, self.from_per_s**2 + 4 * steeper * messages))
+        return 2 * messages / (self.from_per_s + root)
+
+
+MadeArrivals = RateArrivals | BurstyArrivals | RampArrivals
+Arrivals = FileArrivals | MadeArrivals
+
+
+def arrivals(spec: Arrivals, numbers: random.Random, find_file: Callable[[str], Path]) -> Iterator[Arrival]:
+    """(session time in ns, message) in the order of time. Raises `ArrivalError` at the first bad row of a file."""
+    if isinstance(spec, FileArrivals):
+        return from_file(spec, find_file(spec.file))
+    return _made(spec, numbers)
+
+
+def _made(spec: MadeArrivals, numbers: random.Random) -> Iterator[Arrival]:
+    for number, time_ns in enumerate(_times(spec, numbers)):
+        if spec.limit is not None and number >= spec.limit:
+            return
+        value: bytes | None = _value(spec, number)
+        if spec.tombstones and numbers.random() < spec.tombstones:
+            value = None
+        yield time_ns, Message(value, _key(spec, numbers), (), spec.ttl_ms, _priority(spec, numbers))
+
+
+def _value(spec: MadeArrivals, number: int) -> bytes:
+    if spec.value:
+        return Template(spec.value).safe_substitute(number=number).encode()
+    return f"message {number} ".encode().ljust(spec.value_bytes, b".")[: spec.value_bytes]
+
+
+def _times(spec: MadeArrivals, numbers: random.Random) -> Iterator[int]:
+    steady = isinstance(spec, RateArrivals)
+    start_s = 0.0 if spec.first_s is None else spec.first_s
+    time_ns, come = ns_from_s(start_s), 0.0
+    if spec.first_s is not None:
+        yield time_ns
+    while True:
+        gap = 1.0 if spec.spacing == "constant" else numbers.expovariate(1.0)
+        come += gap
+        # At a steady rate gaps are added up, so that equal gaps are equal to the nanosecond.
+        time_ns = time_ns + ns_from_s(spec.time_s(gap)) if steady else ns_from_s(start_s + spec.time_s(come))
+        yield time_ns
+
+
+def _key(spec: MadeArrivals, numbers: random.Random) -> bytes | None:
+    if not spec.keys:
+        return None
+    if spec.hot_share and numbers.random() < spec.hot_share:
+        return b"key-0"
+    return f"key-{numbers.randrange(spec.keys)}".encode()
+
+
+def _priority(spec: MadeArrivals, numbers: random.Random) -> int:
+    if not spec.priorities:
+        return 0
+    drawn = numbers.random() * sum(spec.priorities)
+    bounds = list(accumulate(spec.priorities))
+    return next((level for level, bound in enumerate(bounds) if drawn < bound), len(bounds) - 1)

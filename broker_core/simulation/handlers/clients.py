@@ -1,0 +1,243 @@
+"""Adds, duplicates, removes and tunes producers, consumers and workers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from broker_core.clock import NS_PER_S
+from broker_core.simulation.actions import (
+    AddConsumer,
+    AddProducer,
+    AddWorker,
+    ClientAction,
+    DuplicateClient,
+    Produce,
+    RemoveClient,
+    RestoreClient,
+    SetProcessingTime,
+    SetProducerRate,
+)
+from broker_core.simulation.actor import Actor
+from broker_core.simulation.arrivals import Arrival, ArrivalError, Arrivals, RateArrivals, arrivals
+from broker_core.simulation.consumer import ConsumerActor
+from broker_core.simulation.context import World
+from broker_core.simulation.handlers.plan import Prepared, refuse
+from broker_core.simulation.producer import ProducerActor
+from broker_core.simulation.specs import ConsumerSpec, ProducerSpec, WorkerSpec
+from broker_core.simulation.worker import WorkerActor
+
+
+class ClientPerformer:
+    """Whoever was removed is kept, to be brought back."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._removed: dict[str, Actor] = {}
+
+    def prepare(self, action: ClientAction) -> Prepared:
+        """Raises INVALID_REQUEST where it cannot be done now."""
+        match action:
+            case AddConsumer():
+                return self._add_consumer(action)
+            case AddProducer():
+                return self._add_producer(action)
+            case AddWorker():
+                return self._add_worker(action)
+            case DuplicateClient():
+                return self._duplicate(action)
+            case RemoveClient():
+                actor = self._world.actor(action.client)
+                return Prepared(action, lambda: self._remove(actor), RestoreClient(action.client), client=action.client)
+            case RestoreClient():
+                return self._restore(action)
+            case SetProducerRate():
+                return self._set_rate(action)
+            case SetProcessingTime():
+                return self._set_processing(action)
+
+    # -- in
+
+    def _add_consumer(self, action: AddConsumer) -> Prepared:
+        self._world.check_new_client(action.consumer)
+        if action.group:
+            self._world.group(action.group)
+        spec = ConsumerSpec(
+            name=action.consumer,
+            processing=action.processing,
+            max_poll_messages=action.max_poll_messages,
+            commit=action.commit,
+            static=action.static,
+        )
+        name, group = action.consumer, action.group
+        return self._prepared(action, name, lambda: self._enter_consumer(name, spec, group))
+
+    def _enter_consumer(self, name: str, spec: ConsumerSpec, group: str) -> None:
+        actor = self._world.add(ConsumerActor(name, spec, self._world.effects_of))
+        if group:
+            actor.join(self._world.groups[group])
+
+    def _add_producer(self, action: AddProducer) -> Prepared:
+        self._world.check_new_client(action.producer)
+        self._world.check_target(action.to)
+        self._check_arrivals(action.arrivals)
+        spec = ProducerSpec(
+            name=action.producer,
+            to=action.to,
+            arrivals=action.arrivals,
+            rate_per_s=action.rate_per_s,
+            burst=action.burst,
+            retry_ms=action.retry_ms,
+            linger_ms=action.linger_ms,
+        )
+        return self._prepared(action, action.producer, lambda: self._enter_producer(spec, None))
+
+    def _enter_producer(self, spec: ProducerSpec, rate_per_s: float | None) -> None:
+        actor = self._world.add(ProducerActor(spec))
+        coming = arrivals(spec.arrivals, actor.numbers, self._world.find_file)
+        actor.feed(_from(self._world.now_ns, coming))
+        actor.set_rate(rate_per_s)
+        actor.start()
+
+    def _check_arrivals(self, spec: Arrivals) -> None:
+        try:
+            next(arrivals(spec, random.Random(0), self._world.find_file), None)
+        except ArrivalError as error:
+            raise refuse(str(error).rstrip(".")) from error
+
+    def _add_worker(self, action: AddWorker) -> Prepared:
+        self._world.check_new_client(action.worker)
+        self._world.broker.queue(action.queue)
+        spec = WorkerSpec(
+            name=action.worker,
+            queue=action.queue,
+            processing=action.processing,
+            prefetch=action.prefetch,
+            ack=action.ack,
+        )
+        return self._prepared(action, action.worker, lambda: self._world.add(WorkerActor(action.worker, spec)).start())
+
+    def _duplicate(self, action: DuplicateClient) -> Prepared:
+        actor = self._world.actor(action.client)
+        name = action.name or self._world.free_name(actor.name)
+        self._world.check_new_client(name)
+        match actor:
+            case ConsumerActor():
+                spec, group = actor.spec, actor.target
+
+                def enter() -> None:
+                    self._enter_consumer(name, spec, group)
+
+            case ProducerActor():
+                self._world.check_target(actor.target)
+                made = msgspec.structs.replace(actor.spec, name=name)
+
+                def enter() -> None:
+                    self._enter_producer(made, actor.rate_per_s)
+
+            case WorkerActor():
+                self._world.broker.queue(actor.target)
+                work = actor.spec
+
+                def enter() -> None:
+                    self._world.add(WorkerActor(name, work)).start()
+
+            case _:
+                raise refuse(f"{actor.name} cannot be duplicated: what it reads is made for it alone")
+
+        def do() -> None:
+            enter()
+            self._world.actors[name].processing = actor.processing
+
+        return self._prepared(msgspec.structs.replace(action, name=name), name, do)
+
+    @staticmethod
+    def _prepared(action: ClientAction, name: str, do: Callable[[], object]) -> Prepared:
+        def done() -> None:
+            do()
+
+        return Prepared(action, done, RemoveClient(name), client=name)
+
+    def generate(self, action: Produce) -> Prepared:
+        """A producer for the messages of `action`, which goes when the last is sent."""
+        taken = action.client.lower() in {name.lower() for name in self._world.actors}
+        name = self._world.free_name(action.client) if taken else action.client
+        self._world.check_new_client(name)
+        action = msgspec.structs.replace(action, client=name)
+        rate_per_s = action.rate_per_s or 1.0
+
+        def do() -> None:
+            actor = self._world.add(
+                Generator(ProducerSpec(name=name, to=action.to, arrivals=RateArrivals(per_s=rate_per_s)), self._remove)
+            )
+            actor.feed(_numbered(self._world.now_ns, action, rate_per_s))
+            actor.start()
+
+        return Prepared(action, do, RemoveClient(name), client=name)
+
+    # -- out and in again
+
+    def _remove(self, actor: Actor) -> None:
+        self._world.faults.forget(actor.name)
+        actor.retire()
+        self._world.remove(actor)
+        self._removed[actor.name] = actor
+
+    def _restore(self, action: RestoreClient) -> Prepared:
+        actor = self._removed.get(action.client)
+        if actor is None:
+            raise refuse(f"{action.client} was not removed from this session")
+        self._world.check_new_client(action.client)
+
+        def do() -> None:
+            del self._removed[action.client]
+            self._world.enter(actor)
+            actor.come_back(self._world.groups)
+
+        return Prepared(action, do, RemoveClient(action.client), client=action.client)
+
+    # -- tuning
+
+    def _set_rate(self, action: SetProducerRate) -> Prepared:
+        actor = self._world.actor(action.client)
+        if not isinstance(actor, ProducerActor):
+            raise refuse(f"{actor.name} is not a producer")
+        if actor.state == "stopped":
+            raise refuse(f"{actor.name} has sent everything it had")
+        old = SetProducerRate(action.client, actor.rate_per_s)
+        return Prepared(action, lambda: actor.set_rate(action.rate_per_s), old, client=action.client)
+
+    def _set_processing(self, action: SetProcessingTime) -> Prepared:
+        actor = self._world.actor(action.client)
+        usual = actor.takes
+        if usual is None:
+            raise refuse(f"{actor.name} processes no messages")
+
+        def do() -> None:
+            actor.processing = action.processing
+
+        return Prepared(action, do, SetProcessingTime(action.client, usual), client=action.client)
+
+
+class Generator(ProducerActor):
+    """A producer that is gone when it has sent what it had."""
+
+    def __init__(self, spec: ProducerSpec, gone: Callable[[Actor], object]) -> None:
+        super().__init__(spec)
+        self._gone = gone
+
+    async def run(self) -> None:
+        await super().run()
+        self._gone(self)
+
+
+def _from(start_ns: int, coming: Iterator[Arrival]) -> Iterator[Arrival]:
+    for time_ns, message in coming:
+        yield start_ns + time_ns, message
+
+
+def _numbered(start_ns: int, action: Produce, rate_per_s: float) -> Iterator[Arrival]:
+    for number in range(action.count):
+        yield start_ns + round(number * NS_PER_S / rate_per_s), action.message(number)

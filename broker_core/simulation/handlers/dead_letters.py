@@ -1,0 +1,215 @@
+"""Redrives, edits and purges dead letters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.plurals import counted
+from broker_core.queues.dead_letter_edit import Edits
+from broker_core.queues.dead_letter_filter import DeadLetterFilter
+from broker_core.queues.dead_letters import DeadLetters, RedriveResult, Refused
+from broker_core.queues.paced_redrive import PacedRedrive
+from broker_core.simulation.actions import (
+    DeadLetterAction,
+    EditDeadLetter,
+    PurgeDeadLetters,
+    Redrive,
+    RedriveMatching,
+    RevertDeadLetter,
+    StopRedrive,
+    UndoPurgeDeadLetters,
+    UndoRedrive,
+)
+from broker_core.simulation.context import USER, World
+from broker_core.simulation.handlers.plan import Prepared, refuse
+
+
+class DeadLetterPerformer:
+    """`edits` holds what a redrive changes of what died, by queue and offset in the bin."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.edits: dict[tuple[str, int], EditDeadLetter] = {}
+
+    def prepare(self, action: DeadLetterAction) -> Prepared:
+        """Raises a BrokerError where it cannot be done now."""
+        match action:
+            case Redrive():
+                return self._redrive(action)
+            case RedriveMatching():
+                return self._redrive_matching(action)
+            case StopRedrive():
+                return self._stop(action)
+            case UndoRedrive():
+                return self._undo_redrive(action)
+            case EditDeadLetter():
+                return self._edit(action)
+            case RevertDeadLetter():
+                return self._revert(action)
+            case PurgeDeadLetters():
+                return self._purge(action)
+            case UndoPurgeDeadLetters():
+                return self._undo_purge(action)
+
+    # -- redrive
+
+    def _redrive(self, action: Redrive) -> Prepared:
+        if not action.offsets:
+            raise refuse("no dead letters are selected")
+        # A second click finds them gone: what is recorded is what is really redriven.
+        there = _still_there(self._letters(action.queue), action.offsets)
+        action = msgspec.structs.replace(action, offsets=there)
+        return self._redriving(action, there, action.rate_per_s)
+
+    def _redrive_matching(self, action: RedriveMatching) -> Prepared:
+        only = DeadLetterFilter(queue=action.queue, cause=action.cause, text=action.text)
+        found = [
+            letter.offset
+            for letter in self._letters(action.queue).list(only, limit=None)
+            if action.max_redrives is None or letter.redrives <= action.max_redrives
+        ]
+        if not found:
+            raise refuse(f"no dead letter of {action.queue} matches", ErrorCode.UNKNOWN_DEAD_LETTER)
+        return self._redriving(action, found, action.rate_per_s)
+
+    def _redriving(
+        self, action: Redrive | RedriveMatching, offsets: Sequence[int], rate_per_s: float | None
+    ) -> Prepared:
+        self._world.broker.paced_redrives.check(action.queue)
+        if rate_per_s is not None:
+            return Prepared(action, lambda: self._begin(action.queue, offsets, rate_per_s), StopRedrive(action.queue))
+        withdrawn = self._goes_back_to_queue(action.queue)
+        return Prepared(
+            action,
+            lambda: self._redrive_now(action, offsets),
+            UndoRedrive(action.queue) if withdrawn else None,
+            f"They went back to a topic, where the readers of {action.queue} have them.",
+        )
+
+    def _goes_back_to_queue(self, name: str) -> bool:
+        broker = self._world.broker
+        return name in broker.queue_names() and name not in broker.subscription_names()
+
+    def _redrive_now(self, action: Redrive | RedriveMatching, offsets: Sequence[int]) -> str | None:
+        result = self._append(action.queue, offsets)
+        if not result.refused:
+            return f"redrove {counted(len(offsets), 'dead letter')} of {action.queue}"
+        first = result.refused[0]
+        return (
+            f"redrove {len(result.redriven)} of {len(offsets)} dead letters of {action.queue}; "
+            f"the one at {first.offset} stays: {first.error}"
+        ).rstrip(".")
+
+    def _append(self, queue: str, offsets: Sequence[int], now_ns: int | None = None) -> RedriveResult:
+        edits: Edits = {offset: self.edits[queue, offset].edit() for offset in offsets if (queue, offset) in self.edits}
+        at_ns = self._world.now_ns if now_ns is None else now_ns
+        result = self._world.broker.redrive(at_ns, queue, offsets, client=USER, edits=edits)
+        for redriven in result.redriven:
+            self.edits.pop((queue, redriven.offset), None)
+        return result
+
+    def _begin(self, queue: str, offsets: Sequence[int], rate_per_s: float) -> None:
+        def one(now_ns: int, offset: int) -> RedriveResult:
+            try:
+                return self._append(queue, [offset], now_ns)
+            except BrokerError as error:
+                # The queue itself is gone.
+                return RedriveResult((), (Refused(offset, error),))
+
+        paced = PacedRedrive(self._world.loop.timers, offsets, rate_per_s, one)
+        self._world.broker.paced_redrives.start(self._world.now_ns, queue, paced)
+
+    def _stop(self, action: StopRedrive) -> Prepared:
+        paced = self._world.broker.paced_redrives.of(action.queue)
+        if paced is None:
+            raise refuse(f"no redrive of {action.queue} is under way")
+
+        def do() -> str:
+            paced.cancel()
+            return f"stopped the redrive of {action.queue} after {paced.done:,} of {paced.total:,}"
+
+        return Prepared(action, do, final="Redrive the rest again to go on.")
+
+    def _undo_redrive(self, action: UndoRedrive) -> Prepared:
+        letters = self._letters(action.queue)
+        if not self._goes_back_to_queue(action.queue):
+            raise refuse(f"the dead letters of {action.queue} went back to a topic, whose readers have them")
+        if not letters.can_undo_redrive(self._world.now_ns):
+            raise refuse(f"the redrive of {action.queue} was too long ago, or there was none")
+
+        def do() -> str:
+            back = self._world.broker.undo_redrive(self._world.now_ns, action.queue, client=USER).result()
+            if not back:
+                return f"nothing of the redrive of {action.queue} could be taken back: all of it was taken already"
+            return f"took {counted(len(back), 'dead letter')} of {action.queue} back"
+
+        return Prepared(action, do, final="Redrive them again.")
+
+    # -- edits
+
+    def _edit(self, action: EditDeadLetter) -> Prepared:
+        letters = self._letters(action.queue)
+        if not letters.holds(action.offset):
+            raise BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"{action.offset} of {action.queue}")
+        place = (action.queue, action.offset)
+
+        def do() -> None:
+            self.edits[place] = action
+
+        return Prepared(action, do, self.edits.get(place) or RevertDeadLetter(*place))
+
+    def _revert(self, action: RevertDeadLetter) -> Prepared:
+        place = (action.queue, action.offset)
+        before = self.edits.get(place)
+        if before is None:
+            raise refuse(f"dead letter {action.offset} of {action.queue} is not edited")
+
+        def do() -> None:
+            del self.edits[place]
+
+        return Prepared(action, do, before)
+
+    # -- purge
+
+    def _purge(self, action: PurgeDeadLetters) -> Prepared:
+        letters = self._letters(action.queue)
+        if action.offsets:
+            action = msgspec.structs.replace(action, offsets=_still_there(letters, action.offsets))
+        offsets = action.offsets or tuple(letters.offsets(action.queue))
+        if not offsets:
+            raise refuse(f"{action.queue} has no dead letters", ErrorCode.UNKNOWN_DEAD_LETTER)
+
+        def do() -> str:
+            result = letters.purge(self._world.now_ns, offsets, USER)
+            return f"purged {counted(result.purged, 'dead letter')} of {action.queue}"
+
+        return Prepared(action, do, UndoPurgeDeadLetters(action.queue))
+
+    def _undo_purge(self, action: UndoPurgeDeadLetters) -> Prepared:
+        letters = self._letters(action.queue)
+        if not letters.can_undo_purge(self._world.now_ns):
+            raise refuse(f"the purge of dead letters of {action.queue} was too long ago, or there was none")
+
+        def do() -> str:
+            count = letters.undo_purge(self._world.now_ns, USER)
+            return f"brought {counted(count, 'dead letter')} of {action.queue} back"
+
+        return Prepared(action, do, final="Purge them again.", told=True)
+
+    def _letters(self, queue: str) -> DeadLetters:
+        return self._world.broker.dead_letters(queue)
+
+
+def _still_there(letters: DeadLetters, offsets: Sequence[int]) -> tuple[int, ...]:
+    """Those of `offsets` that are dead letters. Raises UNKNOWN_DEAD_LETTER where none is."""
+    there = tuple(offset for offset in dict.fromkeys(offsets) if letters.holds(offset))
+    if not there:
+        count = len(offsets)
+        raise refuse(
+            f"{'it is' if count == 1 else f'all {count} are'} redriven or purged already",
+            ErrorCode.UNKNOWN_DEAD_LETTER,
+        )
+    return there

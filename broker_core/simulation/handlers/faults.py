@@ -1,0 +1,61 @@
+"""Faults and rules, and how each is undone."""
+
+from __future__ import annotations
+
+from broker_core.simulation.actions import (
+    Crash,
+    DropHeartbeats,
+    EndFaults,
+    EndRule,
+    FailMatching,
+    Fault,
+    FillDisk,
+    JumpClock,
+    Pause,
+    Restart,
+    RuleAction,
+    SlowDown,
+    UserAction,
+)
+from broker_core.simulation.failure_rules import FailureRules
+from broker_core.simulation.fault_injector import FaultInjector
+from broker_core.simulation.handlers.plan import Prepared
+
+
+class FaultPerformer:
+    """Leaves the work to the injector and to the rules."""
+
+    def __init__(self, faults: FaultInjector, rules: FailureRules) -> None:
+        self._faults = faults
+        self._rules = rules
+
+    def prepare(self, action: Fault | RuleAction) -> Prepared:
+        """Raises INVALID_REQUEST where it cannot be done now."""
+        match action:
+            case FailMatching():
+                named = self._rules.named(action)
+                return Prepared(named, lambda: self._rules.begin(named), EndRule(named.rule))
+            case EndRule():
+                rule = self._rules.rule(action.rule)
+                return Prepared(action, lambda: self._rules.end(action.rule), rule)
+            case _:
+                self._faults.check(action)
+                client = getattr(action, "client", "")
+                return Prepared(action, lambda: self._faults.do(action), _inverse(action), _FINAL, client=client)
+
+
+_FINAL = "Set the fault again."
+
+
+def _inverse(fault: Fault) -> UserAction | None:
+    match fault:
+        case Crash():
+            return Restart(fault.client)
+        case Pause() | SlowDown() | DropHeartbeats():
+            return EndFaults(fault.client)
+        case FillDisk():
+            return EndFaults()
+        case JumpClock():
+            return JumpClock(-fault.by_s)
+        case _:
+            return None

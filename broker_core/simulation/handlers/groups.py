@@ -1,0 +1,334 @@
+"""Moves members, makes and deletes groups, changes what they read, how they share it, and from where."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups import offset_reset
+from broker_core.groups.offset_reset import Change, Target
+from broker_core.groups.offsets import OffsetAndMetadata
+from broker_core.groups.protocol import TopicPartition
+from broker_core.groups.states import GroupState
+from broker_core.names import check_name
+from broker_core.plurals import counted
+from broker_core.simulation.actions import (
+    CreateGroup,
+    DeleteGroup,
+    GroupAction,
+    MoveConsumer,
+    ResetOffsets,
+    RestoreGroup,
+    Seek,
+    SetAssignor,
+    SetOffsets,
+    SubscribeGroup,
+    UnsubscribeGroup,
+)
+from broker_core.simulation.actions.groups import where_to
+from broker_core.simulation.consumer import ConsumerActor
+from broker_core.simulation.context import World
+from broker_core.simulation.handlers.plan import Prepared, refuse
+from broker_core.simulation.specs import GroupSpec
+
+
+class GroupPerformer:
+    """A group is known by its spec, which says what its members read; the broker knows who they are."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._deleted: dict[str, tuple[GroupSpec, dict[TopicPartition, OffsetAndMetadata]]] = {}
+
+    def prepare(self, action: GroupAction) -> Prepared:
+        """Raises a BrokerError where it cannot be done now."""
+        match action:
+            case MoveConsumer():
+                return self._move(action)
+            case CreateGroup():
+                return self._create(action)
+            case DeleteGroup():
+                return self._delete(action)
+            case RestoreGroup():
+                return self._restore(action)
+            case SubscribeGroup():
+                return self._subscribe(action)
+            case UnsubscribeGroup():
+                return self._unsubscribe(action)
+            case SetAssignor():
+                return self._set_assignor(action)
+            case ResetOffsets():
+                return self._reset(action)
+            case SetOffsets():
+                return self._set_offsets(action)
+            case Seek():
+                return self._seek(action)
+
+    # -- members
+
+    def _move(self, action: MoveConsumer) -> Prepared:
+        actor = self._world.actors.get(action.consumer)
+        if not isinstance(actor, ConsumerActor):
+            raise refuse(self._world.why_not_ours(action.consumer))
+        if actor.target == action.group and not actor.crashed:
+            where = f"in {action.group}" if action.group else "on the bench"
+            raise refuse(f"{actor.name} is {where} already")
+        group = self._world.groups.get(action.group)
+        if group is None and action.group:
+            group = self._like_last(check_name(action.group, "group"), actor)
+        inverse = MoveConsumer(action.consumer, actor.target) if actor.target != action.group else None
+
+        def do() -> None:
+            self._world.faults.moved(actor.name)
+            if group is None:
+                actor.leave()
+            else:
+                actor.join(self._world.groups.setdefault(group.name, group))
+
+        return Prepared(action, do, inverse, "It was restarted where it was.", client=actor.name)
+
+    def _like_last(self, name: str, actor: ConsumerActor) -> GroupSpec:
+        """A group that reads what the consumer read last, or, from the bench, what the first group reads."""
+        known = self._world.groups
+        if not known:
+            raise refuse(f"group {name!r} would read nothing: this scenario has no groups")
+        model = known.get(actor.last_group) or next(iter(known.values()))
+        return msgspec.structs.replace(model, name=name)
+
+    # -- groups
+
+    def _create(self, action: CreateGroup) -> Prepared:
+        name = check_name(action.group, "group")
+        there = {*self._world.groups, *self._world.broker.groups.groups()}
+        if name.lower() in {each.lower() for each in there}:
+            raise refuse(f"there is a group {name} already")
+        if not action.topics:
+            raise refuse(f"group {name} needs a topic to read")
+        for topic in action.topics:
+            self._check_topic(topic)
+        spec = GroupSpec(name=name, topics=tuple(dict.fromkeys(action.topics)), assignor=action.assignor)
+        return Prepared(action, lambda: self._enter(spec, {}), DeleteGroup(name))
+
+    def _enter(self, spec: GroupSpec, offsets: dict[TopicPartition, OffsetAndMetadata]) -> None:
+        self._world.groups[spec.name] = spec
+        self._world.broker.groups.commit(self._world.now_ns, spec.name, "", -1, offsets)
+
+    def _delete(self, action: DeleteGroup) -> Prepared:
+        world, name = self._world, action.group
+        members = [actor.name for actor in world.members(name)]
+        if members:
+            raise refuse(
+                f"{name} has {counted(len(members), 'consumer')}; move them out first", ErrorCode.NON_EMPTY_GROUP
+            )
+        known = name in world.broker.groups.groups()
+        if not known and name not in world.groups:
+            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, name)
+        if known:
+            outside = len(world.broker.groups.view(world.now_ns, name).members)
+            if outside:
+                raise refuse(
+                    f"{name} has {counted(outside, 'member')} that have not left yet", ErrorCode.NON_EMPTY_GROUP
+                )
+        spec = world.groups.get(name)
+
+        def do() -> None:
+            if spec is not None:
+                self._deleted[name] = (spec, dict(world.broker.groups.offsets.fetch_all(name)))
+            world.groups.pop(name, None)
+            if known:
+                world.broker.groups.delete(world.now_ns, name)
+
+        final = "" if spec is not None else "The session does not know what it read."
+        return Prepared(action, do, None if spec is None else RestoreGroup(name), final)
+
+    def _restore(self, action: RestoreGroup) -> Prepared:
+        world, name = self._world, action.group
+        found = self._deleted.get(name)
+        if found is None:
+            raise refuse(f"group {name} was not deleted in this session")
+        if name in world.groups or name in world.broker.groups.groups():
+            raise refuse(f"there is another group {name} by now")
+
+        def do() -> None:
+            spec, offsets = self._deleted.pop(name)
+            self._enter(spec, {place: value for place, value in offsets.items() if self._fits(place, value.offset)})
+
+        return Prepared(action, do, DeleteGroup(name))
+
+    def _fits(self, place: TopicPartition, offset: int) -> bool:
+        broker = self._world.broker
+        topic, partition = place
+        known = topic in broker.topic_names() and 0 <= partition < broker.partition_count(topic)
+        return known and 0 <= offset <= broker.end_offset(topic, partition)
+
+    # -- what it reads
+
+    def _subscribe(self, action: SubscribeGroup) -> Prepared:
+        spec = self._world.group(action.group)
+        self._check_topic(action.topic)
+        if action.topic in spec.topics:
+            raise refuse(f"{action.group} reads {action.topic} already")
+        new = msgspec.structs.replace(spec, topics=(*spec.topics, action.topic))
+        return Prepared(action, lambda: self._reread(new), UnsubscribeGroup(action.group, action.topic))
+
+    def _unsubscribe(self, action: UnsubscribeGroup) -> Prepared:
+        spec = self._world.group(action.group)
+        left = tuple(topic for topic in spec.topics if topic != action.topic)
+        if left == spec.topics:
+            raise refuse(f"{action.group} does not read {action.topic}")
+        if not left:
+            raise refuse(f"{action.group} would read nothing; move its consumers out and delete it")
+        new = msgspec.structs.replace(spec, topics=left)
+        return Prepared(action, lambda: self._reread(new), SubscribeGroup(action.group, action.topic))
+
+    def _reread(self, spec: GroupSpec) -> None:
+        self._world.groups[spec.name] = spec
+        for member in self._world.members(spec.name):
+            member.reread(spec)
+
+    def _set_assignor(self, action: SetAssignor) -> Prepared:
+        spec = self._world.group(action.group)
+        if spec.assignor == action.assignor:
+            raise refuse(f"{action.group} goes by {action.assignor} already")
+        members = self._able_to_restart(action.group)
+        new = msgspec.structs.replace(spec, assignor=action.assignor)
+
+        def do() -> None:
+            self._world.groups[spec.name] = new
+            self._restart(members, lambda: None)
+
+        return Prepared(action, do, SetAssignor(action.group, spec.assignor))
+
+    # -- from where
+
+    def preview(self, action: ResetOffsets) -> list[Change]:
+        """What a reset would change. Raises GROUP_ID_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST."""
+        broker = self._world.broker
+        if action.group not in broker.groups.groups():
+            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, action.group)
+        if action.partitions and not action.topic:
+            raise refuse("partitions need a topic")
+        spec = self._world.groups.get(action.group)
+        read = {topic for topic, _ in broker.groups.offsets.fetch_all(action.group)}
+        topics = {action.topic} if action.topic else read | set(spec.topics if spec is not None else ())
+        places = [
+            (topic, partition)
+            for topic in sorted(topics)
+            if topic in broker.topic_names() or action.topic
+            for partition in action.partitions or range(broker.partition_count(topic))
+        ]
+        return broker.preview_reset(action.group, self._world.in_unix_time(action.target), places)
+
+    def _reset(self, action: ResetOffsets) -> Prepared:
+        changes = self.preview(action)
+        if not changes:
+            raise refuse(f"there is nothing to reset: {where_to(action.target)} means nothing here")
+        members = self._members_to_stop(action.group, action.restart_members)
+        places = [(change.topic, change.partition) for change in changes]
+        old = tuple((each.topic, each.partition, each.from_offset) for each in changes if each.from_offset is not None)
+        broker = self._world.broker
+
+        def reset() -> None:
+            broker.reset_offsets(self._world.now_ns, action.group, self._world.in_unix_time(action.target), places)
+
+        return Prepared(
+            action,
+            lambda: self._restart(members, reset),
+            SetOffsets(action.group, old, action.restart_members) if old else None,
+            "Nothing was committed before, and an offset cannot be taken away again.",
+        )
+
+    def _set_offsets(self, action: SetOffsets) -> Prepared:
+        broker = self._world.broker
+        if action.group not in broker.groups.groups():
+            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, action.group)
+        changes = []
+        for topic, partition, offset in action.offsets:
+            if not self._fits((topic, partition), offset):
+                raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{topic}/{partition} has no place {offset}")
+            old = broker.groups.committed(action.group, topic, partition)
+            changes.append(Change(topic, partition, old, offset, None if old is None else offset - old))
+        if not changes:
+            raise refuse("no offsets are given")
+        members = self._members_to_stop(action.group, action.restart_members)
+        before = tuple(
+            (each.topic, each.partition, each.from_offset) for each in changes if each.from_offset is not None
+        )
+
+        def reset() -> None:
+            broker.groups.reset(self._world.now_ns, action.group, changes, action.sentence)
+
+        return Prepared(
+            action,
+            lambda: self._restart(members, reset),
+            SetOffsets(action.group, before, action.restart_members) if before else None,
+            "Nothing was committed before, and an offset cannot be taken away again.",
+        )
+
+    def _seek(self, action: Seek) -> Prepared:
+        actor = self._world.actor(action.consumer)
+        if not isinstance(actor, ConsumerActor):
+            raise refuse(f"{actor.name} is not a consumer")
+        here = actor.position(action.topic, action.partition)
+        if here is None:
+            raise refuse(f"{actor.name} does not own {action.topic}/{action.partition}")
+        broker = self._world.broker
+        target = self._world.in_unix_time(action.target)
+        wanted = offset_reset.resolve(target, action.topic, action.partition, broker, here, broker.groups.committed)
+        if wanted is None:
+            raise refuse(f"{where_to(action.target)} means nothing for {action.topic}/{action.partition}")
+
+        def do() -> None:
+            actor.seek(action.topic, action.partition, wanted)
+
+        back = Seek(action.consumer, action.topic, action.partition, Target("offset", offset=here))
+        return Prepared(action, do, back, client=actor.name)
+
+    # -- a stop and a start
+
+    def _members_to_stop(self, group: str, stop: bool) -> list[ConsumerActor]:
+        there = self._world.broker.groups.view(self._world.now_ns, group).members
+        if there and not stop:
+            raise refuse(
+                f"{group} has {counted(len(there), 'member')}; stop them first, or let the reset restart them",
+                ErrorCode.NON_EMPTY_GROUP,
+            )
+        members = self._able_to_restart(group) if there else []
+        keeping = [member.name for member in members if member.spec.commit == "with_effect"]
+        if keeping:
+            raise refuse(f"{keeping[0]} keeps its place with its effects, where a reset of offsets does not reach")
+        return members
+
+    def _able_to_restart(self, group: str) -> list[ConsumerActor]:
+        """The members, all of whom can leave and come back at once."""
+        members = self._world.members(group)
+        for member in members:
+            if member.crashed or member.paused:
+                how = "has crashed; restart it" if member.crashed else "is paused; end that"
+                raise refuse(f"{member.name} {how} first")
+        if group in self._world.broker.groups.groups():
+            view = self._world.broker.groups.view(self._world.now_ns, group)
+            if view.state not in (GroupState.STABLE, GroupState.EMPTY):
+                raise refuse(f"{group} is rebalancing; wait until it is stable", ErrorCode.REBALANCE_IN_PROGRESS)
+            names = {member.name for member in members}
+            strangers = Counter(member.client for member in view.members) - Counter(names)
+            if strangers:
+                who = min(strangers)
+                raise refuse(
+                    f"{who} is a member that this session cannot restart; wait until it has left",
+                    ErrorCode.REBALANCE_IN_PROGRESS,
+                )
+        return members
+
+    def _restart(self, members: Sequence[ConsumerActor], between: Callable[[], object]) -> None:
+        for member in members:
+            member.leave()
+        between()
+        for member in members:
+            member.join(self._world.groups[member.last_group])
+
+    def _check_topic(self, topic: str) -> None:
+        if topic not in self._world.broker.topic_names():
+            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, topic)

@@ -1,0 +1,40 @@
+"""What was found out about an action before anything is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.simulation.actions import UserAction
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An action that can be done. `do` does it, and may give a better sentence than the action's own.
+
+    `action` is what is recorded, with what the session has chosen filled in. `inverse` undoes it; where that is None,
+    `final` says why nothing does. `told`: the broker itself says in the stream what was done.
+    """
+
+    action: UserAction
+    do: Callable[[], str | None]
+    inverse: UserAction | None = None
+    final: str = ""
+    client: str = ""
+    told: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """An action that was done, in a `sentence`, and its `inverse`, or, in a sentence, why there is none."""
+
+    action: UserAction
+    sentence: str
+    inverse: UserAction | None
+    final: str = ""
+
+
+def refuse(why: str, code: ErrorCode = ErrorCode.INVALID_REQUEST) -> BrokerError:
+    """The error for what cannot be done now."""
+    return BrokerError(code, why)

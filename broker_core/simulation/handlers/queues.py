@@ -1,0 +1,140 @@
+"""Makes, deletes and purges queues, and ends leases in the place of their holders."""
+
+from __future__ import annotations
+
+from broker_core.clock import NS_PER_MS
+from broker_core.limits import UNDO_WINDOW_MS
+from broker_core.plurals import counted
+from broker_core.queues.config import QueueConfig
+from broker_core.queues.subscription import check_backlog
+from broker_core.simulation.actions import (
+    AckLease,
+    CreateQueue,
+    CreateSubscription,
+    DeleteQueue,
+    ExtendLease,
+    NackLease,
+    PurgeQueue,
+    QueueAction,
+    ReleaseLease,
+    RestoreDeleted,
+    UndoPurgeQueue,
+)
+from broker_core.simulation.context import USER, World
+from broker_core.simulation.handlers.plan import Prepared, refuse
+
+LeaseAction = AckLease | NackLease | ExtendLease | ReleaseLease
+
+
+class QueuePerformer:
+    """Everything is asked of the queue itself, which says in the stream what became of its messages."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def prepare(self, action: QueueAction) -> Prepared:
+        """Raises a BrokerError where it cannot be done now."""
+        match action:
+            case CreateQueue():
+                return self._create(action)
+            case CreateSubscription():
+                return self._subscribe(action)
+            case DeleteQueue():
+                return self._delete(action)
+            case PurgeQueue():
+                return self._purge(action)
+            case UndoPurgeQueue():
+                return self._undo_purge(action)
+            case AckLease() | NackLease() | ExtendLease() | ReleaseLease():
+                return self._lease(action)
+
+    def _create(self, action: CreateQueue) -> Prepared:
+        world, name = self._world, action.queue
+        self._check_names(name, action.config)
+
+        def do() -> None:
+            world.broker.create_queue(world.now_ns, name, action.config, flow=action.flow, jitter_seed=world.seed)
+
+        return Prepared(action, do, DeleteQueue(name))
+
+    def _check_names(self, name: str, config: QueueConfig) -> None:
+        bin_name = config.dead_letter_topic_of(name)
+        for each in (name, bin_name):
+            self._world.broker.check_new(each)
+        if name.lower() == bin_name.lower():
+            raise refuse(f"{name} cannot be its own bin of dead letters")
+
+    def _subscribe(self, action: CreateSubscription) -> Prepared:
+        world, name = self._world, action.queue
+        self._check_names(name, action.config)
+        world.broker.partition_count(action.topic)
+        if action.topic in world.broker.queue_names():
+            raise refuse(f"{action.topic} is a queue; a subscription reads a topic")
+        check_backlog(action.max_messages, action.policy)
+
+        def do() -> None:
+            world.broker.subscribe(
+                world.now_ns,
+                name,
+                action.topic,
+                action.config,
+                max_messages=action.max_messages,
+                policy=action.policy,
+            )
+
+        return Prepared(action, do, DeleteQueue(name))
+
+    def _delete(self, action: DeleteQueue) -> Prepared:
+        world = self._world
+        world.broker.queue(action.queue)
+
+        def do() -> None:
+            world.broker.delete_queue(world.now_ns, action.queue, undo_window_ms=UNDO_WINDOW_MS)
+
+        return Prepared(action, do, RestoreDeleted(action.queue))
+
+    def _purge(self, action: PurgeQueue) -> Prepared:
+        queue = self._world.broker.queue(action.queue)
+        if not queue.ready + queue.delayed:
+            raise refuse(f"nothing waits in {action.queue}")
+
+        def do() -> str:
+            count = queue.purge(self._world.now_ns, USER)
+            return f"purged {counted(count, 'message')} of {action.queue}"
+
+        return Prepared(action, do, UndoPurgeQueue(action.queue))
+
+    def _undo_purge(self, action: UndoPurgeQueue) -> Prepared:
+        queue = self._world.broker.queue(action.queue)
+        if not queue.can_undo_purge(self._world.now_ns):
+            raise refuse(f"the purge of {action.queue} was too long ago, or there was none")
+
+        def do() -> str:
+            count = queue.undo_purge(self._world.now_ns, USER)
+            return f"brought {counted(count, 'message')} of {action.queue} back"
+
+        return Prepared(action, do, PurgeQueue(action.queue), told=True)
+
+    def _lease(self, action: LeaseAction) -> Prepared:
+        queue = self._world.broker.queue(action.queue)
+        table = queue.levels.table(action.partition)
+        ((span, _first, _end),) = table.held(self._world.now_ns, action.offset, 1, action.holder, action.attempt)
+
+        def do() -> str | None:
+            now_ns = self._world.now_ns
+            place = (now_ns, action.partition, action.offset, action.holder)
+            match action:
+                case AckLease():
+                    queue.ack(*place, attempt=action.attempt)
+                case NackLease():
+                    queue.nack(*place, action.cause, requeue=action.requeue, attempt=action.attempt)
+                case ReleaseLease():
+                    queue.release(*place, cause="released by hand", attempt=action.attempt)
+                case ExtendLease():
+                    lease_ms = None if action.for_s is None else action.for_s * 1_000
+                    until_ns = queue.extend(*place, lease_ms, attempt=action.attempt)
+                    more_ms = (until_ns - span.deadline_ns) / NS_PER_MS
+                    return f"extended the lease of {action.place} by {more_ms:,.0f} ms"
+            return None
+
+        return Prepared(action, do, final="What became of a lease is seen by its holder at once.", client=action.holder)

@@ -1,0 +1,226 @@
+"""Makes, deletes, configures and trims topics, and sends what a person wants sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.flow.config import FlowConfig
+from broker_core.limits import MAX_PARTITIONS, UNDO_WINDOW_MS
+from broker_core.log.config import LogConfig
+from broker_core.plurals import counted
+from broker_core.simulation.actions import (
+    AddPartitions,
+    ConfigureTopic,
+    CreateTopic,
+    DeleteQueue,
+    DeleteRecords,
+    DeleteTopic,
+    Produce,
+    RegisterSchema,
+    RestoreDeleted,
+    SetFlow,
+    TopicAction,
+)
+from broker_core.simulation.context import USER, World
+from broker_core.simulation.handlers.plan import Prepared, refuse
+
+
+class TopicPerformer:
+    """`generate(action)` prepares a producer for messages that are sent one after the other."""
+
+    def __init__(self, world: World, generate: Callable[[Produce], Prepared]) -> None:
+        self._world = world
+        self._generate = generate
+
+    def prepare(self, action: TopicAction) -> Prepared:
+        """Raises a BrokerError where it cannot be done now."""
+        match action:
+            case CreateTopic():
+                return self._create(action)
+            case DeleteTopic():
+                return self._delete(action)
+            case RestoreDeleted():
+                return self._restore(action)
+            case AddPartitions():
+                return self._add_partitions(action)
+            case ConfigureTopic():
+                return self._configure(action)
+            case SetFlow():
+                return self._set_flow(action)
+            case DeleteRecords():
+                return self._delete_records(action)
+            case Produce():
+                return self._produce(action)
+            case RegisterSchema():
+                return self._register(action)
+
+    def _create(self, action: CreateTopic) -> Prepared:
+        world = self._world
+        world.broker.check_new(action.topic)
+        if not 1 <= action.partitions <= MAX_PARTITIONS:
+            raise BrokerError(
+                ErrorCode.INVALID_PARTITIONS, f"{action.topic} can have 1 to {MAX_PARTITIONS}, not {action.partitions}"
+            )
+
+        def do() -> None:
+            world.broker.create_topic(
+                world.now_ns,
+                action.topic,
+                action.partitions,
+                partitioner=action.partitioner,
+                flow=action.flow,
+            )
+
+        return Prepared(action, do, DeleteTopic(action.topic))
+
+    def _delete(self, action: DeleteTopic) -> Prepared:
+        world = self._world
+        world.broker.must_be_plain(action.topic, "deleted")
+
+        def do() -> None:
+            world.broker.delete_topic(world.now_ns, action.topic, undo_window_ms=UNDO_WINDOW_MS)
+
+        return Prepared(action, do, RestoreDeleted(action.topic))
+
+    def _restore(self, action: RestoreDeleted) -> Prepared:
+        world = self._world
+        if why := world.broker.why_not_restored(action.name):
+            raise refuse(why)
+        queue = world.broker.is_kept_queue(action.name)
+
+        def do() -> None:
+            world.broker.restore_deleted(world.now_ns, action.name)
+
+        return Prepared(action, do, DeleteQueue(action.name) if queue else DeleteTopic(action.name))
+
+    def _add_partitions(self, action: AddPartitions) -> Prepared:
+        world = self._world
+        world.broker.must_be_plain(action.topic, "given more partitions")
+        there = world.broker.partition_count(action.topic)
+        if not there < action.partitions <= MAX_PARTITIONS:
+            raise BrokerError(
+                ErrorCode.INVALID_PARTITIONS,
+                f"{action.topic} has {there} and can have up to {MAX_PARTITIONS}, not {action.partitions}",
+            )
+
+        def do() -> None:
+            world.broker.add_partitions(world.now_ns, action.topic, action.partitions)
+
+        return Prepared(action, do, final="A topic cannot be given fewer partitions: messages would be lost.")
+
+    def _configure(self, action: ConfigureTopic) -> Prepared:
+        world = self._world
+        self._check_plain(action.topic)
+        old = world.broker.topic_config(action.topic)
+        new = LogConfig(
+            durability=old.durability,
+            index_interval_bytes=old.index_interval_bytes,
+            max_message_bytes=old.max_message_bytes,
+            cleanup=action.cleanup,
+            retention_ms=action.retention_ms,
+            retention_bytes=action.retention_bytes,
+            segment_ms=action.segment_ms,
+            segment_bytes=action.segment_bytes,
+            tombstone_ms=action.tombstone_ms,
+        )
+        if new == old:
+            raise refuse(f"{action.topic} is configured so already")
+        inverse = ConfigureTopic(
+            action.topic,
+            old.cleanup,
+            old.retention_ms,
+            old.retention_bytes,
+            old.segment_ms,
+            old.segment_bytes,
+            old.tombstone_ms,
+        )
+
+        def do() -> None:
+            world.broker.configure_topic(world.now_ns, action.topic, log=new, cause=action.sentence)
+            world.begin_cleaning()
+
+        return Prepared(action, do, inverse, told=True)
+
+    def _set_flow(self, action: SetFlow) -> Prepared:
+        world = self._world
+        world.check_target(action.target)
+        old = world.broker.flow_config(action.target)
+        if action.flow == (old or FlowConfig()):
+            raise refuse(f"{action.target} is limited so already")
+
+        def do() -> None:
+            world.broker.configure_topic(world.now_ns, action.target, flow=action.flow, cause=action.sentence)
+
+        return Prepared(action, do, SetFlow(action.target, old or FlowConfig()), told=True)
+
+    def _delete_records(self, action: DeleteRecords) -> Prepared:
+        broker = self._world.broker
+        self._check_plain(action.topic)
+        gone = 0
+        for partition, offset in action.before:
+            start, end = broker.start_offset(action.topic, partition), broker.end_offset(action.topic, partition)
+            if not 0 <= offset <= end:
+                raise BrokerError(
+                    ErrorCode.OFFSET_OUT_OF_RANGE, f"{action.topic}/{partition} ends at {end}, not beyond {offset}"
+                )
+            gone += max(0, offset - start)
+        if not gone:
+            raise refuse(f"there is nothing of {action.topic} to delete below these offsets")
+        self._world.faults.check_disk()
+
+        def do() -> str:
+            for partition, offset in action.before:
+                if offset > broker.start_offset(action.topic, partition):
+                    broker.delete_records(self._world.now_ns, action.topic, partition, offset)
+            return f"deleted {counted(gone, 'record')} of {action.topic}"
+
+        return Prepared(action, do, final="Deleted records are gone from the log.")
+
+    def _produce(self, action: Produce) -> Prepared:
+        world = self._world
+        world.check_target(action.to)
+        if action.partition is not None:
+            if action.to in world.broker.queue_names():
+                raise refuse(f"{action.to} is a queue, whose partitions are priorities; give a priority")
+            world.broker.start_offset(action.to, action.partition)
+        world.broker.check(action.to, [action.message(0), action.message(action.count - 1)])
+        if action.rate_per_s is not None:
+            return self._generate(action)
+        world.faults.check_disk()
+        return Prepared(action, lambda: self._send(action), final="What was sent cannot be taken back.", client=USER)
+
+    def _send(self, action: Produce) -> str | None:
+        broker, now_ns = self._world.broker, self._world.now_ns
+        waiting = dropped = 0
+        errors: list[BrokerError] = []
+        for number in range(action.count):
+            reply = broker.publish_batch(
+                now_ns, action.to, action.partition, (action.message(number),), client=action.client
+            )
+            if not reply.done:
+                waiting += 1
+            elif reply.error is not None:
+                errors.append(reply.error) if isinstance(reply.error, BrokerError) else None
+            elif reply.result() is None:
+                dropped += 1
+        said = [
+            f"{counted(waiting, 'message')} wait for room" if waiting else "",
+            f"{counted(dropped, 'message')} dropped by its policy" if dropped else "",
+            f"{counted(len(errors), 'message')} refused: {errors[0]}".rstrip(".") if errors else "",
+        ]
+        notes = "; ".join(note for note in said if note)
+        return f"{action.sentence}: {notes}" if notes else None
+
+    def _register(self, action: RegisterSchema) -> Prepared:
+        def do() -> None:
+            # The broker itself says in the stream what was registered.
+            self._world.broker.register_schema(
+                self._world.now_ns, action.subject, action.text, action.kind, client=USER
+            )
+
+        return Prepared(action, do, final="A version of a schema stays.", told=True)
+
+    def _check_plain(self, topic: str) -> None:
+        if topic not in self._world.broker.topic_names():
+            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, topic)

@@ -1,0 +1,161 @@
+"""What the parts of a scenario say about each other: everything that is named must be there, once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from broker_core.errors import BrokerError
+from broker_core.limits import MAX_PARTITIONS
+from broker_core.names import check_name
+from broker_core.plurals import counted
+from broker_core.schemas.compatibility import read_schema
+from broker_core.schemas.json_schema_text import InvalidSchemaError
+from broker_core.simulation.actions import (
+    Crash,
+    DropHeartbeats,
+    EndFaults,
+    MoveConsumer,
+    Pause,
+    Redrive,
+    RegisterSchema,
+    Restart,
+    SlowDown,
+    UserAction,
+)
+from broker_core.simulation.arrivals import FileArrivals
+from broker_core.simulation.specs import ConsumerSpec, Failure, ProducerSpec, SubscriberSpec, WorkerSpec, numbered
+from broker_core.simulation.strict_yaml import Document, YamlError
+
+if TYPE_CHECKING:
+    from broker_core.simulation.scenario import Scenario
+
+Place = tuple[str | int, ...]
+
+
+def check_references(scenario: Scenario, document: Document) -> None:
+    """Raises `YamlError` with the line of the first thing that is wrong."""
+    _References(scenario, document).check()
+
+
+class _References:
+    def __init__(self, scenario: Scenario, document: Document) -> None:
+        self._scenario = scenario
+        self._document = document
+        self._topics = {topic.name for topic in scenario.topics}
+        self._queues = {queue.name for queue in scenario.queues}
+        self._subjects = {schema.subject for schema in scenario.schemas}
+        self._groups = {group.name for group in scenario.groups}
+        self._subscriptions = {name for spec in scenario.subscribers for name in spec.subscriptions.values()}
+        self._consumers = {name for spec in scenario.consumers for name in numbered(spec)}
+        others = (*scenario.producers, *scenario.workers, *scenario.subscribers)
+        self._actors = self._consumers | {name for spec in others for name in _names(spec)}
+
+    def check(self) -> None:
+        if not 0 < self._scenario.until_s <= 1_000_000:
+            self._fail(("until_s",), "until_s must lie between 0 and 1000000 seconds.")
+        if self._scenario.rebalance_delay_ms < 0:
+            self._fail(("rebalance_delay_ms",), "rebalance_delay_ms must be 0 or more.")
+        self._unique("topic", "topics", "queues")
+        self._unique("group", "groups")
+        self._unique("actor", "producers", "consumers", "workers", "subscribers")
+        self._check_topics()
+        self._check_actors()
+        for index, scheduled in enumerate(self._scenario.schedule):
+            self._check_action(("schedule", index, "do"), scheduled.do)
+
+    def _fail(self, path: Place, sentence: str) -> None:
+        raise YamlError(self._document.line_of(path), sentence)
+
+    def _known(self, path: Place, what: str, name: str, known: set[str]) -> None:
+        if name not in known:
+            there = ", ".join(sorted(known)) or "none"
+            self._fail(path, f"there is no {what} '{name}'; the scenario has {there}.")
+
+    def _unique(self, what: str, *sections: str) -> None:
+        seen: set[str] = set()
+        for section in sections:
+            for index, spec in enumerate(getattr(self._scenario, section)):
+                for name in _names(spec):
+                    try:
+                        check_name(name, what)
+                    except BrokerError as error:
+                        self._fail((section, index, "name"), str(error))
+                    if name.lower() in seen:
+                        self._fail((section, index, "name"), f"the name '{name}' is taken already.")
+                    seen.add(name.lower())
+
+    def _check_topics(self) -> None:
+        for index, topic in enumerate(self._scenario.topics):
+            if topic.schema is not None:
+                place = ("topics", index, "schema", "subject")
+                self._known(place, "schema", topic.schema.subject, self._subjects)
+            if not 1 <= topic.partitions <= MAX_PARTITIONS:
+                self._fail(("topics", index, "partitions"), f"partitions must lie between 1 and {MAX_PARTITIONS}.")
+        for index, group in enumerate(self._scenario.groups):
+            for position, name in enumerate(group.topics):
+                self._known(("groups", index, "topics", position), "topic", name, self._topics)
+        for index, schema in enumerate(self._scenario.schemas):
+            try:
+                read_schema(schema.kind, schema.text)
+            except InvalidSchemaError as error:
+                self._fail(("schemas", index, "text"), f"this is no schema: {error}.")
+        stored = {name.lower() for name in self._topics | self._queues}
+        for index, subscriber in enumerate(self._scenario.subscribers):
+            for position, name in enumerate(subscriber.topics):
+                self._known(("subscribers", index, "topics", position), "topic", name, self._topics)
+                if subscriber.topics.index(name) != position:
+                    self._fail(("subscribers", index, "topics", position), f"the topic '{name}' is there twice.")
+            for subscription in subscriber.subscriptions.values():
+                if subscription.lower() in stored:
+                    self._fail(("subscribers", index, "name"), f"the name '{subscription}' is taken already.")
+                stored.add(subscription.lower())
+
+    def _check_actors(self) -> None:
+        scenario = self._scenario
+        for index, producer in enumerate(scenario.producers):
+            self._known(("producers", index, "to"), "topic or queue", producer.to, self._topics | self._queues)
+            self._check_priorities(("producers", index, "arrivals"), producer)
+        for index, consumer in enumerate(scenario.consumers):
+            if consumer.group:
+                self._known(("consumers", index, "group"), "group", consumer.group, self._groups)
+        for index, worker in enumerate(scenario.workers):
+            self._known(("workers", index, "queue"), "queue", worker.queue, self._queues)
+            self._check_failures(("workers", index, "failures"), worker.failures)
+        for index, subscriber in enumerate(scenario.subscribers):
+            self._check_failures(("subscribers", index, "failures"), subscriber.failures)
+
+    def _check_priorities(self, path: Place, producer: ProducerSpec) -> None:
+        """A queue refuses what it has no level for."""
+        drawn = 0 if isinstance(producer.arrivals, FileArrivals) else len(producer.arrivals.priorities)
+        queue = next((queue for queue in self._scenario.queues if queue.name == producer.to), None)
+        if queue is not None and drawn > queue.config.priorities:
+            has = counted(queue.config.priorities, "priority level")
+            self._fail(path, f"{producer.name} draws {drawn} priorities, but the queue {queue.name} has {has}.")
+
+    def _check_failures(self, path: Place, failures: tuple[Failure, ...]) -> None:
+        if sum(failure.rate for failure in failures if failure.when is None) > 1:
+            self._fail(path, "the failure rates add up to more than 1.")
+
+    def _check_action(self, path: Place, action: UserAction) -> None:
+        match action:
+            case MoveConsumer():
+                self._known((*path, "consumer"), "consumer", action.consumer, self._consumers)
+            case Redrive():
+                self._known((*path, "queue"), "queue", action.queue, self._queues | self._subscriptions)
+            case DropHeartbeats():
+                self._known((*path, "client"), "consumer", action.client, self._consumers)
+            case RegisterSchema():
+                self._known((*path, "subject"), "schema", action.subject, self._subjects)
+            case EndFaults() if not action.client:
+                pass
+            case Crash() | Restart() | Pause() | SlowDown() | EndFaults():
+                self._known((*path, "client"), "actor", action.client, self._actors)
+            case _:
+                # What it names may be made by what is done before it.
+                pass
+
+
+def _names(spec: Any) -> list[str]:
+    if isinstance(spec, SubscriberSpec):
+        return spec.workers
+    return numbered(spec) if isinstance(spec, ConsumerSpec | WorkerSpec) else [spec.name]

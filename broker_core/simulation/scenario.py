@@ -1,0 +1,78 @@
+"""A scenario: what runs against the broker, read from YAML into typed structures, with errors that name the line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from broker_core.simulation.references import check_references
+from broker_core.simulation.scenario_errors import fault
+from broker_core.simulation.specs import (
+    ConsumerSpec,
+    GroupSpec,
+    ProducerSpec,
+    QueueSpec,
+    Scheduled,
+    SchemaSpec,
+    Strict,
+    SubscriberSpec,
+    TopicSpec,
+    WorkerSpec,
+)
+from broker_core.simulation.strict_yaml import Document, YamlError
+
+
+class ScenarioError(Exception):
+    """The scenario cannot be used; one sentence names the file, the line and what to do."""
+
+
+class Scenario(Strict, frozen=True, kw_only=True):
+    """Everything that runs, and what a person should watch and try."""
+
+    title: str
+    about: str
+    watch: tuple[str, ...] = ()
+    try_: tuple[str, ...] = msgspec.field(default=(), name="try")
+    seed: int = 1
+    until_s: float
+    durability: Literal["memory", "file"] = "file"
+    rebalance_delay_ms: int = 600
+    schemas: tuple[SchemaSpec, ...] = ()
+    topics: tuple[TopicSpec, ...] = ()
+    queues: tuple[QueueSpec, ...] = ()
+    groups: tuple[GroupSpec, ...] = ()
+    producers: tuple[ProducerSpec, ...] = ()
+    consumers: tuple[ConsumerSpec, ...] = ()
+    workers: tuple[WorkerSpec, ...] = ()
+    subscribers: tuple[SubscriberSpec, ...] = ()
+    schedule: tuple[Scheduled, ...] = ()
+
+
+def load_scenario(path: Path) -> tuple[Scenario, str]:
+    """The scenario in the file and its text. Raises `ScenarioError`."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScenarioError(f"The scenario {path} cannot be read: {error}.") from error
+    return parse_scenario(text, path.name), text
+
+
+def parse_scenario(text: str, source: str = "scenario") -> Scenario:
+    """The scenario that `text` describes. Raises `ScenarioError`; `source` is how messages call it."""
+    try:
+        document = Document(text)
+        scenario = _convert(document)
+        check_references(scenario, document)
+    except YamlError as error:
+        raise ScenarioError(f"{source}, {error}") from error
+    return scenario
+
+
+def _convert(document: Document) -> Scenario:
+    try:
+        return msgspec.convert(document.value, Scenario)
+    except msgspec.ValidationError as error:
+        path, sentence = fault(error, document.value, Scenario)
+        raise YamlError(document.line_of(path), sentence) from error

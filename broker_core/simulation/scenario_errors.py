@@ -1,0 +1,234 @@
+"""What is wrong in what somebody wrote, in the words of YAML and JSON: no type of Python's, and what would be right."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import types
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from functools import reduce
+from operator import or_
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
+
+import msgspec
+
+from broker_core.errors import ErrorCode
+from broker_core.simulation.strict_yaml import Path
+
+_SHORT = 40  # letters of a value that are quoted
+_FEW = 20  # names that a sentence can list
+
+_ANY_VALUE = "[...]"  # so msgspec calls a value whose key is free
+
+# In the order in which a sentence names them; by the words of msgspec.
+_WANTED = {
+    "str": "text",
+    "float": "a number",
+    "int": "a whole number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "keys with values",
+    "null": "nothing",
+}
+
+
+class _Place(NamedTuple):
+    """Where a fault is, and what is allowed there."""
+
+    path: Path
+    kind: Any
+
+
+def fault(
+    error: msgspec.ValidationError, value: Any, whole: type[msgspec.Struct], called: str = "the scenario"
+) -> tuple[Path, str]:
+    """Where the fault is, and a sentence: `error` came of converting `value` into `whole`, which it is `called`."""
+    sentence, _, steps = str(error).partition(" - at ")
+    path, kind = _followed(steps.strip("`").removeprefix("$"), value, whole)
+    found = _at(value, path)
+    if unknown := re.search(r"unknown field `([^`]*)`", sentence):
+        key = unknown.group(1)
+        return (*path, key), f"the key '{key}' is not known here{_known(key, list(_keys(_structs(kind, found))))}"
+    if missing := re.search(r"missing required field `([^`]*)`", sentence):
+        where = f" in {_name(path)}" if path else ""
+        words = list(_words(_keys(_structs(kind, found)).get(missing.group(1))))
+        return path, f"the key '{missing.group(1)}' is missing{where}{_known('', words)}"
+    name = _name(path) or called
+    if words := list(_words(kind)):
+        wrong = "nothing" if found is None else f"'{_shortened(str(found))}'"
+        return path, f"{name} cannot be {wrong}{_known(str(found), words)}"
+    if length := re.fullmatch(r"Expected `array` of length (\d+), got (\d+)", sentence):
+        return path, f"{name} must be a list of {length[1]}, not of {length[2]}."
+    if wanted := re.match(r"Expected `([^`]*)`, got", sentence):
+        return path, f"{name} must be {_wanted(wanted[1].split(' | '))}, {_but(wanted[1], found)}."
+    if sentence == "Number out of range":
+        return path, f"{name} is a number that is too large."
+    # What a part of a scenario has against itself is a sentence already.
+    return path, f"{name}: {sentence.removeprefix(f'{ErrorCode.INVALID_CONFIG.sentence}: ').rstrip('.')}."
+
+
+def _wanted(kinds: list[str]) -> str:
+    """ "text or a number" of ["int", "float", "str", "null"]: whole numbers are numbers, and leaving out goes without
+    saying."""
+    left_out = {"null"} | ({"int"} if "float" in kinds else set())
+    words = [word for kind, word in _WANTED.items() if kind in kinds and (kind not in left_out or len(kinds) == 1)]
+    return " or ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else words[0]
+
+
+def _but(wanted: str, found: Any) -> str:
+    """What is there instead, and how to say that text was meant."""
+    if found is None:
+        return "but nothing is there"
+    quotes = "; put it in quotes" if "str" in wanted.split(" | ") and isinstance(found, bool | int | float) else ""
+    return f"not {_value(found)}{quotes}"
+
+
+def _value(found: Any) -> str:
+    """What is there, as it is written in YAML."""
+    match found:
+        case None:
+            return "nothing"
+        case bool():
+            return "true" if found else "false"
+        case int() | float():
+            return _shortened(f"{found}")
+        case list():
+            return "a list"
+        case dict():
+            return "keys with values"
+        case _:
+            return f"the text '{_shortened(str(found))}'"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHORT else f"{text[:_SHORT]}..."
+
+
+def _known(found: str, known: list[str]) -> str:
+    """The end of a sentence: what was meant, or what there is."""
+    near = difflib.get_close_matches(found, known, n=1)
+    if near:
+        return f"; did you mean '{near[0]}'?"
+    if not known:
+        return "."
+    if len(known) > _FEW:
+        return f"; there are {', '.join(known[:_FEW])} and others."
+    return f"; there {'is' if len(known) == 1 else 'are'} {', '.join(known)}."
+
+
+def _name(path: Path) -> str:
+    """How a sentence calls the place: its key, or which entry of what; "" for the whole."""
+    if not path:
+        return ""
+    last = path[-1]
+    return last if isinstance(last, str) else f"entry {last + 1} of {_name(path[:-1])}"
+
+
+def _at(value: Any, path: Path) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+# -- along the path of msgspec's message
+
+
+def _followed(steps: str, value: Any, kind: Any) -> _Place:
+    """The place that `steps` such as ".topics[0].flow" lead to. Where they are not known, the last that is."""
+    path: list[str | int] = []
+    while steps:
+        if index := re.match(r"\[(\d+)\]", steps):
+            number = int(index[1])
+            path.append(number)
+            kind, value, steps = _entry(kind, number), value[number], steps[index.end() :]
+            continue
+        if steps.startswith(_ANY_VALUE) and isinstance(value, dict):
+            kind = _value_kind(kind)
+            key = next((key for key, inner in value.items() if not _fits(inner, kind)), None)
+            if key is None:
+                break
+            path.append(key)
+            value, steps = value[key], steps.removeprefix(_ANY_VALUE)
+            continue
+        names = _keys(_structs(kind, value))
+        # A key may have dots in it: the longest that fits is meant.
+        fitting = [name for name in names if re.match(rf"\.{re.escape(name)}(?=[.\[]|$)", steps)]
+        if not fitting:
+            break
+        name = max(fitting, key=len)
+        steps = steps[len(name) + 1 :]
+        if not isinstance(value, dict) or name not in value:
+            kind = names[name]
+            break
+        path.append(name)
+        kind, value = names[name], value[name]
+    return _Place(tuple(path), kind)
+
+
+def _members(kind: Any) -> Iterator[Any]:
+    """The kinds that a union is made of; else itself."""
+    if get_origin(kind) in {Union, types.UnionType}:
+        for member in get_args(kind):
+            yield from _members(member)
+    else:
+        yield kind
+
+
+def _structs(kind: Any, value: Any) -> list[type[msgspec.Struct]]:
+    """The structs that `value` may be meant for: those whose tag it has, where it has any."""
+    structs = [each for each in _members(kind) if isinstance(each, type) and issubclass(each, msgspec.Struct)]
+    if not isinstance(value, Mapping):
+        return structs
+    tagged = [each for each in structs if _tag_field(each) and value.get(_tag_field(each)) == _tag(each)]
+    return tagged or structs
+
+
+def _keys(structs: list[type[msgspec.Struct]]) -> dict[str, Any]:
+    """What may stand at each key."""
+    kinds: dict[str, list[Any]] = {}
+    for struct in structs:
+        if _tag_field(struct):
+            kinds.setdefault(_tag_field(struct), []).append(Literal[_tag(struct)])
+        for field in msgspec.structs.fields(struct):
+            kinds.setdefault(field.encode_name, []).append(field.type)
+    return {name: reduce(or_, found) for name, found in kinds.items()}
+
+
+def _tag_field(struct: type[msgspec.Struct]) -> str:
+    return struct.__struct_config__.tag_field or ""
+
+
+def _tag(struct: type[msgspec.Struct]) -> Any:
+    return struct.__struct_config__.tag
+
+
+def _entry(kind: Any, number: int) -> Any:
+    """What an entry of a list must be."""
+    for each in _members(kind):
+        if get_origin(each) in {tuple, list}:
+            inner = get_args(each)
+            return inner[0] if len(inner) < 2 or inner[1] is Ellipsis else inner[number]
+    return Any
+
+
+def _value_kind(kind: Any) -> Any:
+    """What each value must be where the keys are free."""
+    return next((get_args(each)[1] for each in _members(kind) if get_origin(each) is dict), Any)
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def _words(kind: Any) -> Iterable[str]:
+    """The words that are allowed."""
+    for each in _members(kind):
+        if get_origin(each) is Literal:
+            yield from map(str, get_args(each))
+        elif isinstance(each, type) and issubclass(each, Enum):
+            yield from (str(one.value) for one in each)

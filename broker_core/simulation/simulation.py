@@ -1,0 +1,333 @@
+"""A scenario at work: a broker, its actors, and what a person does to them, in session time."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from broker_core.broker.broker import Broker
+from broker_core.clients.effects import SqliteEffects
+from broker_core.clock import NS_PER_S, ns_from_s
+from broker_core.engine.loop import Loop
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import Event, EventKind, EventStream
+from broker_core.files import FileSystem, MemoryFiles
+from broker_core.groups.config import GroupConfig
+from broker_core.groups.offset_reset import Change
+from broker_core.groups.offsets import OffsetStore
+from broker_core.log.config import LogConfig
+from broker_core.simulation.actions import Crash, Fault, ResetOffsets, RuleAction, UserAction
+from broker_core.simulation.actor import Actor
+from broker_core.simulation.arrivals import arrivals
+from broker_core.simulation.breakable_files import BreakableFiles
+from broker_core.simulation.client_counts import ClientCounts
+from broker_core.simulation.consumer import ConsumerActor
+from broker_core.simulation.context import World
+from broker_core.simulation.failure_rules import FailureRules
+from broker_core.simulation.fault_injector import FaultInjector
+from broker_core.simulation.handlers import Performed, Performers
+from broker_core.simulation.producer import ProducerActor
+from broker_core.simulation.scenario import Scenario
+from broker_core.simulation.specs import GroupSpec, Scheduled, SubscriberSpec, numbered
+from broker_core.simulation.worker import SubscriberActor, WorkerActor
+from broker_core.snapshots import STAYS_AFTER_THE_END, Snapshot, Totals
+
+CLEAN_EVERY_NS = NS_PER_S
+SLICES_PER_CLEANING = 16  # of compaction: a mebibyte a second, which no scenario comes near
+
+A = TypeVar("A", bound=Actor)
+
+
+class Simulation:
+    """Runs one scenario. Everything that happens follows from the scenario, the seed and the actions."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        *,
+        files: FileSystem | None = None,
+        offsets_path: str = ":memory:",
+        find_file: Callable[[str], Path] = Path,
+        seed: int | None = None,
+        epoch_ms: int = 0,
+    ) -> None:
+        """`files` holds the logs (in memory where none are given), `offsets_path` is the SQLite file for offsets.
+
+        `find_file` finds sample data; `epoch_ms` is the Unix time of session time 0.
+        """
+        self.scenario = scenario
+        self.seed = scenario.seed if seed is None else seed
+        self.loop = Loop()
+        self.events = EventStream()
+        self._counts = ClientCounts()
+        self.events.attach(self._counts)
+        breakable = BreakableFiles(MemoryFiles() if files is None else files)
+        self.broker = Broker(
+            breakable,
+            self.loop.timers,
+            self.events,
+            OffsetStore(offsets_path),
+            log_config=LogConfig(durability=scenario.durability),
+            group_config=GroupConfig(initial_rebalance_delay_ms=scenario.rebalance_delay_ms),
+            epoch_ms=epoch_ms,
+        )
+        self._epoch_ms = epoch_ms
+        self._find_file = find_file
+        self._groups: dict[str, GroupSpec] = {group.name: group for group in scenario.groups}
+        self.actors: dict[str, Actor] = {}
+        self._faults = FaultInjector(self.loop, self.events, self.actors, breakable)
+        rules = FailureRules(
+            self.loop,
+            self.events,
+            self.broker,
+            self.actors,
+            self._groups,
+            lambda client, for_s: self._faults.do(Crash(client, for_s)),
+        )
+        self.world = World(
+            self.broker,
+            self.loop,
+            self.events,
+            self.seed,
+            self._faults,
+            rules,
+            self.actors,
+            self._groups,
+            effects_of=self._effects_of,
+            find_file=find_file,
+            begin_cleaning=self._begin_cleaning,
+            epoch_ms=epoch_ms,
+        )
+        self.performers = Performers(self.world)
+        self._cleaning = False
+        self._waiting: list[Actor] = []
+        self._databases: dict[str, sqlite3.Connection] = {}
+        self._started = False
+        # Where the schedule goes by events: how many there were, and what comes after so many of them.
+        self._happened = 0
+        self._awaited: list[tuple[int, Callable[[], object]]] = []
+        self._outstanding: list[Scheduled] = []
+        self._on_action: list[Callable[[int, dict[str, object]], object]] = []
+
+    def on_action(self, listener: Callable[[int, dict[str, object]], object]) -> None:
+        """`listener(time_ns, action)` is told of every action of a person, as plain values.
+
+        Besides the action's own fields these hold `step`, which says exactly where in the run it came; see `replay`.
+        """
+        self._on_action.append(listener)
+
+    def add(self, actor: A) -> A:
+        """Put another actor, of any kind, into the simulation; it begins with the others, or at once where they have.
+
+        Raises INVALID_REQUEST where its name is taken.
+        """
+        if any(actor.name.lower() == known.lower() for known in (*self.actors, *(one.name for one in self._waiting))):
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"the name {actor.name!r} is taken already")
+        if self._started:
+            self.world.add(actor).start()
+        else:
+            self._waiting.append(actor)
+        return actor
+
+    def start(self) -> None:
+        """Create everything and let the actors begin. Call it once, after the sinks are attached."""
+        self._started = True
+        if any(scheduled.after_events for scheduled in self.scenario.schedule):
+            self.events.attach(self._count)
+        now_ns, scenario = self.loop.now_ns, self.scenario
+        self.events.emit(now_ns, EventKind.SESSION_STARTED, detail={"scenario": scenario.title, "seed": self.seed})
+        self._create(now_ns)
+        self.broker.tell_damage(now_ns)
+        for consumer in scenario.consumers:
+            for name in numbered(consumer):
+                joining = self.world.add(ConsumerActor(name, consumer, self._effects_of))
+                if consumer.group:
+                    joining.join(self._groups[consumer.group])
+        for worker in scenario.workers:
+            for name in numbered(worker):
+                self.world.add(WorkerActor(name, worker)).start()
+        for spec in scenario.producers:
+            producer = self.world.add(ProducerActor(spec))
+            producer.feed(arrivals(spec.arrivals, producer.numbers, self._find_file))
+            producer.start()
+        for actor in self._waiting:
+            self.world.add(actor).start()
+        for scheduled in scenario.schedule:
+            self._schedule(scheduled)
+        if any(topic.log is not None for topic in scenario.topics):
+            self._begin_cleaning()
+
+    def _create(self, now_ns: int) -> None:
+        scenario = self.scenario
+        for schema in scenario.schemas:
+            self.broker.schemas.set_compatibility(schema.compatibility, schema.subject)
+            self.broker.schemas.register(schema.subject, schema.text, schema.kind)
+        for topic in scenario.topics:
+            self.broker.create_topic(
+                now_ns,
+                topic.name,
+                topic.partitions,
+                partitioner=topic.partitioner,
+                flow=topic.flow,
+                log=None if topic.log is None else topic.log.config(scenario.durability),
+                schema=topic.schema,
+            )
+        for index, queue in enumerate(scenario.queues):
+            self.broker.create_queue(now_ns, queue.name, queue.config, flow=queue.flow, jitter_seed=self.seed + index)
+        for subscriber in scenario.subscribers:
+            self._subscribe(subscriber)
+
+    def _effects_of(self, group: str) -> SqliteEffects:
+        """The database in which the application of `group` keeps what it has done."""
+        if group not in self._databases:
+            # The thread that makes it need not be the one that runs; they never meet.
+            self._databases[group] = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+        return SqliteEffects(self._databases[group], group)
+
+    def _subscribe(self, spec: SubscriberSpec) -> None:
+        for topic, name in spec.subscriptions.items():
+            self.broker.subscribe(
+                self.loop.now_ns, name, topic, spec.config, max_messages=spec.backlog, policy=spec.policy
+            )
+        for name in spec.workers:
+            self.world.add(SubscriberActor(spec, name)).start()
+
+    def _begin_cleaning(self) -> None:
+        if not self._cleaning:
+            self._cleaning = True
+            self._clean(self.loop.now_ns)
+
+    def _clean(self, now_ns: int) -> None:
+        # A full disk is no reason to stop: the next time may succeed.
+        with contextlib.suppress(BrokerError):
+            self.broker.clean(now_ns)
+            for _ in range(SLICES_PER_CLEANING):
+                if not self.broker.compact(now_ns):
+                    break
+        self.loop.timers.at(now_ns + CLEAN_EVERY_NS, self._clean)
+
+    def _schedule(self, scheduled: Scheduled) -> None:
+        waited = False
+
+        def do(at_ns: int) -> None:
+            nonlocal waited
+            if scheduled not in self._outstanding:
+                return
+            if not waited and self._happened < scheduled.after_events and self.loop.next_ns() == at_ns:
+                # In the middle of a moment: when so much has happened, or else behind whatever is due now.
+                waited = True
+                self._awaited.append((scheduled.after_events, lambda: do(at_ns)))
+                self.loop.timers.at(at_ns, do)
+                return
+            self._outstanding.remove(scheduled)
+            try:
+                self._do(scheduled.do, record=False)
+            except BrokerError as error:
+                # What a person has done meanwhile may have made it impossible; the session goes on and says so.
+                self.events.emit(
+                    self.loop.now_ns,
+                    EventKind.FAULT,
+                    client=getattr(scheduled.do, "client", ""),
+                    cause=f"could not be done: {error}",
+                )
+
+        self._outstanding.append(scheduled)
+        self.loop.timers.at(ns_from_s(scheduled.at_s), do)
+
+    def _count(self, event: Event) -> None:
+        self._happened += event.kind is not EventKind.USER_ACTION
+        while self._awaited and self._happened >= self._awaited[0][0]:
+            self.loop.call_next(self._awaited.pop(0)[1])
+
+    def run(self, until_s: float | None = None) -> None:
+        """Run up to and including `until_s`, the end of the scenario where none is given, as fast as it goes."""
+        if not self._started:
+            self.start()
+        self.loop.run_until(ns_from_s(self.scenario.until_s if until_s is None else until_s))
+
+    # -- what a person does
+
+    def perform(self, action: UserAction) -> Performed:
+        """Do `action` now, record it, and say what was done and how it is undone.
+
+        Raises one `BrokerError` where it cannot be done now; nothing has changed then.
+        """
+        # As its record will be read again: 5 seconds become 5.0.
+        return self._do(msgspec.convert(msgspec.to_builtins(action), UserAction), record=True)
+
+    def preview_reset(self, action: ResetOffsets) -> list[Change]:
+        """What `action` would change; nothing is done. Raises GROUP_ID_NOT_FOUND, INVALID_REQUEST."""
+        return self.performers.groups.preview(action)
+
+    def _do(self, action: UserAction, *, record: bool) -> Performed:
+        prepared = self.performers.prepare(action)
+        done, sentence = prepared.action, None
+        if prepared.told:
+            sentence = prepared.do()
+        elif record or not isinstance(done, Fault | RuleAction):
+            # The action stands before its effects in the stream. A scheduled fault is told by its effect alone.
+            detail: dict[str, Any] = msgspec.to_builtins(done)
+            self.events.emit(
+                self.loop.now_ns, EventKind.USER_ACTION, client=prepared.client, cause=done.sentence, detail=detail
+            )
+        self._tell(done, record)
+        if not prepared.told:
+            sentence = prepared.do()
+        return Performed(done, sentence or done.sentence, prepared.inverse, prepared.final)
+
+    def _tell(self, action: UserAction, record: bool) -> None:
+        for listener in self._on_action if record else ():
+            listener(self.loop.now_ns, {**msgspec.to_builtins(action), "step": self.loop.steps})
+
+    # -- what is seen
+
+    @property
+    def wall_clock_ms(self) -> int:
+        """What the clock of the machine says, as Unix time. Nothing in the broker asks it."""
+        return self._epoch_ms + (self.loop.now_ns + ns_from_s(self._faults.clock_jump_s)) // 1_000_000
+
+    def totals(self) -> Totals:
+        """The broker's own counters."""
+        return self.broker.totals()
+
+    def snapshot(self, *, max_leases: int = 1_000, max_dead_letters: int = 1_000) -> Snapshot:
+        """The state at the loop's present time."""
+        now_ns = self.loop.now_ns
+        topics, groups, queues = self.broker.views(now_ns, max_leases=max_leases, max_dead_letters=max_dead_letters)
+        # As the scenario names them, for that is the order in which they are told; groups that came later follow.
+        places = {name: place for place, name in enumerate(self._groups)}
+        groups = tuple(sorted(groups, key=lambda group: places.get(group.name, len(places))))
+        return Snapshot(
+            time_ns=now_ns,
+            events=self.events.count,
+            topics=topics,
+            groups=groups,
+            queues=queues,
+            actors=tuple(self._counts.told(actor.view()) for actor in self.actors.values()),
+            rebalances=tuple(self.broker.groups.rebalances),
+            totals=self.totals(),
+            faults=(*self._faults.views(), *self.world.rules.views()),
+        )
+
+    def flush(self) -> None:
+        """Write what is pending, as an engine does once in every tick."""
+        self.broker.flush()
+
+    def end(self) -> None:
+        """Say that the session is over: nobody does anything any more, and what is in flight stays in flight."""
+        for actor in self.actors.values():
+            if actor.state not in STAYS_AFTER_THE_END:
+                actor.enter("stopped")
+        self.events.emit(self.loop.now_ns, EventKind.SESSION_ENDED)
+
+    def close(self) -> None:
+        """Give back files, the offset store and the databases of groups."""
+        self.loop.close()
+        for database in self._databases.values():
+            database.close()
+        self.broker.close()

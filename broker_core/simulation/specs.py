@@ -1,0 +1,267 @@
+"""The parts of a scenario, as typed structures."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from broker_core.clients.membership import ConsumerConfig
+from broker_core.flow.config import FlowConfig
+from broker_core.limits import SEGMENT_BYTES
+from broker_core.log.config import Cleanup, Durability, LogConfig
+from broker_core.queues.config import QueueConfig
+from broker_core.queues.subscription import BacklogPolicy
+from broker_core.schemas.compatibility import Compatibility, SchemaKind
+from broker_core.schemas.rule import SchemaRule
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.arrivals import Arrivals
+from broker_core.simulation.condition import Condition
+from broker_core.simulation.durations import Duration
+
+
+class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of a scenario. A key that it does not know is an error."""
+
+
+class LogSpec(Strict, frozen=True, kw_only=True):
+    """How long a log keeps what it holds, by age and size, or by key, as `LogConfig` says. Cleaned once a second."""
+
+    cleanup: Cleanup = "delete"
+    segment_bytes: int = SEGMENT_BYTES
+    segment_ms: int | None = None
+    retention_ms: int | None = None
+    retention_bytes: int | None = None
+    tombstone_ms: int = 86_400_000
+    message_ttl_ms: int | None = None
+
+    def __post_init__(self) -> None:
+        self.config("memory")
+
+    def config(self, durability: Durability) -> LogConfig:
+        """As the broker takes it. Raises INVALID_CONFIG."""
+        return LogConfig(
+            durability=durability,
+            cleanup=self.cleanup,
+            segment_bytes=self.segment_bytes,
+            segment_ms=self.segment_ms,
+            retention_ms=self.retention_ms,
+            retention_bytes=self.retention_bytes,
+            tombstone_ms=self.tombstone_ms,
+            message_ttl_ms=self.message_ttl_ms,
+        )
+
+
+class SchemaSpec(Strict, frozen=True, kw_only=True):
+    """The first version of a subject's schema, and what later ones must be compatible with."""
+
+    subject: str
+    text: str
+    kind: SchemaKind = SchemaKind.JSON
+    compatibility: Compatibility = Compatibility.BACKWARD
+
+
+class TopicSpec(Strict, frozen=True, kw_only=True):
+    """A topic with `partitions` partitions, bounded, cleaned and checked where `flow`, `log` and `schema` say so."""
+
+    name: str
+    partitions: int = 1
+    partitioner: Literal["crc32", "murmur2"] = "crc32"
+    flow: FlowConfig | None = None
+    log: LogSpec | None = None
+    schema: SchemaRule | None = None
+
+
+class QueueSpec(Strict, frozen=True, kw_only=True):
+    """A work queue; `config` has its leases, attempts and retries."""
+
+    name: str
+    config: QueueConfig = QueueConfig()
+    flow: FlowConfig | None = None
+
+
+class GroupSpec(Strict, frozen=True, kw_only=True):
+    """A consumer group and what it reads; the settings are those of every member."""
+
+    name: str
+    topics: tuple[str, ...]
+    assignor: Literal["range", "roundrobin", "sticky", "cooperative-sticky"] = "range"
+    session_timeout_ms: int = 6_000
+    heartbeat_interval_ms: int = 1_000
+    rebalance_timeout_ms: int = 20_000
+
+    def __post_init__(self) -> None:
+        self.config()
+
+    def config(self, instance_id: str = "") -> ConsumerConfig:
+        """As its members take it. Raises INVALID_CONFIG."""
+        return ConsumerConfig(
+            assignor=self.assignor,
+            session_timeout_ms=self.session_timeout_ms,
+            heartbeat_interval_ms=self.heartbeat_interval_ms,
+            rebalance_timeout_ms=self.rebalance_timeout_ms,
+            instance_id=instance_id,
+        )
+
+
+class Failure(Strict, frozen=True, kw_only=True):
+    """A fraction `rate` of the messages fails with `cause`; with `when`, of those that meet the condition.
+
+    `nack` tells the broker at once, `hang` says nothing and stands still until the lease has expired, `forget` says
+    nothing and goes on.
+    """
+
+    cause: str
+    rate: float
+    kind: Literal["nack", "hang", "forget"] = "nack"
+    when: Condition | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.rate <= 1:
+            raise ValueError("rate must lie between 0 and 1")
+
+
+class Adaptive(Strict, frozen=True, kw_only=True):
+    """A pace that gives way: `base_s` between messages, more after each refusal, less again after each success."""
+
+    base_s: float
+    on_refusal_times: float = 2.0
+    on_success_divide: float = 1.5
+
+    def __post_init__(self) -> None:
+        if not 0 < self.base_s < float("inf"):
+            raise ValueError("base_s must be above 0")
+        if not (self.on_refusal_times >= 1 and self.on_success_divide >= 1):
+            raise ValueError("on_refusal_times and on_success_divide must be 1 or more")
+
+
+class ProducerSpec(Strict, frozen=True, kw_only=True):
+    """Publishes what arrives to a topic or queue.
+
+    It is held to `rate_per_s` messages a second (and a `burst`) where that is given. What is refused or dropped it
+    gives up, or, with `retry_ms`, offers again after that long. With `linger_ms` it waits that long for more and
+    publishes them in one batch for each partition, all or none of which is taken. `adaptive` sets its pace in place of
+    the arrivals' times, one message at a time.
+    """
+
+    name: str
+    to: str
+    arrivals: Arrivals
+    rate_per_s: float | None = None
+    burst: float = 1.0
+    retry_ms: float | None = None
+    linger_ms: float = 0.0
+    adaptive: Adaptive | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("rate_per_s", "retry_ms"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < float("inf"):
+                raise ValueError(f"{name} must be above 0")
+        if not 1 <= self.burst < float("inf"):
+            raise ValueError("burst must be 1 or more")
+        if not 0 <= self.linger_ms < float("inf"):
+            raise ValueError("linger_ms must be 0 or more")
+        if self.linger_ms and self.adaptive is not None:
+            raise ValueError("linger_ms and adaptive exclude each other")
+
+
+class ConsumerSpec(Strict, frozen=True, kw_only=True):
+    """`count` consumers, named NAME-1, NAME-2, ...; without a group they wait on the bench.
+
+    `commit` after processing is at-least-once, before it at-most-once, with_effect effectively-once. A `static`
+    member keeps its place in the group when it comes back within the session timeout.
+    """
+
+    name: str
+    count: int = 1
+    first: int = 1
+    group: str = ""
+    processing: Duration = Duration(mean_ms=0)
+    max_poll_messages: int = 20
+    commit: Literal["after", "before", "with_effect"] = "after"
+    static: bool = False
+
+
+class WorkerSpec(Strict, frozen=True, kw_only=True):
+    """`count` workers of a queue, named NAME-1, NAME-2, ...; they acknowledge `ack` the work.
+
+    Each takes up to `prefetch` messages ahead, the one at hand included. `weight` is its share where the queue's
+    `balancing` goes by weight.
+    """
+
+    name: str
+    count: int = 1
+    queue: str
+    processing: Duration = Duration(mean_ms=0)
+    prefetch: int = 1
+    weight: int = 1
+    ack: Literal["after", "before"] = "after"
+    failures: tuple[Failure, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.prefetch < 1:
+            raise ValueError("prefetch must be 1 or more")
+        if self.weight < 0:
+            raise ValueError("weight must be 0 or more")
+
+
+class SubscriberSpec(Strict, frozen=True, kw_only=True):
+    """Gets every message of each of `topics`; of those that wait for it, the first topic's come first.
+
+    With a `backlog`, no more than that many messages of a topic wait for it, and `policy` says what becomes of more:
+    producers wait (block) or are refused (reject), or some messages give way. Of the `priorities` of its `config` the
+    most urgent come first. It has `count` workers; of several, the names are NAME-1, NAME-2, ...
+    """
+
+    name: str
+    count: int = 1
+    topics: tuple[str, ...]
+    backlog: int | None = None
+    policy: BacklogPolicy = "drop_newest"
+    config: QueueConfig = QueueConfig()
+    processing: Duration = Duration(mean_ms=0)
+    ack: Literal["after", "before"] = "after"
+    failures: tuple[Failure, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.backlog is not None and self.backlog < 1:
+            raise ValueError("backlog must be 1 or more")
+        if not self.topics:
+            raise ValueError("a subscriber needs a topic")
+        if self.count < 1:
+            raise ValueError("count must be 1 or more")
+
+    @property
+    def workers(self) -> list[str]:
+        """Their names."""
+        return [self.name] if self.count == 1 else [f"{self.name}-{number}" for number in range(1, self.count + 1)]
+
+    @property
+    def subscriptions(self) -> dict[str, str]:
+        """The name of its subscription to each topic: its own, or, of several, that and the topic's."""
+        if len(self.topics) == 1:
+            return {self.topics[0]: self.name}
+        return {topic: f"{self.name}.{topic}" for topic in self.topics}
+
+
+class Scheduled(Strict, frozen=True, kw_only=True):
+    """Something that is done to the running session at `at_s`.
+
+    Of what happens at the very same time, so much comes before it that there have been `after_events` events, those not
+    counted that only note what a person did.
+    """
+
+    at_s: float
+    do: UserAction
+    after_events: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.at_s < float("inf"):
+            raise ValueError("at_s must be 0 or more")
+
+
+def numbered(spec: ConsumerSpec | WorkerSpec) -> list[str]:
+    """The names of the actors that `spec` stands for."""
+    first = spec.first if isinstance(spec, ConsumerSpec) else 1
+    return [f"{spec.name}-{number}" for number in range(first, first + spec.count)]

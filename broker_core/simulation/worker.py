@@ -1,0 +1,225 @@
+"""Workers of a queue and subscribers of topics: they take, work, acknowledge, and fail now and then."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Mapping
+from typing import Literal
+
+from broker_core.clock import ns_from_s
+from broker_core.engine.loop import first_of
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.messages import StoredMessage
+from broker_core.queues.lease import Lease
+from broker_core.replies import Reply
+from broker_core.simulation.actions import Outcome
+from broker_core.simulation.actor import Actor
+from broker_core.simulation.durations import Duration
+from broker_core.simulation.specs import Failure, SubscriberSpec, WorkerSpec
+
+TAKE_TIMEOUT_NS = ns_from_s(30)
+
+Leases = Reply[list[Lease]]
+
+# What a rule makes of a message; who crashes never gets as far.
+_KINDS: dict[Outcome, Literal["nack", "hang", "forget"]] = {
+    "nack": "nack",
+    "hang": "hang",
+    "forget": "forget",
+    "crash": "forget",
+}
+
+
+class Lessee(Actor):
+    """Works on one leased message after the other."""
+
+    def __init__(self, name: str, spec: WorkerSpec | SubscriberSpec) -> None:
+        super().__init__(name)
+        self._processing: Duration = spec.processing
+        self.usual_processing = spec.processing
+        self._failures = spec.failures
+        self._ack_before = spec.ack == "before"
+
+    def retire(self) -> None:
+        super().retire()
+        for queue in self.leased_from:
+            if queue in self.broker.queue_names():
+                self.broker.queue(queue).release_holder(self.loop.now_ns, self.name, f"{self.name} was removed")
+
+    @property
+    def leased_from(self) -> tuple[str, ...]:
+        """The queues and subscriptions that it takes from."""
+        return ()
+
+    async def _handle(self, lease: Lease) -> None:
+        try:
+            if self._ack_before:
+                self.broker.ack(self.loop.now_ns, lease)
+            await self.work(self._processing)
+            failure = self._drawn_failure(lease.message)
+            rule = await self.fails_by_rule(lease.message)
+            if rule is not None:
+                failure = Failure(cause=rule.cause, rate=1, kind=_KINDS[rule.outcome])
+            if failure is None:
+                if not self._ack_before:
+                    self.broker.ack(self.loop.now_ns, lease)
+                self.count()
+                return
+            self.failed += 1
+            if self._ack_before:
+                return
+            if failure.kind == "nack":
+                self.broker.nack(self.loop.now_ns, lease, failure.cause)
+            elif failure.kind == "hang":
+                self.enter("paused")
+                await self.loop.wait_until_ns(lease.deadline_ns)
+        except BrokerError as error:
+            # The work took longer than the lease: somebody else has the message now.
+            if error.code is not ErrorCode.INVALID_LEASE:
+                raise
+            self.failed += 1
+
+    def _drawn_failure(self, message: StoredMessage) -> Failure | None:
+        drawn = self.numbers.random()
+        for failure in self._failures:
+            if failure.when is not None and not failure.when.met_by(message.value):
+                continue
+            if drawn < failure.rate:
+                return failure
+            drawn -= failure.rate
+        return None
+
+    def _cancel(self, queue: str, take: Leases) -> None:
+        # A queue that was deleted has ended its takes; its error must not stand in the way of an actor's own end.
+        with contextlib.suppress(BrokerError):
+            self.broker.cancel_take(queue, take)
+
+
+class WorkerActor(Lessee):
+    """One of those who share the messages of a queue.
+
+    It asks for more while it works, until it has as many as it may take ahead; who stands still goes on getting them,
+    as the buffer of a client does.
+    """
+
+    def __init__(self, name: str, spec: WorkerSpec) -> None:
+        super().__init__(name, spec)
+        self.spec = spec
+        self._queue = spec.queue
+        self._prefetch = spec.prefetch
+        self._weight = spec.weight
+        self._ahead: deque[Lease] = deque()
+        self._asked: Leases | None = None
+        self._come: Reply[None] = Reply.of(None)
+
+    @property
+    def target(self) -> str:
+        return self._queue
+
+    @property
+    def leased_from(self) -> tuple[str, ...]:
+        return (self._queue,)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return (self._queue,)
+
+    async def run(self) -> None:
+        self._ahead.clear()
+        try:
+            while True:
+                self._ask()
+                if self._ahead:
+                    await self._handle(self._ahead[0])
+                    self._ahead.popleft()
+                    continue
+                self.enter("waiting")
+                self._come = Reply()
+                await self._come
+        finally:
+            asked, self._asked = self._asked, None
+            if asked is not None:
+                self._cancel(self._queue, asked)
+
+    def _ask(self) -> None:
+        room = self._prefetch - len(self._ahead)
+        if self._asked is not None or room <= 0:
+            return
+        now_ns = self.loop.now_ns
+        self._asked = self.broker.take(
+            now_ns,
+            self._queue,
+            self.name,
+            max_messages=room,
+            deadline_ns=now_ns + TAKE_TIMEOUT_NS,
+            weight=self._weight,
+        )
+        self._asked.then(self._got)
+
+    def _got(self, reply: Leases) -> None:
+        if reply is not self._asked:
+            return
+        self._asked = None
+        if reply.error is not None:
+            self._come.fail(reply.error)
+            return
+        self._ahead.extend(reply.result())
+        self._ask()
+        self._come.resolve(None)
+
+
+class SubscriberActor(Lessee):
+    """Gets every message of its topics, each through a subscription of its own, of which the first comes first."""
+
+    def __init__(self, spec: SubscriberSpec, name: str) -> None:
+        super().__init__(name, spec)
+        self._read = spec.topics
+        self._queues = tuple(spec.subscriptions.values())
+
+    @property
+    def target(self) -> str:
+        return self._queues[0]
+
+    @property
+    def leased_from(self) -> tuple[str, ...]:
+        return self._queues
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return self._read
+
+    async def run(self) -> None:
+        while True:
+            self.enter("waiting")
+            for lease in await self._next():
+                await self._handle(lease)
+
+    async def _next(self) -> list[Lease]:
+        """Of what is there, that of the first queue; where nothing is, wait for any of them."""
+        for queue in self._queues if len(self._queues) > 1 else ():
+            if leases := self._take(queue, 0).result():
+                return leases
+        waits = {queue: self._take(queue, TAKE_TIMEOUT_NS) for queue in self._queues}
+        # The moment one is served the others stand back, so that they lose nothing.
+        for wait in waits.values():
+            wait.then(lambda served: self._stand_back(waits, served))
+        try:
+            await first_of(*waits.values())
+        finally:
+            self._stand_back(waits, None)
+        return [lease for wait in waits.values() for lease in wait.result()]
+
+    def _take(self, queue: str, timeout_ns: int) -> Leases:
+        now_ns = self.loop.now_ns
+        return self.broker.take(
+            now_ns,
+            queue,
+            self.name,
+            deadline_ns=now_ns + timeout_ns if timeout_ns else None,
+        )
+
+    def _stand_back(self, waits: Mapping[str, Leases], served: Leases | None) -> None:
+        for queue, wait in waits.items():
+            if wait is not served:
+                self._cancel(queue, wait)

@@ -1,0 +1,145 @@
+"""What is wrong with a command line is one sentence that says what would be right; nothing of argparse or Python."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from app.cli.main import COMMANDS, main
+
+PARSERS = {name: make()[0] for name, make in COMMANDS.items()}
+
+
+def refused(*words: str, capsys: Any) -> str:
+    with pytest.raises(SystemExit) as ended:
+        main(list(words))
+    told = capsys.readouterr()
+    assert (ended.value.code, told.out, told.err.count("\n")) == (2, "", 1)
+    return str(told.err)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("run", "x", "--speed", "fast"), "run: --speed: 'fast' is neither a number above 0 nor max"),
+        (("run", "x", "--speed", "0"), "run: --speed: '0' is neither a number above 0 nor max"),
+        (("run", "x", "--seed", "many"), "run: --seed: 'many' is not a whole number"),
+        (("run", "x", "--until", "soon"), "run: --until: 'soon' is not a number of seconds from 0 on"),
+        (("run",), "run: SCENARIO is missing"),
+        (("run", "x", "--until"), "run: --until needs a value"),
+        (("run", "x", "--spd", "1"), "run: there is no --spd here (did you mean --speed?)"),
+        (("run", "x", "y"), "run: 'y' is one word too many"),
+        (("shot", "x"), "shot: --at, OUT.png are missing"),
+        (("produce",), "produce: TOPIC is missing"),
+        (
+            ("shot", "x", "--at", "1", "--size", "1x1", "o"),
+            "1x1 is not a size that the window can have, from 960x640 to ",
+        ),
+        (("serve", "--http", "x"), "serve: --http: 'x' is neither a port from 0 to 65535 nor off"),
+        (("serve", "--create-topics", "-1"), "serve: --create-topics: '-1' is not a whole number from 0 on"),
+        (
+            ("serve", "--durability", "x"),
+            "serve: --durability: there is no 'x'; there are file, fsync",
+        ),
+        (("topics",), "topics: a verb is missing; there are list, describe, create, delete, configure, "),
+        (("topics", "lst"), "topics: there is no verb 'lst' (did you mean list?); there are list, describe, "),
+        (("topics", "--data", "x", "list"), "topics: a verb comes before --data; there are list, describe, "),
+        (("topics", "create", "t", "--rate", "fast"), "topics create: --rate: 'fast' is neither a number nor none"),
+        (("topics", "create", "t", "--retention-ms", "x"), "--retention-ms: 'x' is neither a whole number nor none"),
+        (("topics", "list", "--data", "a", "--broker", "b"), "topics list: --broker does not go with --data"),
+        (("topics", "list", "--json=1"), "topics list: --json takes no value"),
+        (("topics", "create", "t", "--re", "1"), "--re may be --retention-ms, --retention-bytes; write it out"),
+        (("groups", "reset-offsets", "g"), "groups reset-offsets: give one of --to-earliest --to-latest --to-offset "),
+        (("completion", "fish"), "completion: shell: there is no 'fish'; there are bash, zsh, tcsh"),
+        (("--sed", "1"), "brokerscope: there is no --sed here (did you mean --seed?); brokerscope --help says more."),
+    ],
+)
+def test_a_wrong_call_says_what_is_accepted(words: tuple[str, ...], told: str, capsys: Any) -> None:
+    sentence = refused(*words, capsys=capsys)
+    assert told in sentence
+    assert sentence.startswith("brokerscope") and sentence.endswith(" --help says more.\n")
+
+
+def parsers(parser: argparse.ArgumentParser, name: str) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    verbs = [action for action in parser._actions if action.nargs == argparse.PARSER]
+    if not verbs:
+        yield name, parser
+    for action in verbs:
+        assert isinstance(action.choices, dict)
+        for verb, inner in action.choices.items():
+            yield from parsers(inner, f"{name} {verb}")
+
+
+@pytest.mark.parametrize("command", PARSERS)
+def test_every_argument_has_help_and_refuses_nonsense_in_words(command: str) -> None:
+    for name, parser in parsers(PARSERS[command], command):
+        for action in parser._actions:
+            about = f"{name} {'/'.join(action.option_strings) or action.dest}"
+            assert action.help, f"{about}: say what it does"
+            assert action.metavar or action.choices or action.nargs == 0, f"{about}: and what stands there"
+            assert action.type not in {int, float}, f"{about}: argparse would say: invalid int value"
+            if callable(action.type) and action.choices is None:
+                try:
+                    action.type("\N{SNOWMAN} nonsense")
+                except argparse.ArgumentTypeError as error:
+                    assert " not " in str(error) or "neither" in str(error), about
+
+
+@pytest.mark.parametrize("words", [("topcis", "list"), ("comsume", "t"), ("nosuch",), ("first-sesion",), ("help",)])
+def test_a_mistyped_command_is_told_the_commands_and_where_scenarios_are(words: tuple[str, ...], capsys: Any) -> None:
+    near = {"topcis": "topics", "comsume": "consume", "first-sesion": "first-session", "help": "--help"}
+    assert main(list(words)) == 2
+    hint = f" (did you mean {near[words[0]]}?)" if words[0] in near else ""
+    assert capsys.readouterr().err == (
+        f"brokerscope: {words[0]} is neither a command nor a scenario{hint}; the commands are {', '.join(COMMANDS)}, "
+        "and a scenario is a YAML file or a name that brokerscope scenarios list shows.\n"
+    )
+
+
+def test_files_and_folders_that_are_no_scenario_are_told_by_what_they_are(tmp_path, capsys: Any) -> None:
+    session = tmp_path / "session"
+    session.mkdir()
+    mine = str(tmp_path / "mine.yaml")
+    for word, code, told in (
+        (mine, 3, f"There is no file {mine}; brokerscope scenarios list names "),
+        (str(session), 2, f"{session} is a folder; a scenario is a YAML file or "),
+    ):
+        assert main([word]) == code
+        assert capsys.readouterr().err.startswith(f"brokerscope: {told}")
+    (session / "session.json").write_text("{}")
+    assert main([str(session)]) == 2
+    assert f"is a recorded session; brokerscope open {session} shows it." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "nope"),
+        ("scenarios", "describe", "nope"),
+        ("shot", "nope", "--at", "1", "o.png"),
+        ("open", "{folder}"),
+        ("report", "{folder}", "--out", "{folder}/out"),
+    ],
+)
+def test_what_is_not_there_has_a_code_of_its_own(words: tuple[str, ...], tmp_path: Any, capsys: Any) -> None:
+    """Not the code of a command line that makes no sense."""
+    assert main([word.format(folder=tmp_path / "nope") for word in words]) == 3
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1) and "nope" in told.err
+
+
+def test_the_version_is_told(capsys: Any) -> None:
+    assert main(["--version"]) == 0
+    name, number = capsys.readouterr().out.split()
+    assert name == "brokerscope" and number[0].isdigit()
+
+
+def test_help_names_every_command(capsys: Any) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    told = capsys.readouterr().out
+    assert ended.value.code == 0
+    assert all(f"\n  {name} " in told for name in COMMANDS)

@@ -1,0 +1,195 @@
+"""`brokerscope serve` as a process: opened, found by its clients, closed, everything there at the next start."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.cli.exits import Exit
+from app.cli.main import main
+from app.cli.target import address_of
+from spark_reports.parts import PARTS
+from spark_reports.request import FORMATS
+from tests.app.cli.conftest import ROOT, run, served
+
+TOKEN = "correct-horse-battery"
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_everything_is_there_again_at_the_next_start(tmp_path: Path, capsys: Any, end: signal.Signals) -> None:
+    data = str(tmp_path / "data")
+    with served("--data", data) as (where, process):
+        broker = where["wire"]
+        run("topics", "create", "orders", "--broker", broker, capsys=capsys)
+        run("produce", "orders", "a", "b", "--broker", broker, capsys=capsys)
+        run("consume", "orders", "--group", "g", "--count", "1", "--broker", broker, capsys=capsys)
+        process.send_signal(end)
+        assert process.wait(timeout=20) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+    with served("--data", data) as (where, _process):
+        told = run(
+            "consume", "orders", "--group", "g", "--count", "1", "--json", "--broker", where["wire"], capsys=capsys
+        )
+        assert json.loads(told)["value"] == "b"
+
+
+def test_the_http_door_answers_and_the_plain_clients_use_it(capsys: Any) -> None:
+    with served() as (where, _process):
+        with urllib.request.urlopen(where["http"] + "/health") as answer:
+            assert json.loads(answer.read()) == {"status": "ok"}
+        produced = run("http-produce", "--broker", where["http"], "--topic", "t", "--count", "3", capsys=capsys)
+        assert produced.splitlines() == ["t @0", "t @1", "t @2"]
+        words = ("--topic", "t", "--consumer-id", "c", "--poll-interval", "0.1", "--count", "3")
+        consumed = run("http-consume", "--broker", where["http"], *words, capsys=capsys)
+        assert len(consumed.splitlines()) == 3
+
+
+def test_other_machines_are_let_in_only_with_a_token(capsys: Any) -> None:
+    """Promise 22."""
+    assert main(["serve", "--address", "0.0.0.0", "--http", "0", "--wire", "off"]) == 2
+    assert "token" in capsys.readouterr().err
+
+
+def test_a_token_is_asked_for(capsys: Any) -> None:
+    with served("--token", TOKEN) as (where, _process):
+        assert main(["topics", "list", "--broker", where["wire"]]) == Exit.REFUSED
+        assert main(["topics", "list", "--broker", where["wire"], "--token", "x" * 20]) == Exit.REFUSED
+        assert main(["topics", "list", "--broker", where["wire"], "--token", TOKEN]) == 0
+        assert main(["http-produce", "--broker", where["http"], "--topic", "t"]) == Exit.REFUSED
+        assert main(["http-produce", "--broker", where["http"], "--topic", "t", "--token", TOKEN]) == 0
+    capsys.readouterr()
+
+
+def test_a_directory_that_is_open_is_refused_to_the_command_line(tmp_path: Path, capsys: Any) -> None:
+    data = str(tmp_path / "data")
+    with served("--data", data):
+        assert main(["topics", "list", "--data", data]) == Exit.REFUSED
+    told = capsys.readouterr().err
+    assert data in told and "or go through its broker with --broker" in told
+
+
+def test_a_broker_without_a_door_and_two_kinds_of_access_are_refused(capsys: Any) -> None:
+    assert main(["serve", "--http", "off", "--wire", "off"]) == 2
+    assert main(["serve", "--token", TOKEN, "--access", "b.toml"]) == 2
+    assert main(["topics", "list", "--data", "/no/such/folder"]) == Exit.NOT_FOUND
+    assert capsys.readouterr().err.count("brokerscope: ") == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("127.0.0.1:9330", ("127.0.0.1", 9330)),
+        ("localhost", ("localhost", 9330)),
+        (":7", ("127.0.0.1", 7)),
+        ("[::1]:80", ("::1", 80)),
+        ("[::1]", ("::1", 9330)),
+        ("9331", ("127.0.0.1", 9331)),
+    ],
+)
+def test_addresses(text: str, address: tuple[str, int]) -> None:
+    assert address_of(text) == address
+
+
+@pytest.mark.parametrize("text", ["host:", "host:abc", "host:0", "host:70000"])
+def test_what_is_no_address(text: str, capsys: Any) -> None:
+    with pytest.raises(SystemExit):
+        main(["topics", "list", "--broker", text])
+    assert "is not HOST:PORT" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion_knows_commands_verbs_and_options(shell: str, capsys: Any) -> None:
+    script = run("completion", shell, capsys=capsys)
+    for word in ("topics", "redrive", "--durability", "report"):
+        assert word in script
+    if shell == "bash" and os.path.exists("/bin/bash"):
+        checked = subprocess.run(["/bin/bash", "-n"], input=script, text=True, capture_output=True, check=False)
+        assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/bin/bash"), reason="there is no bash")
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("--parts la", ["latency", "lag"]),
+        ("--parts latency,dea", ["latency,dead-letters"]),
+        ("--format html,p", ["html,parquet", "html,pdf", "html,png"]),
+    ],
+)
+def test_completion_goes_on_behind_the_comma_of_a_list(typed: str, offered: list[str], capsys: Any) -> None:
+    script = run("completion", "bash", capsys=capsys)
+    words = f"brokerscope report DIR {typed}"
+    ask = f"COMP_WORDS=({words}); COMP_CWORD={words.count(' ')}; _shtab_brokerscope; echo ${{COMPREPLY[@]}}"
+    asked = subprocess.run(["/bin/bash", "-c", f"{script}\n{ask}"], text=True, capture_output=True, check=True)
+    assert asked.stdout.split() == offered
+
+
+@pytest.mark.parametrize("shell", ["zsh", "tcsh"])
+def test_other_shells_know_the_names_of_a_list_too(shell: str, capsys: Any) -> None:
+    script = run("completion", shell, capsys=capsys)
+    assert " ".join(PARTS) in script and " ".join(FORMATS) in script
+
+
+def started(*words: str, stdin: int | None = None) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "main.py", *words], cwd=ROOT, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+def test_who_reads_no_further_and_who_interrupts_gets_no_traceback() -> None:
+    with served() as (where, _process):
+        broker = ("--broker", where["wire"])
+        assert main(["topics", "create", "t", *broker]) == 0
+        assert main(["produce", "t", *("x" * 100 for _ in range(3_000)), *broker]) == 0
+
+        head = started("consume", "t", "--timeout", "5", *broker)
+        assert head.stdout is not None
+        assert head.stdout.readline() == b"t/0 @0  " + b"x" * 100 + b"\n"
+        head.stdout.close()
+        assert head.stderr is not None
+        assert (head.stderr.read(), head.wait(20)) == (b"", 141)
+        head.stderr.close()
+
+        typist = started("produce", "t", "--json", *broker, stdin=subprocess.PIPE)
+        assert typist.stdin is not None
+        assert typist.stdout is not None
+        # Fits into the pipe: nobody reads what is told meanwhile.
+        typist.stdin.write(b"one\n" * 10_000)
+        typist.stdin.flush()
+        for number in range(3_000, 13_000):
+            assert json.loads(typist.stdout.readline())["offset"] == number, "all are told before the input ends"
+        typist.send_signal(signal.SIGINT)
+        _rest, told = typist.communicate(timeout=20)
+        assert (told, typist.returncode) == (b"", 130)
+
+
+@pytest.mark.parametrize("door", ["http", "wire"])
+def test_a_port_in_use_is_one_sentence(door: str, capsys: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        other = "wire" if door == "http" else "http"
+        assert main(["serve", f"--{door}", port, f"--{other}", "off"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert f"{port} (Address already in use); choose another port." in told
+
+
+def test_the_plain_clients_say_in_one_sentence_what_the_broker_has_against_it(capsys: Any) -> None:
+    with served("--wire", "off") as (where, _process):
+        place = where["http"].removeprefix("http://")
+        assert main(["http-produce", "--broker", place, "--topic", "a b"]) == 2
+        told = capsys.readouterr().err
+        assert "answered 422: The request is not as it must be" in told
+        assert "{" not in told
+    assert main(["http-consume", "--broker", place, "--topic", "t"]) == Exit.UNREACHABLE
+    assert "cannot be reached (Connection refused)" in capsys.readouterr().err

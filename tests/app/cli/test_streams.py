@@ -1,0 +1,97 @@
+"""Who reads no further, closes a stream, has a full disk or presses Ctrl+C gets no traceback, but a code that tells."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.cli import topics
+from app.cli.main import main
+from app.cli.exits import Exit
+from broker_core.errors import BrokerError, ErrorCode
+from tests.app.cli.conftest import ROOT
+
+HERE = f"{sys.executable} main.py"
+
+
+def shell(line: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        ["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False, **more
+    )
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr, done.stderr
+    return done
+
+
+@pytest.mark.parametrize("words", ["--help", "topics create --help", "completion bash", "scenarios describe hot-key"])
+def test_a_reader_that_has_seen_enough_is_no_error(words: str) -> None:
+    done = shell(f"{HERE} {words} | head -n 1; exit ${{PIPESTATUS[0]}}")
+    assert done.stdout.count("\n") == 1
+    assert (done.stderr, done.returncode in {0, 141}) == ("", True)
+
+
+def test_a_full_disk_and_closed_streams(tmp_path: Path) -> None:
+    data = f"--data {tmp_path}"
+    full = shell(f"{HERE} metrics list {data} > /dev/full")
+    assert (full.returncode, full.stderr) == (Exit.REFUSED, "brokerscope: No space left on device\n")
+    assert shell(f"{HERE} topics create t {data} >&-").returncode == 0
+    assert shell(f"{HERE} topics list {data} >&-").returncode == 0
+    assert shell(f"{HERE} nonsense >&- 2>&-").returncode == 2
+    assert shell(f"{HERE} produce t {data} <&-").stdout == "Published 0 messages to t.\n"
+
+
+def test_signs_that_the_terminal_has_not_are_one_sentence(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    done = shell(
+        f"{HERE} topics list --data {tmp_path}/\N{LATIN SMALL LETTER U WITH DIAERESIS} --json", env=environment
+    )
+    assert done.returncode == Exit.NOT_FOUND and done.stderr.count("\n") == 1
+
+
+def broken(error: BaseException) -> None:
+    """As it is where Ctrl+C breaks off what then fails in its own way."""
+    try:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise error
+    except KeyboardInterrupt:
+        raise AssertionError from None
+
+
+@pytest.mark.parametrize("error", [RuntimeError("un-acquired lock"), BrokerError(ErrorCode.CONNECTION_LOST, "x")])
+def test_what_fails_because_it_was_interrupted_is_an_interruption(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+) -> None:
+    monkeypatch.setattr(topics, "_list", lambda _host, _options: broken(error))
+    assert main(["topics", "list", "--data", str(tmp_path)]) == 130
+    assert capsys.readouterr().err == ""
+
+
+def test_a_fault_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def fail(_host: object, _options: object) -> None:
+        raise RuntimeError("ours")
+
+    monkeypatch.setattr(topics, "_list", fail)
+    with pytest.raises(RuntimeError, match="ours"):
+        main(["topics", "list", "--data", str(tmp_path)])
+
+
+def test_ctrl_c_ends_a_picture_at_once_though_qt_has_the_word(tmp_path: Path) -> None:
+    words = ["shot", "first-session", "--at", "300", str(tmp_path / "out.png")]
+    drawing = subprocess.Popen([sys.executable, "main.py", *words], cwd=ROOT, stderr=subprocess.PIPE)
+    maps = Path(f"/proc/{drawing.pid}/maps")
+    deadline_s = time.monotonic() + 60
+    while "QtWidgets" not in maps.read_text():
+        assert time.monotonic() < deadline_s and drawing.poll() is None
+        time.sleep(0.02)
+    drawing.send_signal(signal.SIGINT)
+    _, told = drawing.communicate(timeout=20)
+    assert (told, drawing.returncode) == (b"", -signal.SIGINT)
+    assert not (tmp_path / "out.png").exists()

@@ -1,0 +1,208 @@
+"""Who waits is told once what for, on standard error; a program that reads JSON from both streams is not disturbed."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from app.cli.waiting import Quiet
+from broker_core import BrokerHost
+from broker_core.clients.admin import Admin
+from broker_core.clients.group_consumer import GroupConsumer
+from broker_core.clients.producer import Producer
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.http.listener import HttpDoor
+from broker_core.listeners.wire.listener import WireDoor
+from tests.app.cli.conftest import ROOT, Shell
+
+
+class Place:
+    """A broker with an empty topic and an empty queue, and both doors."""
+
+    def __init__(self, host: BrokerHost, wire: WireDoor, http: HttpDoor) -> None:
+        self.host, self.http = host, http.url
+        self.broker = ("--broker", f"127.0.0.1:{wire.port}")
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    with BrokerHost() as host, WireDoor(host, port=0) as wire, HttpDoor(host, port=0) as http:
+        Admin(host).create_topic("orders")
+        Admin(host).create_queue("jobs")
+        yield Place(host, wire, http)
+
+
+def terminal() -> tuple[int, int]:
+    """Both ends of one. A container may have none to give."""
+    try:
+        return pty.openpty()
+    except OSError as error:
+        pytest.skip(f"no terminal can be made here ({error})")
+
+
+def started(*words: str, **streams: Any) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "main.py", *words], cwd=ROOT, **streams)
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("consume", "orders"), "messages of orders"),
+        (("consume", "orders", "--partition", "0"), "messages of orders"),
+        (("consume", "orders", "--group", "g"), "messages of orders in the group g"),
+        (("consume", "jobs"), "messages of the queue jobs"),
+        (("consume", "jobs", "--keep"), "messages of the queue jobs"),
+        (("http-consume", "--topic", "orders", "--poll-interval", "0.1"), "messages of orders"),
+    ],
+)
+def test_a_reader_of_nothing_is_told_once_and_ctrl_c_ends_it(place: Place, words: tuple[str, ...], what: str) -> None:
+    where = ("--broker", place.http) if words[0] == "http-consume" else place.broker
+    reader = started(*words, *where, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert reader.stderr is not None
+    assert reader.stderr.readline().decode() == f"Waiting for {what}; Ctrl+C ends it.\n"
+    reader.send_signal(signal.SIGINT)
+    out, rest = reader.communicate(timeout=30)
+    assert (out, rest, reader.returncode) == (b"", b"", 130)
+
+
+def test_who_gets_no_partition_is_told_why(place: Place) -> None:
+    with GroupConsumer(place.host, "g", ["orders"]) as first:
+        while not first.assignment:
+            first.poll(0.05)
+        reader = started("consume", "orders", "--group", "g", *place.broker, stderr=subprocess.PIPE)
+        assert reader.stderr is not None
+        first.poll(3.0)
+        told = reader.stderr.readline().decode()
+        reader.send_signal(signal.SIGINT)
+        reader.communicate(timeout=30)
+    assert told.startswith("Waiting for ") and told.endswith("; Ctrl+C ends it.\n")
+
+
+def test_a_reader_with_a_limit_is_told_the_limit_and_what_comes_is_heard(shell: Shell) -> None:
+    shell("topics", "create", "orders")
+    shell("produce", "orders", "a")
+    assert shell("consume", "orders", "--timeout", 1.6).endswith("  a\n")
+    assert shell.error == "Waiting for messages of orders, for 1.6 s at most; Ctrl+C ends it.\n"
+    shell("consume", "orders", "--count", 1)
+    assert shell.error == "", "who gets what was wanted waits for nothing"
+    assert len(shell.rows("consume", "orders", "--timeout", 1.6)) == 1
+    assert shell.error == "", "a program may have joined the streams"
+
+
+def test_on_a_terminal_json_does_not_keep_a_person_from_being_told(place: Place) -> None:
+    leader, follower = terminal()
+    reader = started("consume", "orders", "--json", *place.broker, stdout=subprocess.PIPE, stderr=follower)
+    os.close(follower)
+    assert b"Waiting for messages of orders" in os.read(leader, 1_000)
+    reader.send_signal(signal.SIGINT)
+    assert reader.communicate(timeout=30)[0] == b""
+    os.close(leader)
+
+
+def test_what_is_waited_for_is_told_once_only(monkeypatch: Any, capsys: Any) -> None:
+    now_s = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now_s[0])
+    quiet = Quiet(lambda: "rain", 9.0)
+    assert not quiet.over() and capsys.readouterr().err == ""
+    for second in (2.0, 4.0):
+        now_s[0] = second
+        assert not quiet.over()
+    quiet.heard()
+    now_s[0] = 12.0
+    assert not quiet.over()
+    now_s[0] = 13.0
+    assert quiet.over()
+    assert capsys.readouterr().err == "Waiting for rain, for 9 s at most; Ctrl+C ends it.\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("produce", "orders"), b"Type a message a line; Ctrl+D"),
+        (("schemas", "register", "s", "-"), b"Type the schema; Ctrl+D"),
+    ],
+)
+def test_who_types_is_told_how_that_ends(place: Place, words: tuple[str, ...], told: bytes) -> None:
+    leader, follower = terminal()
+    typist = started(*words, *place.broker, stdin=follower, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    os.close(follower)
+    assert typist.stderr is not None and told in typist.stderr.readline()
+    os.write(leader, b'{"type": "object"}\n\x04')
+    out, err = typist.communicate(timeout=30)
+    os.close(leader)
+    assert (typist.returncode, err) == (0, b"")
+    assert out.startswith((b"Published 1 message", b"s has version 1"))
+
+
+def test_the_broker_that_holds_back_an_http_producer_is_told_beside_the_output(place: Place) -> None:
+    with WireDoor(place.host, port=0) as wire:
+        broker = ("--broker", f"127.0.0.1:{wire.port}")
+        made = started("topics", "create", "slow", "--rate", "1", "--policy", "reject", *broker, stdout=subprocess.PIPE)
+        made.communicate(timeout=30)
+    words = ("http-produce", "--topic", "slow", "--count", "3", "--broker", place.http)
+    done = subprocess.run([sys.executable, "main.py", *words], cwd=ROOT, capture_output=True, timeout=60, check=True)
+    assert done.stdout.splitlines() == [b"slow @0", b"slow @1", b"slow @2"]
+    assert b"The broker asks to wait" in done.stderr
+
+
+def test_a_redrive_that_takes_its_time_is_told_and_ctrl_c_leaves_the_rest(place: Place) -> None:
+    Admin(place.host).create_topic("t")
+    run = [sys.executable, "main.py"]
+    for words in (
+        ("schemas", "register", "s", "-"),
+        ("schemas", "rule", "t", "--subject", "s", "--mode", "dead_letter"),
+        ("produce", "t", *"123456"),
+        ("schemas", "rule", "t", "--none"),
+    ):
+        subprocess.run([*run, *words, *place.broker], cwd=ROOT, input=b'{"type": "object"}', timeout=60, check=True)
+    words = ("dlq", "redrive", "t", "--all", "--rate", "0.1", *place.broker)
+    redrive = started(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert redrive.stderr is not None
+    assert redrive.stderr.readline() == b"Redriving 6 dead letters in 60 s; Ctrl+C leaves the rest.\n"
+    redrive.send_signal(signal.SIGINT)
+    out, err = redrive.communicate(timeout=30)
+    assert (out, err, redrive.returncode) == (b"Redrove 1 dead letter of t.\n", b"", 130)
+    assert sum(Admin(place.host).dead_letters_by_cause("t").values()) == 5
+
+
+def test_who_waits_is_told_that_the_broker_is_gone_and_that_it_is_back() -> None:
+    with BrokerHost() as host:
+        Admin(host).create_topic("orders")
+        door = WireDoor(host, port=0)
+        door.start()
+        words = ("consume", "orders", "--count", "1", "--broker", f"127.0.0.1:{door.port}")
+        reader = started(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert reader.stderr is not None
+        assert reader.stderr.readline().startswith(b"Waiting for messages of orders")
+        door.close()
+        assert reader.stderr.readline() == b"The broker is gone; trying again, Ctrl+C gives up.\n"
+        with WireDoor(host, port=door.port):
+            assert reader.stderr.readline() == b"The broker is there again.\n"
+            with Producer(host) as producer:
+                producer.publish("orders", b"late")
+            out, err = reader.communicate(timeout=60)
+    assert (out, err, reader.returncode) == (b"orders/0 @0  late\n", b"", 0)
+
+
+def test_partitions_that_were_shared_out_anew_do_not_end_a_reader(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell("topics", "create", "orders")
+    shell("produce", "orders", "a")
+    commit = GroupConsumer.commit
+
+    def refused(consumer: GroupConsumer) -> None:
+        monkeypatch.setattr(GroupConsumer, "commit", commit)
+        raise BrokerError(ErrorCode.ILLEGAL_GENERATION, "1 of g")
+
+    monkeypatch.setattr(GroupConsumer, "commit", refused)
+    assert shell("consume", "orders", "--group", "g", "--timeout", 0.8).endswith("  a\n")
+    assert (shell.code, "what was printed last may come again" in shell.error) == (0, True)

@@ -1,0 +1,135 @@
+"""Pages and merges of messages, straight from a broker: nothing is missed, nothing comes twice, gaps are said."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.presenters import message_pages as pages
+from app.presenters.messages import message_key, message_test
+from app.sessions.history.life import Place
+from broker_core.filters import parse
+from broker_core.messages import Message
+from broker_core.simulation.scenario import parse_scenario
+from broker_core.simulation.simulation import Simulation
+
+S = 1_000_000_000
+
+
+def topic(partitions=3, **log):
+    simulation = Simulation(parse_scenario("{title: T, about: t, until_s: 60}"))
+    simulation.start()
+    simulation.broker.create_topic(0, "t", partitions)
+    return simulation
+
+
+def publish(simulation, now_ns, partition, value, key=None, headers=()):
+    simulation.broker.publish_batch(now_ns, "t", partition, [Message(value, key, headers)], client="test")
+
+
+def walk(simulation, cursors, *, back, test=None, moment=None, most=7):
+    found: list = []
+    looked = 0
+    for _ in range(10_000):
+        step = pages.step(simulation, "t", cursors, back=back, test=test, moment=moment, most=most)
+        found += step.rows
+        looked += step.looked
+        cursors = step.cursors
+        if step.done:
+            return found, looked
+    raise AssertionError("a walk must come to its end")
+
+
+SENT = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), max_size=60)
+
+
+@settings(max_examples=40)
+@given(SENT, st.booleans(), st.integers(1, 9))
+def test_a_merge_gives_every_message_once_in_order_of_time(sent, back, most):
+    simulation, now_ns = topic(), 0
+    for partition, gap in sent:
+        now_ns += gap * S
+        publish(simulation, now_ns, partition, b"x")
+    ends = {n: pages.partition_bounds(simulation, "t", n, None).end for n in range(3)}
+    cursors = ends if back else dict.fromkeys(range(3), 0)
+    rows, looked = walk(simulation, cursors, back=back, most=most)
+    assert looked == len(sent)
+    assert sorted((row.partition, row.offset) for row in rows) == [(n, at) for n in range(3) for at in range(ends[n])]
+    times = [row.published_ns for row in rows]
+    assert times == sorted(times, reverse=back)
+    for number in range(3):
+        offsets = [row.offset for row in rows if row.partition == number]
+        assert offsets == sorted(offsets, reverse=back)
+
+
+def test_a_page_has_a_row_for_every_offset():
+    simulation = topic(1)
+    for number in range(250):
+        publish(simulation, number, 0, b"%d" % number)
+    page = pages.page(simulation, "t", 0, 100, 200)
+    assert (page.first, page.end) == (100, 200)
+    assert [row.offset for row in page.rows] == list(range(100, 200))
+    assert page.rows[7].preview == b"107"
+    assert message_key(page.rows[7]) == Place("t", 0, 107)
+    assert pages.page(simulation, "t", 0, 240, 400).end == 250
+
+
+def test_compacted_offsets_are_rows_that_say_so(monkeypatch):
+    simulation = topic(1)
+    for number in range(6):
+        publish(simulation, number, 0, b"v", b"k")
+    log = simulation.broker.partition("t", 0)
+    whole = log.read(0, max_messages=10)
+    kept = [message for message in whole if message.offset in {0, 3}]
+    monkeypatch.setattr(log, "read", lambda at, **_more: [one for one in kept if one.offset >= at])
+    page = pages.page(simulation, "t", 0, 0, 6)
+    assert [row.gap for row in page.rows] == ["", "compacted", "compacted", "", "compacted", "compacted"]
+    assert [message_key(row) is None for row in page.rows] == [False, True, True, False, True, True]
+    for back in (False, True):
+        rows, _ = walk(simulation, {0: 6 if back else 0}, back=back)
+        assert [row.offset for row in rows] == ([3, 0] if back else [0, 3])
+
+
+def test_large_payloads_come_a_few_at_a_time_and_are_previewed():
+    simulation = topic(1)
+    for number in range(8):
+        publish(simulation, number, 0, bytes([65 + number]) * 900_000)
+    page = pages.page(simulation, "t", 0, 0, 8)
+    assert all(len(row.preview or b"") == pages.PREVIEW_BYTES and row.size_bytes == 900_000 for row in page.rows)
+    rows, looked = walk(simulation, {0: 8}, back=True)
+    assert [row.offset for row in rows] == [7, 6, 5, 4, 3, 2, 1, 0]
+    assert looked == 8
+
+
+def test_in_the_past_nothing_is_seen_that_came_later():
+    simulation = topic(2)
+    for number in range(10):
+        publish(simulation, number * S, number % 2, b"x")
+    assert pages.partition_bounds(simulation, "t", 0, pages.Moment(4 * S, {})) == (0, 3)
+    assert pages.partition_bounds(simulation, "t", 0, pages.Moment(4 * S, {0: 2})) == (0, 2), "events share the moment"
+    rows, _ = walk(simulation, {0: 99, 1: 99}, back=True, moment=pages.Moment(4 * S, {}))
+    assert [row.published_ns // S for row in rows] == [4, 3, 2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "offsets"),
+    [
+        ("needle", [3]),
+        ("key = k1", [1]),
+        ("value contains NEEDLE", [3]),
+        ('header = "trace: 7"', [2]),
+        ("~tombstone", [4]),
+        ("size > 1 KiB", [3]),
+        ("published >= 00:03 not ~tombstone", [3]),
+    ],
+)
+def test_a_filter_looks_at_whole_messages(text, offsets):
+    simulation = topic(1)
+    publish(simulation, 0, 0, b"plain")
+    publish(simulation, S, 0, b"plain", b"k1")
+    publish(simulation, 2 * S, 0, b"plain", None, (("trace", b"7"),))
+    publish(simulation, 3 * S, 0, b"x" * 3_000 + b" needle")
+    publish(simulation, 4 * S, 0, None)
+    test = message_test(parse(text))
+    rows, looked = walk(simulation, {0: 0}, back=False, test=test)
+    assert [row.offset for row in rows] == offsets
+    assert looked == 5

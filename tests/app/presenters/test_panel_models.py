@@ -1,0 +1,234 @@
+"""What each panel's model makes of a snapshot."""
+
+import msgspec
+import pytest
+from PySide6.QtCore import Qt
+
+from app.presenters.assignments import AssignmentsModel
+from app.presenters.dead_letters import DeadLettersModel
+from app.presenters.formats import Times
+from app.presenters.in_flight import InFlightModel
+from app.presenters.lag_trend import trend_of
+from app.presenters.offsets import OffsetsModel
+from app.presenters.owners import Owners
+from app.presenters.rates import Rates
+from app.presenters.table import TableModel
+from broker_core.events import Event, EventKind, EventStream
+from broker_core.recording.ownership import Ownership
+from tests.app.presenters import made_up
+from widgets.panels import assignments, dead_letters, in_flight, offsets
+from widgets.panels.table_panel import ColumnLook
+from widgets.roles import Role
+
+S, MS = made_up.S, made_up.MS
+
+
+@pytest.fixture
+def owners():
+    made = Owners()
+    made.meet_all(made_up.living())
+    return made
+
+
+def cell(model, row, title, role=Qt.ItemDataRole.DisplayRole):
+    titles = [column.title for column in model.columns]
+    return model.index(row, titles.index(title)).data(role)
+
+
+def rows_where(model, **wanted):
+    return [row for row in model.rows if all(getattr(row, name) == value for name, value in wanted.items())]
+
+
+def test_every_column_has_a_look(qapp, owners):
+    pairs: tuple[tuple[TableModel, tuple[ColumnLook, ...]], ...] = (
+        (AssignmentsModel(owners, Times()), assignments.LOOKS),
+        (OffsetsModel(owners, Rates()), offsets.LOOKS),
+        (InFlightModel(owners, Times()), in_flight.LOOKS),
+        (DeadLettersModel(Times()), dead_letters.LOOKS),
+    )
+    for model, looks in pairs:
+        assert len(model.columns) == len(looks)
+        for column, look in zip(model.columns, looks, strict=True):
+            assert column.numeric == (look.kind in ("number", "countdown")), column.title
+
+
+def test_assignments_say_owner_since_and_state(qapp, owners):
+    model = AssignmentsModel(owners, Times())
+    ownership = Ownership()
+    detail = {"partitions": [["commits", 2]], "member_id": "x"}
+    ownership(Event(0, 3_120 * MS, EventKind.PARTITIONS_ASSIGNED, group="indexers", client="indexer-2", detail=detail))
+    model.follow(ownership)
+    model.set_snapshot(made_up.living())
+    row = model.place_of(("indexers", "commits", 2))
+    assert cell(model, row, "Owner") == "indexer-2"
+    assert cell(model, row, "Owner", Role.BADGE) == "B"
+    assert cell(model, row, "Owner", Role.HUE) == 1
+    assert cell(model, row, "Since (session time)") == "00:03.120"
+    assert cell(model, row, "State", Role.STATE) == "Stable"
+
+
+def test_while_a_group_rebalances_nobody_owns(qapp, owners):
+    model = AssignmentsModel(owners, Times())
+    model.set_snapshot(made_up.rebalancing())
+    row = model.place_of(("indexers", "commits", 0))
+    assert cell(model, row, "Owner") == "nobody"
+    assert cell(model, row, "Owner", Role.HUE) is None
+    assert cell(model, row, "State", Role.STATE) == "Preparing rebalance"
+
+
+def test_a_topic_that_no_group_reads_is_listed(qapp, owners):
+    model = AssignmentsModel(owners, Times())
+    snapshot = made_up.living()
+    model.set_snapshot(msgspec.structs.replace(snapshot, groups=snapshot.groups[:1]))
+    row = model.place_of(("", "alerts", 0))
+    assert cell(model, row, "Group") == "no group"
+
+
+def test_offsets_say_lag_in_messages_and_seconds_and_na(qapp, owners):
+    model = OffsetsModel(owners, Rates())
+    model.set_snapshot(made_up.living())
+    row = model.place_of(("indexers", "commits", 2))
+    assert (cell(model, row, "End"), cell(model, row, "Committed"), cell(model, row, "Lag (messages)")) == (
+        "902",
+        "878",
+        "24",
+    )
+    assert cell(model, row, "Lag (s)") == "0.8"
+    none = model.place_of(("indexers", "commits", 5))
+    shown = [cell(model, none, title) for title in ("Position", "Committed", "Lag (messages)", "Lag (s)", "Trend")]
+    assert shown == ["n/a"] * 5
+    assert cell(model, none, "Trend", Role.STATE) is None
+
+
+def test_offsets_without_a_lag_sort_below_all_others(qapp, owners):
+    model = OffsetsModel(owners, Rates())
+    model.set_snapshot(made_up.living())
+    model.sort(8, Qt.SortOrder.AscendingOrder)
+    assert cell(model, 0, "Lag (messages)") == "n/a"
+
+
+def test_a_growing_lag_is_rising_and_warns(qapp, owners):
+    model = OffsetsModel(owners, rates := Rates())
+    stream = EventStream()
+    stream.attach(rates.series)
+    stream.emit(0, EventKind.TOPIC_CREATED, topic="commits", count=6)
+    for tick in range(10):
+        place = {"topic": "commits", "partition": 3, "offset": 8 * tick}
+        stream.emit(12 * S + tick * 300 * MS, EventKind.PUBLISHED, count=8, size_bytes=80, **place)
+        if not tick:
+            stream.emit(12 * S, EventKind.ACKNOWLEDGED, group="indexers", count=1, **place)
+    snapshot = made_up.living(12 * S + 9 * 300 * MS)
+    group = made_up.group(snapshot.time_ns, lag=79)
+    model.set_snapshot(msgspec.structs.replace(snapshot, groups=(group, snapshot.groups[1])))
+    row = model.place_of(("indexers", "commits", 3))
+    assert cell(model, row, "Trend", Role.STATE) == "Rising"
+    assert cell(model, row, "Lag (messages)", Role.WARN) == "lag_up"
+
+
+@pytest.mark.parametrize(
+    ("lags", "word"),
+    [
+        ([0, 10, 20, 30], "rising"), ([100, 60, 20, 0], "falling"), ([100, 101, 99, 104], "steady"),
+        ([0, 1, 2, 1], "steady"), ([90], "steady"), ([], "steady"),
+    ],
+)  # fmt: skip
+def test_the_trend_compares_with_two_seconds_ago(lags, word):
+    assert trend_of([(tick * S // 2, lag) for tick, lag in enumerate(lags)]).word == word
+
+
+@pytest.mark.parametrize(
+    ("lags", "word"),
+    [
+        ([9_000 + 12 * tick for tick in range(20)], "rising"),
+        ([9_000 - 12 * tick for tick in range(20)], "falling"),
+        ([9_000 + 200 * (tick % 2) for tick in range(20)], "steady"),
+        ([9_000 + 60 * tick - 100 * (tick % 2) for tick in range(20)], "rising"),
+        ([9_000 + tick for tick in range(20)], "steady"),
+    ],
+)
+def test_a_large_lag_that_moves_by_little_moves_all_the_same(lags, word):
+    assert trend_of([(tick * S // 4, lag) for tick, lag in enumerate(lags)][-9:]).word == word
+
+
+def test_leases_run_out_by_the_clock_alone(qapp, owners):
+    model = InFlightModel(owners, Times())
+    snapshot = made_up.living()
+    model.set_snapshot(snapshot)
+    assert model.whole == 7
+    assert [row.deadline_ns for row in model.rows] == sorted(row.deadline_ns for row in model.rows)
+    row = model.row_at(0)
+    assert cell(model, 0, "Time left (s)") == f"{(row.deadline_ns - snapshot.time_ns) / 1e9:.1f}"
+    told = []
+    model.dataChanged.connect(lambda a, b: told.append((a.column(), b.column())))
+    model.set_snapshot(msgspec.structs.replace(snapshot, time_ns=snapshot.time_ns + S))
+    assert told == [(7, 7)]
+    assert cell(model, 0, "Time left (s)") == f"{(row.deadline_ns - snapshot.time_ns - S) / 1e9:.1f}"
+    model.set_snapshot(msgspec.structs.replace(snapshot, time_ns=snapshot.time_ns + 60 * S))
+    assert cell(model, 0, "Time left (s)") == "0.0"
+    assert cell(model, 0, "Time left (s)", Role.COUNTDOWN) == 0.0
+
+
+def test_a_last_attempt_warns(qapp, owners):
+    model = InFlightModel(owners, Times())
+    model.set_snapshot(made_up.living())
+    row = next(place for place in range(7) if model.row_at(place).attempt == 3)
+    assert cell(model, row, "Attempt") == "3 of 3"
+    assert cell(model, row, "Attempt", Role.WARN) == "failure"
+
+
+def test_dead_letters_are_counted_by_cause_and_filtered_by_it(qapp):
+    model = DeadLettersModel(Times())
+    heard: list[list[tuple[str, int]]] = []
+    model.causes_changed.connect(heard.append)
+    model.set_snapshot(made_up.living())
+    assert sum(number for _cause, number in heard[-1]) == 23 == model.whole
+    cause, number = heard[-1][0]
+    model.set_cause(cause)
+    assert model.rowCount() == number
+    model.set_cause(None)
+    assert model.rowCount() == 23
+    model.set_snapshot(made_up.living())
+    assert len(heard) == 1
+
+
+def test_the_latest_dead_letter_is_on_top_and_payloads_are_escaped(qapp):
+    model = DeadLettersModel(Times())
+    model.set_snapshot(made_up.living())
+    died = [row.dead_ns for row in model.rows]
+    assert died == sorted(died, reverse=True)
+    shown = {cell(model, row, "Payload") for row in range(5)}
+    assert "<img src=x onerror=alert(1)><b>not bold</b> &amp; plain" in shown
+    assert "null" in shown
+    assert all(text.isprintable() for text in shown)
+
+
+def test_details_tell_every_attempt_and_the_whole_payload(qapp):
+    model = DeadLettersModel(Times())
+    snapshot = made_up.living()
+    model.set_snapshot(snapshot)
+    facts = model.facts(("builds", 1))
+    assert facts is not None
+    assert facts.payload == "<img src=x onerror=alert(1)><b>not bold</b> &amp; plain"
+    assert [attempt.outcome for attempt in facts.attempts] == [
+        "nacked: build broke",
+        "lease expired",
+        "nacked: build broke",
+    ]
+    assert dict(facts.facts)["Origin"] == "builds/1 at offset 901"
+    assert dict(facts.headers)["content-type"] == "application/json"
+    assert model.facts(("builds", 999)) is None
+    none = model.facts(("builds", 3))
+    assert none is not None
+    assert none.payload == "(no value)"
+
+
+def test_a_huge_payload_is_cut_and_it_is_said(qapp):
+    model = DeadLettersModel(Times())
+    letter = msgspec.structs.replace(made_up.dead_letter(0, S), value=b"line\tone\n" * 10_000)
+    queue = msgspec.structs.replace(made_up.queue(S), dead_letters=(letter,))
+    model.set_snapshot(msgspec.structs.replace(made_up.living(), queues=(queue,)))
+    facts = model.facts(("builds", 0))
+    assert facts is not None
+    payload = facts.payload
+    assert payload.startswith("line\tone\nline\tone\n")
+    assert payload.endswith("… 70,000 more bytes")

@@ -1,0 +1,262 @@
+"""All models with a real window: only what is visible is brought up to date, and a frame stays cheap."""
+
+import statistics
+import time
+
+import msgspec
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+from app.commands.families import COMMANDS
+from app.commands.registry import ActionRegistry
+from app.presenters.views import Views
+from broker_core.snapshots import Totals
+from tests.app.presenters import made_up
+from widgets.canvas.canvas import Canvas
+from widgets.main_window import MainWindow
+from widgets.panels.jobs import JobFacts
+from widgets.roles import Role
+from widgets.theme import DARK, LIGHT, apply_theme, current_theme
+
+S, MS = made_up.S, made_up.MS
+
+
+class Bench:
+    """A window, its models and its registry."""
+
+    def __init__(self, qtbot):
+        self.views = Views()
+        self.registry = ActionRegistry(COMMANDS)
+        self.window = MainWindow(self.views.make_parts(Canvas(current_theme())), self.registry.actions())
+        self.views.attach(self.window)
+        self.parts = self.window.parts
+        qtbot.addWidget(self.window)
+        self.window.resize(1600, 1000)
+        self.window.show()
+        QApplication.processEvents()
+
+
+@pytest.fixture
+def bench(qtbot, qapp):
+    apply_theme(qapp, LIGHT)
+    return Bench(qtbot)
+
+
+def test_only_the_tab_in_front_is_brought_up_to_date(bench):
+    bench.window.show_tab("assignments")
+    bench.views.refresh(made_up.living())
+    assert bench.views.assignments.rowCount() == 7
+    assert bench.views.offsets.rowCount() == 0
+    bench.window.show_tab("offsets")
+    assert bench.views.offsets.rowCount() == 7
+    assert bench.views.dead_letters.rowCount() == 0
+    assert (
+        bench.window.tabs.tabText(bench.window.tabs.indexOf(bench.window.panel("dead_letters"))) == "Dead letters  23"
+    )
+
+
+def test_a_hidden_bottom_costs_nothing(bench):
+    bench.window.toggle_bottom(False)
+    bench.views.refresh(made_up.living())
+    assert bench.views.assignments.rowCount() == 0
+
+
+def test_the_clock_and_the_canvas_follow_every_frame_the_rest_when_asked(bench):
+    bench.views.refresh(made_up.living(12 * S), panels=False)
+    assert bench.window.toolbar.clock.text() == "00:12.000"
+    assert [box.name for box in bench.parts.canvas.view.groups] == ["indexers", "mail"]
+    assert bench.views.assignments.rowCount() == 0
+    assert bench.window.timeline.facts.now_ns == 0
+
+
+def test_typing_a_filter_filters_and_counts(bench, qtbot):
+    bench.window.show_tab("dead_letters")
+    bench.views.refresh(made_up.living())
+    panel = bench.parts.dead_letters
+    panel.focus_filter()
+    qtbot.keyClicks(panel.filter_field, "onerror")
+    qtbot.waitUntil(lambda: 0 < bench.views.dead_letters.rowCount() < 23)
+    assert panel.count_label.text() == f"{bench.views.dead_letters.rowCount()} of 23 are shown"
+    assert panel.redrive_all_button.text() == f"Redrive all ({bench.views.dead_letters.rowCount()})"
+
+
+def test_selected_letters_stay_selected_while_others_come_and_are_redriven_by_a_click(bench, qtbot):
+    bench.window.show_tab("dead_letters")
+    bench.views.refresh(made_up.living(12 * S, dead=10))
+    panel = bench.parts.dead_letters
+    for place, modifier in ((2, Qt.KeyboardModifier.NoModifier), (4, Qt.KeyboardModifier.ControlModifier)):
+        where = panel.table.visualRect(panel.model.index(place, 1)).center()
+        qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, modifier, where)
+    wanted = panel.selected_keys()
+    snapshot = made_up.living(12 * S, dead=10)
+    fresh = msgspec.structs.replace(made_up.dead_letter(77, 12 * S), dead_ns=13 * S)
+    queue = msgspec.structs.replace(snapshot.queues[0], dead_letters=(*snapshot.queues[0].dead_letters[1:], fresh))
+    bench.views.refresh(msgspec.structs.replace(snapshot, time_ns=13 * S, queues=(queue,)))
+    assert panel.model.index(0, 0).data(Role.KEY) == ("builds", 77)
+    with qtbot.waitSignal(panel.redriveRequested) as told:
+        qtbot.mouseClick(panel.redrive_selected_button, Qt.MouseButton.LeftButton)
+    assert told.args == [wanted]
+    assert len(wanted) == 2
+
+
+def test_a_click_on_a_letter_shows_its_details(bench, qtbot):
+    bench.window.show_tab("dead_letters")
+    bench.views.refresh(made_up.living())
+    panel = bench.parts.dead_letters
+    where = panel.table.visualRect(panel.model.index(1, 1)).center()
+    qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    assert panel.details.payload.toPlainText().startswith("<img src=x")
+
+
+def test_a_chosen_cause_filters_and_is_let_go_when_it_is_empty(bench):
+    bench.window.show_tab("dead_letters")
+    bench.views.refresh(made_up.living())
+    panel = bench.parts.dead_letters
+    panel.causes.setCurrentRow(1)
+    assert panel.chosen_cause == bench.views.dead_letters.causes[0][0]
+    assert bench.views.dead_letters.rowCount() == bench.views.dead_letters.causes[0][1]
+    other = [row for row in bench.views.dead_letters.rows if row.cause != panel.chosen_cause]
+    snapshot = made_up.living(13 * S)
+    queue = msgspec.structs.replace(snapshot.queues[0], dead_letters=tuple(other))
+    bench.views.refresh(msgspec.structs.replace(snapshot, queues=(queue,)))
+    assert panel.chosen_cause is None
+    assert bench.views.dead_letters.rowCount() == len(other)
+
+
+def test_more_than_is_listed_is_said(bench):
+    bench.window.show_tab("dead_letters")
+    snapshot = made_up.living()
+    queue = made_up.queue(snapshot.time_ns, dead=100_000, listed=50)
+    bench.views.refresh(msgspec.structs.replace(snapshot, queues=(queue,)))
+    assert bench.parts.dead_letters.note.text() == "50 of 100,000 dead letters are listed; every count is of all."
+
+
+def test_the_selected_thing_is_inspected_and_followed(bench):
+    bench.views.refresh(made_up.living())
+    bench.views.select("producer:alerts-feed")
+    assert bench.parts.inspector.facts().state == "running"
+    bench.views.refresh(made_up.blocked())
+    assert bench.parts.inspector.facts().state == "blocked"
+    bench.views.refresh(made_up.empty(19 * S))
+    assert bench.parts.inspector.facts() is None
+
+
+def test_jobs_are_shown_and_counted(bench):
+    bench.views.show_jobs([JobFacts("1", "Report", "Running"), JobFacts("2", "Report", "Done")])
+    place = bench.window.tabs.indexOf(bench.window.panel("jobs"))
+    assert bench.window.tabs.tabText(place) == "Jobs  1"
+
+
+def test_another_session_forgets_the_timeline_and_keeps_the_letters(bench):
+    bench.views.refresh(made_up.living())
+    letter = bench.views.owners.letter("indexer-3")
+    bench.views.status.seed = 7
+    bench.views.restart()
+    bench.views.refresh(made_up.living(1 * S))
+    assert bench.window.timeline.facts.now_ns == S
+    assert bench.views.status.seed == 7
+    assert bench.views.owners.letter("indexer-3") == letter
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+@pytest.mark.parametrize("make", [made_up.living, made_up.rebalancing, made_up.blocked, made_up.empty])
+def test_every_tab_of_every_snapshot_can_be_drawn(bench, qapp, theme, make):
+    apply_theme(qapp, theme)
+    bench.views.refresh(make())
+    for name in ("assignments", "offsets", "in_flight", "dead_letters", "backpressure", "jobs"):
+        bench.window.show_tab(name)
+        assert not bench.window.grab().isNull()
+
+
+def read_on(at, tick):
+    return msgspec.structs.replace(at, end_offset=at.end_offset + tick, lag=(at.lag or 0) + tick % 5)
+
+
+def moved_on(base, tick):
+    """The next snapshot, 33 ms later, as a living scenario changes."""
+    replace = msgspec.structs.replace
+    topics = tuple(
+        replace(topic, published=topic.published + 8 * tick,
+                partitions=tuple(replace(part, end_offset=part.end_offset + tick) for part in topic.partitions))
+        for topic in base.topics
+    )  # fmt: skip
+    groups = tuple(replace(one, offsets=tuple(read_on(at, tick) for at in one.offsets)) for one in base.groups)
+    actors = tuple(replace(actor, processed=actor.processed + 3 * tick) for actor in base.actors)
+    return replace(base, time_ns=base.time_ns + tick * 33 * MS, topics=topics, groups=groups, actors=actors)
+
+
+@pytest.mark.parametrize("tab", ["assignments", "offsets", "in_flight", "dead_letters"])
+def test_a_frame_of_the_living_scenario_tells_cells_and_moves_no_row(bench, tab):
+    bench.window.show_tab(tab)
+    base = made_up.living()
+    bench.views.refresh(moved_on(base, 1))
+    model = getattr(bench.views, tab)
+    cells, moves = [], []
+    model.dataChanged.connect(lambda a, b: cells.append((b.row() - a.row() + 1) * (b.column() - a.column() + 1)))
+    for signal in (model.rowsInserted, model.rowsRemoved, model.layoutChanged, model.modelReset):
+        signal.connect(lambda *told: moves.append(told))
+    frames = 24
+    for tick in range(2, 2 + frames):
+        bench.views.refresh(moved_on(base, tick))
+    assert moves == []
+    # Never a whole row at once where a few of its cells have changed.
+    assert sum(cells) < frames * model.rowCount() * model.columnCount() * 0.75
+
+
+def cost_ms(bench, snapshots):
+    """The median of what the frames cost, in CPU time of the window's thread."""
+    costs_ms = []
+    for snapshot in snapshots:
+        began = time.thread_time()
+        bench.views.refresh(snapshot)
+        QApplication.processEvents()
+        costs_ms.append((time.thread_time() - began) * 1000)
+    return statistics.median(costs_ms)
+
+
+@pytest.mark.bench
+@pytest.mark.parametrize("tab", ["assignments", "offsets", "in_flight", "dead_letters", "backpressure"])
+def test_what_a_frame_of_the_living_scenario_costs(bench, tab):
+    """Printed: the aim is 8 ms."""
+    bench.window.show_tab(tab)
+    base = made_up.living()
+    print(f"\n  a frame with {tab:14} {cost_ms(bench, [moved_on(base, tick) for tick in range(1, 25)]):6.2f} ms CPU")
+
+
+@pytest.mark.bench
+@pytest.mark.parametrize("tab", ["in_flight", "dead_letters"])
+def test_what_a_frame_of_a_crowded_panel_costs(bench, tab):
+    """Printed: 10,000 leases, 100,000 letters."""
+    crowd = made_up.crowded()
+    bench.window.show_tab(tab)
+    bench.views.refresh(crowd)
+    QApplication.processEvents()
+    frames = [msgspec.structs.replace(crowd, time_ns=crowd.time_ns + tick * 33 * MS) for tick in range(1, 8)]
+    print(f"\n  a frame with a crowded {tab:14} {cost_ms(bench, frames):6.2f} ms CPU")
+
+
+def test_a_hundred_thousand_letters_are_selected_at_once_and_stay_where_they_are(bench):
+    crowd = made_up.crowded()
+    bench.window.show_tab("dead_letters")
+    bench.views.refresh(crowd)
+    panel = bench.parts.dead_letters
+    panel.table.selectAll()
+    assert panel.selected_count() == 100_000
+    moves = []
+    for signal in (panel.model.rowsInserted, panel.model.rowsRemoved, panel.model.layoutChanged):
+        signal.connect(lambda *told: moves.append(told))
+    bench.views.refresh(msgspec.structs.replace(crowd, time_ns=crowd.time_ns + 33 * MS))
+    assert moves == []
+    assert panel.selected_count() == 100_000
+
+
+def test_an_empty_bin_says_that_its_letters_were_redriven(bench):
+    bench.window.show_tab("dead_letters")
+    base = made_up.living(dead=0)
+    bench.views.refresh(msgspec.structs.replace(base, totals=Totals()))
+    assert bench.parts.dead_letters.empty_state.text().startswith("No message was given up on.")
+    bench.views.refresh(msgspec.structs.replace(base, totals=Totals(dead_lettered=9, redriven=8)))
+    assert bench.parts.dead_letters.empty_state.text().startswith("No dead letters left: 8 were redriven.")
+    bench.views.refresh(msgspec.structs.replace(base, totals=Totals(dead_lettered=9)))
+    assert bench.parts.dead_letters.empty_state.text().startswith("No dead letters left. ")

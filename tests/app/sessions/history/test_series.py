@@ -1,0 +1,143 @@
+"""Rates and levels: a moment has one figure, whoever asks and whenever, and it is the plain count of the events."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import resources
+from app.presenters.group_lag import lag_of
+from app.sessions.history.series import (
+    ALL_PUBLISHED,
+    BLOCKED,
+    GRID_NS,
+    STEPS_MAX,
+    WINDOW_NS,
+    SessionSeries,
+    dead,
+    delivered,
+    depth,
+    lag,
+    published,
+    stored_bytes,
+)
+from broker_core.clock import NS_PER_MS, NS_PER_S
+from broker_core.events import Event, EventKind, EventStream
+from broker_core.simulation import Simulation, load_scenario
+from broker_core.snapshots import Snapshot
+
+K = EventKind
+RUNS = st.lists(st.tuples(st.integers(0, 20 * NS_PER_S), st.integers(1, 50)), max_size=60)
+
+
+def publish(stream: EventStream, time_ns: int, count: int = 1, topic: str = "orders") -> None:
+    stream.emit(time_ns, K.PUBLISHED, topic=topic, client="shop", count=count, size_bytes=10 * count)
+
+
+def plain_rate(runs: list[tuple[int, int]], time_ns: int) -> float:
+    end_ns = time_ns // GRID_NS * GRID_NS
+    start_ns = max(0, end_ns - WINDOW_NS)
+    counted = sum(count for at_ns, count in runs if start_ns <= at_ns < end_ns)
+    return counted * NS_PER_S / (end_ns - start_ns) if end_ns else 0.0
+
+
+@given(RUNS, st.lists(st.integers(0, 21 * NS_PER_S), max_size=20))
+def test_a_rate_is_the_plain_count_of_its_window_live_and_from_later(runs, looks):
+    series, stream = SessionSeries(), EventStream()
+    stream.attach(series)
+    runs = sorted(runs)
+    live: dict[int, float] = {}
+    todo = list(runs)
+    for look_ns in sorted(looks):
+        while todo and todo[0][0] <= look_ns:
+            publish(stream, *todo.pop(0))
+        live[look_ns] = series.rate(published("orders"), look_ns)
+        assert series.rate(stored_bytes("orders"), look_ns) == pytest.approx(10 * live[look_ns])
+    for run in todo:
+        publish(stream, *run)
+    for look_ns in looks:  # in any order, with all that came later
+        assert series.rate(published("orders"), look_ns) == live[look_ns] == series.rate(ALL_PUBLISHED, look_ns)
+        assert live[look_ns] == pytest.approx(plain_rate(runs, look_ns))
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**14), st.integers(1, 50)), max_size=60))
+def test_a_long_session_has_a_coarser_grid_and_loses_no_message(runs):
+    series, stream = SessionSeries(), EventStream()
+    stream.attach(series)
+    for run in sorted(runs):
+        publish(stream, *run)
+    end = series.line(10**14) + 1
+    assert series.values(published("orders"), (end,))[0] == sum(count for _ns, count in runs)
+    assert series.line(10**14) <= STEPS_MAX * max(1, 10**14 // max(1, max((ns for ns, _count in runs), default=1)))
+
+
+def test_what_is_not_read_yet_of_a_recording_is_not_known():
+    series, stream = SessionSeries(), EventStream()
+    stream.attach(series)
+    series.read_from_file()
+    publish(stream, 0, 8)
+    publish(stream, 3 * NS_PER_S, 1)
+    assert series.rate(published("orders"), NS_PER_S) == 8
+    assert math.isnan(series.rate(published("orders"), 9 * NS_PER_S))
+    series.read_whole()
+    assert series.rate(published("orders"), 9 * NS_PER_S) == 0
+
+
+def test_blocked_time_goes_on_without_events():
+    series, stream = SessionSeries(), EventStream()
+    stream.attach(series)
+    stream.emit(NS_PER_S, K.PRODUCER_BLOCKED, topic="orders", client="a")
+    stream.emit(2 * NS_PER_S, K.PRODUCER_BLOCKED, topic="orders", client="b")
+    assert series.rate(BLOCKED, 4 * NS_PER_S) / NS_PER_S == 2
+    stream.emit(4 * NS_PER_S, K.PRODUCER_UNBLOCKED, topic="orders", client="a")
+    stream.emit(5 * NS_PER_S, K.PRODUCER_UNBLOCKED, topic="orders", client="b")
+    assert [series.rate(BLOCKED, at * NS_PER_S) / NS_PER_S for at in (1, 2, 3, 6, 7, 9)] == [0, 0.5, 1.5, 0.5, 0, 0]
+
+
+@pytest.mark.parametrize("name", ["first-session", "fan-out", "priorities-and-starvation", "poison-message"])
+def test_levels_are_those_of_the_broker(name: str) -> None:
+    scenario, _ = load_scenario(resources.path("scenarios", f"{name}.yaml"))
+    simulation = Simulation(scenario, find_file=lambda sample: resources.path("sample_data", sample))
+    series = SessionSeries()
+    simulation.events.attach(series)
+    simulation.start()
+    looks: list[Snapshot] = []
+    for quarter in range(1, 4 * int(min(30, scenario.until_s))):
+        # Just before the line, so that nothing that happens on it is in the snapshot.
+        simulation.loop.run_until(quarter * GRID_NS - 1)
+        looks.append(simulation.snapshot())
+    simulation.loop.run_until(31 * NS_PER_S)
+    compared = 0
+    for snapshot in looks:
+        line = series.line(snapshot.time_ns + NS_PER_MS)
+        for group in snapshot.groups:
+            (found,) = series.values(lag(group.name), (line,))
+            assert (None if math.isnan(found) else found) == lag_of(group), (group.name, snapshot.time_ns)
+            compared += 1
+        for queue in snapshot.queues:
+            assert series.values(depth(queue.name), (line,)) == [queue.ready + queue.delayed]
+            assert series.values(dead(queue.name), (line,)) == [queue.dead]
+            compared += 1
+    assert compared > 50
+    simulation.close()
+
+
+def test_a_group_has_one_rate_whatever_its_topics():
+    series, stream = SessionSeries(), EventStream()
+    stream.attach(series)
+    for topic, count in (("a", 3), ("b", 5)):
+        stream.emit(NS_PER_S, K.DELIVERED, topic=topic, group="g", client="one", count=count, attempt=1)
+    at_ns = 2 * NS_PER_S
+    assert series.rate(delivered("g"), at_ns) == 4
+    assert [series.rate(delivered("g", topic), at_ns) for topic in "ab"] == [1.5, 2.5]
+    assert series.names("delivered") == ["g"]
+    assert series.rate(("received", "one"), at_ns) == 4
+
+
+def test_an_event_on_a_line_belongs_to_what_comes_after_it():
+    series = SessionSeries()
+    series(Event(0, GRID_NS, K.PUBLISHED, topic="t", count=1))
+    assert series.values(published("t"), (1, 2)) == [0, 1]

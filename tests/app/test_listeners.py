@@ -1,0 +1,205 @@
+"""Doors of the session in the window: opened by clicks, used by real clients, seen, cut, closed with the session."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import closing
+
+import pytest
+from confluent_kafka import Consumer as KafkaConsumer
+from confluent_kafka import Producer as KafkaProducer
+from PySide6.QtCore import Qt
+
+from app.commands.listeners import DoorHandlers
+from app.sessions.branching import why_no_branch
+from broker_core.clients.producer import Producer
+from broker_core.clients.remote.broker import RemoteBroker
+from broker_core.errors import BrokerError
+from broker_core.simulation.actions import MoveConsumer
+from tests.app.conftest import Hand
+
+
+@pytest.fixture
+def doors(hand: Hand) -> Iterator[DoorHandlers]:
+    handlers = hand.workbench.family(DoorHandlers)
+    hand.workbench.window.show_tab("doors")
+    hand.show()
+    yield handlers
+    handlers.doors.close_all()
+
+
+def opened(hand: Hand, kind: str) -> str:
+    """Where the door is that a click opens on any free port."""
+    line = hand.workbench.window.parts.doors.door(kind)
+    line.port.setValue(0)
+    hand.qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
+    hand.qtbot.waitUntil(lambda: line.where.text() != "closed" and line.button.text() == "Close", timeout=20_000)
+    return line.where.text()
+
+
+def port_of(where: str) -> int:
+    return int(where.rpartition(":")[2])
+
+
+def test_a_program_publishes_through_the_wire_door_and_the_window_shows_it(hand: Hand, doors: DoorHandlers) -> None:
+    where = opened(hand, "wire")
+    before = hand.workbench.player.snapshot.totals.published
+    with closing(RemoteBroker("127.0.0.1", port_of(where), client="my-service")) as broker:
+        with Producer(broker) as producer:
+            for number in range(5):
+                producer.publish("commits", f"from outside {number}".encode())
+            hand.show()
+            hand.workbench.draw()
+            rows = hand.workbench.views.connections.rows
+            assert [(row.door, row.client) for row in rows] == [("wire", "my-service")]
+            assert rows[0].messages_in == 5
+    hand.show()
+    assert hand.workbench.player.snapshot.totals.published >= before + 5
+
+
+def test_an_unmodified_kafka_program_takes_part_in_the_session(hand: Hand, doors: DoorHandlers) -> None:
+    where = opened(hand, "kafka")
+    assert where.startswith("bootstrap.servers=127.0.0.1:")
+    before = hand.workbench.player.snapshot.totals.published
+    program = KafkaProducer({"bootstrap.servers": where.partition("=")[2], "client.id": "my-shop", "log_level": 0})
+    delivered: list[object] = []
+    hand.workbench.player.run()
+    for number in range(5):
+        program.produce(
+            "commits", f"from Kafka {number}".encode(), on_delivery=lambda error, _m: delivered.append(error)
+        )
+    hand.qtbot.waitUntil(lambda: program.flush(0) == 0 and len(delivered) == 5, timeout=20_000)
+    hand.show()
+    hand.workbench.draw()
+    assert delivered == [None] * 5
+    rows = [row for row in hand.workbench.views.connections.rows if row.messages_in]
+    assert [(row.door, row.client, row.messages_in) for row in rows] == [("kafka", "my-shop", 5)]
+    assert hand.workbench.player.snapshot.totals.published >= before + 5
+
+
+def test_who_belongs_to_another_program_is_told_where_its_group_is_set(hand: Hand, doors: DoorHandlers) -> None:
+    where = opened(hand, "kafka")
+    settings = {"bootstrap.servers": where.partition("=")[2], "client.id": "my-reader", "group.id": "shipping"}
+    consumer = KafkaConsumer({**settings, "auto.offset.reset": "earliest", "log_level": 0})
+    consumer.subscribe(["commits"])
+    hand.workbench.player.run()
+
+    def joined() -> bool:
+        consumer.poll(0.05)
+        return "my-reader" in hand.members("shipping")
+
+    hand.qtbot.waitUntil(joined, timeout=20_000)
+    told: list[str] = []
+    hand.workbench.player.refused.connect(lambda *said: told.append(str(said)))
+    hand.workbench.player.perform(MoveConsumer("my-reader", "auditors"))
+    hand.qtbot.waitUntil(lambda: bool(told), timeout=20_000)
+    assert "group.id" in told[0]
+    consumer.close()
+
+
+def test_a_paused_session_answers_no_kafka_program(hand: Hand, doors: DoorHandlers) -> None:
+    """What is produced while time stands still would all have come at one moment."""
+    where = opened(hand, "kafka")
+    program = KafkaProducer({"bootstrap.servers": where.partition("=")[2], "log_level": 0})
+    delivered: list[object] = []
+    program.produce("commits", b"waits", on_delivery=lambda error, _m: delivered.append(error))
+    assert program.flush(1) == 1 and delivered == []
+    hand.workbench.player.run()
+    hand.qtbot.waitUntil(lambda: program.flush(0) == 0, timeout=20_000)
+    assert delivered == [None]
+
+
+def test_the_http_door_answers_from_the_session(hand: Hand, doors: DoorHandlers) -> None:
+    where = opened(hand, "http")
+    with urllib.request.urlopen(where + "/stats", timeout=10) as answer:
+        assert "commits" in json.loads(answer.read())["topics"]
+
+
+def test_after_the_end_nobody_is_advised_to_open_a_door(hand: Hand, doors: DoorHandlers) -> None:
+    panel = hand.workbench.window.parts.doors
+    assert "Open Kafka" in panel.empty_state.text()
+    hand.workbench.player.stop()
+    hand.workbench.draw()
+    assert not panel.door("kafka").button.isEnabled()
+    assert panel.empty_state.text() == (
+        "Nobody is connected. The session has ended. Start it again (Ctrl+R) to change it."
+    )
+
+
+def test_a_connection_is_cut_by_a_click(hand: Hand, doors: DoorHandlers) -> None:
+    where = opened(hand, "wire")
+    panel = hand.workbench.window.parts.doors
+    with closing(RemoteBroker("127.0.0.1", port_of(where), client="cut-me")) as broker:
+        assert broker.connects == 1
+        hand.show()
+        assert not panel.cut_button.isEnabled()
+        panel.select(0)
+        hand.qtbot.mouseClick(panel.cut_button, Qt.MouseButton.LeftButton)
+        hand.qtbot.waitUntil(lambda: broker.connects == 2 or not broker.connected, timeout=10_000)
+        hand.qtbot.waitUntil(lambda: bool(doors.doors.ended()), timeout=10_000)
+        hand.show()
+        hand.workbench.draw()
+        model = hand.workbench.views.connections
+        ended = model.place_of(1)
+        texts = [str(model.index(ended, column).data()) for column in range(model.columnCount())]
+        assert texts[1].startswith("ended ")
+        assert texts[-1] == "cut in the window"
+        assert panel.current_key() == 1, "a second click does not cut the next one"
+        assert not panel.cut_button.isEnabled()
+        assert panel.cut_button.toolTip() == "It has ended already."
+
+
+def test_doors_close_by_a_click_and_with_the_session(hand: Hand, doors: DoorHandlers) -> None:
+    where = opened(hand, "wire")
+    line = hand.workbench.window.parts.doors.door("wire")
+    hand.qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
+    assert line.where.text() == "closed"
+    with pytest.raises(BrokerError):
+        RemoteBroker("127.0.0.1", port_of(where))
+    where = opened(hand, "wire")
+    hand.workbench.player.stop()
+    hand.workbench.draw()
+    assert line.where.text() == "closed"
+    assert not line.button.isEnabled()
+    with pytest.raises(BrokerError):
+        RemoteBroker("127.0.0.1", port_of(where))
+
+
+def test_a_session_with_clients_from_outside_says_that_it_cannot_be_branched(hand: Hand, doors: DoorHandlers) -> None:
+    opened(hand, "wire")
+    live = hand.workbench.player._live
+    assert live is not None
+    assert "outside" in why_no_branch(None, live)
+
+
+def test_a_port_that_is_taken_is_told(hand: Hand, doors: DoorHandlers) -> None:
+    where = opened(hand, "http")
+    line = hand.workbench.window.parts.doors.door("wire")
+    line.port.setValue(port_of(where))
+    hand.qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
+    hand.qtbot.waitUntil(lambda: line.button.text() == "Open", timeout=10_000)
+    assert str(port_of(where)) in hand.workbench.window.status.last_action.whole()
+
+
+def test_another_scenario_closes_the_doors_of_the_last(
+    hand: Hand, doors: DoorHandlers, open_workbench: Callable[..., Hand]
+) -> None:
+    opened(hand, "wire")
+    hand.workbench.player.restart()
+    hand.show()
+    assert hand.workbench.window.parts.doors.door("wire").where.text() == "closed"
+
+
+def test_in_a_small_window_the_buttons_keep_their_height(hand: Hand, doors: DoorHandlers) -> None:
+    window = hand.workbench.window
+    window.resize(960, 640)
+    hand.qtbot.waitUntil(lambda: window.height() <= 700, timeout=5_000)
+    hand.show()
+    lines = [window.parts.doors.door(kind) for kind in ("http", "wire")]
+    for line in lines:
+        assert line.button.height() >= line.button.sizeHint().height()
+        assert line.port.height() >= line.port.sizeHint().height()
+        assert line.button.visibleRegion().boundingRect().height() == line.button.height()
+    assert not lines[0].port.geometry().intersects(lines[1].port.geometry())

@@ -1,0 +1,137 @@
+"""Promise 30 at the HTTP door: nothing leaks; doors that open and close."""
+
+import gc
+import os
+import socket
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from broker_core.clients.admin import Admin
+from broker_core.engine.host import BrokerHost
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.access.access import Access
+from broker_core.listeners.http.listener import HttpDoor
+from tests.broker_core.listeners.http.raw import JSON, raw, read_all, request, status_of, until
+
+
+def come_and_go(door, count=60):
+    """Clients that ask, that say half of something, and that say nothing, and hang up."""
+    others = door.connections.count()
+    for number in range(count):
+        found = raw(door)
+        if number % 3 == 0:
+            found.sendall(request("GET", "/health"))
+            found.recv(4_096)
+        elif number % 3 == 1:
+            found.sendall(b"POST /produce HTTP/1.1\r\n")
+        found.close()
+    until(lambda: door.connections.count() == others)
+
+
+def things():
+    """Threads and descriptors of this process."""
+    return threading.active_count(), len(os.listdir("/proc/self/fd"))
+
+
+def test_promise_30_threads_and_descriptors_are_flat_while_connections_come_and_go(door):
+    come_and_go(door)
+    before = things()
+    for _ in range(3):
+        come_and_go(door)
+    until(lambda: things() <= before)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+def test_promise_30_threads_and_descriptors_and_memory_are_flat_over_five_minutes(door, call):
+    call.done("POST", "/v1/topics", {"name": "orders", "log": {"retention_bytes": 1_000_000, "segment_bytes": 100_000}})
+    resident = Path("/proc/self/statm")
+    before, sizes, end_s = None, [], time.monotonic() + 300
+    while time.monotonic() < end_s:
+        come_and_go(door)
+        for _ in range(20):
+            call.done("POST", "/v1/topics/orders/messages", {"messages": [{"value": "x" * 100}] * 100})
+        before = before or things()
+        assert things() == before
+        sizes.append(int(resident.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
+    third = len(sizes) // 3
+    assert max(sizes[-third:]) < 1.1 * max(sizes[third : 2 * third])
+
+
+def test_promise_30_doors_that_were_closed_leave_nothing(connect):
+    with BrokerHost() as host:
+
+        def once():
+            with HttpDoor(host) as door:
+                call = connect(door)
+                call.done("POST", "/topics/register", {"topic": "orders"})
+                call.done("POST", "/v1/groups/g/members", {"topics": ["orders"]})
+                held = raw(door)
+            call.close()
+            held.close()
+            return things()
+
+        gc.collect()  # what tests before this one have left is not counted
+        first = once()
+        assert [once() for _ in range(3)] == [first] * 3
+        assert host.events._sinks == []
+
+
+def test_closing_the_door_ends_long_polls_and_cuts_silent_clients(opened):
+    door = opened()
+    Admin(door._host).create_queue("jobs")
+    waiting, silent = raw(door), raw(door)
+    waiting.sendall(request("POST", "/v1/queues/jobs/take", b'{"timeout_ms":60000}', JSON))
+    silent.sendall(b"POST /produce HTTP/1.1\r\n")
+    until(lambda: door._budget.requests == 1)
+    begun_s = time.monotonic()
+    door.close()
+    assert time.monotonic() - begun_s < 20
+    assert status_of(read_all(waiting)) == 503
+    assert read_all(silent) == b""
+    assert door._host.call(lambda _now: door._host.broker.queue("jobs").waiting_takers) == 0
+    waiting.close()
+    silent.close()
+
+
+def test_closing_the_door_cuts_a_client_that_does_not_read_its_events(opened, connect):
+    door = opened()
+    call = connect(door)
+    call.done("POST", "/v1/topics", {"name": "orders"})
+    with socket.socket() as found:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        found.connect(("127.0.0.1", door.port))
+        found.sendall(request("GET", "/v1/events"))
+        assert found.recv(100)
+        for _ in range(20):
+            call.done("POST", "/produce", {"topic": "orders", "value": "v", "key": "x" * 500_000})
+        call.close()
+        time.sleep(0.2)
+        begun_s = time.monotonic()
+        door.close()
+        assert 1 < time.monotonic() - begun_s < 20  # it was given a while, and no more
+        assert door.connections.count() == 0
+
+
+def test_a_port_that_is_taken_is_an_error_in_one_sentence(door):
+    with BrokerHost() as host:
+        for bad in (
+            {"port": door.port},
+            {"port": 70_000},
+            {"address": "192.0.2.1", "access": Access.of_token("x" * 20)},
+        ):
+            with pytest.raises(BrokerError) as caught:
+                HttpDoor(host, **bad).start()
+            assert caught.value.code is ErrorCode.INVALID_CONFIG
+
+
+def test_a_host_that_closes_closes_its_door_first(connect):
+    host = BrokerHost()
+    door = HttpDoor(host)
+    door.start()
+    assert connect(door).get("/health").status == 200
+    host.close()
+    assert not door.is_open

@@ -1,0 +1,127 @@
+"""Kafka's own AdminClient lists, describes and changes what the broker has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewPartitions,
+    NewTopic,
+    ResourceType,
+)
+
+from broker_core import Admin
+from tests.broker_core.listeners.kafka.test_produce_and_consume import consume, produce
+
+PATIENCE_S = 30
+
+
+def outcome(futures: dict[Any, Any]) -> list[Any]:
+    return [future.result(PATIENCE_S) for future in futures.values()]
+
+
+def code_of(futures: dict[Any, Any]) -> int:
+    with pytest.raises(KafkaException) as failed:
+        outcome(futures)
+    error: KafkaError = failed.value.args[0]
+    return error.code()
+
+
+def test_topics_are_created_with_settings_by_kafkas_names(admin: Admin, kafka_admin: AdminClient):
+    settings = {"retention.ms": "60000", "cleanup.policy": "compact", "segment.ms": "-1"}
+    outcome(kafka_admin.create_topics([NewTopic("orders", 3, 1, config=settings)]))
+    config = admin.topic_config("orders")
+    assert (config.retention_ms, config.cleanup, config.segment_ms) == (60_000, "compact", None)
+    assert len(admin.describe_topic("orders").partitions) == 3
+    (described,) = outcome(kafka_admin.describe_configs([ConfigResource(ResourceType.TOPIC, "orders")]))
+    assert {name: described[name].value for name in settings} == settings
+    assert "orders" in kafka_admin.list_topics(timeout=PATIENCE_S).topics
+
+
+@pytest.mark.parametrize(
+    ("topic", "code"),
+    [
+        (NewTopic("orders", 1, 1), KafkaError.TOPIC_ALREADY_EXISTS),
+        (NewTopic("a/b", 1, 1), KafkaError.TOPIC_EXCEPTION),
+        (NewTopic("new", 1, 3), KafkaError.INVALID_REPLICATION_FACTOR),
+        (NewTopic("new", 0, 1), KafkaError.INVALID_PARTITIONS),
+        (NewTopic("new", 1, 1, config={"retention.ms": "soon"}), KafkaError.INVALID_CONFIG),
+        (NewTopic("new", 1, 1, config={"no.such.setting": "1"}), KafkaError.INVALID_CONFIG),
+    ],
+)
+def test_what_cannot_be_created_is_refused_by_kafkas_errors(admin: Admin, kafka_admin: AdminClient, topic, code):
+    admin.create_topic("orders")
+    assert code_of(kafka_admin.create_topics([topic])) == code
+    assert admin.topics() == ("orders",)
+
+
+def test_validating_creates_nothing(admin: Admin, kafka_admin: AdminClient):
+    outcome(kafka_admin.create_topics([NewTopic("orders", 1, 1)], validate_only=True))
+    assert admin.topics() == ()
+
+
+def test_topics_grow_change_and_go(admin: Admin, kafka_admin: AdminClient):
+    admin.create_topic("orders", 2)
+    outcome(kafka_admin.create_partitions([NewPartitions("orders", 5)]))
+    assert len(admin.describe_topic("orders").partitions) == 5
+    assert code_of(kafka_admin.create_partitions([NewPartitions("orders", 4)])) == KafkaError.INVALID_PARTITIONS
+    entry = ConfigEntry("retention.ms", "5000", incremental_operation=AlterConfigOpType.SET)
+    outcome(
+        kafka_admin.incremental_alter_configs(
+            [ConfigResource(ResourceType.TOPIC, "orders", incremental_configs=[entry])]
+        )
+    )
+    assert admin.topic_config("orders").retention_ms == 5_000
+    outcome(kafka_admin.delete_topics(["orders"]))
+    assert admin.topics() == ()
+    assert code_of(kafka_admin.delete_topics(["orders"])) == KafkaError.UNKNOWN_TOPIC_OR_PART
+
+
+def test_records_are_deleted(admin: Admin, kafka_admin: AdminClient, producer: Producer):
+    admin.create_topic("orders")
+    produce(producer, "orders", 10)
+    (deleted,) = outcome(kafka_admin.delete_records([TopicPartition("orders", 0, 4)]))
+    assert deleted.low_watermark == 4
+    assert admin.describe_topic("orders").partitions[0].start_offset == 4
+
+
+def test_groups_are_listed_described_and_deleted(
+    admin: Admin, kafka_admin: AdminClient, producer: Producer, new_consumer
+):
+    admin.create_topic("orders")
+    produce(producer, "orders", 10)
+    consumer = new_consumer("biller")
+    consumer.subscribe(["orders"])
+    consume(consumer, 10)
+    consumer.commit(asynchronous=False)
+    listed = kafka_admin.list_consumer_groups().result(PATIENCE_S)
+    assert [(each.group_id, each.state.name) for each in listed.valid] == [("billing", "STABLE")]
+    (described,) = outcome(kafka_admin.describe_consumer_groups(["billing"]))
+    (member,) = described.members
+    assert (member.client_id, described.partition_assignor) == ("biller", "range")
+    assert [(each.topic, each.partition) for each in member.assignment.topic_partitions] == [("orders", 0)]
+    assert code_of(kafka_admin.delete_consumer_groups(["billing"])) == KafkaError.NON_EMPTY_GROUP
+    consumer.unsubscribe()
+    consumer.close()
+    (offsets,) = outcome(kafka_admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions("billing")]))
+    assert [(each.topic, each.offset) for each in offsets.topic_partitions] == [("orders", 10)]
+    outcome(
+        kafka_admin.alter_consumer_group_offsets(
+            [ConsumerGroupTopicPartitions("billing", [TopicPartition("orders", 0, 2)])]
+        )
+    )
+    assert admin.lag("billing")[0].committed == 2
+    outcome(kafka_admin.delete_consumer_groups(["billing"]))
+    assert admin.groups() == []
+
+
+def test_the_cluster_is_this_one_broker(kafka_admin: AdminClient):
+    described = kafka_admin.describe_cluster().result(PATIENCE_S)
+    assert described.cluster_id == "brokerscope"
+    assert [node.id for node in described.nodes] == [0]

@@ -1,0 +1,76 @@
+"""Who is connected: counters, rates, and cutting."""
+
+from __future__ import annotations
+
+import threading
+
+from broker_core.clock import NS_PER_S
+from broker_core.listeners.connections import Connections
+
+
+class Clock:
+    now_ns = 0
+
+    def __call__(self) -> int:
+        return self.now_ns
+
+
+def nothing() -> None:
+    pass
+
+
+def test_a_connection_is_seen_while_it_is_open():
+    clock = Clock()
+    connections = Connections(clock)
+    clock.now_ns = 7
+    first = connections.open("wire", "127.0.0.1:50000", nothing, client="shop")
+    second = connections.open("http", "127.0.0.1:50001", nothing)
+    first.requests, first.bytes_in, first.messages_in = 1, 120, 10
+    second.failed("no such topic")
+    seen = connections.views()
+    assert [view.id for view in seen] == [first.id, second.id]
+    assert (seen[0].door, seen[0].peer, seen[0].client, seen[0].opened_ns) == ("wire", "127.0.0.1:50000", "shop", 7)
+    assert (seen[0].requests, seen[0].messages_in, seen[0].bytes_in, seen[0].bytes_out) == (1, 10, 120, 0)
+    assert (seen[1].errors, seen[1].last_error) == (1, "no such topic")
+    assert (connections.count(), connections.count("wire")) == (2, 1)
+    connections.closed(first)
+    connections.closed(first)
+    assert [view.door for view in connections.views()] == ["http"]
+    assert [(view.id, view.messages_in, view.ended_ns) for view in connections.gone()] == [(first.id, 10, 7)]
+    assert connections.views()[0].ended_ns is None
+
+
+def test_rates_are_those_of_the_last_second_or_two_however_often_somebody_looks():
+    clock = Clock()
+    connections = Connections(clock)
+    connection = connections.open("wire", "", nothing)
+    for tenth in range(1, 31):
+        clock.now_ns = tenth * NS_PER_S // 10
+        connection.messages_in += 50
+        seen_per_s = connections.views()[0].messages_in_per_s
+        assert tenth < 10 or abs(seen_per_s - 500) < 1e-6
+    for second in range(4, 8):
+        clock.now_ns = second * NS_PER_S
+        quiet = connections.views()[0]
+    assert quiet.messages_in_per_s == 0 and quiet.messages_in == 1_500
+
+
+def test_cutting_calls_the_door_once_and_says_why():
+    connections = Connections(Clock())
+    cut: list[str] = []
+    connection = connections.open("wire", "", lambda: cut.append("first"))
+    connections.open("wire", "", lambda: cut.append("second"))
+    assert connections.cut(connection.id)
+    assert cut == ["first"] and connections.views()[0].last_error == "cut by the user"
+    connections.closed(connection)
+    assert not connections.cut(connection.id) and not connections.cut(99)
+    assert cut == ["first"]
+
+
+def test_a_door_may_close_the_connection_from_within_the_cut():
+    connections = Connections(Clock())
+    connection = connections.open("wire", "", lambda: connections.closed(connection))
+    worker = threading.Thread(target=connections.cut, args=(connection.id,), daemon=True)
+    worker.start()
+    worker.join(5)
+    assert not worker.is_alive() and connections.count() == 0

@@ -1,0 +1,178 @@
+"""The rules of the history checker one by one, by events made by hand and by what users do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from broker_core.events import Event, EventKind, EventStream
+from broker_core.queues.config import QueueConfig
+from broker_core.recording.checker import Checker
+from broker_core.recording.violation import Violation
+from tests.broker_core.clients.world import World
+
+
+def story(*events: tuple[EventKind, dict[str, Any]], **checker: Any) -> Checker:
+    """Feed events to a checker, a millisecond apart."""
+    found = Checker(**checker)
+    stream = EventStream()
+    stream.attach(found)
+    for number, (kind, fields) in enumerate(events):
+        stream.emit(number * 1_000_000, kind, **fields)
+    return found
+
+
+def queue(kind: EventKind, offset: int = 0, **fields: Any) -> tuple[EventKind, dict[str, Any]]:
+    return kind, {"topic": "q", "partition": 0, "offset": offset, "count": 1, "group": "q", **fields}
+
+
+def topic(kind: EventKind, offset: int = 0, **fields: Any) -> tuple[EventKind, dict[str, Any]]:
+    return kind, {"topic": "t", "partition": 0, "offset": offset, "count": 1, "group": "g", **fields}
+
+
+def owns(kind: EventKind, client: str, generation: int) -> tuple[EventKind, dict[str, Any]]:
+    detail = {"partitions": [["t", 0]]}
+    return kind, {"group": "g", "client": client, "generation": generation, "detail": detail}
+
+
+K = EventKind
+MADE = (K.QUEUE_CREATED, {"topic": "q"})
+BURIED: dict[str, Any] = {"to_topic": "q.dlq", "to_partition": 0, "to_offset": 0}
+LETTER = (K.REDRIVEN, {"topic": "q.dlq", "offset": 0, "count": 1, "to_topic": "q", "to_partition": 0, "to_offset": 1})
+
+
+@pytest.mark.parametrize(
+    ("events", "words"),
+    [
+        ([topic(K.PUBLISHED, 0), topic(K.PUBLISHED, 2)], "goes on at 2, not at 1"),
+        ([topic(K.PUBLISHED, 0), topic(K.PUBLISHED, 0)], "goes on at 0, not at 1"),
+        ([topic(K.DELIVERED, 0, attempt=1)], "which nobody published"),
+        ([topic(K.PUBLISHED, 0), topic(K.ACKNOWLEDGED, 0)], "which it never got"),
+        ([topic(K.PUBLISHED), topic(K.DELIVERED, attempt=1), topic(K.DELIVERED, attempt=1)], "counted as attempt 1"),
+        ([owns(K.PARTITIONS_ASSIGNED, "a", 1), owns(K.PARTITIONS_ASSIGNED, "b", 2)], "while a owns it"),
+        ([owns(K.PARTITIONS_ASSIGNED, "a", 2), owns(K.PARTITIONS_ASSIGNED, "a", 1)], "generation 1, which is over"),
+        (
+            [owns(K.PARTITIONS_ASSIGNED, "a", 1), topic(K.PUBLISHED), topic(K.DELIVERED, client="b", attempt=1)],
+            "which a owns",
+        ),
+        (
+            [MADE, queue(K.PUBLISHED), queue(K.DELIVERED, client="a", attempt=1), queue(K.ACKNOWLEDGED, client="b")],
+            "b ends the lease of 0, which a holds",
+        ),
+        (
+            [
+                MADE,
+                queue(K.PUBLISHED),
+                queue(K.DELIVERED, client="a", attempt=1),
+                queue(K.DELIVERED, client="b", attempt=2),
+            ],
+            "while a holds it",
+        ),
+        (
+            [MADE, queue(K.PUBLISHED), queue(K.DELIVERED, client="a", attempt=2)],
+            "counts delivery 1 of 0 as attempt 2",
+        ),
+        (
+            [
+                MADE,
+                queue(K.PUBLISHED),
+                queue(K.DELIVERED, client="a", attempt=1),
+                queue(K.ACKNOWLEDGED, client="a"),
+                queue(K.DELIVERED, client="a", attempt=2),
+            ],
+            "which is finished",
+        ),
+        ([MADE, queue(K.PUBLISHED), LETTER], "a dead letter that is not in q.dlq"),
+        ([MADE, queue(K.PUBLISHED), queue(K.DEAD_LETTERED, **BURIED), LETTER, LETTER], "not in q.dlq"),
+        ([MADE, queue(K.PUBLISHED), queue(K.DEAD_LETTERED, **BURIED), queue(K.DEAD_LETTERED, **BURIED)], "finished"),
+    ],
+)
+def test_each_rule_is_broken_once(events: list[tuple[EventKind, dict[str, Any]]], words: str) -> None:
+    with pytest.raises(Violation, match=words) as caught:
+        story(*events)
+    last = events[-1][0]
+    assert caught.value.history[-1].kind is last
+
+
+def test_at_most_once_is_broken_by_a_second_delivery() -> None:
+    events = [topic(K.PUBLISHED), topic(K.DELIVERED, attempt=1), topic(K.DELIVERED, attempt=2)]
+    story(*events)
+    with pytest.raises(Violation, match="twice"):
+        story(*events, at_most_once=["g"])
+
+
+def test_only_what_was_deleted_or_compacted_may_be_skipped() -> None:
+    def skips(*between: tuple[EventKind, dict[str, Any]], **checker: Any) -> None:
+        published = [topic(K.PUBLISHED, offset) for offset in range(4)]
+        story(
+            *published,
+            topic(K.DELIVERED, 0, attempt=1),
+            topic(K.ACKNOWLEDGED, 0),
+            *between,
+            topic(K.DELIVERED, 3, attempt=1),
+            topic(K.ACKNOWLEDGED, 3),
+            **checker,
+        ).finish()
+
+    skips(topic(K.RECORDS_DELETED, 0, count=3))
+    skips(compacted=["t"])
+    with pytest.raises(Violation, match="g skipped 1 to 2"):
+        skips()
+    with pytest.raises(Violation, match="g skipped 1 to 2"):
+        skips(topic(K.RECORDS_DELETED, 0, count=2))
+
+
+def test_a_drained_run_that_lost_something_is_caught_and_a_running_one_is_not() -> None:
+    checker = story(topic(K.PUBLISHED), topic(K.DELIVERED, attempt=1))
+    checker.finish(drained=False)
+    with pytest.raises(Violation, match="g never acknowledged 0 to 0 of t/0"):
+        checker.finish()
+    with pytest.raises(Violation, match="q lost 0 of q/0"):
+        story(MADE, queue(K.PUBLISHED)).finish()
+    story(
+        MADE, queue(K.PUBLISHED), queue(K.DELIVERED, client="a", attempt=1), queue(K.ACKNOWLEDGED, client="a")
+    ).finish()
+
+
+def test_a_gap_in_the_stream_and_time_that_goes_back_are_caught() -> None:
+    checker = Checker()
+    checker(Event(0, 5, K.FAULT))
+    with pytest.raises(Violation, match="the stream has a gap"):
+        checker(Event(2, 6, K.FAULT))
+    with pytest.raises(Violation, match="time goes backwards"):
+        checker(Event(1, 4, K.FAULT))
+
+
+def test_what_a_user_takes_back_is_there_again_and_may_be_handed_out() -> None:
+    world, checker = World(), Checker(max_attempts={"jobs": 1})
+    world.stream.attach(checker)
+    broker, now_ns = world.broker, 0
+    broker.create_queue(0, "jobs", QueueConfig(max_attempts=1))
+    world.publish(b"a", b"b", b"c", topic="jobs")
+    assert broker.queue("jobs").purge(now_ns) == 3
+    assert broker.queue("jobs").undo_purge(now_ns) == 3
+    for lease in broker.take(now_ns, "jobs", "w", max_messages=2).result():
+        broker.nack(now_ns, lease, "no")
+    letters = broker.dead_letters("jobs")
+    letters.purge(now_ns)
+    assert letters.undo_purge(now_ns) == 2
+    broker.redrive(now_ns, "jobs", [0], client="u")
+    assert letters.undo_redrive(now_ns, withdraw=lambda _t, level, at: broker.queue("jobs").withdraw(now_ns, level, at))
+    broker.redrive(now_ns, "jobs", [0], client="u")
+    with pytest.raises(Violation, match="jobs lost 2 of jobs/0"):
+        checker.finish()
+    for lease in broker.take(now_ns, "jobs", "w", max_messages=5).result():
+        broker.ack(now_ns, lease)
+    checker.finish()
+
+
+def test_what_retention_has_deleted_from_a_queue_is_not_lost() -> None:
+    world, checker = World(), Checker()
+    world.stream.attach(checker)
+    world.broker.create_queue(0, "jobs", QueueConfig())
+    world.publish(b"a", b"b", topic="jobs")
+    world.broker.delete_records(0, "jobs", 0, 1)
+    (lease,) = world.broker.take(0, "jobs", "w", max_messages=5).result()
+    world.broker.ack(0, lease)
+    checker.finish()

@@ -1,0 +1,279 @@
+"""A session with one of everything, and a person who does anything at all to it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from broker_core.flow.config import FlowConfig
+from broker_core.groups.offset_reset import Target
+from broker_core.queues.config import QueueConfig
+from broker_core.simulation import Scenario, Simulation, parse_scenario
+from broker_core.simulation.actions import (
+    AckLease,
+    AddConsumer,
+    AddPartitions,
+    AddProducer,
+    AddWorker,
+    ConfigureTopic,
+    Crash,
+    CreateGroup,
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    DeleteGroup,
+    DeleteQueue,
+    DeleteRecords,
+    DeleteTopic,
+    DropHeartbeats,
+    DuplicateClient,
+    EditDeadLetter,
+    EndFaults,
+    EndRule,
+    ExtendLease,
+    FailMatching,
+    FillDisk,
+    JumpClock,
+    MoveConsumer,
+    NackLease,
+    Pause,
+    Produce,
+    PurgeDeadLetters,
+    PurgeQueue,
+    Redrive,
+    RedriveMatching,
+    RegisterSchema,
+    ReleaseLease,
+    RemoveClient,
+    ResetOffsets,
+    Restart,
+    RestoreClient,
+    RestoreDeleted,
+    RestoreGroup,
+    RevertDeadLetter,
+    Seek,
+    SetAssignor,
+    SetFlow,
+    SetOffsets,
+    SetProcessingTime,
+    SetProducerRate,
+    SlowDown,
+    StopRedrive,
+    SubscribeGroup,
+    UndoPurgeDeadLetters,
+    UndoPurgeQueue,
+    UndoRedrive,
+    UnsubscribeGroup,
+    UserAction,
+)
+from broker_core.simulation.arrivals import BurstyArrivals
+from broker_core.simulation.durations import Duration
+
+TEXT = """\
+title: Busy
+about: One of everything.
+until_s: 60
+rebalance_delay_ms: 0
+schemas:
+  - {subject: note, text: '{"type": "object"}'}
+topics:
+  - {name: orders, partitions: 3}
+  - {name: bills, partitions: 2, flow: {policy: block, max_messages: 20}}
+  - {name: notes, schema: {subject: note, mode: dead_letter}}
+queues:
+  - {name: jobs, config: {lease_ms: 900, max_attempts: 2, retry: {kind: fixed, base_ms: 200}}}
+  - {name: mails, config: {priorities: 2}, flow: {policy: reject, max_messages: 30}}
+groups:
+  - {name: readers, topics: [orders]}
+  - {name: billers, topics: [bills], assignor: cooperative-sticky}
+  - {name: exacts, topics: [orders]}
+producers:
+  - {name: shop, to: orders, arrivals: {kind: rate, per_s: 20, keys: 9}}
+  - {name: office, to: bills, arrivals: {kind: rate, per_s: 12, keys: 4}}
+  - {name: planner, to: jobs, arrivals: {kind: rate, per_s: 15, keys: 3}}
+  - {name: writer, to: notes, arrivals: {kind: rate, per_s: 2}}
+  - {name: sender, to: mails, arrivals: {kind: rate, per_s: 6, priorities: [1, 2]}}
+consumers:
+  - {name: reader, count: 3, group: readers, processing: {mean_ms: 40}}
+  - {name: biller, count: 2, group: billers, processing: {mean_ms: 120}, max_poll_messages: 3}
+  - {name: exact, group: exacts, processing: {mean_ms: 30}, commit: with_effect}
+  - {name: spare}
+workers:
+  - {name: worker, count: 2, queue: jobs, processing: {kind: exponential, mean_ms: 150},
+     failures: [{cause: broken, rate: 0.4}, {cause: stuck, rate: 0.1, kind: hang}]}
+  - {name: mailer, queue: mails, processing: {mean_ms: 100}, prefetch: 3}
+subscribers:
+  - {name: audit, topics: [orders], backlog: 50, processing: {mean_ms: 30}, failures: [{cause: odd, rate: 0.2}]}
+"""
+
+
+def scenario() -> Scenario:
+    """The scenario."""
+    return parse_scenario(TEXT)
+
+
+class Person:
+    """Draws any action, on what is there, on what is not, and on what makes no sense."""
+
+    def __init__(self, simulation: Simulation, seed: int) -> None:
+        self._simulation = simulation
+        self._numbers = random.Random(seed)
+        # Whatever a person has done can be undone next.
+        self.inverses: list[UserAction] = []
+
+    def draw(self) -> UserAction:
+        """The next action."""
+        if self.inverses and self._numbers.random() < 0.25:
+            return self.inverses.pop(self._numbers.randrange(len(self.inverses)))
+        return self._numbers.choice(MAKERS)(self)
+
+    def of(self, *names: str) -> str:
+        """One of `names`."""
+        return self._numbers.choice(names)
+
+    @property
+    def chance(self) -> random.Random:
+        """More numbers."""
+        return self._numbers
+
+    @property
+    def client(self) -> str:
+        """Somebody, or nobody."""
+        return self.of(*self._simulation.actors, "nobody")
+
+    @property
+    def consumer(self) -> str:
+        """A consumer, or somebody else."""
+        return self.of("reader-1", "reader-2", "biller-1", "spare-1", "exact-1", "new-consumer", "shop")
+
+    @property
+    def topic(self) -> str:
+        """A topic, or something else."""
+        return self.of("orders", "bills", "notes", "new-topic", "jobs", "jobs.dlq", "nothing")
+
+    @property
+    def queue(self) -> str:
+        """A queue, a subscription, or something else."""
+        return self.of("jobs", "mails", "audit", "new-queue", "orders")
+
+    @property
+    def group(self) -> str:
+        """A group, or nothing."""
+        return self.of("readers", "billers", "new-group", "nobodies")
+
+    @property
+    def for_s(self) -> float | None:
+        """A while, or for good."""
+        return self._numbers.choice([None, 0.7, 3.0])
+
+    def offsets(self, queue: str) -> tuple[int, ...]:
+        """Some dead letters, and one that is none."""
+        letters = next((each.dead_letters for each in self._simulation.snapshot().queues if each.name == queue), ())
+        return (*(letter.offset for letter in letters[: self._numbers.randrange(4)]), 10**6)
+
+    def lease(self) -> tuple[str, int, int, str, int]:
+        """A message in flight, or one that is not."""
+        leases = [lease for queue in self._simulation.snapshot().queues for lease in queue.leases]
+        if not leases:
+            return "jobs", 0, 0, "worker-1", 1
+        lease = self._numbers.choice(leases)
+        return lease.queue, lease.partition, lease.offset, lease.holder, lease.attempt
+
+    def owned(self) -> tuple[str, str, int]:
+        """A member, and a partition that is its own."""
+        groups = self._simulation.snapshot().groups
+        owned = [(member.client, *place) for group in groups for member in group.members for place in member.partitions]
+        return self._numbers.choice(owned) if owned else ("reader-1", "orders", 0)
+
+    def target(self) -> Target:
+        """Somewhere to go."""
+        return self._numbers.choice(
+            [
+                Target("earliest"),
+                Target("latest"),
+                Target("offset", offset=7),
+                Target("timestamp", timestamp_ms=5_000),
+                Target("shift-by", offset=-5),
+                Target("group", group="billers"),
+            ]
+        )
+
+
+def _place(person: Person) -> tuple[str, int]:
+    return person.topic, person.chance.randrange(4)
+
+
+MAKERS: list[Callable[[Person], UserAction]] = [
+    lambda p: AddConsumer(p.of("new-consumer", "reader-1", "../x"), p.of("", "readers", "nobodies")),
+    lambda p: AddProducer(p.of("new-producer", "shop"), p.topic, BurstyArrivals(per_s=30, on_s=1, off_s=2, keys=3)),
+    lambda p: AddWorker(p.of("new-worker", "worker-1"), p.queue, Duration(mean_ms=20)),
+    lambda p: DuplicateClient(p.client),
+    lambda p: RemoveClient(p.client),
+    lambda p: RestoreClient(p.client),
+    lambda p: SetProducerRate(p.client, p.chance.choice([None, 0.5, 40.0])),
+    lambda p: SetProcessingTime(p.client, Duration(kind="uniform", mean_ms=p.chance.choice([0, 10, 300]))),
+    lambda p: MoveConsumer(p.consumer, p.of("", "readers", "billers", "another-group")),
+    lambda p: CreateGroup(p.of("new-group", "readers"), (p.topic,), "sticky"),
+    lambda p: DeleteGroup(p.group),
+    lambda p: RestoreGroup(p.group),
+    lambda p: SubscribeGroup(p.group, p.topic),
+    lambda p: UnsubscribeGroup(p.group, p.topic),
+    lambda p: SetAssignor(p.group, p.chance.choice(["range", "roundrobin", "sticky", "cooperative-sticky"])),
+    lambda p: ResetOffsets(p.group, p.target(), restart_members=p.chance.random() < 0.7),
+    lambda p: SetOffsets(p.group, ((*_place(p), 3),), restart_members=p.chance.random() < 0.7),
+    lambda p: Seek(p.consumer, *_place(p), p.target()),
+    lambda p: Seek(*p.owned(), p.target()),
+    lambda p: CreateTopic(
+        p.of("new-topic", "orders", ".."), p.chance.choice([0, 1, 4]), flow=FlowConfig(max_messages=9)
+    ),
+    lambda p: DeleteTopic(p.topic),
+    lambda p: RestoreDeleted(p.of("orders", "jobs", "audit", "new-topic")),
+    lambda p: AddPartitions(p.topic, p.chance.choice([1, 4, 5, 10**6])),
+    lambda p: ConfigureTopic(
+        p.topic, p.chance.choice(["delete", "compact"]), retention_ms=p.chance.choice([None, 4000])
+    ),
+    lambda p: SetFlow(
+        p.of(p.topic, p.queue), FlowConfig(max_messages=p.chance.choice([None, 1, 200]), policy="reject")
+    ),
+    lambda p: DeleteRecords(p.topic, ((p.chance.randrange(4), p.chance.choice([0, 5, 10**9])),)),
+    lambda p: DeleteRecords("bills", ((p.chance.randrange(2), p.chance.randrange(60)),)),
+    lambda p: Produce(p.of(p.topic, p.queue), "hello", "k", count=p.chance.choice([1, 3])),
+    lambda p: Produce(p.of(p.topic, p.queue), '{"n": $number}', count=5, rate_per_s=10),
+    lambda p: Produce("orders", "/w==", encoding="base64", partition=p.chance.randrange(5)),
+    lambda p: RegisterSchema("note", p.of('{"type": "object"}', '{"type": "string"}', "{")),
+    lambda p: CreateQueue(p.of("new-queue", "jobs"), QueueConfig(lease_ms=500)),
+    lambda p: CreateSubscription(p.of("new-subscription", "jobs"), p.of("orders", "jobs"), max_messages=4),
+    lambda p: DeleteQueue(p.queue),
+    lambda p: PurgeQueue(p.queue),
+    lambda p: UndoPurgeQueue(p.queue),
+    lambda p: AckLease(*p.lease()),
+    lambda p: NackLease(*p.lease(), requeue=p.chance.random() < 0.5),
+    lambda p: ExtendLease(*p.lease(), p.for_s),
+    lambda p: ReleaseLease(*p.lease()),
+    lambda p: Redrive("jobs", p.offsets("jobs"), p.chance.choice([None, 0.3])),
+    lambda p: RedriveMatching(p.queue, cause=p.of("", "broken"), max_redrives=p.chance.choice([None, 0])),
+    lambda p: StopRedrive(p.queue),
+    lambda p: RedriveMatching("jobs", rate_per_s=0.2),
+    lambda p: StopRedrive("jobs"),
+    lambda p: UndoRedrive(p.queue),
+    lambda p: EditDeadLetter("jobs", p.offsets("jobs")[0], "mended", "k"),
+    lambda p: RevertDeadLetter("jobs", p.offsets("jobs")[0]),
+    lambda p: PurgeDeadLetters(p.queue, p.chance.choice([(), p.offsets("jobs")])),
+    lambda p: UndoPurgeDeadLetters(p.queue),
+    lambda p: Crash(p.client, p.for_s),
+    lambda p: Restart(p.client),
+    lambda p: Pause(p.client, p.for_s),
+    lambda p: SlowDown(p.client, 3, p.for_s),
+    lambda p: DropHeartbeats(p.client, p.for_s),
+    lambda p: FillDisk(0.7),
+    lambda p: JumpClock(-3600),
+    lambda p: EndFaults(p.of(p.client, "")),
+    lambda p: FailMatching(
+        p.of(p.client, p.queue, p.group, p.topic),
+        every=p.chance.choice([1, 4]),
+        key=p.chance.choice([None, "key-1"]),
+        outcome=p.chance.choice(["nack", "hang", "forget", "crash"]),
+        for_s=p.for_s,
+    ),
+    lambda p: EndRule(p.of("rule-1", "rule-2")),
+]

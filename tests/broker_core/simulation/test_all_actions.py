@@ -1,0 +1,89 @@
+"""Everything that a person can do: recorded and played again to the byte (promise 18), or refused with no change."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+
+from broker_core.clock import NS_PER_S
+from broker_core.errors import BrokerError
+from broker_core.events import Event
+from broker_core.simulation import Simulation
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.replay import EventDigest, recorded_action, rerun
+from tests.broker_core.simulation.busy_session import MAKERS, Person, scenario
+
+UNTIL_S = 40
+
+
+class Life:
+    """A busy session of `UNTIL_S` seconds, and what came of each action."""
+
+    def __init__(self, seed: int) -> None:
+        self.simulation = Simulation(scenario())
+        self.digest = EventDigest(self.simulation.events)
+        self.events: list[Event] = []
+        self.simulation.events.attach(self.events.append)
+        self.kept: list[str] = []
+        self.simulation.on_action(lambda time_ns, plain: self.kept.append(json.dumps([time_ns, plain])))
+        self.done: list[UserAction] = []
+        self.refused: list[tuple[UserAction, str]] = []
+        self.simulation.start()
+        person = Person(self.simulation, seed)
+        loop = self.simulation.loop
+        for tick in range(1, UNTIL_S * 5):
+            # Uneven, and in the middle of what is due at one moment.
+            for _ in range(person.chance.randrange(1, 400)):
+                if not loop.run_next(tick * NS_PER_S // 5):
+                    loop.advance_to(tick * NS_PER_S // 5)
+                    break
+            self.act(person)
+        self.simulation.run(UNTIL_S)
+
+    def act(self, person: Person) -> None:
+        action = person.draw()
+        before = (self.simulation.snapshot(), len(self.events), len(self.kept))
+        try:
+            performed = self.simulation.perform(action)
+        except BrokerError as error:
+            self.refused.append((action, str(error)))
+            assert (self.simulation.snapshot(), len(self.events), len(self.kept)) == before, f"{action}: {error}"
+        else:
+            self.done.append(performed.action)
+            assert len(self.kept) == before[2] + 1
+            assert performed.sentence
+            if performed.inverse is None:
+                assert performed.final, f"{action} says not why it cannot be undone"
+            else:
+                person.inverses.append(performed.inverse)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whatever_a_person_does_is_played_again_to_the_byte_or_changes_nothing(seed: int) -> None:
+    life = Life(seed)
+    digests: list[EventDigest] = []
+    actions = [recorded_action(time_ns, plain) for time_ns, plain in map(json.loads, life.kept)]
+    rerun(
+        scenario(), actions, until_s=UNTIL_S, prepare=lambda simulation: digests.append(EventDigest(simulation.events))
+    )
+    assert digests[0].hex == life.digest.hex
+
+
+def test_every_action_is_done_by_somebody_and_refused_to_somebody() -> None:
+    lives = [Life(seed) for seed in range(100, 112)]
+    done = {type(action).__name__ for life in lives for action in life.done}
+    known = {kind.__name__ for kind in UserAction.__args__}
+    assert known - done == set()
+    sentences = [sentence for life in lives for _, sentence in life.refused]
+    assert len(sentences) > 100
+    assert all(sentence.endswith(".") and "\n" not in sentence and len(sentence) < 250 for sentence in sentences)
+    assert len(MAKERS) >= len(known)
+
+
+def test_an_action_is_the_same_after_its_record_was_read() -> None:
+    for life in (Life(3),):
+        for action in life.done:
+            plain = json.loads(json.dumps(msgspec.to_builtins(action)))
+            assert msgspec.convert(plain, UserAction) == action

@@ -1,0 +1,147 @@
+"""Doors for other programs: open and close them, see who is connected, cut a connection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QAbstractItemModel, Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QSpinBox, QVBoxLayout, QWidget
+
+from widgets.facts import plain_label
+from widgets.i18n import mark, tr
+from widgets.panels.table_panel import ColumnLook, TablePanel
+from widgets.roles import Role
+
+EMPTY = (
+    mark("Nobody is connected."),
+    mark("Open Kafka, then point bootstrap.servers of a Kafka program of your own at it."),
+)
+LOOKS = (
+    ColumnLook("number", 44, spare=3),
+    ColumnLook("text", 132, spare=5),
+    ColumnLook("text", 56),
+    ColumnLook("text", 130, 3),
+    ColumnLook("mono", 140, 1, spare=4),
+    ColumnLook("number", 96, 1),
+    ColumnLook("number", 110, 1),
+    ColumnLook("number", 110, 1),
+    ColumnLook("number", 80, spare=2),
+    ColumnLook("text", 160, 4, spare=1),
+)
+_COLUMNS = 5  # of a door in the grid; the last is the gap to the next
+NAMES = {"kafka": mark("Kafka"), "http": mark("HTTP"), "wire": mark("Wire protocol")}
+
+
+@dataclass(frozen=True, slots=True)
+class DoorFacts:
+    """A door: where it is open ("" while it is closed), whether it is being opened, the port that is proposed."""
+
+    kind: str
+    where: str
+    opening: bool
+    port: int
+
+
+class _Door(QWidget):
+    """One door: its name, port, button and place, beside the other's."""
+
+    def __init__(self, facts: DoorFacts, grid: QGridLayout, place: int, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.hide()  # its widgets stand in the grid
+        self.name = plain_label(tr(NAMES[facts.kind]), "heading", parent)
+        self.port = QSpinBox(parent)
+        self.port.setRange(0, 65_535)
+        self.port.setGroupSeparatorShown(False)
+        self.port.setSpecialValueText(tr("any port"))
+        self.port.setValue(facts.port)
+        self.port.setAccessibleName(tr("Port of the door {name}", name=tr(NAMES[facts.kind])))
+        self.button = QPushButton(parent)
+        self.where: QLabel = plain_label("", "", parent)
+        self.where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        for column, widget in enumerate((self.name, self.port, self.button, self.where)):
+            grid.addWidget(widget, 0, place * _COLUMNS + column)
+
+
+class DoorsPanel(TablePanel):
+    """`openRequested(kind, port)`, `closeRequested(kind)`, `cutRequested(key)` for the selected connection."""
+
+    openRequested = Signal(str, int)
+    closeRequested = Signal(str)
+    cutRequested = Signal(object)
+
+    def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
+        self._doors: dict[str, _Door] = {}
+        self._facts: tuple[DoorFacts, ...] = ()
+        self._forbidden = ""
+        super().__init__(
+            model,
+            LOOKS,
+            tr("Doors"),
+            "command",
+            (tr(EMPTY[0]), tr(EMPTY[1])),
+            filter_hint=tr("Filter by client"),
+            parent=parent,
+        )
+        bar = QWidget(self)
+        self._grid = QGridLayout(bar)
+        self._grid.setContentsMargins(8, 0, 8, 6)
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setColumnMinimumWidth(_COLUMNS - 1, 24)
+        self._grid.setColumnStretch(len(NAMES) * _COLUMNS, 1)
+        # A small window takes its height from the table, not from what one clicks at.
+        bar.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.cut_button = QPushButton(tr("Cut connection"), self)
+        self.cut_button.clicked.connect(lambda: self.cutRequested.emit(self.current_key()))
+        self.title_row.insertWidget(self.title_row.count() - 1, self.cut_button)
+        column = self.layout()
+        assert isinstance(column, QVBoxLayout)
+        column.insertWidget(1, bar)
+        self.currentChanged.connect(lambda _key: self._show_cut())
+        # A connection that ends keeps its row, and with it the selection.
+        model.dataChanged.connect(lambda *_what: self._show_cut())
+        model.layoutChanged.connect(lambda *_what: self._show_cut())
+        self._show_cut()
+
+    def _show_cut(self) -> None:
+        index = self.table.currentIndex()
+        why = index.siblingAtColumn(0).data(Role.WHY_DISABLED) if index.isValid() else tr("Select a connection first.")
+        self.cut_button.setEnabled(not why)
+        self.cut_button.setToolTip(why or "")
+
+    def forbid(self, why: str) -> None:
+        """Why no door can be opened now, "" where one can."""
+        if why != self._forbidden:
+            self._forbidden = why
+            self.set_empty_words(tr(EMPTY[0]), why or tr(EMPTY[1]))
+            self._show()
+
+    def set_doors(self, doors: Sequence[DoorFacts]) -> None:
+        """Show doors, always the same kinds in the same order."""
+        if tuple(doors) != self._facts:
+            self._facts = tuple(doors)
+            self._show()
+
+    def _show(self) -> None:
+        for place, facts in enumerate(self._facts):
+            door = self._doors.get(facts.kind)
+            if door is None:
+                door = self._doors[facts.kind] = _Door(facts, self._grid, place, self)
+                door.button.clicked.connect(lambda _on=False, kind=facts.kind: self._press(kind))
+            is_open = bool(facts.where)
+            door.button.setText(tr("Close") if is_open else tr("Opening") if facts.opening else tr("Open"))
+            door.button.setEnabled(not facts.opening and (is_open or not self._forbidden))
+            door.button.setToolTip(self._forbidden if not is_open else "")
+            door.port.setEnabled(not is_open and not facts.opening)
+            door.where.setText(facts.where or tr("closed"))
+
+    def _press(self, kind: str) -> None:
+        facts = next(one for one in self._facts if one.kind == kind)
+        if facts.where:
+            self.closeRequested.emit(kind)
+        else:
+            self.openRequested.emit(kind, self._doors[kind].port.value())
+
+    def door(self, kind: str) -> _Door:
+        """The widgets of a door."""
+        return self._doors[kind]
