@@ -208,8 +208,8 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "broker": ("Published",),
-    "broker_views": ("SlowReader",),
+    "broker.broker": ("Published",),
+    "broker.views": ("SlowReader",),
     "clients.admin": (
         "Admin",
         "RunningRedrive",
@@ -262,20 +262,20 @@ _ROOMS = {
         "Persisted",
         "SimpleQueue",
     ),
-    "doors.connections": (
+    "listeners.connections": (
         "Connection",
         "ConnectionView",
         "Connections",
     ),
-    "doors.guard.access": (
+    "listeners.access.access": (
         "Access",
         "Operation",
         "Principal",
         "PrincipalEntry",
         "Rule",
     ),
-    "doors.guard.limits": ("GuardConfig",),
-    "doors.kafka.listener": ("KafkaListener",),
+    "listeners.access.limits": ("GuardConfig",),
+    "listeners.kafka.listener": ("KafkaListener",),
     "engine.host": (
         "BrokerHost",
         "HostConfig",
@@ -351,14 +351,14 @@ _ROOMS = {
         "MetricsReply",
     ),
 }
-_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+_ROOM_OF = {name: module for module, names in _ROOMS.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    room = _ROOM_OF.get(name)
-    if room is None:
+    module = _ROOM_OF.get(name)
+    if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{room}"), name)
+    return getattr(import_module(f"{__name__}.{module}"), name)
 
 
 def __dir__() -> list[str]:

@@ -61,7 +61,7 @@ class ErrorCode(enum.Enum):
     UNREADABLE = (1010, "The bytes cannot be read in this format", False)
     MIDDLEWARE_FAILED = (1011, "A middleware failed", False)
     READ_ONLY = (1018, "What is here can be read, and nothing else", False)
-    # At the doors.
+    # At the listeners.
     UNAUTHORIZED = (1013, "Who asks is not known", False)
     FORBIDDEN = (1014, "That is not allowed", False)
     REQUEST_TOO_LARGE = (1015, "The request is too large", False)

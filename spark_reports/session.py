@@ -66,7 +66,7 @@ def inspect(location: str) -> SessionInfo:
     if not folder.is_dir():
         raise ReportError(f"There is no session at {location}: the folder does not exist.")
     metadata, problems = _told(folder, location)
-    if any(schema.tails(folder, name) for name in schema.FOLDERS):
+    if any(schema.unsealed(folder, name) for name in schema.FOLDERS):
         raise ReportError(
             f"The session {location} is still being recorded, or was never closed: stop it, or open "
             f"it once to repair it."

@@ -1,6 +1,6 @@
 """Which test holds the core to which row of the checklist (A1 to D5) and to which promise (1 to 37).
 
-Not every test of a row stands here, only those that show it best. Rows of the doors and of the window have their tests
+Not every test of a row stands here, only those that show it best. Rows of listeners and window have their tests
 named beside them.
 """
 
@@ -20,7 +20,7 @@ ROWS: dict[str, str] = {
         log/test_partitioners.py test_crc32_is_the_checksum_of_zip_files
         log/test_partitioners.py test_murmur2_is_that_of_the_java_clients
         log/test_partitioners.py test_messages_without_a_key_are_spread_evenly_to_within_one_stay
-        lab/test_scenarios.py test_partitions_and_keys""",
+        simulation/test_scenarios.py test_partitions_and_keys""",
     "A2 groups and their assignors": """
         groups/test_assignors.py test_every_wanted_partition_has_exactly_one_owner_that_wants_it
         groups/test_assignors.py test_range_gives_runs_of_each_topic_and_round_robin_takes_turns
@@ -52,7 +52,7 @@ ROWS: dict[str, str] = {
         clients/test_admin.py test_groups_their_lag_and_a_reset_that_is_previewed""",
     "A7 lag": """
         groups/test_commits.py test_the_view_tells_lag_only_where_something_is_committed
-        lab/test_scenarios.py test_lag_and_catch_up""",
+        simulation/test_scenarios.py test_lag_and_catch_up""",
     "A8 queues": """
         queues/test_queue.py test_messages_come_out_in_order_and_each_once
         queues/test_queue.py test_peek_shows_what_is_next_and_takes_nothing
@@ -99,7 +99,7 @@ ROWS: dict[str, str] = {
         flow/test_token_bucket.py test_a_third_of_a_message_per_second_is_one_in_three_seconds
         flow/test_gate.py test_a_rate_lets_blocked_producers_in_when_their_time_comes
         clients/test_producer_rate.py test_a16_a_producer_keeps_to_its_own_rate_and_its_burst
-        lab/test_producer.py test_a_producer_keeps_its_own_rate_and_its_burst""",
+        simulation/test_producer.py test_a_producer_keeps_its_own_rate_and_its_burst""",
     "A17 slow readers": "clients/test_consumer.py test_a17_readers_that_are_behind_are_named_by_lag_and_by_time",
     "A18 schemas": """
         schemas/test_registry.py test_each_of_the_seven_modes_accepts_what_its_name_says
@@ -118,7 +118,7 @@ ROWS: dict[str, str] = {
         clients/test_middleware.py test_a_dedupe_of_a_hundred_thousand_costs_what_one_of_ten_costs""",
     "A22 figures": """
         flow/test_gate.py test_the_view_shows_the_gauges
-        lab/test_any_scenario.py test_sums_and_promises_hold_whatever_happens""",
+        simulation/test_any_scenario.py test_sums_and_promises_hold_whatever_happens""",
     "A23 the producer": """
         clients/test_sender.py test_messages_wait_for_company_until_the_linger_timer_fires
         clients/test_sender.py test_a_failed_batch_reaches_its_caller_and_the_next_one_goes_on
@@ -134,29 +134,29 @@ ROWS: dict[str, str] = {
         log/test_partition_log.py test_the_log_keeps_its_own_copy""",
     # C: the simulated broker
     "C1 fan-out": """
-        lab/test_subscriptions.py test_each_subscriber_gets_every_message_from_its_beginning_on
-        lab/test_subscriptions.py test_a_full_backlog_turns_the_newest_away_from_that_subscriber_alone""",
+        simulation/test_subscriptions.py test_each_subscriber_gets_every_message_from_its_beginning_on
+        simulation/test_subscriptions.py test_a_full_backlog_turns_the_newest_away_from_that_subscriber_alone""",
     "C2 several topics": """
-        lab/test_subscriptions.py test_who_waits_for_several_topics_loses_nothing_and_prefers_the_first""",
-    "C3 publishers and subscribers": "lab/test_ground_truth.py test_simple",
+        simulation/test_subscriptions.py test_who_waits_for_several_topics_loses_nothing_and_prefers_the_first""",
+    "C3 publishers and subscribers": "simulation/test_ground_truth.py test_simple",
     "C4 backpressure policies": """
-        lab/test_scenarios.py test_backpressure_policies
-        lab/test_scenarios.py test_adaptive_producer
+        simulation/test_scenarios.py test_backpressure_policies
+        simulation/test_scenarios.py test_adaptive_producer
         flow/test_adaptive.py test_c4_adaptive_backpressure_gives_the_measured_figures""",
     "C5 guarantees": """
-        lab/test_scenarios.py test_at_most_or_at_least_once
+        simulation/test_scenarios.py test_at_most_or_at_least_once
         clients/test_guarantees.py test_what_a_death_in_the_middle_costs""",
     "C6 load balancing": """
         queues/test_balancing.py test_c6_a_queue_gives_its_messages_to_those_who_wait_as_it_was_told
-        lab/test_scenarios.py test_c6_load_balancing""",
+        simulation/test_scenarios.py test_c6_load_balancing""",
     "C7 counters that add up": """
         flow/test_gate.py test_depth_stays_below_the_limit_and_the_counters_add_up
         queues/test_backpressure.py test_c7_the_counters_add_up
-        lab/test_any_scenario.py test_sums_and_promises_hold_whatever_happens""",
+        simulation/test_any_scenario.py test_sums_and_promises_hold_whatever_happens""",
     "C8 the measured figures": """
-        lab/test_ground_truth.py test_simple
-        lab/test_ground_truth.py test_backpressure
-        lab/test_ground_truth.py test_acknowledged
+        simulation/test_ground_truth.py test_simple
+        simulation/test_ground_truth.py test_backpressure
+        simulation/test_ground_truth.py test_acknowledged
         queues/test_redelivery_figures.py test_c8_ack_gives_the_measured_timeline""",
     # D: the simple queue
     "D1 three forms": "clients/test_simple_queue.py test_d1_the_three_json_forms",
@@ -180,22 +180,22 @@ ROWS: dict[str, str] = {
         log/test_recovery.py test_damage_in_the_middle_names_the_lost_offsets_and_the_rest_is_read
         groups/test_offsets.py test_promises_4_and_28_no_flipped_bit_of_the_file_gives_another_offset
         engine/test_data_directory.py test_promise_4_every_flipped_bit_and_every_cut_is_named
-        test_damage_report.py test_damage_that_is_found_by_reading_is_told_once_and_marks_the_partition_degraded""",
+        broker/test_corruption_report.py test_damage_that_is_found_by_reading_is_told_once_and_marks_the_partition_degraded""",
     "5 a full disk": """
         ../crash/test_full_disk.py test_a_file_that_may_not_grow_refuses_cleanly_and_takes_more_when_it_may
         ../crash/test_full_disk.py test_a_disk_of_one_mebibyte_refuses_cleanly_and_takes_more_when_there_is_room
         test_files.py test_short_writes_are_noticed""",
     "6 a failed fsync": "log/test_power_cut.py test_a_failed_fsync_makes_the_log_read_only_for_good",
     "7 one value per offset": """
-        session/test_checker.py test_every_scenario_keeps_every_promise
-        lab/test_any_actions.py test_a_user_who_tries_everything_breaks_no_promise
-        session/test_checker.py test_a_broken_broker_is_caught_with_the_shortest_history_that_shows_it""",
+        recording/test_checker.py test_every_scenario_keeps_every_promise
+        simulation/test_any_actions.py test_a_user_who_tries_everything_breaks_no_promise
+        recording/test_checker.py test_a_broken_broker_is_caught_with_the_shortest_history_that_shows_it""",
     "8 at least once": """
-        session/test_checker.py test_promise_8_with_all_faults_nothing_is_lost_in_a_run_that_comes_to_its_end
+        recording/test_checker.py test_promise_8_with_all_faults_nothing_is_lost_in_a_run_that_comes_to_its_end
         clients/test_consumer.py test_at_least_once_an_abandoned_consumers_messages_come_again""",
     "9 at most once": """
         clients/test_consumer.py test_at_most_once_commits_before_it_hands_out
-        session/test_checker_rules.py test_at_most_once_is_broken_by_a_second_delivery""",
+        recording/test_checker_rules.py test_at_most_once_is_broken_by_a_second_delivery""",
     "10 effectively once": """
         clients/test_effects.py test_a_kill_between_effect_and_commit_neither_loses_nor_repeats_one
         log/test_producers.py test_each_of_the_last_five_batches_is_recognised_with_its_own_offset
@@ -212,25 +212,25 @@ ROWS: dict[str, str] = {
         queues/test_journal.py test_whenever_it_dies_it_goes_on_where_it_was
         queues/test_dead_letters.py test_a_poison_message_is_dead_lettered_at_exactly_its_last_attempt
         queues/test_dead_letters.py test_a_redrive_appends_to_the_origin_and_removes_after_and_is_counted
-        lab/test_scenarios.py test_poison_message""",
+        simulation/test_scenarios.py test_poison_message""",
     "14 one owner": """
         groups/test_many_members.py test_members_join_and_leave_in_waves_and_every_partition_always_finds_an_owner
         groups/test_group_model.py TestGroupModel""",
     "15 slow consumers": """
-        lab/test_subscriptions.py test_promise_15_a_slow_consumer_slows_nobody_else_and_holds_no_more_than_its_limit""",
+        simulation/test_subscriptions.py test_promise_15_a_slow_consumer_slows_nobody_else_and_holds_no_more_than_its_limit""",
     "16 depths and sums": """
         flow/test_gate.py test_depth_stays_below_the_limit_and_the_counters_add_up
-        session/test_checker.py test_a_broken_broker_is_caught_with_the_shortest_history_that_shows_it""",
+        recording/test_checker.py test_a_broken_broker_is_caught_with_the_shortest_history_that_shows_it""",
     "17 the wall clock": """
         engine/test_host.py test_a_jump_of_the_wall_clock_moves_no_deadline
-        lab/test_faults.py test_a_jump_of_the_wall_clock_changes_nothing_but_the_wall_clock""",
-    "18 the same run": "lab/test_replay.py test_two_hash_seeds_give_the_same_events_and_the_same_recording",
+        simulation/test_faults.py test_a_jump_of_the_wall_clock_changes_nothing_but_the_wall_clock""",
+    "18 the same run": "simulation/test_replay.py test_two_hash_seeds_give_the_same_events_and_the_same_recording",
     "23 names": """
         test_names.py test_a_name_that_no_directory_may_have_is_refused_and_nothing_is_made
         test_names.py test_names_that_differ_only_in_case_clash
         test_files.py test_no_path_leaves_the_root""",
     "24 loading never executes": """
-        lab/test_strict_yaml.py test_what_is_refused_and_at_which_line
+        simulation/test_strict_yaml.py test_what_is_refused_and_at_which_line
         clients/test_serializers.py test_a_pickle_that_would_run_code_is_only_bytes""",
     "28 a damaged SQLite file": """
         groups/test_offsets.py test_a_damaged_file_is_put_aside_and_rebuilt_from_its_journal_without_loss
@@ -247,7 +247,7 @@ ROWS: dict[str, str] = {
         clients/test_failed_publishes.py test_a_publish_that_timed_out_is_not_stored_when_there_is_room
         clients/test_failed_publishes.py test_what_a_bad_line_may_have_stored_is_said_to_be_in_doubt
         clients/test_failed_publishes.py test_what_waits_for_the_disk_is_in_doubt_when_its_producer_gives_up
-        doors/http/test_queues.py test_promise_32_what_was_refused_or_given_up_is_never_stored""",
+        listeners/http/test_queues.py test_promise_32_what_was_refused_or_given_up_is_never_stored""",
     "33 settings are judged when they are made": """
         test_settings.py test_every_class_of_settings_is_judged
         test_settings.py test_a_field_takes_nothing_that_it_cannot_mean""",
@@ -256,7 +256,7 @@ ROWS: dict[str, str] = {
         ../crash/test_queue_kill_nine.py test_promise_34_by_http""",
     "35 a real client loses nothing that it was told is stored": """
         ../crash/test_kafka_kill_nine.py test_what_was_acknowledged_to_a_kafka_client_survives_each_kill
-        doors/kafka/test_produce_and_consume.py test_what_was_acknowledged_is_there_after_a_restart""",
+        listeners/kafka/test_produce_and_consume.py test_what_was_acknowledged_is_there_after_a_restart""",
     "37 what is opened for one is closed to others": """
         engine/test_private.py test_a_data_directory_is_its_owners_alone
         ../app/cli/test_processes.py test_promise_37_a_token_is_in_no_argument_list_and_nothing_written""",

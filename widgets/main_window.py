@@ -36,7 +36,7 @@ from widgets.navigator import Navigator
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.charts import ChartsPanel
-from widgets.panels.connections import DoorsPanel
+from widgets.panels.connections import ListenersPanel
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.events import EventsPanel
 from widgets.panels.in_flight import InFlightPanel
@@ -82,7 +82,7 @@ class Parts:
     charts: ChartsPanel
     events: EventsPanel
     schemas: SchemasPanel
-    doors: DoorsPanel
+    listeners: ListenersPanel
     log_on_disk: LogOnDiskPanel
     jobs: JobsPanel
     report: ReportPanel

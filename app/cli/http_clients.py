@@ -1,4 +1,4 @@
-"""`brokerscope http-produce` and `http-consume`: the plain clients of the HTTP door, for trying it out."""
+"""`brokerscope http-produce` and `http-consume`: the plain clients of the HTTP listener, for trying it out."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def consume_command() -> Command:
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
     usual = f"http://127.0.0.1:{HTTP_PORT}"
-    parser.add_argument("--broker", default=usual, metavar="URL", help=f"its HTTP door (default: {usual})")
+    parser.add_argument("--broker", default=usual, metavar="URL", help=f"its HTTP listener (default: {usual})")
     parser.add_argument("--topic", required=True, metavar="TOPIC", help="it is made where it is missing")
     add_token(parser, "for a broker that asks for a token")
 
@@ -83,9 +83,11 @@ def _post(options: argparse.Namespace, path: str, body: dict[str, Any]) -> tuple
     except (urllib.error.URLError, OSError) as error:
         reason = getattr(error, "reason", error)
         about = f"{broker} cannot be reached ({getattr(reason, 'strerror', None) or reason})"
-        raise BrokerError(ErrorCode.CONNECTION_LOST, f"{about}; brokerscope serve opens an HTTP door") from error
+        raise BrokerError(ErrorCode.CONNECTION_LOST, f"{about}; brokerscope serve opens an HTTP listener") from error
     except (http.client.HTTPException, ValueError) as error:
-        raise CommandError(f"{url} is no HTTP door of a broker; give the URL that brokerscope serve says.") from error
+        raise CommandError(
+            f"{url} is no HTTP listener of a broker; give the URL that brokerscope serve says."
+        ) from error
 
 
 def _message_of(body: bytes) -> str:

@@ -36,8 +36,8 @@ def draw(
     workbench = Workbench(app, theme=theme, record=False)
     workbench.settings.hints = False
     try:
-        workbench.player.open(scenario, seed)
-        opened = workbench.player.scenario
+        workbench.controller.open(scenario, seed)
+        opened = workbench.controller.scenario
         if opened is not None and at_s > opened.until_s:
             raise ScenarioError(f"{scenario.stem} ends at {opened.until_s:g} s; give a time up to that, not {at_s:g}.")
         window = workbench.window
@@ -47,8 +47,8 @@ def draw(
         workbench.canvas.set_reduced_motion(True)
         at_ns = ns_from_s(at_s)
         step_ns = max(LEAST_STEP_NS, at_ns // MAX_LOOKS)
-        while workbench.player.snapshot.time_ns < at_ns:
-            workbench.player.run_until(min(at_ns, workbench.player.snapshot.time_ns + step_ns))
+        while workbench.controller.snapshot.time_ns < at_ns:
+            workbench.controller.run_until(min(at_ns, workbench.controller.snapshot.time_ns + step_ns))
             workbench.draw()
         app.processEvents()
         workbench.draw()

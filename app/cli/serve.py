@@ -21,9 +21,9 @@ from broker_core import BrokerHost, HostConfig, LogConfig
 from broker_core.clients.remote.broker import DEFAULT_PORT
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.connections import Connections
-from broker_core.listeners.http.listener import HttpDoor
+from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
-from broker_core.listeners.wire.listener import WireDoor
+from broker_core.listeners.wire.listener import WireListener
 from broker_core.log.config import Durability
 
 HTTP_PORT = 8_080
@@ -76,7 +76,7 @@ def command() -> Command:
         metavar="N",
         help="unknown topics are made, with N partitions (default: 0, they are not)",
     )
-    parser.add_argument("--json", action="store_true", help="say where the doors are as one JSON line")
+    parser.add_argument("--json", action="store_true", help="say where the listeners are as one JSON line")
     return parser, serve
 
 
@@ -98,7 +98,7 @@ def _access(options: argparse.Namespace) -> Access:
 
 
 def serve(options: argparse.Namespace) -> int:
-    """Open the broker and its doors, wait for a signal, close everything. Raises what keeps them from opening."""
+    """Open the broker and its listeners, wait for a signal, close everything. Raises what keeps them from opening."""
     if options.http is None and options.kafka is None and options.wire is None:
         raise CommandError("A broker without a listener serves nobody; leave --http, --kafka or --wire open.")
     access = _access(options)
@@ -126,11 +126,13 @@ def serve(options: argparse.Namespace) -> int:
                 )
             )
         if options.wire is not None:
-            wire = WireDoor(host, address=options.address, port=options.wire, access=access, connections=connections)
+            wire = WireListener(
+                host, address=options.address, port=options.wire, access=access, connections=connections
+            )
             wire.start()
             opened.callback(wire.close)
         if options.http is not None:
-            http = HttpDoor(
+            http = HttpListener(
                 host,
                 address=options.address,
                 port=options.http,
@@ -151,7 +153,7 @@ def serve(options: argparse.Namespace) -> int:
 
 
 def _say_where(
-    options: argparse.Namespace, http: HttpDoor | None, kafka: KafkaListener | None, wire: WireDoor | None
+    options: argparse.Namespace, http: HttpListener | None, kafka: KafkaListener | None, wire: WireListener | None
 ) -> None:
     where = {
         "http": None if http is None else http.url,

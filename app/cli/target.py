@@ -1,4 +1,4 @@
-"""Which broker a command means: a data directory, opened for the command, or the wire door of one that runs."""
+"""Which broker a command means: a data directory, opened for the command, or the wire listener of one that runs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def add_target(parser: argparse.ArgumentParser) -> None:
         "--broker",
         type=address_of,
         metavar="HOST:PORT",
-        help=f"the wire door of a running broker (default: ${BROKER_VARIABLE}, else {LOOPBACK}:{DEFAULT_PORT})",
+        help=f"the wire listener of a running broker (default: ${BROKER_VARIABLE}, else {LOOPBACK}:{DEFAULT_PORT})",
     )
     add_token(parser, "for a broker that asks for a token")
     parser.add_argument("--json", action="store_true", help="JSON lines for programs instead of tables for people")

@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QInputDialog
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.shell.language import languages
 from app.shell.paths import sessions_folder
@@ -49,10 +49,10 @@ class AppearanceHandlers(QObject):
         Command("settings", "Settings...", "File", "Ctrl+,", "settings", "Theme, type, language, recording."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
-        bind, look = desk.registry.bind, desk.appearance
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        bind, look = context.registry.bind, context.appearance
         for command, name in _SHIPPED.items():
             bind(command, partial(self.apply_layout, name))
         bind("layout_choose", self._choose_layout)
@@ -60,50 +60,50 @@ class AppearanceHandlers(QObject):
         bind("layout_forget", self._forget_layout, self._why_nothing_to_forget)
         bind("arrange", self._arrange)
         bind("arrange_reset", self._reset_arrangement, self._why_not_moved)
-        desk.canvas.arrangementChanged.connect(self._keep_arrangement)
-        desk.canvas.boxMoved.connect(self._note_move)
-        desk.player.opened.connect(self._restore_arrangement)
+        context.canvas.arrangementChanged.connect(self._keep_arrangement)
+        context.canvas.boxMoved.connect(self._note_move)
+        context.controller.opened.connect(self._restore_arrangement)
         bind("theme", look.toggle_theme)
         bind("type_larger", lambda: look.step_scale(1), lambda: self._why_not_type(SCALES[-1]))
         bind("type_smaller", lambda: look.step_scale(-1), lambda: self._why_not_type(SCALES[0]))
         bind("present", self._present)
         bind("settings", self._ask_settings)
-        look.changed.connect(desk.registry.refresh)
+        look.changed.connect(context.registry.refresh)
 
     # -- layouts
 
     def apply_layout(self, name: str) -> None:
         """Show the layout of that name."""
-        layout = self._desk.settings.layout(name)
+        layout = self._context.settings.layout(name)
         if layout is None:
-            self._desk.say(tr("There is no layout {name}.", name=name))
+            self._context.say(tr("There is no layout {name}.", name=name))
             return
-        window, before = self._desk.window, self._desk.window.present_layout()
+        window, before = self._context.window, self._context.window.present_layout()
         window.set_layout(layout)
-        self._desk.undo.push(
+        self._context.undo.push(
             tr("layout {name}", name=tr(name)), lambda: window.set_layout(before), lambda: window.set_layout(layout)
         )
 
     def _ask_name(self, title: str, label: str, names: list[str], *, editable: bool) -> str:
         shown = [tr(name) for name in names]
-        chosen, ok = QInputDialog.getItem(self._desk.window, title, label, shown, 0, editable)
+        chosen, ok = QInputDialog.getItem(self._context.window, title, label, shown, 0, editable)
         if not ok or not chosen.strip():
             return ""
         return names[shown.index(chosen)] if chosen in shown else chosen.strip()[:60]
 
     def _choose_layout(self) -> None:
-        names = list(self._desk.settings.layout_names())
+        names = list(self._context.settings.layout_names())
         if name := self._ask_name(tr("Choose a layout"), tr("Layout"), names, editable=False):
             self.apply_layout(name)
 
     def _save_layout(self) -> None:
-        names = list(self._desk.settings.layout_names())
+        names = list(self._context.settings.layout_names())
         if name := self._ask_name(tr("Save this layout as"), tr("Name"), names, editable=True):
-            self._desk.settings.keep_layout(name, self._desk.window.present_layout())
-            self._desk.say(tr("The layout is kept as {name}.", name=tr(name)))
+            self._context.settings.keep_layout(name, self._context.window.present_layout())
+            self._context.say(tr("The layout is kept as {name}.", name=tr(name)))
 
     def _forgettable(self) -> list[str]:
-        settings = self._desk.settings
+        settings = self._context.settings
         return [name for name in settings.layout_names() if settings.layout(name) != SHIPPED.get(name)]
 
     def _why_nothing_to_forget(self) -> str:
@@ -112,36 +112,36 @@ class AppearanceHandlers(QObject):
     def _forget_layout(self) -> None:
         name = self._ask_name(tr("Forget a layout"), tr("Layout"), self._forgettable(), editable=False)
         if name:
-            self._desk.settings.forget_layout(name)
-            self._desk.say(tr("The layout {name} is forgotten.", name=tr(name)))
+            self._context.settings.forget_layout(name)
+            self._context.say(tr("The layout {name} is forgotten.", name=tr(name)))
 
     # -- boxes moved by hand
 
     def _arrange(self) -> None:
-        on = self._desk.registry.action("arrange").isChecked()
-        self._desk.canvas.arranging.on = on
-        self._desk.say(
+        on = self._context.registry.action("arrange").isChecked()
+        self._context.canvas.arranging.on = on
+        self._context.say(
             tr("Drag a box to move it, or press Shift and an arrow key. Consumers stay in their groups meanwhile.")
             if on
             else tr("Dragging moves consumers again.")
         )
 
     def _why_not_moved(self) -> str:
-        return "" if self._desk.canvas.arrangement else tr("Every box is in its place.")
+        return "" if self._context.canvas.arrangement else tr("Every box is in its place.")
 
     def _reset_arrangement(self) -> None:
-        before = self._desk.canvas.arrangement
-        self._desk.canvas.set_arrangement({})
+        before = self._context.canvas.arrangement
+        self._context.canvas.set_arrangement({})
         self._note_move(before)
 
     def _note_move(self, before: dict[str, Shift]) -> None:
         """What was moved by hand can be undone, while the same scenario is open."""
-        canvas, after, scenario = self._desk.canvas, self._desk.canvas.arrangement, self._scenario()
+        canvas, after, scenario = self._context.canvas, self._context.canvas.arrangement, self._scenario()
 
         def why_not() -> str:
             return "" if self._scenario() == scenario else tr("Another scenario is open.")
 
-        self._desk.undo.push(
+        self._context.undo.push(
             tr("moved a box"),
             lambda: canvas.set_arrangement(before),
             lambda: canvas.set_arrangement(after),
@@ -149,13 +149,13 @@ class AppearanceHandlers(QObject):
         )
 
     def _scenario(self) -> str:
-        return self._desk.player.scenario.title if self._desk.player.scenario is not None else ""
+        return self._context.controller.scenario.title if self._context.controller.scenario is not None else ""
 
     def _keep_arrangement(self) -> None:
-        self._desk.settings.keep_arrangement(self._scenario(), to_text(self._desk.canvas.arrangement))
+        self._context.settings.keep_arrangement(self._scenario(), to_text(self._context.canvas.arrangement))
 
     def _restore_arrangement(self) -> None:
-        self._desk.canvas.set_arrangement(from_text(self._desk.settings.arrangement(self._scenario())))
+        self._context.canvas.set_arrangement(from_text(self._context.settings.arrangement(self._scenario())))
 
     # -- looks
 
@@ -164,11 +164,11 @@ class AppearanceHandlers(QObject):
         return tr("This is the last size of type.") if scale() == last else ""
 
     def _present(self) -> None:
-        self._desk.appearance.present()
-        self._desk.registry.set_checked("present", self._desk.appearance.presenting)
+        self._context.appearance.present()
+        self._context.registry.set_checked("present", self._context.appearance.presenting)
 
     def _ask_settings(self) -> None:
-        settings, look = self._desk.settings, self._desk.appearance
+        settings, look = self._context.settings, self._context.appearance
         values: dict[str, object] = {
             "theme": look.theme,
             "scale": scale(),
@@ -183,13 +183,13 @@ class AppearanceHandlers(QObject):
             scales=SCALES,
             languages=languages(),
             places=[(tr("Sessions"), str(sessions_folder()))],
-            parent=self._desk.window,
+            parent=self._context.window,
         )
         dialog.changed.connect(self._change)
         dialog.open()
 
     def _change(self, name: str, value: object) -> None:
-        settings, look = self._desk.settings, self._desk.appearance
+        settings, look = self._context.settings, self._context.appearance
         if name == "theme":
             look.choose_theme(str(value))
         elif name == "scale":
@@ -200,7 +200,7 @@ class AppearanceHandlers(QObject):
             look.choose_motion(bool(value))
         elif name == "keep_spark":
             settings.keep_spark = bool(value)
-            self._desk.jobs.keep_spark(bool(value))
+            self._context.jobs.keep_spark(bool(value))
         elif name == "record":
             settings.record = bool(value)
-            self._desk.player.record = bool(value)
+            self._context.controller.record = bool(value)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QObject
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.sessions.audit import Audit, audit, table_of
 from app.shell.jobs import Work, WorkJob
@@ -23,24 +23,24 @@ class AuditHandlers(QObject):
         Command("audit", "Was anything lost?", "Session", "Ctrl+Shift+L", "check", "Accounts for every message."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk, self._player = desk, desk.player
-        desk.registry.bind("audit", self._ask, self._why_not)
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context, self._controller = context, context.controller
+        context.registry.bind("audit", self._ask, self._why_not)
 
     def _why_not(self) -> str:
-        if self._player.scenario is None:
+        if self._controller.scenario is None:
             return tr("No session is open.")
-        if self._player.folder is None and self._player.events.first_seq > 0:
+        if self._controller.folder is None and self._controller.events.first_seq > 0:
             return tr("This session is not recorded, and its first events are not in memory any more.")
         return ""
 
     def _ask(self) -> None:
-        snapshot, scenario = self._player.snapshot, self._player.scenario
+        snapshot, scenario = self._controller.snapshot, self._controller.scenario
         assert scenario is not None
         events = self._events(snapshot.events)
-        dialog = FactsTableDialog(tr("Was anything lost?"), tr("Accounting for every message..."), self._desk.window)
-        job = self._desk.jobs.work(
+        dialog = FactsTableDialog(tr("Was anything lost?"), tr("Accounting for every message..."), self._context.window)
+        job = self._context.jobs.work(
             tr("Was anything lost?"),
             lambda work: audit(events(work), snapshot, scenario, work),
             lambda found: table_of(found).sentence,
@@ -50,7 +50,7 @@ class AuditHandlers(QObject):
 
     def _events(self, count: int) -> Callable[[Work], Iterable[Event]]:
         """The first `count` events of the session, read in the job's thread."""
-        folder, ring, running = self._player.folder, self._player.events, self._player.running
+        folder, ring, running = self._controller.folder, self._controller.events, self._controller.running
         if folder is None:
             return lambda _work: ring.between(0, count)
         recorder = None if running is None else running.recorder

@@ -9,7 +9,7 @@ from functools import partial
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.forms import (
     choices,
     client_names,
@@ -84,60 +84,60 @@ class ClientHandlers(QObject):
         Command("set_processing", "Set processing time...", "Clients", "", "clock", "How long a message takes it."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
-        self._answers = Answers(desk.player, self)
-        bind = desk.registry.bind
-        bind("add_consumer", self.ask_consumer, desk.why_ended)
-        bind("add_producer", self.ask_producer, lambda: desk.why_ended() or self._why_no_target())
-        bind("add_worker", self.ask_worker, lambda: desk.why_ended() or self._why_no_queue())
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        self._answers = Answers(context.controller, self)
+        bind = context.registry.bind
+        bind("add_consumer", self.ask_consumer, context.why_ended)
+        bind("add_producer", self.ask_producer, lambda: context.why_ended() or self._why_no_target())
+        bind("add_worker", self.ask_worker, lambda: context.why_ended() or self._why_no_queue())
         bind("duplicate_client", lambda: self.duplicate(self._client()), self._why_no_client)
         bind("remove_client", lambda: self.remove(self._client()), self._why_no_client)
         bind("set_rate", self.ask_rate, self._why_no_producer)
-        panel = desk.window.parts.backpressure
-        panel.rateWanted.connect(lambda: desk.registry.trigger("set_rate"))
-        shown = desk.registry.action("set_rate")
+        panel = context.window.parts.backpressure
+        panel.rateWanted.connect(lambda: context.registry.trigger("set_rate"))
+        shown = context.registry.action("set_rate")
         shown.changed.connect(lambda: panel.forbid_rate(str(shown.data() or "")))
         bind("set_processing", lambda: self.ask_processing(self._client()), self._why_no_reader)
-        desk.menu_parts.append(self._add_to_menu)
+        context.menu_parts.append(self._add_to_menu)
 
     # -- who is meant
 
     def _client(self) -> str:
-        return next((name for role in ROLES if (name := self._desk.selected(role))), "")
+        return next((name for role in ROLES if (name := self._context.selected(role))), "")
 
     def _why_no_client(self) -> str:
-        return self._desk.why_ended() or ("" if self._client() else tr("Select a client on the canvas first."))
+        return self._context.why_ended() or ("" if self._client() else tr("Select a client on the canvas first."))
 
     def _why_no_producer(self) -> str:
-        if why := self._desk.why_ended():
+        if why := self._context.why_ended():
             return why
-        there = any(actor.role == "producer" for actor in self._desk.player.snapshot.actors)
+        there = any(actor.role == "producer" for actor in self._context.controller.snapshot.actors)
         return "" if there else tr("There is no producer; add one first.")
 
     def _why_no_reader(self) -> str:
-        chosen = self._desk.selected("consumer") or self._desk.selected("worker")
-        return self._desk.why_ended() or ("" if chosen else tr("Select a consumer or a worker first."))
+        chosen = self._context.selected("consumer") or self._context.selected("worker")
+        return self._context.why_ended() or ("" if chosen else tr("Select a consumer or a worker first."))
 
     def _why_no_target(self) -> str:
-        snapshot = self._desk.player.snapshot
+        snapshot = self._context.controller.snapshot
         there = topic_names(snapshot) + queue_names(snapshot)
         return "" if there else tr("There is no topic or queue to send to; create one first.")
 
     def _why_no_queue(self) -> str:
-        return "" if self._desk.player.snapshot.queues else tr("There is no queue; create one first.")
+        return "" if self._context.controller.snapshot.queues else tr("There is no queue; create one first.")
 
     # -- in and out
 
     def ask_consumer(self, group: str = "") -> None:
         """The dialog for one more consumer."""
-        desk = self._desk
-        snapshot = desk.player.snapshot
+        context = self._context
+        snapshot = context.controller.snapshot
         groups = group_names(snapshot)
         taken = client_names(snapshot)
         open_form(
-            desk,
+            context,
             tr("Add consumer"),
             tr("It joins its group at once, and the group shares out its partitions anew."),
             (
@@ -146,7 +146,7 @@ class ClientHandlers(QObject):
                     "group",
                     tr("Group"),
                     "choice",
-                    group or desk.selected("group") or (groups[0] if groups else BENCH),
+                    group or context.selected("group") or (groups[0] if groups else BENCH),
                     choices=(*choices(groups), (BENCH, tr("The bench"))),
                 ),
                 *duration_fields(),
@@ -176,12 +176,12 @@ class ClientHandlers(QObject):
 
     def ask_producer(self, to: str = "") -> None:
         """The dialog for one more producer."""
-        desk = self._desk
-        snapshot = desk.player.snapshot
+        context = self._context
+        snapshot = context.controller.snapshot
         targets = (*topic_names(snapshot), *queue_names(snapshot))
         taken = client_names(snapshot)
         open_form(
-            desk,
+            context,
             tr("Add producer"),
             "",
             (
@@ -190,7 +190,7 @@ class ClientHandlers(QObject):
                     "to",
                     tr("Sends to"),
                     "choice",
-                    to or desk.selected("topic") or desk.selected("queue") or targets[0],
+                    to or context.selected("topic") or context.selected("queue") or targets[0],
                     choices=choices(targets),
                 ),
                 Field("per_s", tr("Rate"), "decimal", 10, least=0.1, most=100_000, suffix=tr(" messages/s")),
@@ -217,17 +217,17 @@ class ClientHandlers(QObject):
 
     def ask_worker(self, queue: str = "") -> None:
         """The dialog for one more worker."""
-        desk = self._desk
-        snapshot = desk.player.snapshot
+        context = self._context
+        snapshot = context.controller.snapshot
         queues = queue_names(snapshot)
         taken = client_names(snapshot)
         open_form(
-            desk,
+            context,
             tr("Add worker"),
             "",
             (
                 Field("name", tr("Name"), value=free_name(snapshot, "worker")),
-                Field("queue", tr("Queue"), "choice", queue or desk.selected("queue"), choices=choices(queues)),
+                Field("queue", tr("Queue"), "choice", queue or context.selected("queue"), choices=choices(queues)),
                 *duration_fields(),
                 Field("prefetch", tr("Takes ahead at most"), "whole", 1, least=1, most=1_000),
             ),
@@ -240,23 +240,25 @@ class ClientHandlers(QObject):
 
     def duplicate(self, client: str) -> None:
         """Another one like `client`, beside it."""
-        self._desk.perform(DuplicateClient(client))
+        self._context.perform(DuplicateClient(client))
 
     def remove(self, client: str) -> None:
         """Take `client` out; it can be undone."""
-        self._desk.perform(RemoveClient(client))
+        self._context.perform(RemoveClient(client))
 
     # -- tuning
 
     def ask_rate(self, producer: str = "") -> None:
         """The dialog for a producer's rate, with what it is now; of the one that waits, where none is named."""
-        snapshot = self._desk.player.snapshot
+        snapshot = self._context.controller.snapshot
         actors = {actor.name: actor for actor in snapshot.actors if actor.role == "producer"}
         waiting = next((actor.name for actor in actors.values() if actor.state == "blocked"), next(iter(actors), ""))
-        chosen = producer or self._desk.selected("producer") or waiting
+        chosen = producer or self._context.selected("producer") or waiting
 
         def sends(client: str) -> float:
-            per_s = self._desk.views.rates.of(of_actor(actors[client]), snapshot.time_ns) if client in actors else 0.0
+            per_s = (
+                self._context.views.rates.of(of_actor(actors[client]), snapshot.time_ns) if client in actors else 0.0
+            )
             return 0.0 if math.isnan(per_s) else per_s
 
         def now(values: Values) -> str:
@@ -264,7 +266,7 @@ class ClientHandlers(QObject):
             return tr("It sends {rate} messages/s at present. A limit of its target still holds.", rate=per_s)
 
         dialog = open_form(
-            self._desk,
+            self._context,
             tr("Rate of a producer"),
             "",
             (
@@ -295,7 +297,7 @@ class ClientHandlers(QObject):
     def ask_processing(self, client: str) -> None:
         """The dialog for how long a message takes a consumer or worker."""
         dialog = open_form(
-            self._desk,
+            self._context,
             tr("Processing time of {name}", name=client),
             tr("It holds from the next message on."),
             duration_fields(),
@@ -316,7 +318,7 @@ class ClientHandlers(QObject):
             self._answers.ask(look, fill)
 
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
-        action = self._desk.registry.action
+        action = self._context.registry.action
         if kind in ROLES:
             menu.addSeparator()
             menu.addAction(action("duplicate_client"))
@@ -333,8 +335,8 @@ class ClientHandlers(QObject):
             }
             for words, ask in asks.get(kind, ()):
                 entry = menu.addAction(words)
-                entry.setEnabled(not self._desk.why_ended())
-                entry.setToolTip(self._desk.why_ended())
+                entry.setEnabled(not self._context.why_ended())
+                entry.setToolTip(self._context.why_ended())
                 entry.triggered.connect(partial(_call, ask, name))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 
 from app.commands.audit import show_when_done
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.recordings import line_of
 from app.commands.registry import Command
 from app.sessions.compare import comparison, figures_of
@@ -30,19 +30,19 @@ class CompareHandlers(QObject):
         Command("compare", "Compare two sessions...", "Session", "", "", "Any two that were recorded."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk, self._player = desk, desk.player
-        self._library = Library(desk.player.sessions)
-        desk.registry.bind("compare_last", self._compare_last, self._why_no_last)
-        desk.registry.bind("compare", self._choose)
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context, self._controller = context, context.controller
+        self._library = Library(context.controller.sessions)
+        context.registry.bind("compare_last", self._compare_last, self._why_no_last)
+        context.registry.bind("compare", self._choose)
 
     def _why_no_last(self) -> str:
-        return "" if self._player.folder is not None else tr("This session is not recorded.")
+        return "" if self._controller.folder is not None else tr("This session is not recorded.")
 
     def last(self) -> Entry | None:
         """The run before the present one: what it branched from, else the last of the same scenario."""
-        folder, scenario = self._player.folder, self._player.scenario
+        folder, scenario = self._controller.folder, self._controller.scenario
         if folder is None or scenario is None:
             return None
         before = [entry for entry in self._library.entries() if entry.folder.resolve() != folder.resolve()]
@@ -56,9 +56,9 @@ class CompareHandlers(QObject):
         return next((entry for entry in before if entry.title == scenario.title), None)
 
     def _compare_last(self) -> None:
-        entry, folder = self.last(), self._player.folder
+        entry, folder = self.last(), self._controller.folder
         if entry is None or folder is None:
-            self._desk.say(
+            self._context.say(
                 tr("There is no other recorded run of this scenario yet. Start it again (Ctrl+R), then compare.")
             )
             return
@@ -72,7 +72,7 @@ class CompareHandlers(QObject):
             button=tr("Compare"),
             many=2,
             browse=False,
-            parent=self._desk.window,
+            parent=self._context.window,
         )
         dialog.chosen.connect(lambda keys: self.compare(Path(keys[0]), Path(keys[1])))
         dialog.open()
@@ -86,9 +86,9 @@ class CompareHandlers(QObject):
             return comparison(mine, figures_of(other, job, (0.5, 1.0), recorder[1]))
 
         dialog = FactsTableDialog(
-            tr("Compare {one} with {other}", one=one.name, other=other.name), tr("Comparing..."), self._desk.window
+            tr("Compare {one} with {other}", one=one.name, other=other.name), tr("Comparing..."), self._context.window
         )
-        job = self._desk.jobs.work(
+        job = self._context.jobs.work(
             tr("Compare {one} with {other}", one=one.name, other=other.name), work, lambda found: found.sentence
         )
         show_when_done(job, dialog, lambda found: found if isinstance(found, FactsTable) else None)
@@ -96,7 +96,7 @@ class CompareHandlers(QObject):
 
     def _recorder_of(self, folder: Path) -> Recorder | None:
         """Of the session that is being recorded here and now."""
-        running = self._player.running
-        if running is None or self._player.stopped or running.folder != folder:
+        running = self._controller.running
+        if running is None or self._controller.stopped or running.folder != folder:
             return None
         return running.recorder

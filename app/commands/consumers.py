@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.ghost import ghost
 from app.presenters.moves import current_group, group_name_error, move_choices
@@ -26,53 +26,55 @@ class ConsumerHandlers(QObject):
         Command("bench_consumer", "Send to the bench", "Consumer", "Ctrl+Shift+B", "bench", "Leaves its group."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
-        canvas = desk.canvas
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        canvas = context.canvas
         canvas.consumerDropped.connect(self.move)
         canvas.consumerDroppedOnEmpty.connect(lambda consumer: self.ask_where(consumer, NEW_GROUP))
         canvas.moveRequested.connect(self.ask_where)
         canvas.ghostRequested.connect(self._show_ghost)
-        desk.registry.bind("move_consumer", lambda: self.ask_where(self._consumer()), self._why_no_consumer)
-        desk.registry.bind("bench_consumer", lambda: self.move(self._consumer(), ""), self._why_not_bench)
-        desk.menu_parts.append(self._add_moves)
+        context.registry.bind("move_consumer", lambda: self.ask_where(self._consumer()), self._why_no_consumer)
+        context.registry.bind("bench_consumer", lambda: self.move(self._consumer(), ""), self._why_not_bench)
+        context.menu_parts.append(self._add_moves)
 
     def _show_ghost(self, consumer: str, target: str) -> None:
-        desk = self._desk
-        desk.canvas.set_ghost(desk.why_ended() or ghost(desk.player.snapshot, desk.views.owners, consumer, target))
+        context = self._context
+        context.canvas.set_ghost(
+            context.why_ended() or ghost(context.controller.snapshot, context.views.owners, consumer, target)
+        )
 
     def _consumer(self) -> str:
-        return self._desk.selected("consumer")
+        return self._context.selected("consumer")
 
     def _why_no_consumer(self) -> str:
-        return self._desk.why_ended() or ("" if self._consumer() else tr("Select a consumer on the canvas first."))
+        return self._context.why_ended() or ("" if self._consumer() else tr("Select a consumer on the canvas first."))
 
     def _why_not_bench(self) -> str:
         why = self._why_no_consumer()
-        if why or current_group(self._desk.player.snapshot, self._consumer()):
+        if why or current_group(self._context.controller.snapshot, self._consumer()):
             return why
         return tr("{consumer} is on the bench already.", consumer=self._consumer())
 
     def move(self, consumer: str, group: str) -> None:
         """Move `consumer` to `group`; "" is the bench."""
-        self._desk.perform(MoveConsumer(consumer, group))
+        self._context.perform(MoveConsumer(consumer, group))
 
     def ask_where(self, consumer: str, target: str = "") -> None:
         """The dialog that every drag has as its twin."""
-        desk = self._desk
-        if why := desk.why_ended():
-            desk.say(why)
+        context = self._context
+        if why := context.why_ended():
+            context.say(why)
             return
-        snapshot = desk.player.snapshot
+        snapshot = context.controller.snapshot
         taken = {group.name for group in snapshot.groups}
 
         def name_error(name: str) -> str:
             return tr("There is a group {name} already.", name=name) if name in taken else group_name_error(name)
 
-        dialog = MoveToGroupDialog(consumer, move_choices(snapshot, consumer), name_error, desk.window)
+        dialog = MoveToGroupDialog(consumer, move_choices(snapshot, consumer), name_error, context.window)
         dialog.ghostRequested.connect(
-            lambda who, where: dialog.set_ghost(ghost(desk.player.snapshot, desk.views.owners, who, where))
+            lambda who, where: dialog.set_ghost(ghost(context.controller.snapshot, context.views.owners, who, where))
         )
         dialog.chosen.connect(self.move)
         if target == NEW_GROUP:
@@ -82,8 +84,8 @@ class ConsumerHandlers(QObject):
     def _add_moves(self, kind: str, consumer: str, menu: QMenu) -> None:
         if kind != "consumer":
             return
-        ended = self._desk.why_ended()
-        for choice in move_choices(self._desk.player.snapshot, consumer):
+        ended = self._context.why_ended()
+        for choice in move_choices(self._context.controller.snapshot, consumer):
             if choice.target == NEW_GROUP:
                 continue
             action = QAction(tr("Move to {target}", target=choice.target or tr("the bench")), menu)
@@ -92,7 +94,7 @@ class ConsumerHandlers(QObject):
             action.triggered.connect(partial(self._move_from_menu, consumer, choice.target))
             menu.addAction(action)
         menu.addSeparator()
-        menu.addAction(self._desk.registry.action("move_consumer"))
+        menu.addAction(self._context.registry.action("move_consumer"))
 
     def _move_from_menu(self, consumer: str, group: str, _checked: bool = False) -> None:
         self.move(consumer, group)

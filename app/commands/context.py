@@ -12,7 +12,7 @@ from app.commands.registry import ActionRegistry
 from app.commands.undo_stack import UndoStack
 from app.presenters.views import Views
 from app.sessions.history.history import History
-from app.sessions.session_controller import Player
+from app.sessions.session_controller import SessionController
 from app.shell.appearance import Appearance
 from app.shell.jobs import Jobs
 from app.shell.settings import Settings
@@ -34,14 +34,14 @@ MenuPart = Callable[[str, str, QMenu], object]
 
 
 @dataclass(frozen=True)
-class Desk:
+class CommandContext:
     """The parts of one workbench. `menu_parts` are asked in order whenever a context menu of the canvas opens."""
 
     registry: ActionRegistry
     window: MainWindow
     canvas: Canvas
     views: Views
-    player: Player
+    controller: SessionController
     jobs: Jobs
     settings: Settings
     appearance: Appearance
@@ -55,11 +55,11 @@ class Desk:
 
     def why_ended(self) -> str:
         """Why nothing in the session can be changed now; "" where it can."""
-        if self.player.scenario is None:
+        if self.controller.scenario is None:
             return tr("No session is open.")
-        if not self.player.live:
+        if not self.controller.live:
             return tr(PAST)
-        over = self.player.stopped or self.player.status.mode in {Mode.FINISHED, Mode.FAILED}
+        over = self.controller.stopped or self.controller.status.mode in {Mode.FINISHED, Mode.FAILED}
         return tr(ENDED) if over else ""
 
     def perform(self, action: UserAction) -> None:
@@ -67,21 +67,21 @@ class Desk:
         if why := self.why_ended():
             self.say(why)
         else:
-            self.player.perform(action)
+            self.controller.perform(action)
 
     def attempt(self, call: Callable[[], object]) -> bool:
         """Whether `call` went well; else its error is told, and everything is as it was."""
         try:
             call()
         except (ScenarioError, ArrivalError, BrokerError, OSError) as error:
-            self.player.failed.emit(str(error))
+            self.controller.failed.emit(str(error))
             return False
         return True
 
     def open_scenario(self, path: Path) -> None:
         """Open another scenario and let it run; where it cannot be opened, the present one stays."""
-        if self.attempt(lambda: self.player.open(path)):
-            self.player.run()
+        if self.attempt(lambda: self.controller.open(path)):
+            self.controller.run()
 
     def selected(self, kind: str) -> str:
         """The name of the thing selected on the canvas, where it is of that kind; else ""."""

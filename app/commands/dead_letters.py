@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QMenu, QMessageBox
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.redrive_jobs import Redrives
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
@@ -46,17 +46,17 @@ class DeadLetterHandlers(QObject):
         Command("show_redriven", "What was redriven", "Dead letters", "Ctrl+Shift+R", "redrive", "What became of it."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
-        self._answers = Answers(desk.player, self)
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        self._answers = Answers(context.controller, self)
         self._redriven_ns = -1
-        self._redrives = Redrives(desk, self)
-        self.sync = LetterSync(desk.player, self)
-        desk.views.dead_letters.source = self.sync.rows
-        desk.views.dead_letters.size_of = self.sync.size_of
+        self._redrives = Redrives(context, self)
+        self.sync = LetterSync(context.controller, self)
+        context.views.dead_letters.source = self.sync.rows
+        context.views.dead_letters.size_of = self.sync.size_of
         self.sync.changed.connect(self._show_more)
-        panel = self._panel = desk.window.parts.dead_letters
+        panel = self._panel = context.window.parts.dead_letters
         panel.currentChanged.connect(self._read)
         panel.redriveRequested.connect(self.redrive)
         panel.tryRequested.connect(self.ask_redrive)
@@ -66,9 +66,9 @@ class DeadLetterHandlers(QObject):
         panel.viewChanged.connect(self._on_view)
         panel.redrivenChosen.connect(self._look_at_redriven)
         # A filter asks the table that is shown: the other has other fields.
-        panel.filterChanged.disconnect(desk.views.dead_letters.set_filter)
+        panel.filterChanged.disconnect(context.views.dead_letters.set_filter)
         panel.filterChanged.connect(self._filter)
-        desk.views.redriven.filter_judged.connect(panel.set_filter_problem)
+        context.views.redriven.filter_judged.connect(panel.set_filter_problem)
         meeting = QTimer(self)
         meeting.setInterval(REFRESH_MS)
         meeting.timeout.connect(self.meet)
@@ -76,7 +76,7 @@ class DeadLetterHandlers(QObject):
         self._timer = QTimer(self)
         self._timer.setInterval(REFRESH_MS)
         self._timer.timeout.connect(self.look_redriven)
-        bind = desk.registry.bind
+        bind = context.registry.bind
         why_not_selected, why_not_all = self._or_unseen(panel.why_not_selected), self._or_unseen(panel.why_not_all)
         bind("redrive_selected", panel.redrive_selected, why_not_selected)
         bind("redrive_all", panel.redrive_all, why_not_all)
@@ -84,26 +84,26 @@ class DeadLetterHandlers(QObject):
         bind("edit_letter", lambda: self.ask_edit(panel.current_key()), self._why_no_letter)
         bind("purge_selected", lambda: self.ask_purge(letters_of(panel.selected_keys())), why_not_selected)
         bind("purge_all", lambda: self.ask_purge(letters_of(panel.shown_keys())), why_not_all)
-        bind("stop_redrive", self._redrives.stop, desk.why_ended)
+        bind("stop_redrive", self._redrives.stop, context.why_ended)
         bind("show_redriven", self._show_redriven)
         panel.selectionChanged.connect(
-            lambda _count: desk.registry.refresh("redrive_selected", "redrive_all", "purge_selected")
+            lambda _count: context.registry.refresh("redrive_selected", "redrive_all", "purge_selected")
         )
-        desk.menu_parts.append(self._add_to_menu)
-        desk.player.opened.connect(self._forget)
+        context.menu_parts.append(self._add_to_menu)
+        context.controller.opened.connect(self._forget)
 
     def _forget(self) -> None:
         self._answers.drop()
         self._redrives.forget()
         self.sync.restart()
         self._redriven_ns = -1
-        self._desk.views.redriven.set_rows(())
+        self._context.views.redriven.set_rows(())
 
     def _show_more(self) -> None:
         """More letters of a full bin are here."""
-        snapshot = self._desk.views.snapshot
+        snapshot = self._context.views.snapshot
         if snapshot is not None and self._panel.isVisible():
-            self._desk.views.dead_letters.set_snapshot(snapshot)
+            self._context.views.dead_letters.set_snapshot(snapshot)
 
     def _read(self, key: Hashable) -> None:
         """All of the chosen letter: of a full bin, the table has only the beginning of its value."""
@@ -113,14 +113,14 @@ class DeadLetterHandlers(QObject):
 
         def told(letter: DeadLetterView) -> None:
             if self._panel.current_key() == key:
-                self._panel.set_details(letter_facts(letter, self._desk.views.times))
+                self._panel.set_details(letter_facts(letter, self._context.views.times))
 
         self._answers.ask(lambda simulation: simulation.broker.dead_letters(queue).get(offset), told)
 
     def meet(self) -> None:
         """Ask for what a full bin holds beyond the snapshot, while the panel is seen and the present is shown."""
-        snapshot = self._desk.views.snapshot
-        if snapshot is not None and self._desk.player.live and self._panel.isVisible():
+        snapshot = self._context.views.snapshot
+        if snapshot is not None and self._context.controller.live and self._panel.isVisible():
             self.sync.meet(snapshot)
 
     def _or_unseen(self, why_not: Callable[[], str]) -> Callable[[], str]:
@@ -128,8 +128,8 @@ class DeadLetterHandlers(QObject):
 
         def reason() -> str:
             why = why_not()
-            unseen = not self._panel.isVisible() and not self._desk.why_ended()
-            if why and unseen and any(queue.dead for queue in self._desk.player.snapshot.queues):
+            unseen = not self._panel.isVisible() and not self._context.why_ended()
+            if why and unseen and any(queue.dead for queue in self._context.controller.snapshot.queues):
                 return tr("Look at them first: the panel Dead letters (Ctrl+4) shows which ones.")
             return why
 
@@ -152,7 +152,7 @@ class DeadLetterHandlers(QObject):
 
     def ask_redrive(self, keys: Sequence[tuple[str, int]]) -> RedriveDialog:
         """The dialog with its dry run."""
-        dialog = RedriveDialog(len(keys), self._desk.window)
+        dialog = RedriveDialog(len(keys), self._context.window)
         dialog.redriveRequested.connect(lambda rate: self.redrive(keys, rate))
         tried = _by_queue(keys[:TRIED])
         self._answers.ask(
@@ -173,19 +173,19 @@ class DeadLetterHandlers(QObject):
 
         def told(letter: DeadLetterView) -> None:
             origin = f"{letter.origin_topic}/{letter.origin_partition}"
-            dialog = EditLetterDialog(letter.cause, origin, self._desk.window)
+            dialog = EditLetterDialog(letter.cause, origin, self._context.window)
             dialog.form.set_message(letter.value, letter.key, letter.headers)
             dialog.editRequested.connect(lambda text, redrive: self._edit(queue, offset, text, redrive))
             dialog.open()
 
-        self._answers.ask(lambda simulation: simulation.broker.dead_letters(queue).get(offset), told, self._desk.say)
+        self._answers.ask(lambda simulation: simulation.broker.dead_letters(queue).get(offset), told, self._context.say)
 
     def _edit(self, queue: str, offset: int, text: MessageText, redrive: bool) -> None:
         encoding = "base64" if text.encoding == "base64" else "utf-8"
         edit = EditDeadLetter(queue, offset, text.value, text.key, text.headers, encoding)  # type: ignore[arg-type]
-        self._desk.perform(edit)
+        self._context.perform(edit)
         if redrive:
-            self._desk.perform(Redrive(queue, (offset,)))
+            self._context.perform(Redrive(queue, (offset,)))
 
     # -- purge
 
@@ -193,7 +193,7 @@ class DeadLetterHandlers(QObject):
         """Name the count, then do it."""
         if not keys:
             return None
-        box = QMessageBox(self._desk.window)
+        box = QMessageBox(self._context.window)
         box.setIcon(QMessageBox.Icon.Warning)
         box.setWindowTitle(tr("Purge"))
         box.setTextFormat(Qt.TextFormat.PlainText)
@@ -212,17 +212,17 @@ class DeadLetterHandlers(QObject):
     def purge(self, keys: Sequence[tuple[str, int]]) -> None:
         """Take dead letters out of their bins."""
         for queue, offsets in _by_queue(keys).items():
-            self._desk.perform(PurgeDeadLetters(queue, offsets))
+            self._context.perform(PurgeDeadLetters(queue, offsets))
 
     # -- what was redriven
 
     def _show_redriven(self) -> None:
-        self._desk.window.show_tab("dead_letters")
+        self._context.window.show_tab("dead_letters")
         self._panel.show_redriven(True)
 
     def _on_view(self, redriven: bool) -> None:
         self._panel.set_filter_help(
-            help_rows((self._desk.views.redriven if redriven else self._desk.views.dead_letters).fields)
+            help_rows((self._context.views.redriven if redriven else self._context.views.dead_letters).fields)
         )
         if redriven:
             self._timer.start()
@@ -233,30 +233,30 @@ class DeadLetterHandlers(QObject):
 
     def look_redriven(self, *, force: bool = False) -> None:
         """Bring the view of redriven messages up to date: live at most once a second of the session."""
-        now_ns = self._desk.player.snapshot.time_ns
-        least_ns = NS_PER_S if self._desk.player.live else 1
+        now_ns = self._context.controller.snapshot.time_ns
+        least_ns = NS_PER_S if self._context.controller.live else 1
         if not self._panel.isVisible() or (not force and abs(now_ns - self._redriven_ns) < least_ns):
             return
         self._redriven_ns = now_ns
 
         def told(found: list[RedrivenMessage]) -> None:
-            self._desk.views.redriven.set_rows(tuple(found))
+            self._context.views.redriven.set_rows(tuple(found))
 
-        self._desk.history.redriven(now_ns, told)
+        self._context.history.redriven(now_ns, told)
 
     def _look_at_redriven(self, seq: object) -> None:
-        row = next((row for row in self._desk.views.redriven.rows if row.redriven.seq == seq), None)
+        row = next((row for row in self._context.views.redriven.rows if row.redriven.seq == seq), None)
         if row is not None:
-            self._desk.views.select(place_of(row).id)
+            self._context.views.select(place_of(row).id)
 
     def _filter(self, text: str) -> None:
-        views, shown = self._desk.views, self._panel.shows_redriven
+        views, shown = self._context.views, self._panel.shows_redriven
         (views.redriven if shown else views.dead_letters).set_filter(text)
 
     def _add_to_menu(self, kind: str, _name: str, menu: QMenu) -> None:
         if kind in {"queue", "dlq"}:
             for command in ("redrive_all", "show_dead_letters", "show_redriven", "show_in_flight"):
-                menu.addAction(self._desk.registry.action(command))
+                menu.addAction(self._context.registry.action(command))
 
 
 def letters_of(keys: Sequence[Hashable]) -> list[tuple[str, int]]:

@@ -6,7 +6,7 @@ import msgspec
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.forms import group_names, name_error, open_form
 from app.commands.registry import Command
 from app.presenters.what_if import ASSIGNORS, group_of
@@ -28,21 +28,21 @@ class DuplicateHandlers(QObject):
         Command("duplicate_place", "Duplicate topic, queue or group...", "Topics", "", "copy", "Another one like it."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
-        self._answers = Answers(desk.player, self)
-        desk.registry.bind("duplicate_place", self.ask, self._why_nothing)
-        desk.menu_parts.append(self._add_to_menu)
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        self._answers = Answers(context.controller, self)
+        context.registry.bind("duplicate_place", self.ask, self._why_nothing)
+        context.menu_parts.append(self._add_to_menu)
 
     def _selected(self) -> tuple[str, str]:
-        desk = self._desk
-        lane = desk.selected("lane").rpartition("/")[0]
-        found = ((kind, desk.selected(kind)) for kind in KINDS)
+        context = self._context
+        lane = context.selected("lane").rpartition("/")[0]
+        found = ((kind, context.selected(kind)) for kind in KINDS)
         return next(((kind, name) for kind, name in found if name), ("topic", lane))
 
     def _why_nothing(self) -> str:
-        if why := self._desk.why_ended():
+        if why := self._context.why_ended():
             return why
         return "" if self._selected()[1] else tr("Select a topic, a queue or a group on the canvas first.")
 
@@ -60,7 +60,7 @@ class DuplicateHandlers(QObject):
             self._answers.ask(
                 lambda simulation: (simulation.broker.partition_count(name), simulation.broker.flow_config(name)),
                 lambda known: self._ask_topic(name, *known),
-                self._desk.say,
+                self._context.say,
             )
 
     def _name_field(self, name: str, taken: list[str]) -> Field:
@@ -69,13 +69,13 @@ class DuplicateHandlers(QObject):
         return Field("name", tr("Name"), value=f"{name}-{number}")
 
     def _places(self) -> list[str]:
-        snapshot = self._desk.player.snapshot
+        snapshot = self._context.controller.snapshot
         return [topic.name for topic in snapshot.topics] + [queue.name for queue in snapshot.queues]
 
     def _ask_topic(self, name: str, partitions: int, flow: FlowConfig | None) -> None:
         taken = self._places()
         open_form(
-            self._desk,
+            self._context,
             tr("Duplicate {name}", name=name),
             tr("A topic with as many partitions and the same limits, and without its messages."),
             (self._name_field(name, taken),),
@@ -87,7 +87,7 @@ class DuplicateHandlers(QObject):
     def _ask_queue(self, name: str, config: QueueConfig, flow: FlowConfig | None) -> None:
         taken = self._places()
         open_form(
-            self._desk,
+            self._context,
             tr("Duplicate {name}", name=name),
             tr("A queue with the same settings and limits, and without its messages."),
             (self._name_field(name, taken),),
@@ -97,7 +97,7 @@ class DuplicateHandlers(QObject):
         )
 
     def _ask_group(self, name: str) -> None:
-        snapshot = self._desk.player.snapshot
+        snapshot = self._context.controller.snapshot
         group = group_of(snapshot, name)
         if group is None:
             return
@@ -108,7 +108,7 @@ class DuplicateHandlers(QObject):
             if group.assignor in (known, words):
                 assignor = known
         open_form(
-            self._desk,
+            self._context,
             tr("Duplicate {name}", name=name),
             tr("A group that reads the same by the same assignor, without members yet."),
             (self._name_field(name, taken),),
@@ -119,7 +119,7 @@ class DuplicateHandlers(QObject):
 
     def _add_to_menu(self, kind: str, _name: str, menu: QMenu) -> None:
         if kind in {*KINDS, "lane"}:
-            menu.addAction(self._desk.registry.action("duplicate_place"))
+            menu.addAction(self._context.registry.action("duplicate_place"))
 
 
 def _queue_settings(simulation: Simulation, name: str) -> tuple[str, QueueConfig, FlowConfig | None]:

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from PySide6.QtCore import QObject, QPoint
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.events_feed import EventsFeed
 from app.presenters.formats import session_time
@@ -23,26 +23,26 @@ class EventHandlers(QObject):
         Command("show_moment", "Show this moment", "Time", "", "clock", "Goes to the time of the chosen event."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
-        panel = self._panel = desk.window.parts.events
-        self.feed = EventsFeed(panel, desk.views.events, desk.history, self)
-        desk.views.add(self.feed)
-        desk.views.ways["published"] = self._between
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        panel = self._panel = context.window.parts.events
+        self.feed = EventsFeed(panel, context.views.events, context.history, self)
+        context.views.add(self.feed)
+        context.views.ways["published"] = self._between
         panel.currentChanged.connect(self._look_at)
         panel.opened.connect(lambda _seq: self._show_moment())
         panel.contextMenuRequested.connect(self._menu)
-        desk.registry.bind("my_actions", self._mine)
-        desk.registry.bind("show_moment", self._show_moment, self._why_no_moment)
+        context.registry.bind("my_actions", self._mine)
+        context.registry.bind("show_moment", self._show_moment, self._why_no_moment)
 
     def _look_at(self, seq: Hashable) -> None:
         if isinstance(seq, int):
-            self._desk.views.select(f"event:{seq}")
-            self._desk.registry.refresh("show_moment")
+            self._context.views.select(f"event:{seq}")
+            self._context.registry.refresh("show_moment")
 
     def _mine(self) -> None:
-        self._desk.window.show_tab("events")
+        self._context.window.show_tab("events")
         self._panel.clear_filter()
         self._panel.choose("mine")
 
@@ -52,18 +52,18 @@ class EventHandlers(QObject):
         text = f"kind = published and time >= {clock(int(first))}"
         if last:
             text += f" and time < {clock(int(last))}"
-        self._desk.window.show_tab("events")
+        self._context.window.show_tab("events")
         self._panel.choose("all")
         self._panel.set_filter_text(text)
 
     def _current(self) -> Event | None:
         place = self._panel.table.currentIndex().row()
-        return self._desk.views.events.row_at(place) if place >= 0 else None
+        return self._context.views.events.row_at(place) if place >= 0 else None
 
     def _show_moment(self) -> None:
         event = self._current()
         if event is not None:
-            self._desk.views.momentChosen.emit(event.time_ns)
+            self._context.views.momentChosen.emit(event.time_ns)
 
     def _why_no_moment(self) -> str:
         return "" if self._panel.table.currentIndex().isValid() else tr("Choose an event in the panel Events first.")
@@ -73,7 +73,7 @@ class EventHandlers(QObject):
         if event is None:
             return
         menu = QMenu(self._panel)
-        menu.addAction(self._desk.registry.action("show_moment"))
+        menu.addAction(self._context.registry.action("show_moment"))
         if event.client:
             menu.addAction(tr("Only this client")).triggered.connect(lambda: self._only("client", event.client))
         if event.topic:

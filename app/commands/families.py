@@ -17,7 +17,7 @@ from app.commands.groups import GroupHandlers
 from app.commands.help import HelpHandlers
 from app.commands.inspector import InspectorHandlers
 from app.commands.leases import LeaseHandlers
-from app.commands.listeners import DoorHandlers
+from app.commands.listeners import ListenerHandlers
 from app.commands.messages import MessageHandlers
 from app.commands.offsets import OffsetHandlers
 from app.commands.queues import QueueHandlers
@@ -59,7 +59,7 @@ FAMILIES = (
     FilterHandlers,
     EventHandlers,
     InspectorHandlers,
-    DoorHandlers,
+    ListenerHandlers,
     HelpHandlers,
 )
 

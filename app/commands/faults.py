@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.forms import choices, open_form, queue_names, topic_names
 from app.commands.registry import Command
 from app.presenters.formats import sentence
@@ -53,29 +53,29 @@ class FaultHandlers(QObject):
         Command("end_faults", "End faults and rules...", "Faults", "Ctrl+Alt+E", "check", "What still lasts is over."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
-        bind = desk.registry.bind
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        bind = context.registry.bind
         bind("crash", lambda: self.ask("crash"), lambda: self._why_not_client(CLIENTS))
         bind("restart_client", self.restart, self._why_no_restart)
         bind("pause_client", lambda: self.ask("pause_client"), lambda: self._why_not_client(CLIENTS))
         bind("slow_client", self.ask_slow, lambda: self._why_not_client(("consumer", "worker")))
         bind("drop_heartbeats", lambda: self.ask("drop_heartbeats"), lambda: self._why_not_client(("consumer",)))
-        bind("fail_matching", self.ask_rule, desk.why_ended)
+        bind("fail_matching", self.ask_rule, context.why_ended)
         bind("fill_disk", lambda: self.ask("fill_disk"), self._why_no_disk)
-        bind("jump_clock", self.ask_clock, desk.why_ended)
+        bind("jump_clock", self.ask_clock, context.why_ended)
         bind("end_faults", self.ask_end, self._why_no_end)
-        desk.menu_parts.append(self._add_to_menu)
+        context.menu_parts.append(self._add_to_menu)
 
     # -- who is meant
 
     def _client(self, roles: tuple[str, ...] = CLIENTS) -> ActorView | None:
-        name = next((name for role in roles if (name := self._desk.selected(role))), "")
-        return next((actor for actor in self._desk.player.snapshot.actors if actor.name == name), None)
+        name = next((name for role in roles if (name := self._context.selected(role))), "")
+        return next((actor for actor in self._context.controller.snapshot.actors if actor.name == name), None)
 
     def _why_not_client(self, roles: tuple[str, ...]) -> str:
-        if why := self._desk.why_ended():
+        if why := self._context.why_ended():
             return why
         actor = self._client(roles)
         if actor is None:
@@ -83,7 +83,7 @@ class FaultHandlers(QObject):
         return tr("{name} has crashed; restart it first.", name=actor.name) if actor.state == "crashed" else ""
 
     def _why_no_restart(self) -> str:
-        if why := self._desk.why_ended():
+        if why := self._context.why_ended():
             return why
         actor = self._client()
         if actor is None:
@@ -91,12 +91,12 @@ class FaultHandlers(QObject):
         return "" if actor.state == "crashed" else tr("{name} has not crashed.", name=actor.name)
 
     def _why_no_disk(self) -> str:
-        full = any(fault.client == DISK for fault in self._desk.player.snapshot.faults)
-        return self._desk.why_ended() or (tr("The disk is full already.") if full else "")
+        full = any(fault.client == DISK for fault in self._context.controller.snapshot.faults)
+        return self._context.why_ended() or (tr("The disk is full already.") if full else "")
 
     def _why_no_end(self) -> str:
-        lasts = self._desk.player.snapshot.faults if self._desk.player.scenario is not None else ()
-        return self._desk.why_ended() or ("" if lasts else tr("Nothing is wrong."))
+        lasts = self._context.controller.snapshot.faults if self._context.controller.scenario is not None else ()
+        return self._context.why_ended() or ("" if lasts else tr("Nothing is wrong."))
 
     # -- what is done
 
@@ -104,7 +104,7 @@ class FaultHandlers(QObject):
         """A crashed client comes back."""
         actor = self._client()
         if actor is not None:
-            self._desk.perform(Restart(actor.name))
+            self._context.perform(Restart(actor.name))
 
     def ask(self, what: str) -> None:
         """How long a fault is to last."""
@@ -133,7 +133,7 @@ class FaultHandlers(QObject):
             ),
         }
         title, about, made = make[what]
-        open_form(self._desk, title, about, (_for_s(10),), title, lambda v: made(v["for_s"]))
+        open_form(self._context, title, about, (_for_s(10),), title, lambda v: made(v["for_s"]))
 
     def ask_slow(self) -> None:
         """How much slower, and how long."""
@@ -142,7 +142,7 @@ class FaultHandlers(QObject):
             return
         name = actor.name
         open_form(
-            self._desk,
+            self._context,
             tr("Slow {name} down", name=name),
             tr("Whatever it processes takes so many times as long."),
             (Field("factor", tr("Times as long"), "decimal", 5, least=0.1, most=10_000), _for_s(20)),
@@ -153,7 +153,7 @@ class FaultHandlers(QObject):
     def ask_clock(self) -> None:
         """By how much the wall clock jumps."""
         open_form(
-            self._desk,
+            self._context,
             tr("Set the wall clock"),
             tr("Leases, sessions and retention go by session time, which does not notice."),
             (Field("by_s", tr("By"), "decimal", 3_600, least=-10_000_000, most=10_000_000, suffix=" s"),),
@@ -164,16 +164,16 @@ class FaultHandlers(QObject):
 
     def ask_rule(self, at: str = "") -> None:
         """The rule by which messages fail: where, which, how often, and how."""
-        desk = self._desk
-        snapshot = desk.player.snapshot
+        context = self._context
+        snapshot = context.controller.snapshot
         readers = [actor.name for actor in snapshot.actors if actor.role != "producer"]
         groups = [group.name for group in snapshot.groups]
         places = list(dict.fromkeys([*queue_names(snapshot), *groups, *topic_names(snapshot), *readers]))
         actor = self._client(("consumer", "worker"))
-        selected = [desk.selected(kind) for kind in ("queue", "workers", "group", "topic")]
+        selected = [context.selected(kind) for kind in ("queue", "workers", "group", "topic")]
         chosen = at or ("" if actor is None else actor.name) or next((name for name in selected if name), "")
         open_form(
-            desk,
+            context,
             tr("Make messages fail"),
             tr("A rule that lasts: every n-th message that fits fails, for whoever processes it there."),
             (
@@ -211,12 +211,12 @@ class FaultHandlers(QObject):
 
     def ask_end(self) -> None:
         """Which of what lasts is to end."""
-        snapshot = self._desk.player.snapshot
+        snapshot = self._context.controller.snapshot
         actor = self._client()
         faults = {f"{fault.client}|{fault.fault}": fault for fault in snapshot.faults}
         chosen = next((key for key, fault in faults.items() if actor is not None and fault.client == actor.name), None)
         open_form(
-            self._desk,
+            self._context,
             tr("End faults and rules"),
             tr("What lasts on a client ends together; a rule ends alone."),
             (
@@ -233,7 +233,7 @@ class FaultHandlers(QObject):
         )
 
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
-        action = self._desk.registry.action
+        action = self._context.registry.action
         if kind in CLIENTS:
             faults = menu.addMenu(tr("Faults"))
             faults.setToolTipsVisible(True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.filters.kept import KeptFilters
 from widgets.i18n import tr
@@ -17,25 +17,25 @@ class FilterHandlers(QObject):
         Command("filter_help", "Filter help", "View", "Ctrl+Shift+F", "help", "Fields, examples and kept filters."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
-        self.kept = KeptFilters(desk.settings, self)
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        self.kept = KeptFilters(context.settings, self)
         self.kept.changed.connect(self._show)
-        for panel in desk.window.parts.tabs().values():
+        for panel in context.window.parts.tabs().values():
             panel.filterKept.connect(self.kept.keep)
             panel.filterDropped.connect(self.kept.drop)
-        desk.registry.bind("filter_help", self._help, self._why_no_filter)
+        context.registry.bind("filter_help", self._help, self._why_no_filter)
         self._show()
 
     def _show(self) -> None:
-        for panel in self._desk.window.parts.tabs().values():
+        for panel in self._context.window.parts.tabs().values():
             panel.set_kept_filters(list(self.kept))
 
     def _help(self) -> None:
-        window = self._desk.window
+        window = self._context.window
         window.panel(window.shown_tab()).show_filter_help()
 
     def _why_no_filter(self) -> str:
-        window = self._desk.window
+        window = self._context.window
         return "" if window.panel(window.shown_tab()).filter_field is not None else tr("This panel has no filter.")

@@ -6,7 +6,7 @@ import msgspec
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.forms import choices, open_form, topic_names
 from app.commands.registry import Command
 from app.sessions.queries import Answers
@@ -33,44 +33,44 @@ class FlowHandlers(QObject):
         Command("set_flow", "Limits...", "Topics", "Ctrl+Alt+M", "backpressure", "Depth, rate, and what happens then."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
-        self._answers = Answers(desk.player, self)
-        desk.registry.bind("set_flow", self.ask_limits, self._why_no_target)
-        panel = desk.window.parts.backpressure
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        self._answers = Answers(context.controller, self)
+        context.registry.bind("set_flow", self.ask_limits, self._why_no_target)
+        panel = context.window.parts.backpressure
         panel.limitsWanted.connect(self.ask_limits)
         panel.followed.connect(self._follow)
         panel.limitsChosen.connect(self._set_limits)
-        shown = desk.registry.action("set_flow")
+        shown = context.registry.action("set_flow")
         shown.changed.connect(lambda: panel.forbid(str(shown.data() or "")))
-        desk.menu_parts.append(self._add_to_menu)
+        context.menu_parts.append(self._add_to_menu)
 
     def _targets(self) -> list[str]:
         """Topics and queues. A subscription is limited where it is made."""
-        snapshot = self._desk.player.snapshot
+        snapshot = self._context.controller.snapshot
         topics = {topic.name for topic in snapshot.topics}
         return topic_names(snapshot) + [queue.name for queue in snapshot.queues if queue.name not in topics]
 
     def _why_no_target(self) -> str:
-        if why := self._desk.why_ended():
+        if why := self._context.why_ended():
             return why
         return "" if self._targets() else tr("There is no topic or queue to limit; create one first.")
 
     def _selected(self) -> str:
-        desk = self._desk
-        producer = desk.selected("producer")
-        of_producer = next((each.target for each in desk.player.snapshot.actors if each.name == producer), "")
-        lane = desk.selected("lane").rpartition("/")[0]
-        return desk.selected("topic") or lane or desk.selected("queue") or of_producer
+        context = self._context
+        producer = context.selected("producer")
+        of_producer = next((each.target for each in context.controller.snapshot.actors if each.name == producer), "")
+        lane = context.selected("lane").rpartition("/")[0]
+        return context.selected("topic") or lane or context.selected("queue") or of_producer
 
     def ask_limits(self, target: str = "") -> None:
         """The dialog for what a topic or queue takes, filled in with what holds now."""
-        desk = self._desk
+        context = self._context
         targets = self._targets()
         chosen = target or self._selected() or next(iter(targets), "")
         dialog = open_form(
-            desk,
+            context,
             tr("Limits of {name}", name=chosen) if target else tr("Limits"),
             tr("A limit of depth counts what the slowest reader has not finished with. It holds from now on."),
             (
@@ -136,19 +136,19 @@ class FlowHandlers(QObject):
                 burst=flow.burst if limits.rate_per_s else None,
                 policy=limits.policy,
             )
-            self._desk.perform(SetFlow(target, made))
+            self._context.perform(SetFlow(target, made))
 
         self._answers.ask(look, change)
 
     def _follow(self, link: str) -> None:
         """A link of a chain leads to the thing on the canvas."""
-        self._desk.canvas.reveal(link)
-        self._desk.views.select(link)
-        self._desk.registry.refresh()
+        self._context.canvas.reveal(link)
+        self._context.views.select(link)
+        self._context.registry.refresh()
 
     def _add_to_menu(self, kind: str, _name: str, menu: QMenu) -> None:
         if kind in {"topic", "lane", "queue"}:
-            menu.addAction(self._desk.registry.action("set_flow"))
+            menu.addAction(self._context.registry.action("set_flow"))
 
 
 LIMITS = ("max_messages", "max_bytes", "rate_per_s", "policy", "block_timeout_ms")

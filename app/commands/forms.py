@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.presenters.formats import sentence
 from broker_core.errors import BrokerError
 from broker_core.names import check_name
@@ -15,7 +15,7 @@ from widgets.i18n import tr
 
 
 def open_form(
-    desk: Desk,
+    context: CommandContext,
     title: str,
     about: str,
     fields: Sequence[Field],
@@ -30,8 +30,8 @@ def open_form(
 
     What `make` refuses with ValueError or a BrokerError is said in the form, as what `why_not` says.
     """
-    if why := desk.why_ended():
-        desk.say(why)
+    if why := context.why_ended():
+        context.say(why)
         return None
 
     def judge(values: Values) -> str:
@@ -43,10 +43,10 @@ def open_form(
             return sentence(str(error))
         return ""
 
-    dialog = FormDialog(title, about, fields, button, why_not=judge, tell=tell, parent=desk.window)
+    dialog = FormDialog(title, about, fields, button, why_not=judge, tell=tell, parent=context.window)
     if danger:
         dialog.warn()
-    dialog.chosen.connect(lambda values: desk.perform(make(values)))
+    dialog.chosen.connect(lambda values: context.perform(make(values)))
     dialog.open()
     return dialog
 

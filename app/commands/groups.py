@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.forms import choices, group_names, name_error, open_form, topic_names
 from app.commands.registry import Command
 from app.presenters.what_if import assignor_plans, group_of
@@ -37,50 +37,52 @@ class GroupHandlers(QObject):
         Command("delete_group", "Delete group", "Groups", "", "close", "Forgets it, and what it has committed."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
-        bind = desk.registry.bind
-        bind("create_group", self.ask_group, lambda: desk.why_ended() or self._why_no_topic())
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        bind = context.registry.bind
+        bind("create_group", self.ask_group, lambda: context.why_ended() or self._why_no_topic())
         bind(
-            "subscribe_group", self.ask_subscribe, lambda: desk.why_ended() or self._why_none() or self._why_no_topic()
+            "subscribe_group",
+            self.ask_subscribe,
+            lambda: context.why_ended() or self._why_none() or self._why_no_topic(),
         )
-        bind("unsubscribe_group", self.ask_unsubscribe, lambda: desk.why_ended() or self._why_none())
+        bind("unsubscribe_group", self.ask_unsubscribe, lambda: context.why_ended() or self._why_none())
         bind("what_if", self.show_what_if, self._why_no_members)
         bind("delete_group", lambda: self.delete(self._group()), self._why_no_delete)
-        desk.canvas.topicDropped.connect(self.subscribe)
-        desk.menu_parts.append(self._add_to_menu)
+        context.canvas.topicDropped.connect(self.subscribe)
+        context.menu_parts.append(self._add_to_menu)
 
     # -- which one is meant
 
     def _group(self) -> str:
         """The selected group, or that of the selected consumer."""
-        consumer = self._desk.selected("consumer")
-        actors = self._desk.player.snapshot.actors if consumer else ()
-        return self._desk.selected("group") or next((each.target for each in actors if each.name == consumer), "")
+        consumer = self._context.selected("consumer")
+        actors = self._context.controller.snapshot.actors if consumer else ()
+        return self._context.selected("group") or next((each.target for each in actors if each.name == consumer), "")
 
     def _only_or_selected(self) -> str:
-        groups = group_names(self._desk.player.snapshot)
+        groups = group_names(self._context.controller.snapshot)
         return self._group() or (groups[0] if groups else "")
 
     def _why_none(self) -> str:
-        return "" if self._desk.player.snapshot.groups else tr("There is no group; create one first.")
+        return "" if self._context.controller.snapshot.groups else tr("There is no group; create one first.")
 
     def _why_no_topic(self) -> str:
-        return "" if topic_names(self._desk.player.snapshot) else tr("There is no topic; create one first.")
+        return "" if topic_names(self._context.controller.snapshot) else tr("There is no topic; create one first.")
 
     def _why_no_members(self) -> str:
-        if self._desk.player.scenario is None:
-            return self._desk.why_ended()
-        group = group_of(self._desk.player.snapshot, self._only_or_selected())
+        if self._context.controller.scenario is None:
+            return self._context.why_ended()
+        group = group_of(self._context.controller.snapshot, self._only_or_selected())
         if group is None:
             return self._why_none()
         return "" if group.members else tr("{group} has no members to share anything out to.", group=group.name)
 
     def _why_no_delete(self) -> str:
-        if why := self._desk.why_ended():
+        if why := self._context.why_ended():
             return why
-        group = group_of(self._desk.player.snapshot, self._desk.selected("group"))
+        group = group_of(self._context.controller.snapshot, self._context.selected("group"))
         if group is None:
             return tr("Select a group on the canvas first.")
         return tr("{group} has members; move them out first.", group=group.name) if group.members else ""
@@ -89,10 +91,10 @@ class GroupHandlers(QObject):
 
     def ask_group(self) -> None:
         """The dialog for a new group."""
-        snapshot = self._desk.player.snapshot
+        snapshot = self._context.controller.snapshot
         taken = group_names(snapshot)
         open_form(
-            self._desk,
+            self._context,
             tr("Create group"),
             tr("Consumers that move into it share out the partitions of its topic."),
             (
@@ -101,7 +103,7 @@ class GroupHandlers(QObject):
                     "topic",
                     tr("Reads"),
                     "choice",
-                    self._desk.selected("topic"),
+                    self._context.selected("topic"),
                     choices=choices(topic_names(snapshot)),
                 ),
                 Field("assignor", tr("Assignor"), "choice", "range", choices=ASSIGNORS),
@@ -113,18 +115,20 @@ class GroupHandlers(QObject):
 
     def ask_subscribe(self, group: str = "") -> None:
         """The dialog that the drag of a topic onto a group has as its twin."""
-        snapshot = self._desk.player.snapshot
+        snapshot = self._context.controller.snapshot
         reads = {each.name: each.topics for each in snapshot.groups}
         chosen = group or self._only_or_selected()
         topics = topic_names(snapshot)
         first = next((topic for topic in topics if topic not in reads.get(chosen, ())), "")
         open_form(
-            self._desk,
+            self._context,
             tr("Subscribe group to topic"),
             tr("All its members rejoin and share out the partitions of the topic, too."),
             (
                 Field("group", tr("Group"), "choice", chosen, choices=choices(reads)),
-                Field("topic", tr("Topic"), "choice", self._desk.selected("topic") or first, choices=choices(topics)),
+                Field(
+                    "topic", tr("Topic"), "choice", self._context.selected("topic") or first, choices=choices(topics)
+                ),
             ),
             tr("Subscribe"),
             lambda v: SubscribeGroup(v["group"], v["topic"]),
@@ -135,11 +139,11 @@ class GroupHandlers(QObject):
 
     def ask_unsubscribe(self, group: str = "") -> None:
         """The dialog by which a group reads one topic less."""
-        snapshot = self._desk.player.snapshot
+        snapshot = self._context.controller.snapshot
         reads = {each.name: each.topics for each in snapshot.groups}
         chosen = group or self._only_or_selected()
         open_form(
-            self._desk,
+            self._context,
             tr("Unsubscribe group"),
             tr("What it has committed stays, so that it can go on from there."),
             (
@@ -159,35 +163,35 @@ class GroupHandlers(QObject):
 
     def subscribe(self, topic: str, group: str) -> None:
         """`topic` was dropped onto `group`."""
-        self._desk.perform(SubscribeGroup(group, topic))
+        self._context.perform(SubscribeGroup(group, topic))
 
     def delete(self, group: str) -> None:
         """Delete a group without members; it can be undone."""
-        self._desk.perform(DeleteGroup(group))
+        self._context.perform(DeleteGroup(group))
 
     def show_what_if(self, group: str = "", assignor: str = "") -> None:
         """What range, round-robin and the sticky ones would do with a group as it is, side by side."""
-        desk = self._desk
-        snapshot = desk.player.snapshot
+        context = self._context
+        snapshot = context.controller.snapshot
         found = group_of(snapshot, group or self._only_or_selected())
         if found is None:
-            desk.say(self._why_none())
+            context.say(self._why_none())
             return
         places, now, plans = assignor_plans(snapshot, found)
         dialog = AssignorsDialog(
-            found.name, places, now, plans, why_not=desk.why_ended(), chosen=assignor, parent=desk.window
+            found.name, places, now, plans, why_not=context.why_ended(), chosen=assignor, parent=context.window
         )
-        dialog.chosen.connect(lambda name: desk.perform(SetAssignor(found.name, name)))
+        dialog.chosen.connect(lambda name: context.perform(SetAssignor(found.name, name)))
         dialog.open()
 
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
         if kind == "group":
             for command in ("what_if", "subscribe_group", "unsubscribe_group", "delete_group"):
-                menu.addAction(self._desk.registry.action(command))
+                menu.addAction(self._context.registry.action(command))
         elif kind == "topic":
-            menu.addAction(self._desk.registry.action("subscribe_group"))
+            menu.addAction(self._context.registry.action("subscribe_group"))
         elif not name:
-            menu.addAction(self._desk.registry.action("create_group"))
+            menu.addAction(self._context.registry.action("create_group"))
 
 
 def _why_not_unsubscribed(group: str, topic: str, reads: tuple[str, ...]) -> str:

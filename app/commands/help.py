@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.shell.help import about, help_texts
 from app.shell.language import chosen_language
@@ -25,48 +25,48 @@ class HelpHandlers(QObject):
         Command("about", "About Brokerscope", "Help", "", "info", "Version and licences."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
-        bind = desk.registry.bind
-        bind("help_panel", lambda: self.show_help(desk.window.shown_tab()))
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        bind = context.registry.bind
+        bind("help_panel", lambda: self.show_help(context.window.shown_tab()))
         bind("help_canvas", lambda: self.show_help("canvas"))
         bind("help_filters", lambda: self.show_help("filters"))
         bind("help_keys", self._show_keys)
         bind("about", lambda: self._read(tr("About Brokerscope"), about()))
         self._hinted = ""
-        desk.player.opened.connect(self._hint)
-        desk.player.acted.connect(lambda *_told: desk.window.hint.take_back(self._hinted))
+        context.controller.opened.connect(self._hint)
+        context.controller.acted.connect(lambda *_told: context.window.hint.take_back(self._hinted))
 
     def show_help(self, name: str) -> None:
         """The help of a panel."""
-        texts = help_texts(chosen_language(self._desk.settings.language))
-        window = self._desk.window
+        texts = help_texts(chosen_language(self._context.settings.language))
+        window = self._context.window
         title = window.panel(name).title if name in window.parts.tabs() else tr(name.replace("_", " ").capitalize())
         self._read(title, f"## {title}\n\n{texts.get(name, tr('There is no help for this panel yet.'))}")
 
     def _read(self, title: str, markdown: str) -> None:
-        ReadingDialog(title, markdown, self._desk.window).open()
+        ReadingDialog(title, markdown, self._context.window).open()
 
     def _show_keys(self) -> None:
         rows = ["| | | |", "|---|---|---|"]
         rows += [
             f"| {entry.category} | {entry.title} | {entry.shortcut} |"
-            for entry in self._desk.registry.entries()
+            for entry in self._context.registry.entries()
             if entry.shortcut
         ]
         self._read(tr("Keys"), "\n".join(rows))
 
     def _hint(self) -> None:
         """The first time: one thing to try, and nothing more; who has done anything needs it no longer."""
-        scenario, desk = self._desk.player.scenario, self._desk
-        desk.window.hint.clear()
-        if not desk.settings.hints or scenario is None or not scenario.try_:
+        scenario, context = self._context.controller.scenario, self._context
+        context.window.hint.clear()
+        if not context.settings.hints or scenario is None or not scenario.try_:
             return
-        desk.settings.hints = False
+        context.settings.hints = False
         self._hinted = tr("Try this first: {what}", what=scenario.try_[0])
-        desk.window.hint.say(
+        context.window.hint.say(
             self._hinted,
             tr("More scenarios..."),
-            lambda: desk.registry.trigger("pick_scenario"),
+            lambda: context.registry.trigger("pick_scenario"),
         )

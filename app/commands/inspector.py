@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 from PySide6.QtCore import QObject
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.lookups import EventLookup, LaneLookup, MessageLookup, RebalanceLookup
 from app.presenters.schema_facts import SchemaLookup
@@ -23,14 +23,14 @@ class InspectorHandlers(QObject):
         Command("inspect_forward", "Forward in the inspector", "View", "Ctrl+]", "chevron-right", "On again."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
-        views, parts = desk.views, desk.window.parts
-        self.answers = Answers(desk.player, self)
-        message = MessageLookup(self.answers, desk.history, views.times, self)
-        lane = LaneLookup(desk.history, desk.views.rates, self)
-        event = EventLookup(desk.history, views.times, self)
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        views, parts = context.views, context.window.parts
+        self.answers = Answers(context.controller, self)
+        message = MessageLookup(self.answers, context.history, views.times, self)
+        lane = LaneLookup(context.history, context.views.rates, self)
+        event = EventLookup(context.history, views.times, self)
         views.lookups |= {
             "message": message,
             "lane": lane,
@@ -44,7 +44,7 @@ class InspectorHandlers(QObject):
         panel.followed.connect(self.follow)
         panel.momentChosen.connect(views.momentChosen)
         panel.backWanted.connect(self.back)
-        views.momentChosen.connect(desk.player.travel.to)
+        views.momentChosen.connect(context.controller.travel.to)
         panel.forwardWanted.connect(self.forward)
         parts.rebalances.chosen.connect(lambda key: views.select(f"rebalance:{key[0]}/{key[1]}"))
         parts.assignments.currentChanged.connect(self._lane)
@@ -52,57 +52,57 @@ class InspectorHandlers(QObject):
         parts.in_flight.currentChanged.connect(self._lease)
         parts.dead_letters.currentChanged.connect(self._letter)
         parts.schemas.currentChanged.connect(self._schema)
-        desk.registry.bind(
+        context.registry.bind(
             "inspect_back", self.back, lambda: "" if views.trail.has_back else tr("There is nothing before.")
         )
-        desk.registry.bind(
+        context.registry.bind(
             "inspect_forward", self.forward, lambda: "" if views.trail.has_forward else tr("There is nothing after.")
         )
 
     def follow(self, target: str) -> None:
         """Go where a link leads."""
         kind, _, name = target.partition(":")
-        way = self._desk.views.ways.get(kind)
+        way = self._context.views.ways.get(kind)
         if way is not None:
             way(name)
         else:
-            self._desk.views.select(target)
-            self._desk.registry.refresh()
+            self._context.views.select(target)
+            self._context.registry.refresh()
 
     def back(self) -> None:
         """What was shown before."""
-        self._desk.views.look_at(self._desk.views.trail.back())
+        self._context.views.look_at(self._context.views.trail.back())
 
     def forward(self) -> None:
         """On again."""
-        self._desk.views.look_at(self._desk.views.trail.forward())
+        self._context.views.look_at(self._context.views.trail.forward())
 
     def _lane(self, key: Hashable) -> None:
         if isinstance(key, tuple) and len(key) >= 2:
-            self._desk.views.select(f"lane:{key[-2]}/{key[-1]}")
+            self._context.views.select(f"lane:{key[-2]}/{key[-1]}")
 
     def _offset_row(self, key: Hashable) -> None:
         self._lane(key)
 
     def _schema(self, key: Hashable) -> None:
         if isinstance(key, tuple):
-            self._desk.views.select(f"schema:{key[0]}/{key[1]}")
+            self._context.views.select(f"schema:{key[0]}/{key[1]}")
 
     def _lease(self, key: Hashable) -> None:
         if isinstance(key, tuple) and isinstance(key[1], str):
-            self._desk.views.select(f"lane:{key[1]}/{key[2]}")
+            self._context.views.select(f"lane:{key[1]}/{key[2]}")
         elif isinstance(key, tuple):
             topic = self._topic_of(str(key[0]))
-            self._desk.views.select(Place(topic, int(key[1]), int(key[2])).id)
+            self._context.views.select(Place(topic, int(key[1]), int(key[2])).id)
 
     def _letter(self, key: Hashable) -> None:
-        letter = next((row for row in self._desk.views.dead_letters.rows if (row.queue, row.offset) == key), None)
+        letter = next((row for row in self._context.views.dead_letters.rows if (row.queue, row.offset) == key), None)
         if letter is not None and letter.origin_offset >= 0:
-            self._desk.views.select(Place(letter.origin_topic, letter.origin_partition, letter.origin_offset).id)
+            self._context.views.select(Place(letter.origin_topic, letter.origin_partition, letter.origin_offset).id)
 
     def _topic_of(self, queue: str) -> str:
         """The topic that a queue reads: its own log, or, of a subscription, the topic that it hangs on."""
-        scenario = self._desk.player.scenario
+        scenario = self._context.controller.scenario
         for subscriber in scenario.subscribers if scenario is not None else ():
             for topic, name in subscriber.subscriptions.items():
                 if name == queue:

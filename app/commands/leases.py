@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.lease_sweep import LeaseSweep
 from broker_core.simulation.actions import AckLease, ExtendLease, NackLease, ReleaseLease, UserAction
@@ -37,47 +37,47 @@ class LeaseHandlers(QObject):
         Command("release_lease", "Release", "Messages", "", "undo", "Back to the queue; the attempt does not count."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
-        panel = self._panel = desk.window.parts.in_flight
-        self.sweep = LeaseSweep(desk.player, self)
-        desk.views.in_flight.source = self.sweep.rows
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        panel = self._panel = context.window.parts.in_flight
+        self.sweep = LeaseSweep(context.controller, self)
+        context.views.in_flight.source = self.sweep.rows
         self.sweep.changed.connect(self._show_more)
-        desk.player.opened.connect(self.sweep.restart)
+        context.controller.opened.connect(self.sweep.restart)
         meeting = QTimer(self)
         meeting.setInterval(REFRESH_MS)
         meeting.timeout.connect(self.meet)
         meeting.start()
         panel.actWanted.connect(self.act)
         for act in _MAKES:
-            desk.registry.bind(f"{act}_lease", partial(panel.do, act), self._why_not)
-        panel.selectionChanged.connect(lambda _count: desk.registry.refresh(*(f"{act}_lease" for act in _MAKES)))
+            context.registry.bind(f"{act}_lease", partial(panel.do, act), self._why_not)
+        panel.selectionChanged.connect(lambda _count: context.registry.refresh(*(f"{act}_lease" for act in _MAKES)))
 
     def meet(self) -> None:
         """Ask for what a busy queue holds beyond the snapshot, while the panel is seen and the present is shown."""
-        snapshot = self._desk.views.snapshot
-        if snapshot is not None and self._desk.player.live and self._panel.isVisible():
+        snapshot = self._context.views.snapshot
+        if snapshot is not None and self._context.controller.live and self._panel.isVisible():
             self.sweep.meet(snapshot)
 
     def _show_more(self) -> None:
-        snapshot = self._desk.views.snapshot
+        snapshot = self._context.views.snapshot
         if snapshot is not None and self._panel.isVisible():
-            self._desk.views.in_flight.set_snapshot(snapshot)
+            self._context.views.in_flight.set_snapshot(snapshot)
 
     def _why_not(self) -> str:
         # Asked many times a second: the buttons follow.
-        self._panel.forbid(self._desk.why_ended())
+        self._panel.forbid(self._context.why_ended())
         return self._panel.why_not()
 
     def act(self, act: str, keys: Sequence[tuple[str, int | str, int | str]]) -> None:
         """Do it to the messages with these keys, as far as they are still held as they are shown."""
         wanted = set(keys)
-        leases = [row for row in self._desk.views.in_flight.rows if isinstance(row, LeaseView)]
+        leases = [row for row in self._context.views.in_flight.rows if isinstance(row, LeaseView)]
         rows = [row for row in leases if (row.queue, row.partition, row.offset) in wanted]
         if not rows and all(isinstance(key[1], str) for key in keys):
-            self._desk.say(tr("What a group holds is not leased: its consumers commit it."))
+            self._context.say(tr("What a group holds is not leased: its consumers commit it."))
         elif not rows:
-            self._desk.say(tr("They are not in flight any more."))
+            self._context.say(tr("They are not in flight any more."))
         for row in rows:
-            self._desk.perform(_MAKES[act](row.queue, row.partition, row.offset, row.holder, row.attempt))
+            self._context.perform(_MAKES[act](row.queue, row.partition, row.offset, row.holder, row.attempt))

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.formats import exact_size, plain_text, sentence, session_time
 from app.presenters.message_facts import Present, look_at, message_json
@@ -36,58 +36,68 @@ class MessageHandlers(QObject):
         Command("copy_message", "Copy as JSON", "Messages", "Ctrl+Shift+C", "copy", "The message, whole."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
-        self._answers = Answers(desk.player, self)
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        self._answers = Answers(context.controller, self)
         self._message: StoredMessage | None = None
         self._place: Place | None = None
         # Those that were sent from and not answered yet, in order.
         self._asking: deque[ProduceDialog] = deque()
-        desk.player.opened.connect(self._asking.clear)
-        desk.player.acted.connect(lambda done, source: self._tell(sentence(done.sentence), source))
-        desk.player.refused.connect(lambda why, source, _later: self._tell(why, source, wrong=True))
-        panel = self._panel = desk.window.parts.messages
+        context.controller.opened.connect(self._asking.clear)
+        context.controller.acted.connect(lambda done, source: self._tell(sentence(done.sentence), source))
+        context.controller.refused.connect(lambda why, source, _later: self._tell(why, source, wrong=True))
+        panel = self._panel = context.window.parts.messages
         self.feed = MessagesFeed(
-            panel, desk.views.messages, desk.player, lambda: desk.player.live, self._why_no_branch, self
+            panel,
+            context.views.messages,
+            context.controller,
+            lambda: context.controller.live,
+            self._why_no_branch,
+            self,
         )
-        desk.views.add(self.feed)
-        desk.views.ways["browse"] = self._browse
-        logs = desk.window.parts.log_on_disk
-        travel = desk.player.travel
-        desk.views.add(
+        context.views.add(self.feed)
+        context.views.ways["browse"] = self._browse
+        logs = context.window.parts.log_on_disk
+        travel = context.controller.travel
+        context.views.add(
             LogOnDiskFeed(
-                logs, desk.views.segments, desk.player, lambda: not travel.looking_back, self._why_no_branch, self
+                logs,
+                context.views.segments,
+                context.controller,
+                lambda: not travel.looking_back,
+                self._why_no_branch,
+                self,
             )
         )
         for empty in (panel, logs):
             empty.offerTaken.connect(self._take_offer)
-        logs.linkFollowed.connect(desk.views.select)
+        logs.linkFollowed.connect(context.views.select)
         panel.currentChanged.connect(self._read)
         panel.opened.connect(lambda _key: self._show_life())
         panel.produceWanted.connect(self.ask_produce)
         panel.details.lifeWanted.connect(self._show_life)
         panel.details.copyWanted.connect(self._copy)
         panel.details.againWanted.connect(self._produce_again)
-        bind = desk.registry.bind
-        bind(PRODUCE, self.ask_produce, desk.why_ended)
+        bind = context.registry.bind
+        bind(PRODUCE, self.ask_produce, context.why_ended)
         bind("show_life", self._show_life, self._why_no_message)
         bind("copy_message", self._copy, self._why_no_message)
-        desk.views.refreshed.connect(self._show_reason)
-        desk.player.travel.changed.connect(self._look_again)
-        desk.menu_parts.append(self._add_to_menu)
-        desk.player.opened.connect(self._forget)
+        context.views.refreshed.connect(self._show_reason)
+        context.controller.travel.changed.connect(self._look_again)
+        context.menu_parts.append(self._add_to_menu)
+        context.controller.opened.connect(self._forget)
 
     def _why_no_branch(self) -> str | None:
         """Why the messages of a recorded session cannot be had again; None where none is shown."""
-        return None if self._desk.player.stored is None else self._desk.registry.reason("branch")
+        return None if self._context.controller.stored is None else self._context.registry.reason("branch")
 
     def _take_offer(self) -> None:
         """What lacks in the past is in a branch of a recording, or in the present."""
-        self._desk.registry.trigger("follow_live" if self._desk.player.stored is None else "branch")
+        self._context.registry.trigger("follow_live" if self._context.controller.stored is None else "branch")
 
     def _show_reason(self) -> None:
-        self._panel.forbid_produce(self._desk.why_ended())
+        self._panel.forbid_produce(self._context.why_ended())
 
     def _look_again(self) -> None:
         """At another moment the message that is read may not be there yet."""
@@ -103,7 +113,7 @@ class MessageHandlers(QObject):
 
     def _browse(self, name: str) -> None:
         topic, _, number = name.rpartition("/")
-        self._desk.window.show_tab("messages")
+        self._context.window.show_tab("messages")
         self._panel.browse(topic, int(number))
 
     def _read(self, key: Hashable) -> None:
@@ -112,7 +122,7 @@ class MessageHandlers(QObject):
         if place is None:
             self._panel.details.set_nothing(tr("Select a message to read it here."))
             return
-        self._desk.views.select(place.id)
+        self._context.views.select(place.id)
 
         def told(present: Present) -> None:
             if place == self._place:
@@ -122,7 +132,7 @@ class MessageHandlers(QObject):
 
     def _show(self, present: Present) -> None:
         message, details = present.message, self._panel.details
-        if message is not None and message.published_ns > self._desk.player.snapshot.time_ns:
+        if message is not None and message.published_ns > self._context.controller.snapshot.time_ns:
             self._message = None
             details.set_nothing(tr("At this moment the message is not published yet."))
             return
@@ -145,7 +155,7 @@ class MessageHandlers(QObject):
             (tr("Published"), session_time(message.published_ns)),
             (tr("Size"), tr("no value") if message.value is None else exact_size(size)),
         ]
-        if wall := self._desk.views.times.wall(message.published_ns):
+        if wall := self._context.views.times.wall(message.published_ns):
             facts.insert(3, (tr("Wall time"), wall))
         headers = [(name, plain_text(value, 2_000)) for name, value in message.headers]
         details.set_message(facts, headers, message.value)
@@ -155,15 +165,15 @@ class MessageHandlers(QObject):
 
     def _show_life(self) -> None:
         if self._place is not None:
-            self._desk.views.select(self._place.id)
-            self._desk.window.right.show()
+            self._context.views.select(self._place.id)
+            self._context.window.right.show()
 
     def _copy(self) -> None:
         if self._message is None:
-            self._desk.say(tr("The message is not here to be copied."))
+            self._context.say(tr("The message is not here to be copied."))
             return
         QGuiApplication.clipboard().setText(message_json(self._message))
-        self._desk.say(tr("Copied the message as JSON."))
+        self._context.say(tr("Copied the message as JSON."))
 
     # -- producing
 
@@ -175,11 +185,11 @@ class MessageHandlers(QObject):
 
     def ask_produce(self, target: str = "") -> ProduceDialog | None:
         """The dialog, for `target` or what is browsed."""
-        desk = self._desk
-        if why := desk.why_ended():
-            desk.say(why)
+        context = self._context
+        if why := context.why_ended():
+            context.say(why)
             return None
-        snapshot = desk.player.snapshot
+        snapshot = context.controller.snapshot
         topics = [(topic.name, len(topic.partitions), False) for topic in snapshot.topics]
         known = {name for name, _, _ in topics}
         own_logs = {name for name, _ in self._panel.sources()}
@@ -188,7 +198,7 @@ class MessageHandlers(QObject):
             for queue in snapshot.queues
             if queue.name not in known and (queue.name in own_logs or not own_logs)
         ]
-        dialog = ProduceDialog([*topics, *queues], target or self._panel.where().topic, desk.window)
+        dialog = ProduceDialog([*topics, *queues], target or self._panel.where().topic, context.window)
         dialog.produceRequested.connect(lambda produced: self._produce(dialog, produced))
         dialog.setModal(False)
         dialog.show()
@@ -200,11 +210,11 @@ class MessageHandlers(QObject):
         except (ValueError, BrokerError) as error:
             dialog.say(sentence(str(error)), wrong=True)
             return
-        if why := self._desk.why_ended():
+        if why := self._context.why_ended():
             dialog.say(why, wrong=True)
             return
         self._asking.append(dialog)
-        self._desk.player.perform(action, PRODUCE)
+        self._context.controller.perform(action, PRODUCE)
 
     def _tell(self, what: str, source: str, *, wrong: bool = False) -> None:
         """The dialog that was sent from says what came of it."""
@@ -215,7 +225,7 @@ class MessageHandlers(QObject):
         target = name.rpartition("/")[0] if kind == "lane" else name
         if kind not in {"topic", "lane", "queue"}:
             return
-        ended = self._desk.why_ended()
+        ended = self._context.why_ended()
         browse = menu.addAction(tr("Browse messages"))
         browse.triggered.connect(lambda: self._browse_from_menu(kind, name))
         produce = menu.addAction(tr("Produce..."))
@@ -227,7 +237,7 @@ class MessageHandlers(QObject):
         if kind == "lane":
             self._browse(name)
         else:
-            self._desk.window.show_tab("messages")
+            self._context.window.show_tab("messages")
             self._panel.browse(name, None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.forms import choices, group_names
 from app.commands.registry import Command
 from app.presenters.formats import sentence
@@ -29,64 +29,64 @@ class OffsetHandlers(QObject):
         Command("seek", "Seek...", "Offsets", "Ctrl+Alt+K", "offsets", "Where one consumer reads on."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
-        self._answers = Answers(desk.player, self)
-        desk.registry.bind("reset_offsets", self.ask_reset, self._why_no_group)
-        desk.registry.bind("seek", self.ask_seek, self._why_no_owner)
-        panel = desk.window.parts.offsets
-        panel.resetWanted.connect(lambda: desk.registry.trigger("reset_offsets"))
-        panel.seekWanted.connect(lambda: desk.registry.trigger("seek"))
-        panel.currentChanged.connect(lambda _key: desk.registry.refresh("reset_offsets", "seek"))
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        self._answers = Answers(context.controller, self)
+        context.registry.bind("reset_offsets", self.ask_reset, self._why_no_group)
+        context.registry.bind("seek", self.ask_seek, self._why_no_owner)
+        panel = context.window.parts.offsets
+        panel.resetWanted.connect(lambda: context.registry.trigger("reset_offsets"))
+        panel.seekWanted.connect(lambda: context.registry.trigger("seek"))
+        panel.currentChanged.connect(lambda _key: context.registry.refresh("reset_offsets", "seek"))
         for command in ("reset_offsets", "seek"):
-            desk.registry.action(command).changed.connect(self._show_reasons)
-        desk.menu_parts.append(self._add_to_menu)
+            context.registry.action(command).changed.connect(self._show_reasons)
+        context.menu_parts.append(self._add_to_menu)
 
     def _show_reasons(self) -> None:
-        action = self._desk.registry.action
+        action = self._context.registry.action
         reasons = [str(action(command).data() or "") for command in ("reset_offsets", "seek")]
-        self._desk.window.parts.offsets.forbid(*reasons)
+        self._context.window.parts.offsets.forbid(*reasons)
 
     # -- which one is meant
 
     def _row(self) -> tuple[str, str, int] | None:
         """(group, topic, partition) of the row that is chosen in the panel, while that is in front."""
-        window = self._desk.window
+        window = self._context.window
         key = window.parts.offsets.current_key() if window.shown_tab() == "offsets" else None
         return key if isinstance(key, tuple) and len(key) == 3 else None
 
     def _group(self) -> GroupView | None:
-        desk = self._desk
-        snapshot = desk.player.snapshot
-        consumer = desk.selected("consumer")
+        context = self._context
+        snapshot = context.controller.snapshot
+        consumer = context.selected("consumer")
         of_consumer = next((actor.target for actor in snapshot.actors if consumer and actor.name == consumer), "")
         row = self._row()
-        name = desk.selected("group") or of_consumer or (row[0] if row else "")
+        name = context.selected("group") or of_consumer or (row[0] if row else "")
         return next((group for group in snapshot.groups if group.name == name), None) or next(
             iter(snapshot.groups), None
         )
 
     def _why_no_group(self) -> str:
-        if why := self._desk.why_ended():
+        if why := self._context.why_ended():
             return why
-        return "" if self._desk.player.snapshot.groups else tr("There is no group.")
+        return "" if self._context.controller.snapshot.groups else tr("There is no group.")
 
     def _why_no_owner(self) -> str:
-        if why := self._desk.why_ended():
+        if why := self._context.why_ended():
             return why
-        owned = any(member.partitions for group in self._desk.player.snapshot.groups for member in group.members)
+        owned = any(member.partitions for group in self._context.controller.snapshot.groups for member in group.members)
         return "" if owned else tr("No consumer owns a partition now.")
 
     # -- reset
 
     def ask_reset(self, group: str = "") -> None:
         """The dialog for committed offsets: where to, then Review, then Apply."""
-        desk = self._desk
-        if why := desk.why_ended():
-            desk.say(why)
+        context = self._context
+        if why := context.why_ended():
+            context.say(why)
             return
-        snapshot = desk.player.snapshot
+        snapshot = context.controller.snapshot
         found = self._group()
         chosen = group or (found.name if found is not None else "")
         groups = group_names(snapshot)
@@ -123,13 +123,13 @@ class OffsetHandlers(QObject):
                 ),
             ),
             why_not=_why_not_target,
-            parent=desk.window,
+            parent=context.window,
         )
-        answers = Answers(desk.player, dialog)
+        answers = Answers(context.controller, dialog)
 
         def review(values: Values) -> None:
             action = _reset(values)
-            now = desk.player.snapshot
+            now = context.controller.snapshot
             answers.ask(
                 lambda simulation: simulation.preview_reset(action),
                 lambda changes: dialog.set_review(reset_review(now, action, changes)),
@@ -137,22 +137,22 @@ class OffsetHandlers(QObject):
             )
 
         dialog.reviewWanted.connect(review)
-        dialog.chosen.connect(lambda values: desk.perform(_reset(values)))
+        dialog.chosen.connect(lambda values: context.perform(_reset(values)))
         dialog.open()
 
     # -- seek
 
     def ask_seek(self) -> None:
         """The dialog for the live position of one consumer in one of its partitions."""
-        desk = self._desk
-        snapshot = desk.player.snapshot
+        context = self._context
+        snapshot = context.controller.snapshot
         owned = [
             (member.client, topic, partition)
             for group in snapshot.groups
             for member in group.members
             for topic, partition in member.partitions
         ]
-        row, consumer = self._row(), desk.selected("consumer")
+        row, consumer = self._row(), context.selected("consumer")
         keys = {f"{topic}/{partition} {client}": (client, topic, partition) for client, topic, partition in owned}
         first = next((key for key, place in keys.items() if row is not None and place[1:] == row[1:]), "")
         first = first or next((key for key, place in keys.items() if place[0] == consumer), "")
@@ -173,9 +173,9 @@ class OffsetHandlers(QObject):
                 *_target_fields([]),
             ),
             why_not=_why_not_target,
-            parent=desk.window,
+            parent=context.window,
         )
-        answers = Answers(desk.player, dialog)
+        answers = Answers(context.controller, dialog)
 
         def made(values: Values) -> Seek:
             client, topic, partition = keys[values["place"]]
@@ -188,14 +188,14 @@ class OffsetHandlers(QObject):
                 lambda why: dialog.problem.setText(sentence(why)),
             )
         )
-        dialog.chosen.connect(lambda values: desk.perform(made(values)))
+        dialog.chosen.connect(lambda values: context.perform(made(values)))
         dialog.open()
 
     def _add_to_menu(self, kind: str, _name: str, menu: QMenu) -> None:
         if kind == "group":
-            menu.addAction(self._desk.registry.action("reset_offsets"))
+            menu.addAction(self._context.registry.action("reset_offsets"))
         elif kind == "consumer":
-            menu.addAction(self._desk.registry.action("seek"))
+            menu.addAction(self._context.registry.action("seek"))
 
 
 def _target_fields(groups: list[str]) -> tuple[Field, ...]:

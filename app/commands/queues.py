@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.flow import POLICIES
 from app.commands.forms import choices, name_error, open_form, topic_names
 from app.commands.registry import Command
@@ -30,26 +30,26 @@ class QueueHandlers(QObject):
         Command("delete_queue", "Delete queue...", "Queues", "", "close", "With its messages; it can be undone."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
-        desk.registry.bind("create_queue", self.ask_queue, desk.why_ended)
-        desk.registry.bind("create_subscription", self.ask_subscription, self._why_no_topic)
-        desk.registry.bind("purge_queue", self.ask_purge, self._why_no_purge)
-        desk.registry.bind("delete_queue", self.ask_delete, self._why_no_queue)
-        desk.menu_parts.append(self._add_to_menu)
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        context.registry.bind("create_queue", self.ask_queue, context.why_ended)
+        context.registry.bind("create_subscription", self.ask_subscription, self._why_no_topic)
+        context.registry.bind("purge_queue", self.ask_purge, self._why_no_purge)
+        context.registry.bind("delete_queue", self.ask_delete, self._why_no_queue)
+        context.menu_parts.append(self._add_to_menu)
 
     def _queue(self) -> QueueView | None:
         """The selected queue; where there is one only, that one."""
-        desk = self._desk
-        name = desk.selected("queue") or desk.selected("dlq") or desk.selected("workers")
-        queues = desk.player.snapshot.queues
+        context = self._context
+        name = context.selected("queue") or context.selected("dlq") or context.selected("workers")
+        queues = context.controller.snapshot.queues
         if not name and len(queues) == 1:
             return queues[0]
         return next((queue for queue in queues if queue.name == name), None)
 
     def _why_no_queue(self) -> str:
-        if why := self._desk.why_ended():
+        if why := self._context.why_ended():
             return why
         return "" if self._queue() is not None else tr("Select a queue on the canvas first.")
 
@@ -62,10 +62,10 @@ class QueueHandlers(QObject):
 
     def ask_queue(self) -> None:
         """The dialog for a new queue."""
-        snapshot = self._desk.player.snapshot
+        snapshot = self._context.controller.snapshot
         taken = [topic.name for topic in snapshot.topics] + [queue.name for queue in snapshot.queues]
         open_form(
-            self._desk,
+            self._context,
             tr("Create queue"),
             tr("A message is leased to one worker at a time; what fails too often goes to its dead letters."),
             (
@@ -89,23 +89,31 @@ class QueueHandlers(QObject):
         )
 
     def _why_no_topic(self) -> str:
-        if why := self._desk.why_ended():
+        if why := self._context.why_ended():
             return why
-        return "" if self._desk.player.snapshot.topics else tr("There is no topic to subscribe to; create one first.")
+        return (
+            ""
+            if self._context.controller.snapshot.topics
+            else tr("There is no topic to subscribe to; create one first.")
+        )
 
     def ask_subscription(self) -> None:
         """The dialog for a new subscription."""
-        snapshot = self._desk.player.snapshot
+        snapshot = self._context.controller.snapshot
         topics = topic_names(snapshot)
         taken = topics + [queue.name for queue in snapshot.queues]
         open_form(
-            self._desk,
+            self._context,
             tr("Create subscription"),
             tr("It gets every message of the topic from now on, and hands each to one worker at a time."),
             (
                 Field("queue", tr("Name"), hint=tr("as mails")),
                 Field(
-                    "topic", tr("Topic"), "choice", self._desk.selected("topic") or topics[0], choices=choices(topics)
+                    "topic",
+                    tr("Topic"),
+                    "choice",
+                    self._context.selected("topic") or topics[0],
+                    choices=choices(topics),
                 ),
                 Field("max_messages", tr("Wait at most"), "whole", None, suffix=tr(" messages"), none=tr("no limit")),
                 Field(
@@ -137,7 +145,7 @@ class QueueHandlers(QObject):
         stays = tr(" {count} are in flight and stay.", count=f"{queue.in_flight:,}") if queue.in_flight else ""
         count = queue.ready + queue.delayed
         open_form(
-            self._desk,
+            self._context,
             tr("Purge queue"),
             tr(
                 "{count} messages wait in {queue} and will be taken out.{stays} They can be brought back for {minutes} "
@@ -159,7 +167,7 @@ class QueueHandlers(QObject):
         if queue is None:
             return
         open_form(
-            self._desk,
+            self._context,
             tr("Delete queue"),
             tr(
                 "{queue} holds {count} messages and {dead} dead letters; its workers will have nothing to do. It "
@@ -179,7 +187,7 @@ class QueueHandlers(QObject):
         if kind in {"queue", "workers"}:
             menu.addSeparator()
             for command in ("purge_queue", "delete_queue"):
-                menu.addAction(self._desk.registry.action(command))
+                menu.addAction(self._context.registry.action(command))
         elif not name:
-            menu.addAction(self._desk.registry.action("create_queue"))
-            menu.addAction(self._desk.registry.action("create_subscription"))
+            menu.addAction(self._context.registry.action("create_queue"))
+            menu.addAction(self._context.registry.action("create_subscription"))

@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.sessions.branching import why_no_branch
 from app.sessions.export import Run, save_scenario, save_test
@@ -37,38 +37,42 @@ class RecordingHandlers(QObject):
         Command("record", "Record", "Session", "Ctrl+G", "record", "Whether new sessions are kept.", checkable=True),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk, self._player = desk, desk.player
-        self.library = Library(desk.player.sessions)
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context, self._controller = context, context.controller
+        self.library = Library(context.controller.sessions)
         self._saving: set[str] = set()  # jobs whose good end is told
-        desk.jobs.done.connect(self._saved)
-        bind = desk.registry.bind
+        context.jobs.done.connect(self._saved)
+        bind = context.registry.bind
         bind("open_session", self._choose)
-        bind("save_copy", self._ask_target, lambda: "" if self._player.folder else tr("This session is not recorded."))
+        bind(
+            "save_copy",
+            self._ask_target,
+            lambda: "" if self._controller.folder else tr("This session is not recorded."),
+        )
         bind("save_scenario", self._ask_scenario, self._why_no_export)
         bind("save_test", self._ask_test, self._why_no_export)
         bind("record", self._toggle_record)
-        desk.registry.set_checked("record", desk.player.record)
-        desk.player.opened.connect(lambda: desk.registry.set_checked("record", desk.player.record))
+        context.registry.set_checked("record", context.controller.record)
+        context.controller.opened.connect(lambda: context.registry.set_checked("record", context.controller.record))
 
     # -- open
 
     def _choose(self) -> None:
-        opened = [Path(name) for name in self._desk.settings.recent_sessions]
+        opened = [Path(name) for name in self._context.settings.recent_sessions]
         lines = [line_of(entry) for entry in self.library.entries(opened)]
         dialog = ChooseSessionDialog(
             tr("Open session"),
             tr("Sessions in {parent}, the newest first.", parent=self.library.parent),
             lines,
-            parent=self._desk.window,
+            parent=self._context.window,
         )
         dialog.chosen.connect(lambda keys: self.open(Path(keys[0])))
         dialog.browseRequested.connect(self._browse)
         dialog.open()
 
     def _browse(self) -> None:
-        found = QFileDialog.getExistingDirectory(self._desk.window, tr("Open session"), str(self.library.parent))
+        found = QFileDialog.getExistingDirectory(self._context.window, tr("Open session"), str(self.library.parent))
         if found:
             self.open(Path(found))
 
@@ -76,18 +80,18 @@ class RecordingHandlers(QObject):
         """Look at a recorded session; where it cannot be opened, the present one stays."""
 
         def call() -> None:
-            stored = self._player.open_session(folder, at_ns)
-            self._desk.say(stored.told())
+            stored = self._controller.open_session(folder, at_ns)
+            self._context.say(stored.told())
             if stored.problems:
-                self._desk.window.hint.say(" ".join(stored.problems))
+                self._context.window.hint.say(" ".join(stored.problems))
 
-        done = self._desk.attempt(call)
+        done = self._context.attempt(call)
         if done:
             self._remember(folder)
         return done
 
     def _remember(self, folder: Path) -> None:
-        settings = self._desk.settings
+        settings = self._context.settings
         others = [name for name in settings.recent_sessions if name != str(folder)]
         settings.recent_sessions = (str(folder), *others)[:MOST_RECENT]
 
@@ -100,7 +104,7 @@ class RecordingHandlers(QObject):
             return
         newest = left[0]
         more = tr(" So were {count} others.", count=len(left) - 1) if len(left) > 1 else ""
-        self._desk.window.hint.say(
+        self._context.window.hint.say(
             tr(
                 "{title}, started {started}, was left open when the program died.{more}",
                 title=newest.title,
@@ -122,7 +126,7 @@ class RecordingHandlers(QObject):
                     continue  # it is told when somebody opens it
             return len(folders)
 
-        self._desk.jobs.work(
+        self._context.jobs.work(
             tr("Closing what was left open"),
             close,
             lambda count: tr("Closed {count}; they can be opened.", count=count),
@@ -131,40 +135,42 @@ class RecordingHandlers(QObject):
     # -- keep
 
     def _ask_target(self) -> None:
-        folder = self._player.folder
+        folder = self._controller.folder
         assert folder is not None
-        found, _ = QFileDialog.getSaveFileName(self._desk.window, tr("Save session as"), str(Path.home() / folder.name))
+        found, _ = QFileDialog.getSaveFileName(
+            self._context.window, tr("Save session as"), str(Path.home() / folder.name)
+        )
         if found:
             self.save_copy(Path(found))
 
     def save_copy(self, target: Path) -> None:
         """Copy the session's folder, as a job; what is still being recorded is copied as far as it has come."""
-        folder = self._player.folder
+        folder = self._controller.folder
         assert folder is not None
-        running = self._player.running
-        recorder = None if running is None or self._player.stopped else running.recorder
+        running = self._controller.running
+        recorder = None if running is None or self._controller.stopped else running.recorder
 
         def copy(work: Work) -> Path:
             if recorder is not None:
                 recorder.flush()
             return copy_session(folder, target, lambda part, name: work.say(part, tr("Copying {name}", name=name)))
 
-        self._desk.jobs.work(
+        self._context.jobs.work(
             tr("Copy of {name}", name=folder.name), copy, lambda path: tr("Copied to {path}", path=path)
         )
-        self._desk.say(tr("Copying the session to {target}.", target=target))
+        self._context.say(tr("Copying the session to {target}.", target=target))
 
     # -- as a scenario, as a test
 
     def _why_no_export(self) -> str:
-        if self._player.scenario is None or self._player.path is None:
+        if self._controller.scenario is None or self._controller.path is None:
             return tr("No session is open.")
-        return why_no_branch(self._player.stored, self._player.running)
+        return why_no_branch(self._controller.stored, self._controller.running)
 
     def _ask_scenario(self) -> None:
         drafts_folder().mkdir(parents=True, exist_ok=True)
         found, _ = QFileDialog.getSaveFileName(
-            self._desk.window,
+            self._context.window,
             tr("Save as scenario"),
             str(drafts_folder() / f"{self._name()}.yaml"),
             tr("Scenarios (*.yaml)"),
@@ -174,50 +180,53 @@ class RecordingHandlers(QObject):
 
     def _ask_test(self) -> None:
         found, _ = QFileDialog.getSaveFileName(
-            self._desk.window, tr("Save as test"), str(Path.home() / f"test_{self._name('_')}.py"), tr("Tests (*.py)")
+            self._context.window,
+            tr("Save as test"),
+            str(Path.home() / f"test_{self._name('_')}.py"),
+            tr("Tests (*.py)"),
         )
         if found:
             self.export(Path(found), save_test)
 
     def _name(self, between: str = "-") -> str:
-        scenario = self._player.scenario
+        scenario = self._controller.scenario
         title = "session" if scenario is None else scenario.title
         return re.sub(r"[^a-z0-9]+", between, title.lower()).strip(between) or "session"
 
     def export(self, target: Path, save: Callable[[Run, Path, Work], Path]) -> None:
         """Write what the session is made of, as a job: it is run again first, to know what comes of it."""
         run = self._run()
-        job = self._desk.jobs.work(
+        job = self._context.jobs.work(
             tr("Save {name}", name=target.name),
             lambda work: save(run, target, work),
             lambda at: tr("Saved {at}", at=at),
         )
         self._saving.add(job.facts.id)
-        self._desk.say(tr("Running the session again to save {name}...", name=target.name))
+        self._context.say(tr("Running the session again to save {name}...", name=target.name))
 
     def _saved(self, job: Job) -> None:
         if job.facts.id in self._saving:
-            self._desk.say(job.facts.message)
+            self._context.say(job.facts.message)
 
     def _run(self) -> Run:
-        player = self._player
-        assert player.path is not None
-        stored, live = player.stored, player.running
+        controller = self._controller
+        assert controller.path is not None
+        stored, live = controller.stored, controller.running
         if stored is not None:
-            return Run(stored.text, stored.seed, tuple(stored.actions()), stored.end_ns, player.path)
+            return Run(stored.text, stored.seed, tuple(stored.actions()), stored.end_ns, controller.path)
         assert live is not None
-        return Run(live.text, live.simulation.seed, tuple(live.actions), player.end_ns, player.path)
+        return Run(live.text, live.simulation.seed, tuple(live.actions), controller.end_ns, controller.path)
 
     def _toggle_record(self) -> None:
-        player = self._player
-        player.record = self._desk.registry.action("record").isChecked()
-        recorded = player.folder is not None and not player.stopped
-        if player.record:
+        controller = self._controller
+        controller.record = self._context.registry.action("record").isChecked()
+        recorded = controller.folder is not None and not controller.stopped
+        if controller.record:
             this = "" if recorded else tr(" This one is not: branch here (Ctrl+B) to run it again up to now, recorded.")
-            self._desk.say(tr("New sessions are recorded.{this}", this=this))
+            self._context.say(tr("New sessions are recorded.{this}", this=this))
         else:
             this = tr(" This one still is, to its end.") if recorded else ""
-            self._desk.say(tr("New sessions are not recorded.{this}", this=this))
+            self._context.say(tr("New sessions are not recorded.{this}", this=this))
 
 
 def line_of(entry: Entry) -> SessionLine:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QObject
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.shell.jobs import Cancelled, Work
 from broker_core.simulation.actions import Redrive, StopRedrive
 from widgets.i18n import tr
@@ -21,13 +21,13 @@ AT_ONCE = 500
 class Redrives(QObject):
     """Performs them one after the other; those with a rate take their time in the session itself."""
 
-    def __init__(self, desk: Desk, parent: QObject | None = None) -> None:
+    def __init__(self, context: CommandContext, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._desk = desk
+        self._context = context
         self._waiting: deque[Redrive] = deque()
         self._paced: dict[str, None] = {}  # queues whose redrive was given a rate, in order
-        desk.player.acted.connect(lambda *_told: self._next())
-        desk.player.refused.connect(lambda *_told: self._next())
+        context.controller.acted.connect(lambda *_told: self._next())
+        context.controller.refused.connect(lambda *_told: self._next())
 
     def forget(self) -> None:
         """Another session begins."""
@@ -36,12 +36,12 @@ class Redrives(QObject):
 
     def add(self, letters: Mapping[str, tuple[int, ...]], rate_per_s: float | None = None) -> None:
         """Redrive these dead letters, given by queue as offsets in its bin."""
-        if why := self._desk.why_ended():
-            self._desk.say(why)
+        if why := self._context.why_ended():
+            self._context.say(why)
             return
         for queue, offsets in letters.items():
             if rate_per_s is not None:
-                self._desk.perform(Redrive(queue, offsets, rate_per_s))
+                self._context.perform(Redrive(queue, offsets, rate_per_s))
                 self._paced[queue] = None
                 continue
             self._waiting += [
@@ -53,19 +53,19 @@ class Redrives(QObject):
 
     def stop(self) -> None:
         """Leave what waits, and stop what takes its time."""
-        if why := self._desk.why_ended():
-            self._desk.say(why)
+        if why := self._context.why_ended():
+            self._context.say(why)
             return
         if not self._waiting and not self._paced:
-            self._desk.say(tr("No redrive is under way."))
+            self._context.say(tr("No redrive is under way."))
         self._waiting.clear()
         for queue in self._paced:
-            self._desk.perform(StopRedrive(queue))
+            self._context.perform(StopRedrive(queue))
         self._paced.clear()
 
     def _next(self) -> None:
-        if self._waiting and not self._desk.why_ended():
-            self._desk.perform(self._waiting.popleft())
+        if self._waiting and not self._context.why_ended():
+            self._context.perform(self._waiting.popleft())
         else:
             self._waiting.clear()
 
@@ -89,4 +89,4 @@ class Redrives(QObject):
         def over(count: int) -> str:
             return tr("The redrive of {count} is over; the view Redriven tells of each of them.", count=f"{count:,}")
 
-        self._desk.jobs.work(tr("Redrive of {count} dead letters", count=f"{total:,}"), watch, over)
+        self._context.jobs.work(tr("Redrive of {count} dead letters", count=f"{total:,}"), watch, over)

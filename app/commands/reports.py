@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.reports.parts import part_choices, why_no_assertions
 from app.reports.recent import Reports
@@ -29,41 +29,41 @@ class ReportHandlers(QObject):
         Command("export_report", "Export report...", "File", "Ctrl+E", "report", "Makes a report of sessions."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk, self._player, self._jobs = desk, desk.player, desk.jobs
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context, self._controller, self._jobs = context, context.controller, context.jobs
         self._open_when_finished: set[str] = set()
-        self.reports = Reports(desk.settings)
-        desk.registry.bind("export_report", self._ask_report, self._why_no_report)
-        desk.jobs.changed.connect(lambda: desk.views.show_jobs(desk.jobs.facts()))
-        desk.jobs.done.connect(self._report_done)
-        self._player.ending.connect(lambda: QTimer.singleShot(PREPARE_AFTER_MS, self, self._jobs.prepare_report))
-        jobs, panel = desk.window.parts.jobs, desk.window.parts.report
+        self.reports = Reports(context.settings)
+        context.registry.bind("export_report", self._ask_report, self._why_no_report)
+        context.jobs.changed.connect(lambda: context.views.show_jobs(context.jobs.facts()))
+        context.jobs.done.connect(self._report_done)
+        self._controller.ending.connect(lambda: QTimer.singleShot(PREPARE_AFTER_MS, self, self._jobs.prepare_report))
+        jobs, panel = context.window.parts.jobs, context.window.parts.report
         jobs.cancelRequested.connect(self._cancel_job)
         jobs.openRequested.connect(self._open_result)
         panel.openRequested.connect(self._open_report)
         panel.folderRequested.connect(self._open_folder)
-        panel.exportRequested.connect(lambda: desk.registry.trigger("export_report"))
-        if desk.views.reports is not None:
-            desk.views.reports.follow(self.reports.all, self._why_no_report)
+        panel.exportRequested.connect(lambda: context.registry.trigger("export_report"))
+        if context.views.reports is not None:
+            context.views.reports.follow(self.reports.all, self._why_no_report)
 
     # -- making one
 
     def _entries(self) -> list[Entry]:
         """Sessions that a report can be made of: those that nobody records."""
-        folder = self._player.folder
+        folder = self._controller.folder
         others = [folder] if folder is not None else []
-        return [entry for entry in Library(self._player.sessions).entries(others) if not entry.recording]
+        return [entry for entry in Library(self._controller.sessions).entries(others) if not entry.recording]
 
     def _why_no_report(self) -> str:
-        if self._player.folder is None:
-            return "" if self._player.stopped else tr("This session is not recorded.")
-        return "" if self._player.stopped else tr("Stop the session first (F8): its recording is sealed then.")
+        if self._controller.folder is None:
+            return "" if self._controller.stopped else tr("This session is not recorded.")
+        return "" if self._controller.stopped else tr("Stop the session first (F8): its recording is sealed then.")
 
     def _ask_report(self) -> None:
-        entries, folder = self._entries(), self._player.folder
+        entries, folder = self._entries(), self._controller.folder
         if not entries:
-            self._desk.say(tr("No session is recorded yet, so there is nothing to report on."))
+            self._context.say(tr("No session is recorded yet, so there is nothing to report on."))
             return
         first = folder if folder is not None else entries[0].folder
         choices = [
@@ -76,15 +76,15 @@ class ReportHandlers(QObject):
             choices,
             part_choices(),
             [str(first)],
-            self._desk.settings.report_habits,
-            self._desk.window,
+            self._context.settings.report_habits,
+            self._context.window,
             judge=why_no_assertions,
         )
         dialog.exportRequested.connect(lambda wish: self._start_report(wish, dialog.habits()))
         dialog.open()
 
     def _start_report(self, wish: ReportWish, habits: ReportHabits) -> None:
-        self._desk.settings.report_habits = habits
+        self._context.settings.report_habits = habits
         request = Request(
             wish.sessions,
             Path(wish.folder),
@@ -98,13 +98,13 @@ class ReportHandlers(QObject):
         job = self._jobs.report(request, _title(wish))
         if wish.open_when_finished:
             self._open_when_finished.add(job.facts.id)
-        self._desk.window.show_tab("jobs")
+        self._context.window.show_tab("jobs")
 
     def _report_done(self, job: Job) -> None:
         if not isinstance(job, ReportJob) or job.page is None:
             return
         self.reports.add(job.folder, job.facts.title)
-        self._desk.say(tr("The report is written: {page}", page=job.page))
+        self._context.say(tr("The report is written: {page}", page=job.page))
         if job.facts.id in self._open_when_finished:
             self._open_result(job.facts.id)
 
@@ -131,7 +131,7 @@ class ReportHandlers(QObject):
 
     def _open(self, path: Path) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
-            self._desk.say(tr("No program opens this here; it is {path}", path=path))
+            self._context.say(tr("No program opens this here; it is {path}", path=path))
 
 
 def _title(wish: ReportWish) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.shell.paths import SCENARIO_SUFFIXES, drafts_folder, shipped_scenarios
 from broker_core.simulation.scenario import Scenario, ScenarioError, load_scenario, parse_scenario
@@ -46,38 +46,40 @@ class ScenarioHandlers(QObject):
         Command("new_scenario", "New scenario...", "File", "", "add", "A small one to begin with."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
         self._editors: dict[str, ScenarioEditor] = {}  # the last one of each source
-        bind = desk.registry.bind
+        bind = context.registry.bind
         bind("pick_scenario", self.pick)
         bind("edit_scenario", self._edit_open, self._why_nothing_open)
         bind("new_scenario", lambda: self.edit(tr("New scenario"), NEW_SCENARIO))
 
     def _why_nothing_open(self) -> str:
-        return "" if self._desk.player.path is not None else tr("No scenario is open.")
+        return "" if self._context.controller.path is not None else tr("No scenario is open.")
 
     def pick(self) -> None:
         """The dialog of all scenarios."""
         found = {path.stem: path for path in shipped_scenarios()}
         facts = [scenario_facts(stem, load_scenario(path)[0]) for stem, path in found.items()]
-        path = self._desk.player.path
-        picker = ScenarioPicker(facts, path.stem if path is not None and path.stem in found else "", self._desk.window)
-        picker.chosen.connect(lambda stem: self._desk.open_scenario(found[stem]))
+        path = self._context.controller.path
+        picker = ScenarioPicker(
+            facts, path.stem if path is not None and path.stem in found else "", self._context.window
+        )
+        picker.chosen.connect(lambda stem: self._context.open_scenario(found[stem]))
         picker.editRequested.connect(lambda stem: self._edit_file(found[stem]))
         picker.open()
 
     # -- the editor
 
     def _edit_open(self) -> None:
-        path = self._desk.player.path
+        path = self._context.controller.path
         assert path is not None
         self._edit_file(path)
 
     def _edit_file(self, path: Path) -> None:
         texts: list[str] = []
-        if self._desk.attempt(lambda: texts.append(path.read_text(encoding="utf-8"))):
+        if self._context.attempt(lambda: texts.append(path.read_text(encoding="utf-8"))):
             self.edit(tr("Copy of {name}", name=path.name), texts[0], str(path))
 
     def edit(self, name: str, text: str, source: str = "") -> ScenarioEditor:
@@ -89,7 +91,7 @@ class ScenarioHandlers(QObject):
             return before
         if before is not None:
             before.deleteLater()
-        editor = self._editors[source] = ScenarioEditor(name, text, judge, parent=self._desk.window)
+        editor = self._editors[source] = ScenarioEditor(name, text, judge, parent=self._context.window)
         editor.runRequested.connect(self._run)
         editor.saveRequested.connect(lambda written: self._save(editor, written))
         editor.show()
@@ -103,9 +105,9 @@ class ScenarioHandlers(QObject):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         except (ScenarioError, OSError) as error:
-            self._desk.player.failed.emit(str(error))
+            self._context.controller.failed.emit(str(error))
             return
-        self._desk.open_scenario(path)
+        self._context.open_scenario(path)
 
     def _save(self, editor: ScenarioEditor, text: str) -> None:
         suggested = str(drafts_folder() / "scenario.yaml")
@@ -117,12 +119,12 @@ class ScenarioHandlers(QObject):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         except OSError as error:
-            self._desk.player.failed.emit(
+            self._context.controller.failed.emit(
                 tr("The scenario could not be written to {path}: {error}.", path=path, error=error.strerror or error)
             )
             return
         editor.set_saved(path.name)
-        self._desk.say(tr("The scenario is kept in {path}.", path=path))
+        self._context.say(tr("The scenario is kept in {path}.", path=path))
 
 
 def judge(text: str) -> tuple[int, str]:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.registry import Command
 from widgets.i18n import tr
 
@@ -31,57 +31,57 @@ class SessionHandlers(QObject):
         Command("quit", "Quit", "File", "Ctrl+Q", "", "Seals the recording and closes the window."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk, self._player = desk, desk.player
-        bind, player = desk.registry.bind, desk.player
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context, self._controller = context, context.controller
+        bind, controller = context.registry.bind, context.controller
         bind("restart", self._restart)
-        bind("restart_new_seed", lambda: self._desk.attempt(partial(player.restart, new_seed=True)))
+        bind("restart_new_seed", lambda: self._context.attempt(partial(controller.restart, new_seed=True)))
         bind("pause", self._pause, self._why_still)
-        bind("step", player.step, self._why_still)
-        bind("run", player.run, self._why_still)
-        bind("fast", player.run_fast, self._why_still)
-        bind("express", player.express, lambda: "" if player.live else tr("The past plays at most fast (F6)."))
-        bind("stop", player.stop, lambda: tr("The session has ended already.") if player.stopped else "")
+        bind("step", controller.step, self._why_still)
+        bind("run", controller.run, self._why_still)
+        bind("fast", controller.run_fast, self._why_still)
+        bind("express", controller.express, lambda: "" if controller.live else tr("The past plays at most fast (F6)."))
+        bind("stop", controller.stop, lambda: tr("The session has ended already.") if controller.stopped else "")
         bind("open_scenario", self._open_scenario)
         bind(
             "open_session_folder",
             self._open_folder,
-            lambda: "" if player.folder else tr("This session is not recorded."),
+            lambda: "" if controller.folder else tr("This session is not recorded."),
         )
-        bind("quit", desk.window.close)
-        desk.window.toolbar.speedChosen.connect(self._choose_speed)
+        bind("quit", context.window.close)
+        context.window.toolbar.speedChosen.connect(self._choose_speed)
 
     def _why_still(self) -> str:
         """Why time cannot pass: the past can be played, whether the session has ended or not."""
-        return "" if self._player.travel.looking_back else self._desk.why_ended()
+        return "" if self._controller.travel.looking_back else self._context.why_ended()
 
     def _pause(self) -> None:
         """Space both stops time and lets it go on."""
-        if self._player.moving:
-            self._player.pause()
+        if self._controller.moving:
+            self._controller.pause()
         else:
-            self._player.run()
+            self._controller.run()
 
     def _choose_speed(self, speed: float) -> None:
-        self._player.speed = speed
-        if self._player.moving:
-            self._player.run(speed)
+        self._controller.speed = speed
+        if self._controller.moving:
+            self._controller.run(speed)
 
     def _restart(self) -> None:
-        self._desk.attempt(self._player.restart)
+        self._context.attempt(self._controller.restart)
 
     def _open_scenario(self) -> None:
         found, _ = QFileDialog.getOpenFileName(
-            self._desk.window, tr("Open scenario"), "", tr("Scenarios (*.yaml *.yml)")
+            self._context.window, tr("Open scenario"), "", tr("Scenarios (*.yaml *.yml)")
         )
         if found:
             self.open(Path(found))
 
     def open(self, path: Path) -> None:
         """Open another scenario and let it run; where it cannot be opened, the present one stays."""
-        self._desk.open_scenario(path)
+        self._context.open_scenario(path)
 
     def _open_folder(self) -> None:
-        if self._player.folder is not None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._player.folder)))
+        if self._controller.folder is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._controller.folder)))

@@ -7,7 +7,7 @@ from itertools import islice
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.forms import choices, name_error, open_form
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
@@ -33,42 +33,42 @@ class TopicHandlers(QObject):
         Command("delete_topic", "Delete topic...", "Topics", "", "close", "With its messages; it can be undone."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
-        self._answers = Answers(desk.player, self)
-        desk.registry.bind("create_topic", self.ask_topic, desk.why_ended)
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        self._answers = Answers(context.controller, self)
+        context.registry.bind("create_topic", self.ask_topic, context.why_ended)
         for command, ask in (
             ("add_partitions", self.ask_partitions),
             ("configure_topic", self.ask_settings),
             ("delete_records", self.ask_records),
             ("delete_topic", self.ask_delete),
         ):
-            desk.registry.bind(command, ask, self._why_no_topic)
-        desk.menu_parts.append(self._add_to_menu)
+            context.registry.bind(command, ask, self._why_no_topic)
+        context.menu_parts.append(self._add_to_menu)
 
     def _topic(self) -> TopicView | None:
         """The selected topic, or that of the selected lane; where there is one only, that one."""
-        desk = self._desk
-        name = desk.selected("topic") or desk.selected("lane").rpartition("/")[0]
-        queues = {queue.name for queue in desk.player.snapshot.queues}
-        own = (topic for topic in desk.player.snapshot.topics if topic.name not in queues)
+        context = self._context
+        name = context.selected("topic") or context.selected("lane").rpartition("/")[0]
+        queues = {queue.name for queue in context.controller.snapshot.queues}
+        own = (topic for topic in context.controller.snapshot.topics if topic.name not in queues)
         if name:
             return next((topic for topic in own if topic.name == name), None)
         first = list(islice(own, 2))
         return first[0] if len(first) == 1 else None
 
     def _why_no_topic(self) -> str:
-        if why := self._desk.why_ended():
+        if why := self._context.why_ended():
             return why
         return "" if self._topic() is not None else tr("Select a topic on the canvas first.")
 
     def ask_topic(self) -> None:
         """The dialog for a new topic."""
-        snapshot = self._desk.player.snapshot
+        snapshot = self._context.controller.snapshot
         taken = [topic.name for topic in snapshot.topics] + [queue.name for queue in snapshot.queues]
         open_form(
-            self._desk,
+            self._context,
             tr("Create topic"),
             "",
             (
@@ -94,7 +94,7 @@ class TopicHandlers(QObject):
             return
         there = len(topic.partitions)
         open_form(
-            self._desk,
+            self._context,
             tr("Add partitions to {topic}", topic=topic.name),
             tr("It has {count}. Keys may land in other partitions from then on. This cannot be undone.", count=there),
             (Field("partitions", tr("Partitions in all"), "whole", there + 1, least=there + 1, most=MAX_PARTITIONS),),
@@ -109,7 +109,7 @@ class TopicHandlers(QObject):
             return
         name = topic.name
         dialog = open_form(
-            self._desk,
+            self._context,
             tr("Configure {topic}", topic=name),
             tr("Retention removes whole segments, a second after they are due; what it has removed stays gone."),
             (
@@ -161,7 +161,7 @@ class TopicHandlers(QObject):
         if topic is None:
             return
         parts = {str(part.partition): part for part in topic.partitions}
-        lane = self._desk.selected("lane").rpartition("/")[2]
+        lane = self._context.selected("lane").rpartition("/")[2]
 
         def before(values: Values) -> tuple[tuple[int, int], ...]:
             if values["partition"]:
@@ -172,7 +172,7 @@ class TopicHandlers(QObject):
             return sum(max(0, offset - parts[str(number)].start_offset) for number, offset in before(values))
 
         open_form(
-            self._desk,
+            self._context,
             tr("Delete records of {topic}", topic=topic.name),
             tr("Messages below an offset are gone from the log. This cannot be undone."),
             (
@@ -205,10 +205,10 @@ class TopicHandlers(QObject):
         if topic is None:
             return
         count = sum(part.end_offset - part.start_offset for part in topic.partitions)
-        readers = [group.name for group in self._desk.player.snapshot.groups if topic.name in group.topics]
+        readers = [group.name for group in self._context.controller.snapshot.groups if topic.name in group.topics]
         read = tr(" It is read by {groups}.", groups=", ".join(readers)) if readers else ""
         open_form(
-            self._desk,
+            self._context,
             tr("Delete topic"),
             tr(
                 "{topic} holds {count} messages in {partitions} partitions.{read} It can be brought back for {minutes} "
@@ -229,9 +229,9 @@ class TopicHandlers(QObject):
         if kind in {"topic", "lane"}:
             menu.addSeparator()
             for command in ("add_partitions", "configure_topic", "delete_records", "delete_topic"):
-                menu.addAction(self._desk.registry.action(command))
+                menu.addAction(self._context.registry.action(command))
         elif not name:
-            menu.addAction(self._desk.registry.action("create_topic"))
+            menu.addAction(self._context.registry.action("create_topic"))
 
 
 def _limit(name: str, label: str, suffix: str, for_cleanup: str = "") -> Field:

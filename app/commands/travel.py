@@ -8,7 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.event_words import event_line
 from app.presenters.formats import session_time
@@ -42,11 +42,11 @@ class TravelHandlers(QObject):
         Command("add_bookmark", "Add bookmark...", "Time", "Ctrl+K", "bookmark", "Names the moment that is shown."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk, self._player = desk, desk.player
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context, self._controller = context, context.controller
         self.bookmarks = Bookmarks()
-        bind, travel = desk.registry.bind, desk.player.travel
+        bind, travel = context.registry.bind, context.controller.travel
         for name, seconds in _STEPS_S.items():
             bind(name, partial(travel.by, seconds * NS_PER_S), self._why_nowhere)
         bind("previous_event", partial(self._step, -1), self._why_no_events)
@@ -59,70 +59,70 @@ class TravelHandlers(QObject):
         bind("add_bookmark", self._ask_name, self._why_nowhere)
         travel.turned.connect(self._turned)
         travel.changed.connect(self._arrived)
-        desk.player.opened.connect(self._opened)
-        desk.window.timeline.seekRequested.connect(self._seek)
-        desk.window.parts.rebalances.opened.connect(self._to_rebalance)
+        context.controller.opened.connect(self._opened)
+        context.window.timeline.seekRequested.connect(self._seek)
+        context.window.parts.rebalances.opened.connect(self._to_rebalance)
 
     # -- why not
 
     def _why_nowhere(self) -> str:
-        if self._player.scenario is None:
+        if self._controller.scenario is None:
             return tr("No session is open.")
-        return "" if self._player.end_ns else tr("Nothing has happened yet.")
+        return "" if self._controller.end_ns else tr("Nothing has happened yet.")
 
     def _why_no_events(self) -> str:
         if why := self._why_nowhere():
             return why
-        return "" if self._player.folder else tr("This session is not recorded: only some moments of it are kept.")
+        return "" if self._controller.folder else tr("This session is not recorded: only some moments of it are kept.")
 
     def _why_no_next(self) -> str:
         if why := self._why_no_events():
             return why
-        return "" if self._player.travel.looking_back else tr("This is the present: F4 steps to the next event.")
+        return "" if self._controller.travel.looking_back else tr("This is the present: F4 steps to the next event.")
 
     def _why_not_live(self) -> str:
-        if self._player.stored is not None:
+        if self._controller.stored is not None:
             return tr("This session was recorded before: it has no present. Branch here (Ctrl+B) to go on from it.")
-        return "" if self._player.travel.looking_back else tr("The present is shown already.")
+        return "" if self._controller.travel.looking_back else tr("The present is shown already.")
 
     def _why_no_branch(self) -> str:
-        player = self._player
-        if player.errands and player.branched_from:
+        controller = self._controller
+        if controller.errands and controller.branched_from:
             return tr("This branch has not come to its moment yet.")
-        return self._why_nowhere() or why_no_branch(player.stored, player.running)
+        return self._why_nowhere() or why_no_branch(controller.stored, controller.running)
 
     # -- going
 
     def _seek(self, time_ns: object) -> None:
         if isinstance(time_ns, int):
-            self._player.travel.to(time_ns)
+            self._controller.travel.to(time_ns)
 
     def _step(self, events: int) -> None:
-        self._player.travel.step(events, self._player.present)
+        self._controller.travel.step(events, self._controller.present)
 
     def _to_end(self) -> None:
-        self._player.travel.to(self._player.end_ns)
+        self._controller.travel.to(self._controller.end_ns)
 
     def _to_rebalance(self, key: object) -> None:
         """Where the rebalance of a card began."""
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], int):
-            self._player.travel.to(key[1])
+            self._controller.travel.to(key[1])
 
     def _turned(self) -> None:
-        travel = self._player.travel
-        self._desk.registry.refresh()
+        travel = self._controller.travel
+        self._context.registry.refresh()
         if not travel.looking_back:
-            ended = self._player.stopped
-            self._desk.say(tr("This is how the session ended.") if ended else tr("Live again."))
-        elif self._player.stored is None and not self._player.stopped:
-            self._desk.say(tr("This is the past; the session goes on behind. Alt+Right follows it again."))
+            ended = self._controller.stopped
+            self._context.say(tr("This is how the session ended.") if ended else tr("Live again."))
+        elif self._controller.stored is None and not self._controller.stopped:
+            self._context.say(tr("This is the past; the session goes on behind. Alt+Right follows it again."))
         if travel.looking_back and not travel.exact:
-            self._desk.say(tr("This session is not recorded: the nearest moment that was kept is shown."))
+            self._context.say(tr("This session is not recorded: the nearest moment that was kept is shown."))
 
     def _arrived(self) -> None:
-        event = self._player.travel.shown_event
+        event = self._controller.travel.shown_event
         if event is not None:
-            self._desk.say(tr("Right after {event}", event=event_line(event)))
+            self._context.say(tr("Right after {event}", event=event_line(event)))
 
     # -- where to
 
@@ -139,23 +139,23 @@ class TravelHandlers(QObject):
             found = moment(text)
             if found is None:
                 return tr("This is neither a time, such as 00:42 or 42.5, nor the name of a bookmark.")
-            end_ns = self._player.end_ns
+            end_ns = self._controller.end_ns
             return "" if found <= end_ns else tr("The session has come to {time} so far.", time=session_time(end_ns))
 
-        dialog = AskTextDialog(tr("Go to a moment"), about, tr("Go"), why_not=why_not, parent=self._desk.window)
-        dialog.chosen.connect(lambda text: self._player.travel.to(moment(text) or 0))
+        dialog = AskTextDialog(tr("Go to a moment"), about, tr("Go"), why_not=why_not, parent=self._context.window)
+        dialog.chosen.connect(lambda text: self._controller.travel.to(moment(text) or 0))
         dialog.open()
 
     # -- bookmarks
 
     def _opened(self) -> None:
-        self.bookmarks = Bookmarks(self._player.folder)
+        self.bookmarks = Bookmarks(self._controller.folder)
         self._show_bookmarks()
         if self.bookmarks.problem:
-            self._desk.say(self.bookmarks.problem)
+            self._context.say(self.bookmarks.problem)
 
     def _ask_name(self) -> None:
-        time_ns = self._player.snapshot.time_ns
+        time_ns = self._controller.snapshot.time_ns
         about = tr(
             "A name for {time}. It stands on the timeline, and Go to a moment finds it.", time=session_time(time_ns)
         )
@@ -164,7 +164,7 @@ class TravelHandlers(QObject):
             about,
             tr("Add"),
             why_not=lambda text: "" if text.strip() else tr("A bookmark needs a name."),
-            parent=self._desk.window,
+            parent=self._context.window,
         )
         dialog.chosen.connect(partial(self.add_bookmark, time_ns))
         dialog.open()
@@ -174,28 +174,28 @@ class TravelHandlers(QObject):
         try:
             mark = self.bookmarks.add(time_ns, name)
         except (OSError, ValueError) as error:
-            self._player.failed.emit(tr("The bookmark cannot be kept: {error}", error=error))
+            self._controller.failed.emit(tr("The bookmark cannot be kept: {error}", error=error))
             return
         self._show_bookmarks()
-        self._desk.say(tr("Bookmarked {time}: {name}.", time=session_time(mark.time_ns), name=mark.name))
+        self._context.say(tr("Bookmarked {time}: {name}.", time=session_time(mark.time_ns), name=mark.name))
 
     def _show_bookmarks(self) -> None:
-        self._desk.views.timeline.bookmarks = [(mark.time_ns, mark.name) for mark in self.bookmarks.all()]
+        self._context.views.timeline.bookmarks = [(mark.time_ns, mark.name) for mark in self.bookmarks.all()]
 
     # -- branches
 
     def branch(self) -> None:
         """Run the session again up to the moment that is shown, and go on live from there."""
-        moment_ns = self._player.snapshot.time_ns
-        if self._try(self._player.branch):
-            self._desk.views.timeline.branch_ns = moment_ns
-            self._desk.say(tr("Running it again up to {time}...", time=session_time(moment_ns)))
+        moment_ns = self._controller.snapshot.time_ns
+        if self._try(self._controller.branch):
+            self._context.views.timeline.branch_ns = moment_ns
+            self._context.say(tr("Running it again up to {time}...", time=session_time(moment_ns)))
 
     def _try(self, call: Callable[[], object]) -> bool:
         try:
             call()
         except (ScenarioError, ArrivalError, BrokerError, OSError) as error:
-            self._player.failed.emit(str(error))
+            self._controller.failed.emit(str(error))
             return False
         return True
 

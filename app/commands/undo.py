@@ -6,7 +6,7 @@ from collections import deque
 
 from PySide6.QtCore import QObject
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.commands.undo_stack import Step
 from broker_core.limits import UNDO_WINDOW_MS
@@ -26,36 +26,36 @@ class UndoHandlers(QObject):
         Command("redo", "Redo", "Edit", "Ctrl+Shift+Z", "redo", "Does again what was undone last."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
         # What was asked of the engine and not answered yet, in order.
         self._asked: deque[_BrokerStep] = deque()
-        stack, registry, player = desk.undo, desk.registry, desk.player
+        stack, registry, controller = context.undo, context.registry, context.controller
         registry.bind(UNDO, self._undo, stack.why_no_undo)
         registry.bind(REDO, stack.redo, stack.why_no_redo)
-        desk.window.status.undoWanted.connect(lambda: registry.trigger(UNDO))
+        context.window.status.undoWanted.connect(lambda: registry.trigger(UNDO))
         stack.changed.connect(self._show)
         # Whether it can be undone changes without the stack: the session ends, or the past is shown.
         registry.action(UNDO).changed.connect(self._offer)
-        player.acted.connect(self._acted)
-        player.refused.connect(self._refused)
-        player.opened.connect(self._forget)
+        controller.acted.connect(self._acted)
+        controller.refused.connect(self._refused)
+        controller.opened.connect(self._forget)
         self._show()
 
     def _undo(self) -> None:
-        stack = self._desk.undo
+        stack = self._context.undo
         if stack.final and stack.last is not None:
             # Who asks just now means the last action, not one before it.
             words = tr("{why} Once more undoes: {what}", why=stack.final, what=stack.last.title)
             stack.pass_final()
-            self._desk.say(words)
+            self._context.say(words)
         else:
             stack.undo()
 
     def _forget(self) -> None:
         self._asked.clear()
-        self._desk.undo.clear()
+        self._context.undo.clear()
 
     def _acted(self, performed: Performed, source: str) -> None:
         if source in (UNDO, REDO):
@@ -65,53 +65,55 @@ class UndoHandlers(QObject):
             elif performed.inverse is not None:
                 step.inverse = performed.inverse
             else:
-                self._desk.undo.drop(step.step)
+                self._context.undo.drop(step.step)
         elif performed.inverse is None:
-            self._desk.undo.note_final(performed.final)
+            self._context.undo.note_final(performed.final)
         else:
-            _BrokerStep(self, self._desk, performed, performed.inverse)
+            _BrokerStep(self, self._context, performed, performed.inverse)
 
     def _refused(self, _sentence: str, source: str, later: bool) -> None:
         if source not in (UNDO, REDO):
             return
-        # The player has said why: it can be tried again, or it is too late for it.
+        # The controller has said why: it can be tried again, or it is too late for it.
         step = self._asked.popleft().step
         if later:
-            self._desk.undo.put_back(step)
+            self._context.undo.put_back(step)
         else:
-            self._desk.undo.drop(step)
+            self._context.undo.drop(step)
 
     def ask(self, step: _BrokerStep, action: UserAction, source: str) -> None:
         """Let the engine do `action` for `step`."""
         self._asked.append(step)
-        self._desk.player.perform(action, source)
+        self._context.controller.perform(action, source)
 
     def _show(self) -> None:
-        desk, stack = self._desk, self._desk.undo
+        context, stack = self._context, self._context.undo
         for command, step, word, words in (
             (UNDO, stack.last, tr("Undo"), tr("Undo: {what}", what=stack.last.title if stack.last else "")),
             (REDO, stack.next, tr("Redo"), tr("Redo: {what}", what=stack.next.title if stack.next else "")),
         ):
-            desk.registry.action(command).setText(word if step is None else words.replace("&", "&&"))
-        desk.registry.refresh(UNDO, REDO)
+            context.registry.action(command).setText(word if step is None else words.replace("&", "&&"))
+        context.registry.refresh(UNDO, REDO)
         self._offer()
 
     def _offer(self) -> None:
         """The button beside the last action."""
-        stack = self._desk.undo
+        stack = self._context.undo
         offered = stack.last.title if stack.last is not None and not stack.final else ""
-        self._desk.window.status.offer_undo(offered, stack.why_no_undo() if offered else "")
+        self._context.window.status.offer_undo(offered, stack.why_no_undo() if offered else "")
 
 
 class _BrokerStep:
     """An action on the broker, with what undoes it and what does it again, as these are known by now."""
 
-    def __init__(self, handlers: UndoHandlers, desk: Desk, performed: Performed, inverse: UserAction) -> None:
+    def __init__(
+        self, handlers: UndoHandlers, context: CommandContext, performed: Performed, inverse: UserAction
+    ) -> None:
         self.inverse = inverse
         self.again = performed.action
-        self.step: Step = desk.undo.push(
+        self.step: Step = context.undo.push(
             performed.sentence,
             lambda: handlers.ask(self, self.inverse, UNDO),
             lambda: handlers.ask(self, self.again, REDO),
-            desk.why_ended,
+            context.why_ended,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.filter_help import help_rows
 from app.sessions.until import FIELDS, RunUntil
@@ -21,19 +21,21 @@ class UntilHandlers(QObject):
         Command("run_until", "Run until...", "Session", "Ctrl+F5", "clock", "Stops where a condition is first met."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk, self._player = desk, desk.player
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context, self._controller = context, context.controller
         self._last = ""
-        desk.registry.bind("run_until", self._ask, lambda: "" if desk.player.scenario else tr("No session is open."))
+        context.registry.bind(
+            "run_until", self._ask, lambda: "" if context.controller.scenario else tr("No session is open.")
+        )
 
     def _ask(self) -> None:
         dialog = RunUntilDialog(
             why_no_condition,
             help_rows(FIELDS),
             text=self._last,
-            why_not_here=self._desk.why_ended(),
-            parent=self._desk.window,
+            why_not_here=self._context.why_ended(),
+            parent=self._context.window,
         )
         dialog.chosen.connect(self.run)
         dialog.open()
@@ -42,14 +44,16 @@ class UntilHandlers(QObject):
         """Run to the first event that fits `text`, from here or from the beginning."""
         self._last = text
         condition = parse(text, FIELDS)
-        if beginning != HERE and not self._desk.attempt(lambda: self._player.restart(new_seed=beginning == NEW_SEED)):
+        if beginning != HERE and not self._context.attempt(
+            lambda: self._controller.restart(new_seed=beginning == NEW_SEED)
+        ):
             return
-        live = self._player.running
+        live = self._controller.running
         if live is None:
             return
         errand = RunUntil(live.simulation, condition, ns_from_s(live.simulation.scenario.until_s))
-        self._player.run_errand(errand.go_on, errand.told)
-        self._desk.say(tr("Running until {words}; Space stops it.", words=text))
+        self._controller.run_errand(errand.go_on, errand.told)
+        self._context.say(tr("Running until {words}; Space stops it.", words=text))
 
 
 def why_no_condition(text: str) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import QObject, QPoint
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.things import things
 from broker_core.clock import ns_from_s, s_from_ns
@@ -64,7 +64,7 @@ class ViewHandlers(QObject):
         Command("show_messages", "Messages", "View", "Ctrl+9", "message", "What a topic or queue holds."),
         Command("show_events", "Events", "View", "Ctrl+Shift+V", "events", "What happened, in order."),
         Command("show_log_on_disk", "Log on disk", "View", "Ctrl+Shift+K", "layers", "Segments, sizes, damage."),
-        Command("show_doors", "Doors", "View", "", "command", "Other programs, and what they do."),
+        Command("show_listeners", "Listeners", "View", "", "command", "Other programs, and what they do."),
         Command("show_report", "Report", "View", "", "report", "Reports that were made lately."),
         Command("show_jobs", "Jobs", "View", "Ctrl+7", "layers", "Long work, with progress."),
         Command("toggle_left", "Navigator", "View", "Ctrl+Alt+L", "", "The tree at the left.", checkable=True),
@@ -75,15 +75,15 @@ class ViewHandlers(QObject):
         Command("zoom_fit", "Fit to window", "View", "Ctrl+0", "fit", "Canvas."),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
-        self._palette = CommandPalette(desk.window)
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        self._palette = CommandPalette(context.window)
         self._palette.chosen.connect(self._run_or_show)
-        bind, window, canvas = desk.registry.bind, desk.window, desk.canvas
+        bind, window, canvas = context.registry.bind, context.window, context.canvas
         canvas.selected.connect(self._select)
         canvas.contextMenuRequested.connect(self._canvas_menu)
-        desk.menu_parts.append(self._add_to_menu)
+        context.menu_parts.append(self._add_to_menu)
         bind("filter", window.focus_filter)
         bind("palette", self._open_palette)
         for command in self.COMMANDS:
@@ -95,7 +95,7 @@ class ViewHandlers(QObject):
             ("bottom", window.toggle_bottom),
         ):
             bind(f"toggle_{name}", partial(self._toggle, f"toggle_{name}", toggle))
-            desk.registry.set_checked(f"toggle_{name}", True)
+            context.registry.set_checked(f"toggle_{name}", True)
         window.sidesShown.connect(self._show_sides)
         navigator = window.parts.navigator
         navigator.chosen.connect(self._choose)
@@ -103,45 +103,45 @@ class ViewHandlers(QObject):
         navigator.filterChanged.connect(self._filter_navigator)
         navigator.contextMenuRequested.connect(self._canvas_menu)
         charts, timeline = window.parts.charts, window.timeline
-        charts.momentChosen.connect(lambda seconds: desk.views.momentChosen.emit(ns_from_s(seconds)))
+        charts.momentChosen.connect(lambda seconds: context.views.momentChosen.emit(ns_from_s(seconds)))
         # One cursor for the charts and the timeline.
         charts.pointed.connect(lambda seconds: timeline.set_pointer(None if seconds is None else ns_from_s(seconds)))
         timeline.pointed.connect(lambda time_ns: charts.set_cursor(None if time_ns is None else s_from_ns(time_ns)))
         self._new = ""  # what was made, and is not seen yet
-        desk.player.acted.connect(self._note_new)
-        desk.player.opened.connect(lambda: self._note_new(None, ""))
-        desk.views.refreshed.connect(self._choose_new)
+        context.controller.acted.connect(self._note_new)
+        context.controller.opened.connect(lambda: self._note_new(None, ""))
+        context.views.refreshed.connect(self._choose_new)
         bind("zoom_in", canvas.zoom_in)
         bind("zoom_out", canvas.zoom_out)
         bind("zoom_fit", canvas.fit)
 
     def _open_palette(self) -> None:
-        desk = self._desk
-        named = things(desk.player.snapshot, desk.views.timeline.bookmarks)
-        self._palette.show_entries([*desk.registry.entries(), *named])
+        context = self._context
+        named = things(context.controller.snapshot, context.views.timeline.bookmarks)
+        self._palette.show_entries([*context.registry.entries(), *named])
 
     def _run_or_show(self, chosen: str) -> None:
         """A command runs; anything of the session is chosen, framed on the canvas and has the keyboard there."""
         if ":" in chosen:
             self._choose(chosen)
-            self._desk.canvas.setFocus()
+            self._context.canvas.setFocus()
         else:
-            self._desk.registry.trigger(chosen)
+            self._context.registry.trigger(chosen)
 
     def _show_sides(self, left: bool, right: bool, bottom: bool) -> None:
         for name, on in (("left", left), ("right", right), ("bottom", bottom)):
-            self._desk.registry.set_checked(f"toggle_{name}", on)
+            self._context.registry.set_checked(f"toggle_{name}", on)
 
     def _toggle(self, command: str, show: Callable[[bool], None]) -> None:
-        show(self._desk.registry.action(command).isChecked())
+        show(self._context.registry.action(command).isChecked())
 
     def _choose(self, item_id: str) -> None:
         """Chosen in the navigator: framed on the canvas, and brought into sight there; a bookmark is a moment."""
         kind, _, moment = item_id.partition(":")
         if kind == "bookmark":
-            self._desk.views.momentChosen.emit(int(moment))
+            self._context.views.momentChosen.emit(int(moment))
             return
-        self._desk.canvas.reveal(item_id)
+        self._context.canvas.reveal(item_id)
         self._select(item_id)
 
     def _note_new(self, performed: Performed | None, source: str) -> None:
@@ -156,7 +156,7 @@ class ViewHandlers(QObject):
             case AddWorker(worker=name):
                 return f"worker:{name}"
             case DuplicateClient(client=original, name=name):
-                actors = self._desk.player.snapshot.actors
+                actors = self._context.controller.snapshot.actors
                 return next((f"{actor.role}:{name}" for actor in actors if actor.name == original), "")
             case CreateTopic(topic=name):
                 return f"topic:{name}"
@@ -168,37 +168,37 @@ class ViewHandlers(QObject):
 
     def _choose_new(self) -> None:
         """What a person has made is what they go on with: chosen as soon as it is drawn."""
-        if self._new and self._desk.canvas.draws(self._new):
+        if self._new and self._context.canvas.draws(self._new):
             new, self._new = self._new, ""
             self._choose(new)
 
     def _filter_navigator(self, text: str) -> None:
         """What does not fit is hidden there, and dimmed on the canvas."""
-        views, navigator = self._desk.views, self._desk.window.parts.navigator
+        views, navigator = self._context.views, self._context.window.parts.navigator
         navigator.set_filter_problem(views.navigator.set_filter(text))
-        views.refresh(self._desk.player.snapshot)
+        views.refresh(self._context.controller.snapshot)
 
     def _open(self, item_id: str) -> None:
         """The panel that tells most of a thing."""
         kind = item_id.partition(":")[0]
-        self._desk.registry.trigger(_OPENS.get(kind, "show_charts"))
+        self._context.registry.trigger(_OPENS.get(kind, "show_charts"))
 
     def _select(self, selected: str) -> None:
-        self._desk.views.select(selected)
-        self._desk.window.parts.navigator.select(selected)
-        self._desk.registry.refresh()
+        self._context.views.select(selected)
+        self._context.window.parts.navigator.select(selected)
+        self._context.registry.refresh()
 
     def _canvas_menu(self, clicked: str, at: QPoint) -> None:
         kind, _, name = clicked.partition(":")
-        menu = QMenu(self._desk.window)
+        menu = QMenu(self._context.window)
         menu.setObjectName("canvas_menu")
         menu.setToolTipsVisible(True)
         self._select(clicked)
-        for add in self._desk.menu_parts:
+        for add in self._context.menu_parts:
             add(kind, name, menu)
         menu.popup(at)
         menu.aboutToHide.connect(menu.deleteLater)
 
     def _add_to_menu(self, kind: str, _name: str, menu: QMenu) -> None:
         for command in _PANELS_OF.get(kind, _ZOOM):
-            menu.addAction(self._desk.registry.action(command))
+            menu.addAction(self._context.registry.action(command))

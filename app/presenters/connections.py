@@ -15,7 +15,7 @@ from broker_core.listeners.connections import ConnectionView
 from broker_core.snapshots import Snapshot
 from resources.units import byte_size, per_second
 from widgets.i18n import tr
-from widgets.panels.connections import DoorFacts, DoorsPanel
+from widgets.panels.connections import ListenerFacts, ListenersPanel
 from widgets.roles import Role
 
 
@@ -50,7 +50,7 @@ class ConnectionsModel(TableModel[ConnectionView]):
                 lambda row: -1 if row.ended_ns is None else row.ended_ns,
                 about=tr("Those that ended after an error, or were cut, stay here for a while."),
             ),
-            Column[ConnectionView](tr("Door"), lambda row: row.door),
+            Column[ConnectionView](tr("Listener"), lambda row: row.listener),
             Column[ConnectionView](tr("Client"), lambda row: row.client or tr("not said yet")),
             Column[ConnectionView](
                 tr("Peer"),
@@ -89,13 +89,13 @@ class ConnectionsModel(TableModel[ConnectionView]):
         super().__init__(columns, key=lambda row: row.id, parent=parent)
 
 
-class DoorsFeed(PanelFeed):
-    """Feeds the panel from `doors()` and `connections()`."""
+class ListenersFeed(PanelFeed):
+    """Feeds the panel from `listeners()` and `connections()`."""
 
-    def __init__(self, tab: str, panel: DoorsPanel, model: ConnectionsModel, parent: QObject | None = None) -> None:
+    def __init__(self, tab: str, panel: ListenersPanel, model: ConnectionsModel, parent: QObject | None = None) -> None:
         super().__init__(tab, panel, parent)
-        self._doors, self._model = panel, model
-        self._ask_doors: Callable[[], tuple[DoorFacts, ...]] = tuple
+        self._listeners, self._model = panel, model
+        self._ask_listeners: Callable[[], tuple[ListenerFacts, ...]] = tuple
         self._ask_connections: Callable[[], tuple[ConnectionView, ...]] = tuple
         self._why_not: Callable[[], str] = str
         panel.filterChanged.connect(model.set_filter)
@@ -105,16 +105,16 @@ class DoorsFeed(PanelFeed):
 
     def follow(
         self,
-        doors: Callable[[], tuple[DoorFacts, ...]],
+        listeners: Callable[[], tuple[ListenerFacts, ...]],
         connections: Callable[[], tuple[ConnectionView, ...]],
         why_not: Callable[[], str],
     ) -> None:
-        """Where the facts come from; `why_not` says why no door can be opened now."""
-        self._ask_doors, self._ask_connections, self._why_not = doors, connections, why_not
-        self._doors.set_doors(doors())
+        """Where the facts come from; `why_not` says why no listener can be opened now."""
+        self._ask_listeners, self._ask_connections, self._why_not = listeners, connections, why_not
+        self._listeners.set_listeners(listeners())
 
     def show(self, snapshot: Snapshot) -> None:
-        """Doors and connections as they are now: they have no past."""
-        self._doors.forbid(self._why_not())
-        self._doors.set_doors(self._ask_doors())
+        """Listeners and connections as they are now: they have no past."""
+        self._listeners.forbid(self._why_not())
+        self._listeners.set_listeners(self._ask_listeners())
         self._model.set_rows(self._ask_connections())

@@ -71,7 +71,7 @@ def seek_review(simulation: Simulation, action: Seek) -> Review:
             tr("{consumer} does not own {place} any more", consumer=action.consumer, place=place),
         )
     broker = simulation.broker
-    target = simulation.world.in_unix_time(action.target)
+    target = simulation.context.in_unix_time(action.target)
     there = resolve(target, action.topic, action.partition, broker, here, broker.groups.committed)
     if there is None:
         return Review((), (), "", tr("That means nothing here: there is nowhere to go."))

@@ -19,7 +19,7 @@ from app.presenters.assignments import AssignmentsModel
 from app.presenters.block_chains import block_chains
 from app.presenters.canvas import CanvasModel
 from app.presenters.charts import ChartsFeed
-from app.presenters.connections import ConnectionsModel, DoorsFeed
+from app.presenters.connections import ConnectionsModel, ListenersFeed
 from app.presenters.crowd import LISTED_MAX, Crowd, Thinned
 from app.presenters.dead_letters import DeadLettersModel
 from app.presenters.events import EventsModel
@@ -52,7 +52,7 @@ from widgets.navigator import Navigator, NavRow, NavSection
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.charts import ChartsPanel
-from widgets.panels.connections import DoorsPanel
+from widgets.panels.connections import ListenersPanel
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.events import EventsPanel
 from widgets.panels.in_flight import InFlightPanel
@@ -98,7 +98,7 @@ class Views(QObject):
         self.refusals = RefusalsModel(self.times, self)
         self.schemas: SchemasFeed | None = None
         self.connections = ConnectionsModel(self.times, self)
-        self.doors: DoorsFeed | None = None
+        self.listeners: ListenersFeed | None = None
         self.reports_model = ReportsModel(self)
         self.reports: ReportsFeed | None = None
         self.charts: ChartsFeed | None = None
@@ -140,7 +140,7 @@ class Views(QObject):
             charts=ChartsPanel(self.rate_table),
             events=EventsPanel(self.events),
             schemas=SchemasPanel(self.versions, self.refusals),
-            doors=DoorsPanel(self.connections),
+            listeners=ListenersPanel(self.connections),
             log_on_disk=LogOnDiskPanel(self.segments),
             jobs=JobsPanel(),
             report=ReportPanel(self.reports_model),
@@ -163,8 +163,8 @@ class Views(QObject):
         self.schemas = SchemasFeed("schemas", parts.schemas, self.versions, self.refusals, self)
         self.schemas.said.connect(window.status.say)
         self.add(self.schemas)
-        self.doors = DoorsFeed("doors", parts.doors, self.connections, self)
-        self.add(self.doors)
+        self.listeners = ListenersFeed("listeners", parts.listeners, self.connections, self)
+        self.add(self.listeners)
         self.reports = ReportsFeed("report", parts.report, self.reports_model, self)
         self.add(self.reports)
         self.dead_letters.causes_changed.connect(parts.dead_letters.set_causes)

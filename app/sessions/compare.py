@@ -16,7 +16,7 @@ from broker_core.recording import metadata as meta
 from broker_core.recording import schema
 from broker_core.recording.columns import events_of
 from broker_core.recording.event_index import EventIndex
-from broker_core.recording.playback import FolderFilm
+from broker_core.recording.playback import FolderPlayback
 from broker_core.recording.recorder import Recorder
 from broker_core.snapshots import GateView, Snapshot
 from resources.outcomes import OUTCOMES
@@ -54,7 +54,7 @@ def figures_of(folder: Path, work: Work, part: tuple[float, float], recorder: Re
     found = Figures(f"{metadata.started_at[:19].replace('T', ' ')}, seed {metadata.seed}")
     if recorder is not None:
         recorder.flush()
-    film = FolderFilm(folder, recorder)
+    film = FolderPlayback(folder, recorder)
     work.say(part[0], tr("Reading {name}", name=folder.name))
     end = film.end()
     _overall(found, end if metadata.duration_ns is None else _at(end, metadata.duration_ns))
@@ -100,7 +100,7 @@ def _gate(found: Figures, gate: GateView) -> None:
     found.time(tr("Producers blocked"), gate.target, gate.blocked_ns_total)
 
 
-def _moments(found: Figures, film: FolderFilm) -> None:
+def _moments(found: Figures, film: FolderPlayback) -> None:
     lags: dict[str, int] = defaultdict(int)
     depths: dict[str, int] = defaultdict(int)
     for moment in film.moments(MOMENTS):

@@ -1,4 +1,4 @@
-"""Doors of the open session: other programs on this machine reach its broker while the window shows what they do."""
+"""Listeners of the open session: programs on this machine use its broker while the window shows what they do."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
-from app.sessions.session_controller import Player
+from app.sessions.session_controller import SessionController
 from broker_core.clients.remote.broker import DEFAULT_PORT
 from broker_core.engine.engine_host import EngineHost
 from broker_core.errors import BrokerError, ConfigError
 from broker_core.listeners.connections import Connections, ConnectionView
 from widgets.i18n import tr
-from widgets.panels.connections import DoorFacts
+from widgets.panels.connections import ListenerFacts
 
 Kind = Literal["kafka", "http", "wire"]
 KAFKA_PORT = 9_092
@@ -25,31 +25,31 @@ ENDED_SHOWN = 20
 PORTS: dict[Kind, int] = {"kafka": KAFKA_PORT, "http": HTTP_PORT, "wire": DEFAULT_PORT}
 
 
-class Doors(QObject):
-    """At most one door of each kind, on the loopback address only. `changed` when one has opened or closed.
+class Listeners(QObject):
+    """At most one listener of each kind, on the loopback address only. `changed` when one has opened or closed.
 
-    A door is opened in a thread of its own: its library takes a while to load.
+    A listener is opened in a thread of its own: its library takes a while to load.
     """
 
     changed = Signal()
     said = Signal(str)
     _opened = Signal(str, object, str)
 
-    def __init__(self, player: Player, parent: QObject | None = None) -> None:
+    def __init__(self, controller: SessionController, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._player = player
+        self._controller = controller
         self._host: EngineHost | None = None
         self._connections: Connections | None = None
         self._close: dict[str, Callable[[], None]] = {}
         self._where: dict[str, str] = {}
         self._opening: set[str] = set()
         self._opened.connect(self._on_opened)
-        player.ending.connect(self.close_all)
+        controller.ending.connect(self.close_all)
 
-    def facts(self) -> tuple[DoorFacts, ...]:
-        """All doors, as the panel shows them."""
+    def facts(self) -> tuple[ListenerFacts, ...]:
+        """All listeners, as the panel shows them."""
         return tuple(
-            DoorFacts(kind, self._where.get(kind, ""), kind in self._opening, port) for kind, port in PORTS.items()
+            ListenerFacts(kind, self._where.get(kind, ""), kind in self._opening, port) for kind, port in PORTS.items()
         )
 
     def connections(self) -> tuple[ConnectionView, ...]:
@@ -63,12 +63,12 @@ class Doors(QObject):
         return tuple(view for view in self._connections.gone() if view.last_error)[-ENDED_SHOWN:]
 
     def open(self, kind: Kind, port: int) -> None:
-        """Open a door on the session that is shown; `said` tells where it is, or why it cannot be opened."""
+        """Open a listener on the session that is shown; `said` tells where it is, or why it cannot be opened."""
         if kind in self._close or kind in self._opening:
             return
-        host = self._host or self._player.host(NEW_TOPIC_PARTITIONS)
+        host = self._host or self._controller.host(NEW_TOPIC_PARTITIONS)
         if host is None:
-            self.said.emit(tr("There is no running session to open a door on."))
+            self.said.emit(tr("There is no running session to open a listener on."))
             return
         if self._host is None:
             self._host, self._connections = host, Connections(lambda: host.now_ns)
@@ -97,7 +97,7 @@ class Doors(QObject):
         self.changed.emit()
 
     def shut(self, kind: Kind) -> None:
-        """Close a door; its connections end."""
+        """Close a listener; its connections end."""
         close = self._close.pop(kind, None)
         self._where.pop(kind, None)
         if close is not None:
@@ -105,7 +105,7 @@ class Doors(QObject):
             self.changed.emit()
 
     def close_all(self) -> None:
-        """The session ends: so do its doors."""
+        """The session ends: so do its listeners."""
         for close in list(self._close.values()):
             close()
         self._close.clear()
@@ -122,7 +122,7 @@ class Doors(QObject):
 
 
 def _open(kind: str, port: int, host: EngineHost, connections: Connections | None) -> tuple[str, Callable[[], None]]:
-    """Where the door is, and what closes it. Kafka's usual port, where it is taken, gives way to a free one."""
+    """Where the listener is, and what closes it. Kafka's usual port, where it is taken, gives way to a free one."""
     if kind == "kafka":
         from broker_core.listeners.kafka.listener import KafkaListener
 
@@ -139,13 +139,13 @@ def _open(kind: str, port: int, host: EngineHost, connections: Connections | Non
             kafka = listen(0)
         return f"bootstrap.servers={kafka.bootstrap_servers}", kafka.close
     if kind == "wire":
-        from broker_core.listeners.wire.listener import WireDoor
+        from broker_core.listeners.wire.listener import WireListener
 
-        wire = WireDoor(host, address=LOOPBACK, port=port, connections=connections)
+        wire = WireListener(host, address=LOOPBACK, port=port, connections=connections)
         wire.start()
         return f"{LOOPBACK}:{wire.port}", wire.close
-    from broker_core.listeners.http.listener import HttpDoor
+    from broker_core.listeners.http.listener import HttpListener
 
-    http = HttpDoor(host, address=LOOPBACK, port=port, connections=connections)
+    http = HttpListener(host, address=LOOPBACK, port=port, connections=connections)
     http.start()
     return http.url, http.close

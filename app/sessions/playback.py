@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.events import Event
-from broker_core.recording.playback import Film
+from broker_core.recording.playback import Playback
 from broker_core.snapshots import Snapshot
 from widgets.i18n import tr
 
@@ -32,7 +32,7 @@ class Past(QObject):
     failed = Signal(str)
     _arrived = Signal(object)
 
-    def __init__(self, film: Film, parent: QObject | None = None) -> None:
+    def __init__(self, film: Playback, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.film = film
         self.snapshot: Snapshot | None = None

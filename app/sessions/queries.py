@@ -18,7 +18,7 @@ NOT_KEPT = mark("A recording keeps what happened to messages, not the messages: 
 
 
 class Asked(Protocol):
-    """What answers: the player."""
+    """What answers: the controller."""
 
     def look(self, call: Callable[[Simulation], T]) -> Future[T]:
         """The answer of `call`, found in the engine's thread; or at once, where the session has ended."""

@@ -36,7 +36,7 @@ _SAID_PLAINLY = frozenset({ErrorCode.INVALID_REQUEST, ErrorCode.NON_EMPTY_GROUP,
 T = TypeVar("T")
 
 
-class Player(ShownSession):
+class SessionController(ShownSession):
     """One session at a time. Signals come in the window's thread.
 
     `acted` with a `Performed` when an action was done, `refused` with a sentence when it could not be, and whether it

@@ -12,7 +12,7 @@ from broker_core.clock import s_from_ns
 from broker_core.errors import BrokerError
 from broker_core.recording import metadata as meta
 from broker_core.recording import schema
-from broker_core.recording.playback import FolderFilm
+from broker_core.recording.playback import FolderPlayback
 from broker_core.recording.reader import Session, open_session, seal
 from broker_core.simulation.replay import RecordedAction, recorded_action
 from broker_core.simulation.scenario import Scenario, ScenarioError, parse_scenario
@@ -38,7 +38,7 @@ class StoredSession:
         self.recording = session.recording
         self.event_count = session.event_count
         self.problems = list(session.problems)
-        self.film = FolderFilm(folder)
+        self.film = FolderPlayback(folder)
         if not session.recording:
             self.film.check()
         if self.film.problem:

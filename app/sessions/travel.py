@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.sessions.playback import Past
 from broker_core.events import Event
-from broker_core.recording.playback import Film
+from broker_core.recording.playback import Playback
 from broker_core.snapshots import Snapshot
 
 
@@ -26,12 +26,12 @@ class Travel(QObject):
         """`end_ns()` is how far the session has come."""
         super().__init__(parent)
         self._end_ns = end_ns
-        self._make: Callable[[], Film] | None = None
+        self._make: Callable[[], Playback] | None = None
         self._past: Past | None = None
         self._has_present = True
         self.looking_back = False
 
-    def follow(self, make_film: Callable[[], Film] | None, *, has_present: bool = True) -> None:
+    def follow(self, make_film: Callable[[], Playback] | None, *, has_present: bool = True) -> None:
         """Another session. Without a present, as of one that was recorded long ago, the past is all there is."""
         self.close()
         self._make = make_film

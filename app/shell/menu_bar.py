@@ -21,7 +21,7 @@ BROKER_MENUS = (
     mark("Dead letters"),
     mark("Backpressure"),
     mark("Faults"),
-    mark("Doors"),
+    mark("Listeners"),
 )
 LAST_MENUS = (mark("Scenarios"), mark("Help"))
 
@@ -89,7 +89,7 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
             "show_events",
             "my_actions",
             "show_log_on_disk",
-            "show_doors",
+            "show_listeners",
             "show_jobs",
             "show_report",
         ),

@@ -1,4 +1,4 @@
-"""The workbench: window, view models, player and frames put together, and the life of the program around them."""
+"""The workbench: window, view models, controller and frames put together, and the life of the program around them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, QSettings, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from app.commands.context import Desk
+from app.commands.context import CommandContext
 from app.commands.families import COMMANDS, FAMILIES
 from app.commands.recordings import RecordingHandlers
 from app.commands.registry import ActionRegistry
@@ -21,7 +21,7 @@ from app.presenters.formats import duration
 from app.presenters.scenario_facts import scenario_facts
 from app.presenters.views import Views
 from app.sessions.history.history import History
-from app.sessions.session_controller import Player
+from app.sessions.session_controller import SessionController
 from app.shell.appearance import SYSTEM, Appearance, dress_first
 from app.shell.frames import Frames
 from app.shell.jobs import Jobs
@@ -69,7 +69,7 @@ class Workbench(QObject):
         scenarios = scenario_commands()
         commands = (*COMMANDS, *(command for command, _ in scenarios.values()))
         self.registry = ActionRegistry(commands, parent=self)
-        self.player = Player(record=record and self.settings.record, sessions=sessions, parent=self)
+        self.controller = SessionController(record=record and self.settings.record, sessions=sessions, parent=self)
         self.jobs = Jobs(self)
         self.jobs.keep_spark(self.settings.keep_spark)
         self.views = Views(self)
@@ -78,31 +78,31 @@ class Workbench(QObject):
         self.views.attach(self.window)
         self.history = History(self)
         self.appearance = Appearance(app, self.settings, self.registry, self.window, self.canvas, theme=theme)
-        self.desk = Desk(
+        self.context = CommandContext(
             self.registry,
             self.window,
             self.canvas,
             self.views,
-            self.player,
+            self.controller,
             self.jobs,
             self.settings,
             self.appearance,
             self.history,
         )
-        self._families: dict[type, QObject] = {family: family(self.desk) for family in FAMILIES}
+        self._families: dict[type, QObject] = {family: family(self.context) for family in FAMILIES}
         for command, path in scenarios.values():
             self.registry.bind(command.id, partial(self.family(SessionHandlers).open, path))
         self.registry.install(self.window)
         self.window.set_menus(menu_bar(self.registry))
-        self.frames = Frames(self.draw, self.player.grant, lambda: self.player.moving, self)
+        self.frames = Frames(self.draw, self.controller.grant, lambda: self.controller.moving, self)
         self._frame_number = 0
         self._connect()
 
     def _connect(self) -> None:
-        self.player.opened.connect(self._opened)
-        self.player.ending.connect(lambda: self.player.note_cost(self.frames.session_figures()))
-        self.player.said.connect(self._said)
-        self.player.failed.connect(self._failed)
+        self.controller.opened.connect(self._opened)
+        self.controller.ending.connect(lambda: self.controller.note_cost(self.frames.session_figures()))
+        self.controller.said.connect(self._said)
+        self.controller.failed.connect(self._failed)
         self.registry.refused.connect(self._said)
         self.window.closing.connect(self.close)
         self.window.may_close = self._may_close
@@ -120,24 +120,26 @@ class Workbench(QObject):
     # -- one session after another
 
     def _opened(self) -> None:
-        scenario = self.player.scenario
+        scenario = self.controller.scenario
         assert scenario is not None
-        self.history.follow(self.player.events, self.player.folder)
+        self.history.follow(self.controller.events, self.controller.folder)
         self.views.restart()
         self.views.about = scenario_facts(scenario)
-        self.views.times.wall_start = self.player.started_at
-        self.views.owners.follow(self.player.feeds.hues)
-        self.views.rates.follow(self.player.feeds.series)
-        self.views.timeline.follow(self.player.feeds.timeline)
-        self.views.follow_ownership(self.player.feeds.ownership)
+        self.views.times.wall_start = self.controller.started_at
+        self.views.owners.follow(self.controller.feeds.hues)
+        self.views.rates.follow(self.controller.feeds.series)
+        self.views.timeline.follow(self.controller.feeds.timeline)
+        self.views.follow_ownership(self.controller.feeds.ownership)
         if self.views.charts is not None:
-            self.views.charts.follow(self.player.feeds.latencies, self.player.feeds.hues, lambda: self.player.end_ns)
+            self.views.charts.follow(
+                self.controller.feeds.latencies, self.controller.feeds.hues, lambda: self.controller.end_ns
+            )
         if self.views.schemas is not None:
-            self.player.feeds.schemas.begin(scenario)
-            self.views.schemas.follow(self.player.feeds.schemas, self.player.feeds.refusals)
+            self.controller.feeds.schemas.begin(scenario)
+            self.views.schemas.follow(self.controller.feeds.schemas, self.controller.feeds.refusals)
         self.views.select("")
         self.canvas.setFocus()
-        self.views.status.seed = self.player.seed
+        self.views.status.seed = self.controller.seed
         self.window.toolbar.set_scenario(scenario.title)
         self.window.setWindowTitle(f"{contained(scenario.title)} - Brokerscope")
         self.window.status.say(tr("Opened {title}.", title=scenario.title))
@@ -147,44 +149,44 @@ class Workbench(QObject):
 
     def draw(self) -> None:
         """One frame: what has changed since the last one."""
-        player = self.player
-        status = player.status
+        controller = self.controller
+        status = controller.status
         self._frame_number += 1
-        panels = self._frame_number % PANELS_EVERY_FRAMES == 0 or not player.moving
-        self.views.running = player.moving
-        self.views.timeline.look(player.end_ns, looking_back=not player.live)
-        self.views.refresh(player.snapshot, panels=panels)
+        panels = self._frame_number % PANELS_EVERY_FRAMES == 0 or not controller.moving
+        self.views.running = controller.moving
+        self.views.timeline.look(controller.end_ns, looking_back=not controller.live)
+        self.views.refresh(controller.snapshot, panels=panels)
         if panels:
             self.views.status.frames = self.frames.figures()
             self._show_mode(status.mode)
             self.registry.refresh()
-            player.check()
+            controller.check()
 
     def _show_mode(self, mode: Mode) -> None:
-        player, registry = self.player, self.registry
-        moving = player.moving
-        past = player.travel.looking_back
+        controller, registry = self.controller, self.registry
+        moving = controller.moving
+        past = controller.travel.looking_back
         running = mode is Mode.RUNNING or past
-        registry.set_checked("pause", not moving and (past or (not player.stopped and mode is Mode.PAUSED)))
-        registry.set_checked("run", moving and running and not player.fast)
-        registry.set_checked("fast", moving and running and player.fast)
+        registry.set_checked("pause", not moving and (past or (not controller.stopped and mode is Mode.PAUSED)))
+        registry.set_checked("run", moving and running and not controller.fast)
+        registry.set_checked("fast", moving and running and controller.fast)
         registry.set_checked("express", moving and mode is Mode.EXPRESS and not past)
         toolbar = self.window.toolbar
-        toolbar.set_recording(player.folder is not None and not player.stopped)
-        look, word = shown_badge(player)
+        toolbar.set_recording(controller.folder is not None and not controller.stopped)
+        look, word = shown_badge(controller)
         toolbar.set_badge(look, word)
         tint = look if look in {"replay", "branch"} else "live"
         toolbar.set_tint(tint)
         self.window.tint.set_mode(tint)
-        self.window.parts.dead_letters.forbid_redrive(self.desk.why_ended())
+        self.window.parts.dead_letters.forbid_redrive(self.context.why_ended())
 
     def _measure_recording(self) -> None:
-        player = self.player
-        if player.folder is None:
+        controller = self.controller
+        if controller.folder is None:
             self.views.status.recording_bytes = None
-        elif not player.stopped:
+        elif not controller.stopped:
             # Later the folder may hold a report as well, which is no recording.
-            self.views.status.recording_bytes = player.recorded_bytes()
+            self.views.status.recording_bytes = controller.recorded_bytes()
 
     # -- what is told
 
@@ -221,18 +223,18 @@ class Workbench(QObject):
             job.finish(JOB_END_TIMEOUT_S)
         self.jobs.close()
         self.history.close()
-        self.player.close()
+        self.controller.close()
 
 
-def shown_badge(player: Player) -> tuple[str, str]:
+def shown_badge(controller: SessionController) -> tuple[str, str]:
     """The look of the badge, and its word: the past with its time, a branch, or how the session is doing."""
-    if not player.live:
-        minutes, seconds = divmod(player.snapshot.time_ns // NS_PER_S, 60)
+    if not controller.live:
+        minutes, seconds = divmod(controller.snapshot.time_ns // NS_PER_S, 60)
         return "replay", f"REPLAY {minutes:02d}:{seconds:02d}"
-    look, word = badge(player.status, stopped=player.stopped)
-    if player.errands and player.branched_from and player.end_ns < player.again_to_ns:
-        return "branch", f"BRANCH, {player.end_ns / player.again_to_ns:.0%}"
-    if player.branched_from and look != "failure":
+    look, word = badge(controller.status, stopped=controller.stopped)
+    if controller.errands and controller.branched_from and controller.end_ns < controller.again_to_ns:
+        return "branch", f"BRANCH, {controller.end_ns / controller.again_to_ns:.0%}"
+    if controller.branched_from and look != "failure":
         return "branch", word.replace("LIVE", "BRANCH") if "LIVE" in word else f"BRANCH, {word}"
     return look, word
 
@@ -270,10 +272,10 @@ def open_window(
     install_language(app, Settings(settings).language)
     workbench = Workbench(app, theme=theme, settings=settings)
     if session is None:
-        workbench.player.open(path, seed)
+        workbench.controller.open(path, seed)
     else:
         # What is wrong with the folder itself is told on the command line, before any window.
-        workbench.player.open_session(session, ns_from_s(at_s))
+        workbench.controller.open_session(session, ns_from_s(at_s))
     if not settings.contains("window/geometry"):
         # The first time: as large as the screen lets it, up to where more would only be air.
         room = app.primaryScreen().availableGeometry()
@@ -284,7 +286,7 @@ def open_window(
         signal.signal(end, lambda _number, _frame: workbench.quit())
     workbench.frames.start()
     if session is None:
-        workbench.player.run()
+        workbench.controller.run()
     workbench.family(RecordingHandlers).offer_left_open()
     code = app.exec()
     workbench.close()

@@ -11,7 +11,7 @@ from broker_core.log.partition_log import PartitionLog
 KEPT = 1_000
 
 
-class DamageReport:
+class CorruptionReport:
     """`sentences` holds the last that were said, the oldest first."""
 
     def __init__(self, events: EventStream) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from broker_core.broker.corruption_report import DamageReport
+from broker_core.broker.corruption_report import CorruptionReport
 from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventStream
@@ -96,7 +96,7 @@ class BrokerState:
         self.schemas = SchemaRegistry()
         self._former = Totals()  # of what was deleted
         self._offsets = offsets
-        self.damage = DamageReport(events)
+        self.damage = CorruptionReport(events)
         self.revision = 0  # of topics and their settings: what a client has noted of them holds while it stays
         self.read_only = ""  # why nothing is handed out: it could not be remembered
         self.jitter_seed = 0  # for the queues that are made from now on

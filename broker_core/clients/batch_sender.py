@@ -15,7 +15,7 @@ from broker_core.broker.broker import Broker, Published
 from broker_core.clients.batches import NO_OFFSET, Batch, dropped
 from broker_core.clients.message_form import explained
 from broker_core.clients.pace import Pace, accepted
-from broker_core.clients.partition_queue import Lane
+from broker_core.clients.partition_queue import PartitionQueue
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
@@ -50,7 +50,7 @@ class BatchSender:
         self.config = config
         self._identity = identity
         self._on_settled = on_settled
-        self._lanes: dict[tuple[str, int], Lane] = {}
+        self._lanes: dict[tuple[str, int], PartitionQueue] = {}
         self.pending: dict[Batch, None] = {}  # batches whose fate is not known yet
         self._flushes: list[Callable[[Batch], object]] = []
         self._rooms: deque[Reply[None]] = deque()
@@ -126,10 +126,10 @@ class BatchSender:
 
     # -- inside
 
-    def _lane(self, topic: str, partition: int) -> Lane:
+    def _lane(self, topic: str, partition: int) -> PartitionQueue:
         lane = self._lanes.get((topic, partition))
         if lane is None:
-            lane = self._lanes[topic, partition] = Lane()
+            lane = self._lanes[topic, partition] = PartitionQueue()
         return lane
 
     def _new_batch(self, topic: str, partition: int) -> Batch:
@@ -137,7 +137,7 @@ class BatchSender:
         self.pending[batch] = None
         return batch
 
-    def _seal(self, lane: Lane) -> None:
+    def _seal(self, lane: PartitionQueue) -> None:
         batch, lane.open = lane.open, None
         if batch is None:
             return
@@ -154,7 +154,7 @@ class BatchSender:
             deadline_ns = sealed_ns + ns_from_ms(self.config.delivery_timeout_ms)
             batch.timer = self._loop.timers.at(deadline_ns, lambda _at: self._time_out(batch))
 
-    def _pump(self, lane: Lane) -> None:
+    def _pump(self, lane: PartitionQueue) -> None:
         """Send what waits, one after the other."""
         if lane.pumping:
             return
@@ -175,7 +175,7 @@ class BatchSender:
         for lane in list(self._lanes.values()):
             self._pump(lane)
 
-    def _attempt(self, lane: Lane, batch: Batch) -> None:
+    def _attempt(self, lane: PartitionQueue, batch: Batch) -> None:
         batch.attempts += 1
         batch.attempt = None
         if self._pace is not None:
@@ -201,7 +201,7 @@ class BatchSender:
                 batch.attempt = reply
             reply.then(lambda done: self._answered(lane, batch, done))
 
-    def _appended(self, lane: Lane, batch: Batch, published: Published) -> None:
+    def _appended(self, lane: PartitionQueue, batch: Batch, published: Published) -> None:
         if lane.sending is not batch:
             return
         lane.sending = None
@@ -211,7 +211,7 @@ class BatchSender:
             self._settle(batch, published)
         self._pump(lane)
 
-    def _answered(self, lane: Lane, batch: Batch, reply: Reply[Published | None]) -> None:
+    def _answered(self, lane: PartitionQueue, batch: Batch, reply: Reply[Published | None]) -> None:
         if batch.withdrawn:
             return
         under_way = lane.sending is batch
@@ -236,7 +236,7 @@ class BatchSender:
             self._settle(batch, dropped(batch))
             self._pump(lane)
 
-    def _failed(self, lane: Lane, batch: Batch, error: BrokerError) -> None:
+    def _failed(self, lane: PartitionQueue, batch: Batch, error: BrokerError) -> None:
         """An attempt has failed: try again where that may help, else say so."""
         batch.doubtful = batch.doubtful or error.possibly_stored or error.code in _DOUBTFUL
         if error.retriable and batch.attempts <= self.config.retries and batch in self.pending:
@@ -250,7 +250,7 @@ class BatchSender:
             return
         self._give_up(lane, batch, error)
 
-    def _again(self, lane: Lane, batch: Batch) -> None:
+    def _again(self, lane: PartitionQueue, batch: Batch) -> None:
         if lane.sending is not batch:
             return
         if batch in self.pending:
@@ -258,7 +258,7 @@ class BatchSender:
         else:
             self._give_up(lane, batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, "it was given up"))  # and is settled
 
-    def _give_up(self, lane: Lane, batch: Batch, error: BrokerError) -> None:
+    def _give_up(self, lane: PartitionQueue, batch: Batch, error: BrokerError) -> None:
         lane.sending = None
         if batch.doubtful and self._identity is not None:
             # Nobody knows which number comes next: begin anew, under an id that no log has seen.

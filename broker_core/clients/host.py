@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 from broker_core.broker.broker import Broker
 from broker_core.engine.host_loop import Closable
 from broker_core.engine.loop import Loop
-from broker_core.engine.open_batches import Tails
+from broker_core.engine.open_batches import OpenBatches
 from broker_core.replies import Reply
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ class Host(Protocol):
         """Held while the broker is used."""
 
     @property
-    def tails(self) -> Tails | None:
+    def open_batches(self) -> OpenBatches | None:
         """The shortest way in, where there is one."""
 
     @property

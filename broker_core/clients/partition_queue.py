@@ -7,7 +7,7 @@ from collections import deque
 from broker_core.clients.batches import Batch
 
 
-class Lane:
+class PartitionQueue:
     """`sending` is under way to the log, `waiting` go after it, `open` is being filled; `sequence` comes next."""
 
     __slots__ = ("open", "pumping", "sending", "sequence", "waiting")

@@ -81,7 +81,7 @@ class Producer:
             and not (middleware or paced or self.config.name or self.config.adaptive)
             and self.config.acks == "all"
         )
-        self._tails, self._lock = host.tails, host.lock
+        self._open_batches, self._lock = host.open_batches, host.lock
         host.register(self, self.close)
 
     # -- sending
@@ -192,19 +192,19 @@ class Producer:
             value = serialized(self._serializer, value)
         if key is not None:
             key = serialized(self._key_serializer, key)
-        tails, sender = self._tails, self._sender
-        if tails is not None and value is not None and not (sender.pending or self._awaited):
-            placed = tails.join(self.client_id, topic, value, key)
+        open_batches, sender = self._open_batches, self._sender
+        if open_batches is not None and value is not None and not (sender.pending or self._awaited):
+            placed = open_batches.join(self.client_id, topic, value, key)
             if placed is not None:
                 return placed
         return self._store(topic, value, key, timeout_s)
 
     def _store(self, topic: str, value: bytes | None, key: bytes | None, timeout_s: TimeS | None) -> tuple[int, int]:
         """`publish`, where it takes the lock at least."""
-        tails, sender = self._tails, self._sender
-        if tails is not None and value is not None:
+        opened, sender = self._open_batches, self._sender
+        if opened is not None and value is not None:
             with self._lock:
-                placed = None if sender.pending or self._awaited else tails.put(self.client_id, topic, value, key)
+                placed = None if sender.pending or self._awaited else opened.put(self.client_id, topic, value, key)
             if placed is not None:
                 return placed
         message = Message(value, key)

@@ -156,7 +156,7 @@ class QueueConsumer:
 
             self._chain = Chain(middleware, lambda: host.now_ns, self.client_id)
         # The shortest way, where nothing looks at the messages.
-        self._tails = None if middleware or self._at_most_once else host.tails
+        self._open_batches = None if middleware or self._at_most_once else host.open_batches
         self._lock = host.lock
         host.register(self)
 
@@ -165,8 +165,8 @@ class QueueConsumer:
 
         Raises MIDDLEWARE_FAILED.
         """
-        tails = self._tails
-        if tails is not None and (tail := tails.serving.get(self.queue)) is not None:
+        open_batches = self._open_batches
+        if open_batches is not None and (tail := open_batches.serving.get(self.queue)) is not None:
             holder = self.client_id
             with self._lock:
                 message = tail.take(holder)
@@ -307,7 +307,7 @@ class QueueConsumer:
         if self._closed:
             return
         self._closed = True
-        self._tails = None
+        self._open_batches = None
         self._host.unregister(self)
 
         def release(now_ns: int) -> None:

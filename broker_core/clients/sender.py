@@ -8,7 +8,7 @@ from broker_core.broker.broker import Broker, Published
 from broker_core.clients.batch_sender import BatchSender
 from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, halved, largest_of, put_all, size_of, sum_of
 from broker_core.clients.message_form import check_form, explained
-from broker_core.clients.partition_queue import Lane
+from broker_core.clients.partition_queue import PartitionQueue
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.record_accumulator import Inboxes
 from broker_core.clock import ns_from_ms
@@ -115,7 +115,7 @@ class Sender(BatchSender):
                     self._seal(lane)
         return batches
 
-    def _last_waiting(self, lane: Lane, size_bytes: int) -> Batch | None:
+    def _last_waiting(self, lane: PartitionQueue, size_bytes: int) -> Batch | None:
         """The batch that waits for the one on its way, where one more message fits in: both go out together."""
         last = lane.waiting[-1] if lane.waiting else None
         if last is None or last.closed or last not in self.pending or len(last.messages) >= self.config.batch_messages:

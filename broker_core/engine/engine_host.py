@@ -1,4 +1,4 @@
-"""A session that an engine runs, as a host: clients and doors use its broker between two steps of session time.
+"""A session that an engine runs, as a host: clients and listeners use its broker between two steps of session time.
 
 Time is the session's: it stands still while the session is paused, and so does every deadline. Nothing is more durable
 than the session is.
@@ -35,7 +35,7 @@ class Served(Protocol):
 class EngineHost(HostLoop):
     """Close it before the engine."""
 
-    tails = None
+    open_batches = None
 
     def __init__(self, engine: Engine, served: Served, *, auto_create_partitions: int = 0) -> None:
         super().__init__(threading.RLock(), "session")
@@ -92,7 +92,7 @@ class EngineHost(HostLoop):
         return self.loop.now_ns
 
     def close(self, timeout_s: float | None = CLOSE_TIMEOUT_S) -> None:
-        """Close clients and doors, in `timeout_s` together; who waits hears CLOSED. The session goes on by itself."""
+        """Close clients and listeners within `timeout_s`; waiting calls raise CLOSED. The session itself goes on."""
         if self._closing:
             return
         with contextlib.ExitStack() as steps:

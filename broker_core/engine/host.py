@@ -26,7 +26,7 @@ from broker_core.broker.broker import Broker
 from broker_core.clock import NS_PER_MS
 from broker_core.engine.data_directory import DataDirectory, KeptQueue, files_of, is_data_directory, offsets_of
 from broker_core.engine.host_loop import CLOSE_TIMEOUT_S, HostLoop
-from broker_core.engine.open_batches import Tails
+from broker_core.engine.open_batches import OpenBatches
 from broker_core.engine.writer import Writer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventStream
@@ -114,7 +114,9 @@ class BrokerHost(HostLoop):
             self.broker.read_only = _READ_ONLY
             self.events.attach(_refuse)
         in_memory = config.log.durability == "memory" and not read_only
-        self.tails = Tails(self.broker, self._start_ns, self._wake_at, self.loop.is_due) if in_memory else None
+        self.open_batches = (
+            OpenBatches(self.broker, self._start_ns, self._wake_at, self.loop.is_due) if in_memory else None
+        )
         self._writer = None if read_only else Writer(self, self.directory, offsets, config.tick_ms)
         if self._writer is not None and self.broker.journal.logs:
             # What was replayed is about the logs as they are now. A disk that is full is told at the next tick.
@@ -213,9 +215,9 @@ class BrokerHost(HostLoop):
             self._close_lock.release()
 
     def _stop(self) -> None:
-        if self.tails is not None:
+        if self.open_batches is not None:
             with self.lock:
-                self.tails.stop()
+                self.open_batches.stop()
         super()._stop()
 
     def __enter__(self) -> Self:
@@ -234,8 +236,8 @@ class BrokerHost(HostLoop):
             return self._run(action)
 
     def _before(self) -> None:
-        if self.tails is not None and self.tails.open:
-            self.tails.close()
+        if self.open_batches is not None and self.open_batches.open:
+            self.open_batches.close()
 
     def _after(self) -> None:
         if self.broker.syncs.wanted and self._writer is not None:

@@ -1,10 +1,10 @@
 """The shortest way in: messages that are published one by one, in memory, and are put into batches a moment later.
 
-A tail takes the next messages of one client for one topic. Each has its partition and its offset at once, for nothing
-else can happen meanwhile: whoever touches the broker closes the tails first, which appends what is in them. So nobody
-ever sees a broker that lacks a message, and a batch costs what it costs once, not once a message.
+An open batch takes the next messages of one client for one topic. Each message has its partition and its offset at
+once: nothing else can happen meanwhile, because every call of the broker closes the open batches first, which appends
+what is in them. So no caller sees a broker that lacks a message, and a batch is paid for once, not once a message.
 
-Tails are opened and closed under the host's lock; joining one that is open takes none. See NOTES.md.
+OpenBatches are opened and closed under the host's lock; joining one that is open takes none. See NOTES.md.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ class QueueTail(_Tail):
                 yield holder, in_hand, len(list(run))
 
 
-class Tails:
-    """The open tails of a broker, one a topic or queue. All but `join` is called under the host's lock."""
+class OpenBatches:
+    """The open batches of a broker, one a topic or queue. All but `join` is called under the host's lock."""
 
     def __init__(
         self,
@@ -202,10 +202,10 @@ class Tails:
         return self.join(client, topic, value, key)
 
     def close(self) -> None:
-        """Append what is in the tails, hand out and acknowledge what was."""
-        tails, self.open = self.open, {}
+        """Append what is in the open batches, hand out and acknowledge what was."""
+        open_batches, self.open = self.open, {}
         self.serving.clear()
-        for topic, tail in tails.items():
+        for topic, tail in open_batches.items():
             tail.closed = True
             if tail.stay > 0:
                 tail.partitioner.give_back(tail.stay)
@@ -216,7 +216,7 @@ class Tails:
                 self._do(self._hand_out, tail)
 
     def stop(self) -> None:
-        """Append what is in the tails, and open none any more."""
+        """Append what is in the open batches, and open none any more."""
         self._stopped = True
         self.close()
 

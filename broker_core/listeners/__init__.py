@@ -1,1 +1,1 @@
-"""Doors: the broker, opened to other programs on this machine or elsewhere."""
+"""Listeners: the broker, opened to other programs on this machine or elsewhere."""

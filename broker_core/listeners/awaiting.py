@@ -1,4 +1,4 @@
-"""Replies of the broker, awaited by a door's asyncio loop."""
+"""Replies of the broker, awaited by a listener's asyncio loop."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ async def awaited(host: ServedHost, reply: Reply[T], cancel: Callable[[Reply[T]]
 
     Where the task that waits is cancelled, `cancel(reply)` is called under the host's lock, so that the broker does
     not serve who is no longer there; the reply may have come in the meantime. Without it the reply comes to nobody.
-    The doors are closed before their host, so no reply stays away for ever.
+    The listeners are closed before their host, so no reply stays away for ever.
     """
     if reply.done:
         return reply.result()

@@ -1,4 +1,4 @@
-"""Who is connected, at any door: what each one does, how fast, what went wrong last, and the means to cut it."""
+"""Who is connected, at any listener: what each one does, how fast, what went wrong last, and the means to cut it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ConnectionView(msgspec.Struct, frozen=True):
     """
 
     id: int
-    door: str
+    listener: str
     peer: str
     client: str
     principal: str
@@ -51,7 +51,7 @@ _NOTHING: _Counts = (0, 0, 0, 0, 0)
 
 
 class Connection:
-    """One open connection. Its door counts here, from one thread; anybody may look."""
+    """One open connection. Its listener counts here, from one thread; anybody may look."""
 
     __slots__ = (
         "_cut",
@@ -60,11 +60,11 @@ class Connection:
         "bytes_in",
         "bytes_out",
         "client",
-        "door",
         "errors",
         "heard_ns",
         "id",
         "last_error",
+        "listener",
         "messages_in",
         "messages_out",
         "opened_ns",
@@ -74,9 +74,9 @@ class Connection:
         "software",
     )
 
-    def __init__(self, number: int, door: str, peer: str, client: str, opened_ns: int, cut: Callable[[], object]):
+    def __init__(self, number: int, listener: str, peer: str, client: str, opened_ns: int, cut: Callable[[], object]):
         self.id = number
-        self.door = door
+        self.listener = listener
         self.peer = peer
         self.client = client
         self.principal = self.software = ""
@@ -108,7 +108,7 @@ class Connection:
         )
         return ConnectionView(
             self.id,
-            self.door,
+            self.listener,
             self.peer,
             self.client,
             self.principal,
@@ -127,7 +127,7 @@ class Connection:
 
 
 class Connections:
-    """The open connections of all doors. From any thread; it calls nobody while it holds its lock."""
+    """The open connections of all listeners. From any thread; it calls nobody while it holds its lock."""
 
     def __init__(self, now_ns: Callable[[], int]) -> None:
         """`now_ns` gives session time, as `BrokerHost.now_ns` does."""
@@ -137,10 +137,10 @@ class Connections:
         self._gone: deque[ConnectionView] = deque(maxlen=KEPT_GONE)
         self._next_id = 1
 
-    def open(self, door: str, peer: str, cut: Callable[[], object], *, client: str = "") -> Connection:
-        """A connection has come in through `door` ("http", "kafka", "wire"); `cut()` ends it, from any thread."""
+    def open(self, listener: str, peer: str, cut: Callable[[], object], *, client: str = "") -> Connection:
+        """A connection has come in through `listener` ("http", "kafka", "wire"); `cut()` ends it, from any thread."""
         with self._lock:
-            connection = Connection(self._next_id, door, peer, client, self._now_ns(), cut)
+            connection = Connection(self._next_id, listener, peer, client, self._now_ns(), cut)
             self._open[connection.id] = connection
             self._next_id += 1
             return connection
@@ -162,10 +162,10 @@ class Connections:
         connection.cut()
         return True
 
-    def count(self, door: str = "") -> int:
-        """How many are open, at one door or at all."""
+    def count(self, listener: str = "") -> int:
+        """How many are open, at one listener or at all."""
         with self._lock:
-            return sum(not door or each.door == door for each in self._open.values())
+            return sum(not listener or each.listener == listener for each in self._open.values())
 
     def views(self) -> tuple[ConnectionView, ...]:
         """All that are open, in the order in which they came."""
@@ -174,6 +174,6 @@ class Connections:
             return tuple(each.view(now_ns) for each in self._open.values())
 
     def gone(self) -> tuple[ConnectionView, ...]:
-        """The last ones that were closed, as they were then, the oldest first: whom a door has cut, and why."""
+        """The last ones that were closed, as they were then, the oldest first: whom a listener has cut, and why."""
         with self._lock:
             return tuple(self._gone)

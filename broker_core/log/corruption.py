@@ -21,7 +21,7 @@ class LostRange(NamedTuple):
         return f"offsets {self.start_offset} to {self.end_offset - 1} are lost: {self.cause}"
 
 
-class Damage:
+class Corruption:
     """The lost ranges of one partition, by offset."""
 
     def __init__(self, name: str) -> None:

@@ -15,7 +15,7 @@ from broker_core.log.batch import MAX_BATCH_BYTES, MAX_BATCH_RECORDS, ProducerSt
 from broker_core.log.checkpoint import Checkpoint
 from broker_core.log.client_batch import ClientBatch
 from broker_core.log.config import MAX_SEGMENT_BYTES, LogConfig
-from broker_core.log.corruption import Damage
+from broker_core.log.corruption import Corruption
 from broker_core.log.partition_reader import PartitionReader
 from broker_core.log.producers import FORGOTTEN_AFTER_NS, RememberedBatch
 from broker_core.log.recovery import Recovery
@@ -50,7 +50,7 @@ class PartitionLog(PartitionReader):
     def __init__(
         self, files: FileSystem, directory: str, topic: str, partition: int, *, config: LogConfig, epoch_ms: int
     ) -> None:
-        damage = Damage(f"{topic}-{partition}")
+        damage = Corruption(f"{topic}-{partition}")
         place = Place(files, directory, epoch_ms, damage)
         files.makedirs(directory)
         recovery = Recovery(place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.batch_index import UNKNOWN_BYTES
-from broker_core.log.corruption import Damage, LostRange
+from broker_core.log.corruption import Corruption, LostRange
 from broker_core.log.decoded_batch import DecodedBatches
 from broker_core.log.segment import SegmentView
 from broker_core.log.segment_list import SegmentList
@@ -14,7 +14,7 @@ from broker_core.messages import Run, StoredMessage
 class PartitionReader:
     """Reads messages from `start_offset` up to `high_watermark`, which its other half, `PartitionLog`, moves."""
 
-    def __init__(self, topic: str, partition: int, segments: SegmentList, damage: Damage) -> None:
+    def __init__(self, topic: str, partition: int, segments: SegmentList, damage: Corruption) -> None:
         self.topic = topic
         self.partition = partition
         self.name = f"{topic}-{partition}"

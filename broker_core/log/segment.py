@@ -11,7 +11,7 @@ from broker_core.errors import BrokerError
 from broker_core.files import Data, FileSystem
 from broker_core.log.batch import BatchHeader, decode_batch, is_intact, places_checksum
 from broker_core.log.batch_index import UNKNOWN_BYTES, BatchIndex
-from broker_core.log.corruption import Damage
+from broker_core.log.corruption import Corruption
 from broker_core.log.scan import BadBytes, scan
 from broker_core.log.segment_index import INDEX_SUFFIX, Block, SegmentIndex
 from broker_core.messages import StoredMessage
@@ -26,7 +26,7 @@ class Place(NamedTuple):
     files: FileSystem
     directory: str
     epoch_ms: int
-    damage: Damage
+    damage: Corruption
 
 
 class SegmentView(NamedTuple):

@@ -18,7 +18,7 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """What the next choice must know of the earlier ones: the last name, and what weighted takers are owed."""
+    """What the next choice must know of the earlier ones: the last name, and what weighted acquires are owed."""
 
     last: str = ""
     owed: Mapping[str, int] = {}

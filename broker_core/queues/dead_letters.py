@@ -19,7 +19,7 @@ from broker_core.messages import Message, StoredMessage
 from broker_core.queues.dead_letter_edit import Edits
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
 from broker_core.queues.dead_letter_record import decode, encode, with_redrive
-from broker_core.queues.live_dead_letters import LiveLetters, Owner
+from broker_core.queues.live_dead_letters import LiveDeadLetters, Owner
 from broker_core.queues.log_port import TopicPort
 from broker_core.snapshots import AttemptView, DeadLetterView
 
@@ -109,7 +109,7 @@ class DeadLetters:
         self._redriven: Counter[str] = Counter()
         self._purges: deque[_Removal] = deque()  # that can be undone, the last one last
         self._redrives: deque[_Removal] = deque()
-        self._live = LiveLetters()
+        self._live = LiveDeadLetters()
         self._views: dict[int, DeadLetterView] = {}
         self._trimmed_to = self._log.start_offset
         for offset in range(self._log.start_offset, self._log.end_offset):
@@ -331,11 +331,11 @@ class DeadLetters:
 
     # -- inside
 
-    def _in_time(self, now_ns: int, removals: deque[_Removal]) -> deque[_Removal]:
-        """`removals`, without those that are too long ago."""
-        while removals and now_ns - removals[0].time_ns > self._undo_window_ns:
-            removals.popleft()
-        return removals
+    def _in_time(self, now_ns: int, purge_log: deque[_Removal]) -> deque[_Removal]:
+        """`purge_log`, without those that are too long ago."""
+        while purge_log and now_ns - purge_log[0].time_ns > self._undo_window_ns:
+            purge_log.popleft()
+        return purge_log
 
     def _trim(self) -> None:
         """Retention may have deleted dead letters."""

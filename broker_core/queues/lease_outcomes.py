@@ -27,7 +27,7 @@ _BIN_RETRY_NS = NS_PER_S  # a dead letter that the bin refused is tried again af
 History = tuple[AttemptView, ...]
 
 
-class Endings:
+class LeaseOutcomes:
     """Failed, expired and released deliveries: back at once, back later, or into the dead letters."""
 
     def __init__(

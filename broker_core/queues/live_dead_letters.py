@@ -8,7 +8,7 @@ from collections.abc import Iterator
 Owner = tuple[str, str]  # (queue, cause)
 
 
-class LiveLetters:
+class LiveDeadLetters:
     """Offsets in the bin, in order, with the queue and the cause of each; counted as they come and go."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ class _Purge(msgspec.Struct, frozen=True):
     removed: list[tuple[LeaseTable, Span]]
 
 
-class Removals:
+class PurgeLog:
     """Purge and its undo, withdrawal, eviction; all leave alone what somebody holds."""
 
     def __init__(self, levels: Levels, counts: QueueCounts, events: QueueEvents, undo_window_ns: int) -> None:

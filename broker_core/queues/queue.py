@@ -49,41 +49,41 @@ class Queue(QueueLeases):
 
     def purge(self, now_ns: int, client: str = "user") -> int:
         """Take out everything that nobody holds; how many messages that was. What is in flight stays."""
-        purged = self._removals.purge(now_ns, client)
+        purged = self._purge_log.purge(now_ns, client)
         self._finished(now_ns)
         return purged
 
     def can_undo_purge(self, now_ns: int) -> bool:
         """Whether `undo_purge` has something to bring back."""
-        return self._removals.can_undo(now_ns)
+        return self._purge_log.can_undo(now_ns)
 
     def undo_purge(self, now_ns: int, client: str = "user") -> int:
         """What the last purge took is ready again, unless that is too long ago; how many messages that is."""
-        brought_back = self._removals.undo_purge(now_ns, client)
+        brought_back = self._purge_log.undo_purge(now_ns, client)
         self._finished(now_ns)
         return brought_back
 
     def withdraw(self, now_ns: int, partition: int, offset: int, client: str = "user") -> bool:
         """Take out one message that nobody holds, as when its redrive is undone; False where that is too late."""
         self.levels.table(partition).grow()
-        withdrawn = self._removals.withdraw(now_ns, partition, offset, client)
+        withdrawn = self._purge_log.withdraw(now_ns, partition, offset, client)
         self._finished(now_ns)
         return withdrawn
 
     def turn_away(self, now_ns: int, partition: int, offset: int, client: str) -> bool:
         """Evict what `client` has just published, for want of room; False where somebody holds it already."""
-        return self._removals.turn_away(now_ns, partition, offset, client)
+        return self._purge_log.turn_away(now_ns, partition, offset, client)
 
     def evict(self, now_ns: int, messages: int, size_bytes: int, than: int | None = None) -> bool:
         """Make room for so many messages and bytes, at the cost of the oldest that wait; nothing where that cannot be.
 
         With `than`, only less urgent messages than that priority go, the least urgent first.
         """
-        return self._removals.evict(now_ns, messages, size_bytes, than)
+        return self._purge_log.evict(now_ns, messages, size_bytes, than)
 
     def evict_least_urgent(self, now_ns: int, messages: int) -> list[tuple[int, int]]:
         """Take out so many, the newest of the least urgent first; (partition, offset) of each."""
-        return self._removals.evict_least_urgent(now_ns, messages)
+        return self._purge_log.evict_least_urgent(now_ns, messages)
 
     # -- what others see
 
@@ -113,8 +113,8 @@ class Queue(QueueLeases):
     def close(self) -> None:
         """Those who wait get CLOSED, and nothing ends by itself any more; take its `state` before."""
         self._due.stop()
-        while (taker := self._takers.first()) is not None:
-            self._takers.leave(taker.reply)
+        while (taker := self._waiting_acquires.first()) is not None:
+            self._waiting_acquires.leave(taker.reply)
             taker.reply.fail(BrokerError(ErrorCode.CLOSED, f"queue {self.name}"))
 
     def reopen(self, now_ns: int) -> None:
@@ -123,6 +123,6 @@ class Queue(QueueLeases):
             for level, table in enumerate(self.levels.tables):
                 if table.next_due() == place:
                     for span, first, end in table.pop_due(place):
-                        self._endings.due(now_ns, level, span, first, end)
+                        self._lease_outcomes.due(now_ns, level, span, first, end)
         self._due.arm(self.levels.next_due())
         self.appended(now_ns)

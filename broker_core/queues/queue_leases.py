@@ -19,14 +19,14 @@ from broker_core.queues.due_heap import Place
 from broker_core.queues.due_timer import DueTimer
 from broker_core.queues.journal import Journal, QueueJournal
 from broker_core.queues.lease import Lease
-from broker_core.queues.lease_outcomes import Endings
+from broker_core.queues.lease_outcomes import LeaseOutcomes
 from broker_core.queues.levels import Levels
 from broker_core.queues.log_port import TopicPort
-from broker_core.queues.purge_log import Removals
+from broker_core.queues.purge_log import PurgeLog
 from broker_core.queues.queue_events import QueueEvents
 from broker_core.queues.queue_state import QueueCounts
 from broker_core.queues.states import LeaseAction
-from broker_core.queues.waiting_acquires import Taker, Takers
+from broker_core.queues.waiting_acquires import WaitingAcquire, WaitingAcquires
 from broker_core.replies import Reply
 from broker_core.timers import Timers
 
@@ -73,13 +73,13 @@ class QueueLeases:
         self._timers = timers
         self._due = DueTimer(timers, self._end_waits)
         self._journal = QueueJournal(name, journal, counts_attempts=config.max_attempts is not None)
-        self._endings = Endings(
+        self._lease_outcomes = LeaseOutcomes(
             name, config, self.levels, self.counts, dead_letters, self._events, self._due, jitter, self._journal
         )
-        self._removals = Removals(self.levels, self.counts, self._events, ns_from_ms(undo_window_ms))
+        self._purge_log = PurgeLog(self.levels, self.counts, self._events, ns_from_ms(undo_window_ms))
         self._room = room
         self._lease_ns = ns_from_ms(config.lease_ms)
-        self._takers = Takers()
+        self._waiting_acquires = WaitingAcquires()
         self._serving = False
         self._balance = Memory()
 
@@ -106,12 +106,12 @@ class QueueLeases:
     @property
     def waiting_takers(self) -> int:
         """Takes that are parked."""
-        return len(self._takers)
+        return len(self._waiting_acquires)
 
     @property
     def wanted(self) -> int:
         """Messages that are waited for."""
-        return self._takers.wanted
+        return self._waiting_acquires.wanted
 
     # -- taking
 
@@ -134,7 +134,7 @@ class QueueLeases:
         if max_messages < 1:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"max_messages is {max_messages}; it must be at least 1")
         # Whoever waits already comes first, also where a callback of theirs is what asks.
-        leases = [] if self._takers else self._hand_out(now_ns, holder, max_messages)
+        leases = [] if self._waiting_acquires else self._hand_out(now_ns, holder, max_messages)
         if self._room is not None:
             self._room(now_ns)
         reply: Reply[list[Lease]] = Reply()
@@ -142,7 +142,7 @@ class QueueLeases:
             self._answer(now_ns, reply, leases)
             return reply
         timer = self._timers.at(deadline_ns, lambda _: self.cancel_take(reply))
-        self._takers.join(Taker(reply, holder, max_messages, timer, weight))
+        self._waiting_acquires.join(WaitingAcquire(reply, holder, max_messages, timer, weight))
         return reply
 
     def _answer(self, now_ns: int, reply: Reply[list[Lease]], leases: list[Lease]) -> None:
@@ -155,7 +155,7 @@ class QueueLeases:
 
     def cancel_take(self, reply: Reply[list[Lease]]) -> None:
         """Stop waiting: a parked `reply` becomes []; one that is settled, or about to be, stays as it is."""
-        if self._takers.leave(reply) is not None:
+        if self._waiting_acquires.leave(reply) is not None:
             reply.resolve([])
 
     # -- ending a lease
@@ -216,7 +216,7 @@ class QueueLeases:
         """
         table = self.levels.table(partition)
         for span, first, end in table.held(now_ns, offset, count, holder, attempt):
-            self._endings.failed(now_ns, partition, span, first, end, cause, requeue=requeue)
+            self._lease_outcomes.failed(now_ns, partition, span, first, end, cause, requeue=requeue)
         self._finished(now_ns)
 
     def release(
@@ -236,7 +236,7 @@ class QueueLeases:
         """
         table = self.levels.table(partition)
         for span, first, end in table.held(now_ns, offset, count, holder, attempt):
-            self._endings.released(now_ns, partition, span, first, end, cause)
+            self._lease_outcomes.released(now_ns, partition, span, first, end, cause)
         self._finished(now_ns)
 
     def extend(
@@ -270,13 +270,13 @@ class QueueLeases:
 
     def release_holder(self, now_ns: int, holder: str, cause: str) -> int:
         """A client has closed: its takes end, and what it holds is given back at once; how many messages that is."""
-        for taker in self._takers.of(holder):
+        for taker in self._waiting_acquires.of(holder):
             self.cancel_take(taker.reply)
         released = 0
         for level, table in enumerate(self.levels.tables):
             for span in table.held_by(holder):
                 for first, end in list(table.index.segments(span)):
-                    self._endings.released(now_ns, level, span, first, end, cause)
+                    self._lease_outcomes.released(now_ns, level, span, first, end, cause)
                     released += end - first
         self._finished(now_ns)
         return released
@@ -292,7 +292,7 @@ class QueueLeases:
             wanted = most - len(leases) if goes_on else 1
             taken, skipped = self.levels.tables[level].take(now_ns, holder, due, wanted, priority)
             for lost in skipped:
-                self._endings.skipped(now_ns, level, lost)
+                self._lease_outcomes.skipped(now_ns, level, lost)
             for span, messages in taken:
                 self.counts.delivered += span.open
                 if span.attempts > 1:
@@ -313,16 +313,16 @@ class QueueLeases:
             return
         self._serving = True
         try:
-            while (taker := self._takers.first()) is not None:
+            while (taker := self._waiting_acquires.first()) is not None:
                 memory, most = self._balance, taker.most
                 if self.config.balancing != FIRST_COME and self.levels.ready:
-                    taker, memory = self._takers.picked(self.config.balancing, self._balance, self._held_by)
+                    taker, memory = self._waiting_acquires.picked(self.config.balancing, self._balance, self._held_by)
                     most = 1
                 leases = self._hand_out(now_ns, taker.holder, most)
                 if not leases:
                     return
                 self._balance = memory
-                self._takers.leave(taker.reply)
+                self._waiting_acquires.leave(taker.reply)
                 self._answer(now_ns, taker.reply, leases)
         finally:
             self._serving = False
@@ -341,7 +341,7 @@ class QueueLeases:
         for level, table in enumerate(self.levels.tables):
             if table.next_due() == place:
                 for span, first, end in table.pop_due(place):
-                    self._endings.due(now_ns, level, span, first, end)
+                    self._lease_outcomes.due(now_ns, level, span, first, end)
         # Armed before anybody is called back.
         self._due.arm(self.levels.next_due())
         self._finished(now_ns)

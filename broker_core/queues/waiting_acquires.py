@@ -13,7 +13,7 @@ from broker_core.replies import Reply
 from broker_core.timers import Timer
 
 
-class Taker(msgspec.Struct, eq=False):
+class WaitingAcquire(msgspec.Struct, eq=False):
     """Somebody who waits for at most `most` messages. `weight` is its share where shares are by weight."""
 
     reply: Reply[list[Lease]]
@@ -23,11 +23,11 @@ class Taker(msgspec.Struct, eq=False):
     weight: int = 1
 
 
-class Takers:
+class WaitingAcquires:
     """The line of those who wait; anybody can leave it in O(1)."""
 
     def __init__(self) -> None:
-        self._line: OrderedDict[int, Taker] = OrderedDict()
+        self._line: OrderedDict[int, WaitingAcquire] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._line)
@@ -37,30 +37,30 @@ class Takers:
         """How many messages they take at most, all together."""
         return sum([taker.most for taker in self._line.values()])
 
-    def join(self, taker: Taker) -> None:
+    def join(self, taker: WaitingAcquire) -> None:
         """Stand at the end."""
         self._line[id(taker.reply)] = taker
 
-    def leave(self, reply: Reply[list[Lease]]) -> Taker | None:
+    def leave(self, reply: Reply[list[Lease]]) -> WaitingAcquire | None:
         """Whoever waits for `reply` leaves; None where nobody does."""
         taker = self._line.pop(id(reply), None)
         if taker is not None:
             taker.timer.cancel()
         return taker
 
-    def first(self) -> Taker | None:
+    def first(self) -> WaitingAcquire | None:
         """Who is served next."""
         return next(iter(self._line.values()), None)
 
-    def picked(self, policy: str, memory: Memory, held: Callable[[str], int]) -> tuple[Taker, Memory]:
+    def picked(self, policy: str, memory: Memory, held: Callable[[str], int]) -> tuple[WaitingAcquire, Memory]:
         """Who of those in line is next under `policy`, and what the choice after it must know; `held` is their load."""
-        first: dict[str, Taker] = {}
+        first: dict[str, WaitingAcquire] = {}
         for taker in self._line.values():
             first.setdefault(taker.holder, taker)
         candidates = [Candidate(name, taker.weight, held(name)) for name, taker in first.items()]
         name, memory = pick(policy, candidates, memory)
         return first[name], memory
 
-    def of(self, holder: str) -> list[Taker]:
+    def of(self, holder: str) -> list[WaitingAcquire]:
         """All that wait for `holder`."""
         return [taker for taker in self._line.values() if taker.holder == holder]

@@ -110,7 +110,7 @@ class EventIndex:
                 yield from _between(batch, first_seq, to_ns, to_seq)
                 done_seq = written.last_seq
         if self._unsealed is None:
-            for path in schema.tails(self._session, folder):
+            for path in schema.unsealed(self._session, folder):
                 try:
                     for batch in stream_batches(path):
                         yield from _between(batch, first_seq, to_ns, to_seq)

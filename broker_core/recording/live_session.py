@@ -14,7 +14,7 @@ from broker_core.files import DiskFiles, FileSystem, MemoryFiles
 from broker_core.recording.cost import Cost
 from broker_core.recording.keyframes import MAX_LEASES, MAX_LETTERS, Cadence
 from broker_core.recording.metadata import FINISHED, STOPPED
-from broker_core.recording.playback import Film, FolderFilm, MemoryFilm
+from broker_core.recording.playback import FolderPlayback, MemoryPlayback, Playback
 from broker_core.recording.recorder import Recorder
 from broker_core.simulation.replay import RecordedAction, recorded_action
 from broker_core.simulation.scenario import Scenario
@@ -84,7 +84,7 @@ class LiveSession:
         for sink in sinks:
             self.simulation.events.attach(sink)
         self._cadence = Cadence()
-        self._memory = MemoryFilm()
+        self._memory = MemoryPlayback()
         self.simulation.start()
 
     def look(self) -> None:
@@ -101,14 +101,14 @@ class LiveSession:
             self._memory.keyframe(snapshot)
         self._cadence.took(now_ns, events, time.perf_counter() - started_s)
 
-    def film(self) -> Film:
+    def film(self) -> Playback:
         """What the past of this session is shown from, while it runs and after its end."""
         if self.folder is None:
             return self._memory
-        return FolderFilm(self.folder, self.recorder)
+        return FolderPlayback(self.folder, self.recorder)
 
     def let_outside_clients_in(self) -> None:
-        """From now on others take part, through a door: the session can be replayed, not run again."""
+        """From now on others take part, through a listener: the session can be replayed, not run again."""
         if not self.outside_clients:
             self.outside_clients = True
             if self.recorder is not None:

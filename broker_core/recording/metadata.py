@@ -127,7 +127,7 @@ def _understood(folder: Path, document: bytes) -> tuple[Metadata, list[str]]:
 
 
 def _has_events(folder: Path) -> bool:
-    return any(schema.parts(folder, name) or schema.tails(folder, name) for name in schema.FOLDERS)
+    return any(schema.parts(folder, name) or schema.unsealed(folder, name) for name in schema.FOLDERS)
 
 
 def file_checksum(path: Path) -> int:

@@ -18,7 +18,7 @@ from broker_core.snapshots import Snapshot
 MOST_FRAMES = 600  # of a session that is not recorded
 
 
-class Film(Protocol):
+class Playback(Protocol):
     """What the past is shown from. Calls may take some 100 ms, so they come from a thread of their own, one only."""
 
     exact: bool
@@ -34,7 +34,7 @@ class Film(Protocol):
         """The events in between, both included; none where they were not kept."""
 
 
-class FolderFilm:
+class FolderPlayback:
     """The film of a session folder, finished or being recorded by `recorder`."""
 
     exact = True
@@ -102,7 +102,7 @@ class FolderFilm:
         return snapshot
 
 
-class MemoryFilm:
+class MemoryPlayback:
     """Of a session that is not recorded: keyframes alone, the finer the shorter it has lasted."""
 
     exact = False

@@ -67,7 +67,7 @@ class Session:
                 groups.append(_RowGroup(path, number, times.min, times.max))
                 self._last_seq = max(self._last_seq, seqs.max)
             self.event_count += footer.num_rows
-        self._streams[name] = schema.tails(self.folder, name)
+        self._streams[name] = schema.unsealed(self.folder, name)
         for path in self._streams[name]:
             rows, last_seq, missing = _stream_rows(path)
             self.event_count += rows
@@ -198,7 +198,7 @@ def seal(folder: Path) -> Session:
         if not lock.acquire():
             raise BrokerError(ErrorCode.DIRECTORY_IN_USE, f"{folder} is still being recorded; stop the session first")
         for name in schema.FOLDERS:
-            for path in schema.tails(folder, name):
+            for path in schema.unsealed(folder, name):
                 if missing := seal_stream(folder, name, path):
                     lost.append(f"tail/{path.name} {missing}.")
         lock.release()

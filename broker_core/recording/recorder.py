@@ -20,7 +20,7 @@ from broker_core.recording import schema
 from broker_core.recording.columns import batch_of, is_message
 from broker_core.recording.keyframes import KeyframeWriter
 from broker_core.recording.lock import SessionLock
-from broker_core.recording.unsealed_stream import Tail, Written
+from broker_core.recording.unsealed_stream import UnsealedStream, Written
 from broker_core.snapshots import Snapshot
 
 MAX_PENDING_EVENTS = 32_768  # about 10 MB of events; the broker waits beyond, it is never dropped from
@@ -73,7 +73,7 @@ class Recorder:
             raise BrokerError(
                 ErrorCode.STORAGE_ERROR, f"cannot record into {folder}: {error.strerror or error}"
             ) from None
-        self._tails = {name: Tail(folder, name) for name in schema.FOLDERS}
+        self._unsealed = {name: UnsealedStream(folder, name) for name in schema.FOLDERS}
         self._frames = KeyframeWriter(folder)
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
         self._thread.start()
@@ -134,7 +134,7 @@ class Recorder:
 
     def unsealed(self, folder: str) -> tuple[Written, ...]:
         """The batches of `folder` that are on disk and not in a sealed segment yet; from any thread."""
-        return self._tails[folder].written
+        return self._unsealed[folder].written
 
     def flush(self) -> None:
         """Wait until everything that was taken is on disk, or the recording has failed."""
@@ -179,7 +179,7 @@ class Recorder:
             raise self.error
 
     def _seal(self) -> None:
-        for tail in self._tails.values():
+        for tail in self._unsealed.values():
             tail.seal()
         self._frames.close()
 
@@ -208,7 +208,7 @@ class Recorder:
             reason = getattr(error, "strerror", None) or str(error)
             about = f"the recording in {self.folder} stopped after {self._written} events: {reason}"
             self.error = BrokerError(ErrorCode.STORAGE_ERROR, about)
-        for tail in self._tails.values():
+        for tail in self._unsealed.values():
             tail.abandon()
         self._frames.close()
 
@@ -241,9 +241,9 @@ class Recorder:
                 self._room.notify_all()
             messages = [event for event in events if is_message(event)]
             if messages:
-                self._tails[schema.MESSAGES].append(batch_of(messages))
+                self._unsealed[schema.MESSAGES].append(batch_of(messages))
             if len(messages) < len(events):
-                self._tails[schema.CONTROL].append(batch_of([event for event in events if not is_message(event)]))
+                self._unsealed[schema.CONTROL].append(batch_of([event for event in events if not is_message(event)]))
             with self._room:
                 self._written += len(events)
                 self._room.notify_all()

@@ -106,7 +106,7 @@ def tail_name(folder: str, number: int) -> str:
     return f"{folder}-{number:05d}.arrow"
 
 
-def tails(session: Path, folder: str) -> list[Path]:
+def unsealed(session: Path, folder: str) -> list[Path]:
     """The streams of `folder` that are not sealed yet, in order. One whose sealed segment is there is
     superseded.
     """

@@ -38,7 +38,7 @@ class Written(NamedTuple):
             return pa.ipc.read_record_batch(message, schema.EVENT_SCHEMA)
 
 
-class Tail:
+class UnsealedStream:
     """The stream of one folder (messages or control) that is written now. Every method may raise OSError."""
 
     def __init__(self, session: Path, folder: str) -> None:

@@ -26,7 +26,7 @@ USER = "user"
 A = TypeVar("A", bound=Actor)
 
 
-class World:
+class SimulationContext:
     """`groups` are those that actors can join, by name, with what their members read."""
 
     def __init__(

@@ -27,7 +27,7 @@ from broker_core.simulation.arrivals import arrivals
 from broker_core.simulation.breakable_files import BreakableFiles
 from broker_core.simulation.client_counts import ClientCounts
 from broker_core.simulation.consumer import ConsumerActor
-from broker_core.simulation.context import World
+from broker_core.simulation.context import SimulationContext
 from broker_core.simulation.failure_rules import FailureRules
 from broker_core.simulation.fault_injector import FaultInjector
 from broker_core.simulation.handlers import Performed, Performers
@@ -89,7 +89,7 @@ class Simulation:
             self._groups,
             lambda client, for_s: self._faults.do(Crash(client, for_s)),
         )
-        self.world = World(
+        self.context = SimulationContext(
             self.broker,
             self.loop,
             self.events,
@@ -103,7 +103,7 @@ class Simulation:
             begin_cleaning=self._begin_cleaning,
             epoch_ms=epoch_ms,
         )
-        self.performers = Performers(self.world)
+        self.handlers = Performers(self.context)
         self._cleaning = False
         self._waiting: list[Actor] = []
         self._databases: dict[str, sqlite3.Connection] = {}
@@ -129,7 +129,7 @@ class Simulation:
         if any(actor.name.lower() == known.lower() for known in (*self.actors, *(one.name for one in self._waiting))):
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"the name {actor.name!r} is taken already")
         if self._started:
-            self.world.add(actor).start()
+            self.context.add(actor).start()
         else:
             self._waiting.append(actor)
         return actor
@@ -145,18 +145,18 @@ class Simulation:
         self.broker.tell_damage(now_ns)
         for consumer in scenario.consumers:
             for name in numbered(consumer):
-                joining = self.world.add(ConsumerActor(name, consumer, self._effects_of))
+                joining = self.context.add(ConsumerActor(name, consumer, self._effects_of))
                 if consumer.group:
                     joining.join(self._groups[consumer.group])
         for worker in scenario.workers:
             for name in numbered(worker):
-                self.world.add(WorkerActor(name, worker)).start()
+                self.context.add(WorkerActor(name, worker)).start()
         for spec in scenario.producers:
-            producer = self.world.add(ProducerActor(spec))
+            producer = self.context.add(ProducerActor(spec))
             producer.feed(arrivals(spec.arrivals, producer.numbers, self._find_file))
             producer.start()
         for actor in self._waiting:
-            self.world.add(actor).start()
+            self.context.add(actor).start()
         for scheduled in scenario.schedule:
             self._schedule(scheduled)
         if any(topic.log is not None for topic in scenario.topics):
@@ -195,7 +195,7 @@ class Simulation:
                 self.loop.now_ns, name, topic, spec.config, max_messages=spec.backlog, policy=spec.policy
             )
         for name in spec.workers:
-            self.world.add(SubscriberActor(spec, name)).start()
+            self.context.add(SubscriberActor(spec, name)).start()
 
     def _begin_cleaning(self) -> None:
         if not self._cleaning:
@@ -262,23 +262,23 @@ class Simulation:
 
     def preview_reset(self, action: ResetOffsets) -> list[Change]:
         """What `action` would change; nothing is done. Raises GROUP_ID_NOT_FOUND, INVALID_REQUEST."""
-        return self.performers.groups.preview(action)
+        return self.handlers.groups.preview(action)
 
     def _do(self, action: UserAction, *, record: bool) -> Performed:
-        prepared = self.performers.prepare(action)
-        done, sentence = prepared.action, None
-        if prepared.told:
-            sentence = prepared.do()
+        plan = self.handlers.prepare(action)
+        done, sentence = plan.action, None
+        if plan.told:
+            sentence = plan.do()
         elif record or not isinstance(done, Fault | RuleAction):
             # The action stands before its effects in the stream. A scheduled fault is told by its effect alone.
             detail: dict[str, Any] = msgspec.to_builtins(done)
             self.events.emit(
-                self.loop.now_ns, EventKind.USER_ACTION, client=prepared.client, cause=done.sentence, detail=detail
+                self.loop.now_ns, EventKind.USER_ACTION, client=plan.client, cause=done.sentence, detail=detail
             )
         self._tell(done, record)
-        if not prepared.told:
-            sentence = prepared.do()
-        return Performed(done, sentence or done.sentence, prepared.inverse, prepared.final)
+        if not plan.told:
+            sentence = plan.do()
+        return Performed(done, sentence or done.sentence, plan.inverse, plan.final)
 
     def _tell(self, action: UserAction, record: bool) -> None:
         for listener in self._on_action if record else ():
@@ -311,7 +311,7 @@ class Simulation:
             actors=tuple(self._counts.told(actor.view()) for actor in self.actors.values()),
             rebalances=tuple(self.broker.groups.rebalances),
             totals=self.totals(),
-            faults=(*self._faults.views(), *self.world.rules.views()),
+            faults=(*self._faults.views(), *self.context.rules.views()),
         )
 
     def flush(self) -> None:

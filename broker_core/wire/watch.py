@@ -32,7 +32,7 @@ class Metrics(Body, frozen=True):
 
 
 class MetricsReply(Body, frozen=True):
-    """Totals in messages, since the broker's session began `now_ns` ago; open connections of all doors."""
+    """Totals in messages, since the broker's session began `now_ns` ago; open connections of all listeners."""
 
     now_ns: int
     totals: Totals

@@ -1030,7 +1030,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Schließen</translation>
   </message>
   <message>
-   <source>Close all doors</source>
+   <source>Close all listeners</source>
    <translation>Alle Zugänge schließen</translation>
   </message>
   <message>
@@ -1414,11 +1414,11 @@ Wanduhrzeit {wall}</translation>
    <translation>Fertig</translation>
   </message>
   <message>
-   <source>Door</source>
+   <source>Listener</source>
    <translation>Zugang</translation>
   </message>
   <message>
-   <source>Doors</source>
+   <source>Listeners</source>
    <translation>Zugänge</translation>
   </message>
   <message>
@@ -2828,7 +2828,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Keine Dead Letters übrig: {count:,} wurden zurückgespielt.</translation>
   </message>
   <message>
-   <source>No door is open.</source>
+   <source>No listener is open.</source>
    <translation>Kein Zugang ist offen.</translation>
   </message>
   <message>
@@ -3208,7 +3208,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Offen seit {time}</translation>
   </message>
   <message>
-   <source>Open the HTTP door</source>
+   <source>Open the HTTP listener</source>
    <translation>HTTP-Zugang öffnen</translation>
   </message>
   <message>
@@ -3224,7 +3224,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Das Szenario Schema-Evolution öffnen, um Versionen zu sehen und Nachrichten, die ein Schema abweist.</translation>
   </message>
   <message>
-   <source>Open the wire door</source>
+   <source>Open the wire listener</source>
    <translation>Wire-Zugang öffnen</translation>
   </message>
   <message>
@@ -3412,7 +3412,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Ort</translation>
   </message>
   <message>
-   <source>Port of the door {name}</source>
+   <source>Port of the listener {name}</source>
    <translation>Port des Zugangs {name}</translation>
   </message>
   <message>
@@ -5008,7 +5008,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Es gibt keine Queue; erst eine anlegen.</translation>
   </message>
   <message>
-   <source>There is no running session to open a door on.</source>
+   <source>There is no running session to open a listener on.</source>
    <translation>Es läuft keine Sitzung, zu der ein Zugang geöffnet werden könnte.</translation>
   </message>
   <message>

@@ -25,14 +25,14 @@ class Hand:
 
     def pass_time(self, seconds: float) -> None:
         """Session time goes on by `seconds`, as fast as it goes."""
-        player = self.workbench.player
-        player.run_until(player.snapshot.time_ns + round(seconds * NS_PER_S))
+        controller = self.workbench.controller
+        controller.run_until(controller.snapshot.time_ns + round(seconds * NS_PER_S))
         self.show()
 
     def show(self) -> None:
         """What was asked of the engine is done, and seen."""
-        player = self.workbench.player
-        player.run_until(player.snapshot.time_ns)
+        controller = self.workbench.controller
+        controller.run_until(controller.snapshot.time_ns)
         for _ in range(4):
             QApplication.processEvents()
             self.workbench.draw()
@@ -58,12 +58,12 @@ class Hand:
 
     def members(self, group: str) -> dict[str, int]:
         """How many partitions each member of `group` owns."""
-        found = next((one for one in self.workbench.player.snapshot.groups if one.name == group), None)
+        found = next((one for one in self.workbench.controller.snapshot.groups if one.name == group), None)
         return {} if found is None else {member.client: len(member.partitions) for member in found.members}
 
     def generation(self, group: str) -> int:
         """The generation of `group`."""
-        return next(one.generation for one in self.workbench.player.snapshot.groups if one.name == group)
+        return next(one.generation for one in self.workbench.controller.snapshot.groups if one.name == group)
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def open_workbench(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator
         opened.append(workbench)
         workbench.settings.hints = hints
         workbench.canvas.set_reduced_motion(True)
-        workbench.player.open(find_scenario(scenario))
+        workbench.controller.open(find_scenario(scenario))
         workbench.window.resize(1600, 1000)
         workbench.window.show()
         qtbot.waitExposed(workbench.window)

@@ -54,4 +54,4 @@ def said(hand: Hand) -> str:
 
 
 def actor(hand: Hand, name: str) -> ActorView | None:
-    return next((each for each in hand.workbench.player.snapshot.actors if each.name == name), None)
+    return next((each for each in hand.workbench.controller.snapshot.actors if each.name == name), None)

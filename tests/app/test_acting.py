@@ -86,7 +86,7 @@ def test_a_topic_is_created_configured_given_partitions_and_deleted_with_its_cou
     dialog = run(hand, "create_topic")
     fill(hand, dialog, topic="payments", partitions=2)
     accept(hand, dialog)
-    names = [topic.name for topic in hand.workbench.player.snapshot.topics]
+    names = [topic.name for topic in hand.workbench.controller.snapshot.topics]
     assert "payments" in names
     dialog = run(hand, "add_partitions", "topic:payments")
     accept(hand, dialog)
@@ -95,27 +95,27 @@ def test_a_topic_is_created_configured_given_partitions_and_deleted_with_its_cou
     accept(hand, dialog)
     assert said(hand) == "Configured payments."
     dialog = run(hand, "delete_topic", "topic:commits")
-    assert f"holds {sum(p.end_offset for p in hand.workbench.player.snapshot.topics[0].partitions):,} messages" in (
+    assert f"holds {sum(p.end_offset for p in hand.workbench.controller.snapshot.topics[0].partitions):,} messages" in (
         dialog.about.text()
     )
     accept(hand, dialog)
-    assert "commits" not in [topic.name for topic in hand.workbench.player.snapshot.topics]
+    assert "commits" not in [topic.name for topic in hand.workbench.controller.snapshot.topics]
     hand.workbench.registry.trigger("undo")
     hand.show()
     hand.pass_time(5)
-    assert "commits" in [topic.name for topic in hand.workbench.player.snapshot.topics]
+    assert "commits" in [topic.name for topic in hand.workbench.controller.snapshot.topics]
     assert len(hand.members("indexers")) == 3
 
 
 def test_records_are_deleted_with_their_count_named(hand: Hand) -> None:
     dialog = run(hand, "delete_records", "lane:commits/0")
-    end = hand.workbench.player.snapshot.topics[0].partitions[0].end_offset
+    end = hand.workbench.controller.snapshot.topics[0].partitions[0].end_offset
     fill(hand, dialog, offset=end + 1)
     assert dialog.problem.text() == f"The partition ends at {end:,}."
     fill(hand, dialog, offset=5)
     assert dialog.note.text() == "5 messages will be deleted for good."
     accept(hand, dialog)
-    assert hand.workbench.player.snapshot.topics[0].partitions[0].start_offset == 5
+    assert hand.workbench.controller.snapshot.topics[0].partitions[0].start_offset == 5
 
 
 def test_a_queue_is_created_purged_and_deleted(hand: Hand) -> None:
@@ -127,7 +127,7 @@ def test_a_queue_is_created_purged_and_deleted(hand: Hand) -> None:
     accept(hand, dialog)
     hand.workbench.registry.trigger("undo")
     hand.show()
-    assert "invoices" in [queue.name for queue in hand.workbench.player.snapshot.queues]
+    assert "invoices" in [queue.name for queue in hand.workbench.controller.snapshot.queues]
     hand.workbench.views.select("queue:invoices")
     assert hand.workbench.registry.reason("purge_queue") == "Nothing waits in the queue."
 
@@ -139,12 +139,12 @@ def test_a_subscription_is_created_with_any_policy_and_priorities(hand: Hand) ->
     fill(hand, dialog, queue="feed", topic="commits", max_messages=5, policy="block", priorities=3)
     accept(hand, dialog)
     hand.pass_time(5)
-    feed = next(queue for queue in hand.workbench.player.snapshot.queues if queue.name == "feed")
+    feed = next(queue for queue in hand.workbench.controller.snapshot.queues if queue.name == "feed")
     assert feed.topic == "commits" and feed.gate is not None
     assert (feed.gate.policy, feed.gate.limit, feed.gate.depth) == ("block", 5, 5)
     hand.workbench.registry.trigger("undo")
     hand.show()
-    assert "feed" not in [queue.name for queue in hand.workbench.player.snapshot.queues]
+    assert "feed" not in [queue.name for queue in hand.workbench.controller.snapshot.queues]
 
 
 def test_a_topic_is_subscribed_by_dialog_and_by_drag(hand: Hand) -> None:
@@ -154,7 +154,10 @@ def test_a_topic_is_subscribed_by_dialog_and_by_drag(hand: Hand) -> None:
     fill(hand, dialog, topic="commits")
     accept(hand, dialog)
     hand.pass_time(5)
-    assert next(g for g in hand.workbench.player.snapshot.groups if g.name == "mailers").topics == ("commits", "mails")
+    assert next(g for g in hand.workbench.controller.snapshot.groups if g.name == "mailers").topics == (
+        "commits",
+        "mails",
+    )
     dialog = run(hand, "unsubscribe_group", "group:mailers")
     fill(hand, dialog, topic="commits")
     accept(hand, dialog)
@@ -206,7 +209,7 @@ def test_limits_are_set_by_dialog_and_in_the_gauge(hand: Hand) -> None:
 
 
 def test_in_the_past_and_after_the_end_nothing_can_be_done_and_it_says_why(hand: Hand) -> None:
-    hand.workbench.player.stop()
+    hand.workbench.controller.stop()
     hand.workbench.draw()
     for command in ("add_consumer", "create_topic", "fail_matching", "reset_offsets", "set_flow", "undo"):
         reason = hand.workbench.registry.reason(command)
@@ -257,7 +260,7 @@ def test_a_topic_a_queue_and_a_group_are_duplicated_with_their_settings(hand: Ha
     dialog = opened(hand, FormDialog)
     assert dialog.values() == {"name": name}
     accept(hand, dialog)
-    snapshot = hand.workbench.player.snapshot
+    snapshot = hand.workbench.controller.snapshot
     if selected.startswith("topic:"):
         made = next(topic for topic in snapshot.topics if topic.name == name)
         assert len(made.partitions) == 2

@@ -26,13 +26,13 @@ def test_a_fault_lasts_is_seen_and_ends(
     dialog = run(hand, command, selected)
     fill(hand, dialog, **values)
     accept(hand, dialog)
-    (fault,) = hand.workbench.player.snapshot.faults
+    (fault,) = hand.workbench.controller.snapshot.faults
     assert fault.until_ns == fault.since_ns + 5_000_000_000
-    sections = hand.workbench.views.navigator.meet(hand.workbench.player.snapshot)
+    sections = hand.workbench.views.navigator.meet(hand.workbench.controller.snapshot)
     rows = next(section for section in sections if section.key == "faults").rows
     assert (state, "5.0 s left") in [(row.state, row.figure) for row in rows]
     hand.pass_time(6)
-    assert hand.workbench.player.snapshot.faults == ()
+    assert hand.workbench.controller.snapshot.faults == ()
 
 
 def test_what_lasts_until_it_is_ended_is_ended_by_its_dialog(hand: Hand) -> None:
@@ -71,7 +71,7 @@ def test_a_rule_is_seen_on_its_queue_and_in_the_inspector(hand: Hand) -> None:
     box = next(queue for queue in hand.canvas.view.queues if queue.name == "builds")
     assert box.gate == "Failing"
     hand.workbench.views.select("queue:builds")
-    facts = inspector_facts(hand.workbench.player.snapshot, "queue:builds", hand.workbench.views.rates)
+    facts = inspector_facts(hand.workbench.controller.snapshot, "queue:builds", hand.workbench.views.rates)
     assert facts is not None
     title, rows = facts.sections[0]
     assert title == "What lasts"

@@ -13,7 +13,7 @@ from widgets.dialogs.review import ReviewDialog
 
 
 def committed(hand: Hand) -> list[int]:
-    group = next(each for each in hand.workbench.player.snapshot.groups if each.name == "indexers")
+    group = next(each for each in hand.workbench.controller.snapshot.groups if each.name == "indexers")
     return [at.committed or 0 for at in group.offsets]
 
 

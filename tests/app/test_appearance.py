@@ -163,7 +163,7 @@ def test_the_settings_dialog_changes_at_once(hand: Hand) -> None:
     dialog.reduced_motion.setChecked(True)
     assert hand.canvas._stage.reduced_motion
     dialog.record.setChecked(False)
-    assert not hand.workbench.player.record
+    assert not hand.workbench.controller.record
     dialog.language.setCurrentIndex(dialog.language.findData("en"))
     assert hand.workbench.settings.language == "en"
     assert "started again" in dialog.note.text()
@@ -195,7 +195,7 @@ def test_a_box_moved_by_hand_takes_its_cards_and_comes_back_with_the_scenario(ha
     assert (moved["group:mailers"].x, moved["group:mailers"].y) == (group.x + dx, group.y + dy)
     assert (moved["consumer:mailer-1"].x, moved["consumer:mailer-1"].y) == (card.x + dx, card.y + dy)
     assert hand.members("mailers") == {"mailer-1": 2}, "nobody has left the group"
-    hand.workbench.player.restart()
+    hand.workbench.controller.restart()
     assert canvas.arrangement == {"group:mailers": (dx, dy)}
     hand.pass_time(10)
     registry.trigger("arrange_reset")

@@ -37,8 +37,8 @@ def test_a_double_click_into_a_chart_goes_to_its_moment(open_workbench: Callable
     middle = plot.mapFromScene(plot.getPlotItem().vb.sceneBoundingRect().center())
     hand.qtbot.mouseDClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=middle)
     there = range(3 * NS_PER_S, 7 * NS_PER_S)
-    hand.qtbot.waitUntil(lambda: hand.workbench.player.snapshot.time_ns in there, timeout=20_000)
-    assert not hand.workbench.player.live
+    hand.qtbot.waitUntil(lambda: hand.workbench.controller.snapshot.time_ns in there, timeout=20_000)
+    assert not hand.workbench.controller.live
 
 
 def test_the_mouse_on_the_timeline_marks_the_moment_in_the_charts(hand: Hand) -> None:

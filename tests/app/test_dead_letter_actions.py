@@ -23,7 +23,7 @@ def dialog(kind):
 
 
 def dead(hand):
-    return sum(queue.dead for queue in hand.workbench.player.snapshot.queues)
+    return sum(queue.dead for queue in hand.workbench.controller.snapshot.queues)
 
 
 def wait(hand, done):
@@ -67,7 +67,7 @@ def test_a_redrive_at_a_rate_takes_its_time_and_can_be_stopped(panel, hand):
     assert dead(hand) == count - 1
     hand.workbench.registry.trigger("stop_redrive")
     hand.pass_time(8)
-    redriven = sum(queue.redriven for queue in hand.workbench.player.snapshot.queues)
+    redriven = sum(queue.redriven for queue in hand.workbench.controller.snapshot.queues)
     assert redriven == 1
 
 
@@ -85,7 +85,7 @@ def test_a_dead_letter_is_edited_and_goes_back_changed(panel, hand):
     shown.redrive.click()
     hand.show()
     assert key not in panel.shown_keys()
-    found = hand.workbench.player.ask(
+    found = hand.workbench.controller.ask(
         lambda simulation: [
             message
             for partition in range(simulation.broker.partition_count("builds"))
@@ -113,7 +113,7 @@ def test_a_purge_names_its_count_and_is_undone(panel, hand):
 
 
 def test_nothing_is_done_in_the_past(panel, hand):
-    hand.workbench.player.stop()
+    hand.workbench.controller.stop()
     hand.workbench.draw()
     for action in (panel.try_all, panel.purge_all, panel.edit, panel.stop):
         assert not action.isEnabled()
@@ -123,7 +123,7 @@ def test_nothing_is_done_in_the_past(panel, hand):
 def test_dead_letters_that_nobody_has_looked_at_are_not_denied(open_workbench):
     hand = open_workbench()
     hand.pass_time(60)
-    assert sum(queue.dead for queue in hand.workbench.player.snapshot.queues)
+    assert sum(queue.dead for queue in hand.workbench.controller.snapshot.queues)
     registry = hand.workbench.registry
     hand.workbench.window.show_tab("assignments")
     hand.show()

@@ -28,14 +28,14 @@ def numbers(panel):
 
 
 def events(hand):
-    return list(hand.workbench.player.events.since(0))
+    return list(hand.workbench.controller.events.since(0))
 
 
 def test_everything_stands_there_in_order_and_the_newest_is_followed(panel, hand):
-    assert panel.model.rowCount() == hand.workbench.player.snapshot.events
+    assert panel.model.rowCount() == hand.workbench.controller.snapshot.events
     assert panel.follows()
     hand.pass_time(3)
-    wait(hand, lambda: panel.model.rowCount() == hand.workbench.player.snapshot.events)
+    wait(hand, lambda: panel.model.rowCount() == hand.workbench.controller.snapshot.events)
     bar = panel.table.verticalScrollBar()
     assert bar.value() == bar.maximum()
 
@@ -96,6 +96,6 @@ def test_a_double_click_goes_to_the_moment_of_the_event(panel, hand):
     hand.qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=at)
     event = events(hand)[numbers(panel)[1]]
     hand.qtbot.mouseDClick(view, Qt.MouseButton.LeftButton, pos=at)
-    travel = hand.workbench.player.travel
+    travel = hand.workbench.controller.travel
     assert travel.looking_back
     assert travel.target_ns == event.time_ns

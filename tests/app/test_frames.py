@@ -55,14 +55,14 @@ def test_what_the_frames_of_a_session_cost_is_in_its_recording(open_workbench: C
     workbench = hand.workbench
     workbench.frames.start()
     hand.qtbot.waitUntil(lambda: workbench.frames.count >= 5)
-    folder = workbench.player.folder
+    folder = workbench.controller.folder
     assert folder is not None
-    workbench.player.stop()
+    workbench.controller.stop()
     drawn = workbench.frames.session_figures()["frames_drawn_count"]
     noted = json.loads((folder / "session.json").read_text())["extra"]["cost"]
     assert 5 <= noted["frames_drawn_count"] <= drawn
     assert noted["frames_dropped_count"] >= 0
     assert 0 < noted["frame_cost_p50_ms"] <= noted["frame_cost_p99_ms"]
     assert 0 <= noted["window_delay_p50_ms"] <= noted["window_delay_p99_ms"]
-    workbench.player.open(workbench.player._path)  # type: ignore[arg-type]
+    workbench.controller.open(workbench.controller._path)  # type: ignore[arg-type]
     assert workbench.frames.session_figures() == {}

@@ -32,7 +32,7 @@ def wait(hand, done):
 
 @pytest.fixture
 def panel(hand):
-    hand.workbench.player.ask(bury).result()
+    hand.workbench.controller.ask(bury).result()
     hand.workbench.window.show_tab("dead_letters")
     made = hand.workbench.window.parts.dead_letters
     wait(hand, lambda: made.model.rowCount() >= MANY)
@@ -61,7 +61,7 @@ def test_a_large_redrive_is_a_job_that_can_be_cancelled(panel, hand):
     jobs.find(job.id).cancel()
     hand.qtbot.waitUntil(lambda: jobs.facts()[0].state == "Cancelled", timeout=10_000)
     hand.show()
-    left = sum(queue.dead for queue in hand.workbench.player.snapshot.queues)
+    left = sum(queue.dead for queue in hand.workbench.controller.snapshot.queues)
     assert 0 < left < total
     panel.redrive_all()
     wait(hand, lambda: panel.model.rowCount() < 100)
@@ -69,8 +69,8 @@ def test_a_large_redrive_is_a_job_that_can_be_cancelled(panel, hand):
 
 
 def test_a_large_letter_of_a_full_bin_is_read_whole_and_has_its_true_size(panel, hand):
-    hand.workbench.player.ask(lambda simulation: bury(simulation, 1, 5_000)).result()
-    hand.workbench.player.ask(lambda simulation: bury(simulation, 1_200)).result()
+    hand.workbench.controller.ask(lambda simulation: bury(simulation, 1, 5_000)).result()
+    hand.workbench.controller.ask(lambda simulation: bury(simulation, 1_200)).result()
     wait(hand, lambda: panel.model.rowCount() >= MANY + 1_201)
     panel.set_filter_text("size = 5000")
     assert panel.model.rowCount() == 1
@@ -86,7 +86,7 @@ def test_a_busy_queue_lists_every_lease(hand):
             broker.publish(now_ns, "builds", Message(b"x", f"key-{number}".encode()), client="test")
         broker.queue("builds").take(now_ns, "greedy", max_messages=MANY)
 
-    hand.workbench.player.ask(take).result()
+    hand.workbench.controller.ask(take).result()
     hand.workbench.window.show_tab("in_flight")
     panel = hand.workbench.window.parts.in_flight
     wait(hand, lambda: panel.model.rowCount() >= MANY)
@@ -94,6 +94,6 @@ def test_a_busy_queue_lists_every_lease(hand):
     assert panel.model.rowCount() == 1
     panel.select(0)
     panel.do("ack")
-    events = hand.workbench.player.events
+    events = hand.workbench.controller.events
     wait(hand, lambda: any(one.kind is EventKind.ACKNOWLEDGED and one.client == "greedy" for one in events.since(0)))
     wait(hand, lambda: panel.model.rowCount() == 0)

@@ -63,7 +63,7 @@ def test_the_first_hint_comes_once_and_can_be_sent_away(
     hand.qtbot.mouseClick(hint.dismiss, Qt.MouseButton.LeftButton)
     assert not hint.isVisible()
     assert hand.workbench.window.focusWidget() is hand.workbench.canvas
-    hand.workbench.player.restart()
+    hand.workbench.controller.restart()
     assert not hint.isVisible(), "one hint, once"
 
 
@@ -71,7 +71,7 @@ def test_who_has_followed_the_first_hint_is_told_no_longer(open_workbench: Calla
     hand = open_workbench(hints=True)
     hint = hand.workbench.window.hint
     hint.say("A session was not closed.", "Open it")
-    hand.workbench.player.perform(MoveConsumer("indexer-4", "indexers"))
+    hand.workbench.controller.perform(MoveConsumer("indexer-4", "indexers"))
     hand.show()
     assert hint.sentence.text() == "A session was not closed.", "what has nothing to do with it stays"
     hint.dismiss.click()
@@ -82,7 +82,7 @@ def test_a_hint_ends_with_its_session(open_workbench: Callable[..., Hand]) -> No
     hand = open_workbench(hints=True)
     hint = hand.workbench.window.hint
     hint.say("A session was not closed.", "Open it")
-    hand.workbench.player.open(find_scenario("work-queue"))
+    hand.workbench.controller.open(find_scenario("work-queue"))
     hand.show()
     assert not hint.isVisible()
 

@@ -13,8 +13,8 @@ Place = tuple[str, str, int]
 
 def recounted(hand: Hand) -> dict[Place, int]:
     """What each partition's owner holds, plainly from the events so far."""
-    end = hand.workbench.player.snapshot.events
-    queues = {queue.name for queue in hand.workbench.player.snapshot.queues}
+    end = hand.workbench.controller.snapshot.events
+    queues = {queue.name for queue in hand.workbench.controller.snapshot.queues}
     handed: dict[Place, tuple[int, int]] = {}
     committed: dict[Place, int] = {}
     for event in hand.workbench.history.ring.between(0, end):
@@ -48,16 +48,16 @@ def test_what_groups_hold_is_in_flight_too_now_and_in_the_past(open_workbench: C
     for _ in range(6):
         hand.pass_time(1.7)
         held = recounted(hand)
-        leases = sum(queue.in_flight for queue in hand.workbench.player.snapshot.queues)
+        leases = sum(queue.in_flight for queue in hand.workbench.controller.snapshot.queues)
         total = leases + sum(held.values())
         assert shown(hand) == (f"{total:,} in flight", held, total)
-        seen.append((hand.workbench.player.snapshot.time_ns, shown(hand)))
+        seen.append((hand.workbench.controller.snapshot.time_ns, shown(hand)))
     panel = hand.workbench.window.parts.in_flight
     assert panel.count_label.text() == f"{seen[-1][1][2]:,} messages in {panel.model.rowCount()} rows"
     assert any(rows for _ns, (_text, rows, _listed) in seen)
     for time_ns, before in reversed(seen[:-1]):
-        hand.workbench.player.travel.to(time_ns)
-        hand.qtbot.waitUntil(lambda: not hand.workbench.player.travel.busy, timeout=10_000)
+        hand.workbench.controller.travel.to(time_ns)
+        hand.qtbot.waitUntil(lambda: not hand.workbench.controller.travel.busy, timeout=10_000)
         for _ in range(4):
             hand.workbench.draw()
         assert shown(hand) == before
@@ -66,6 +66,6 @@ def test_what_groups_hold_is_in_flight_too_now_and_in_the_past(open_workbench: C
 def test_what_a_group_holds_cannot_be_acknowledged_by_hand(hand: Hand) -> None:
     hand.workbench.window.show_tab("in_flight")
     hand.pass_time(10)
-    key = next(("indexers", at.topic, str(at.partition)) for at in hand.workbench.player.snapshot.groups[0].offsets)
+    key = next(("indexers", at.topic, str(at.partition)) for at in hand.workbench.controller.snapshot.groups[0].offsets)
     hand.workbench.window.parts.in_flight.actWanted.emit("ack", [key])
     assert "its consumers commit it" in hand.workbench.window.status.last_action.whole()

@@ -44,7 +44,7 @@ def test_a_link_to_a_moment_goes_there(hand):
     inspector = hand.workbench.window.parts.inspector
     target = next(target for target in inspector.links().values() if target.startswith("at:"))
     hand.qtbot.mouseClick(inspector.link(target), Qt.MouseButton.LeftButton)
-    travel = hand.workbench.player.travel
+    travel = hand.workbench.controller.travel
     hand.qtbot.waitUntil(lambda: travel.looking_back)
     assert travel.target_ns == int(target.removeprefix("at:"))
 
@@ -94,9 +94,11 @@ def test_nasty_payloads_are_shown_plain_in_text_tree_and_hex(hand):
         '{"html": "<b>x</b><script>alert(1)</script>", "rtl": "\u202eabc", '
         '"nul": "a\\u0000b", "emoji": "\U0001f468\u200d\U0001f469"}'
     )
-    hand.workbench.player.perform(Produce("commits", nasty, key="<i>k</i>", headers=(("<h>", "<v>"),), partition=0))
+    hand.workbench.controller.perform(Produce("commits", nasty, key="<i>k</i>", headers=(("<h>", "<v>"),), partition=0))
     hand.show()
-    end = next(one for one in hand.workbench.player.snapshot.topics if one.name == "commits").partitions[0].end_offset
+    end = (
+        next(one for one in hand.workbench.controller.snapshot.topics if one.name == "commits").partitions[0].end_offset
+    )
     hand.workbench.views.select(f"message:commits/0/{end - 1}")
     inspector = hand.workbench.window.parts.inspector
     wait(hand, lambda: inspector.facts().has_payload)
@@ -138,14 +140,14 @@ def test_a_producer_whose_messages_are_refused_says_so_and_how_many(open_workben
     hand = open_workbench("schema-evolution")
     hand.pass_time(31)
     card = next(card for card in hand.canvas.view.producers if card.name == "shop-b")
-    refused = next(actor.rejected for actor in hand.workbench.player.snapshot.actors if actor.name == "shop-b")
+    refused = next(actor.rejected for actor in hand.workbench.controller.snapshot.actors if actor.name == "shop-b")
     assert refused > 0
     assert (card.state, card.turned_away) == ("rejected", f"{refused} rejected")
     assert state_style(card.state).token == "failure"
     item = hand.canvas._stage.boxes["producer:shop-b"]
     assert f"{refused} rejected" in item.sentence()
     assert item._shown[2] == str(refused), "it has room on the card"
-    facts = inspector_facts(hand.workbench.player.snapshot, "producer:shop-b", hand.workbench.views.rates)
+    facts = inspector_facts(hand.workbench.controller.snapshot, "producer:shop-b", hand.workbench.views.rates)
     assert facts is not None
     assert facts.state == "rejected"
     assert ("Rejected", f"{refused} messages") in facts.sections[0][1]

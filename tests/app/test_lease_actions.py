@@ -19,7 +19,7 @@ def happened(hand, key):
     queue, partition, offset = key
     return [
         event
-        for event in hand.workbench.player.events.since(0)
+        for event in hand.workbench.controller.events.since(0)
         if (event.topic, event.partition, event.offset) == (queue, partition, offset)
         and event.kind is not EventKind.PUBLISHED
     ]
@@ -43,7 +43,7 @@ def test_a_lease_is_ended_by_a_click(panel, hand, act, kind):
     hand.qtbot.mouseClick(panel.buttons[act], Qt.MouseButton.LeftButton)
     hand.show()
     assert happened(hand, key)[-1].kind is kind or kind in {event.kind for event in happened(hand, key)[-2:]}
-    assert any(event.kind is EventKind.USER_ACTION for event in hand.workbench.player.events.since(0))
+    assert any(event.kind is EventKind.USER_ACTION for event in hand.workbench.controller.events.since(0))
 
 
 def test_several_are_acknowledged_at_once(panel, hand):
@@ -58,7 +58,7 @@ def test_several_are_acknowledged_at_once(panel, hand):
 
 def test_nothing_can_be_done_once_the_session_has_ended(panel, hand):
     panel.select(0)
-    hand.workbench.player.stop()
+    hand.workbench.controller.stop()
     hand.workbench.draw()
     assert "ended" in hand.workbench.registry.reason("ack_lease")
     assert not panel.buttons["ack"].isEnabled()

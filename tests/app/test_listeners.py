@@ -1,4 +1,4 @@
-"""Doors of the session in the window: opened by clicks, used by real clients, seen, cut, closed with the session."""
+"""Listeners opened by clicks in the window: used by real clients, seen, cut, closed with the session."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from confluent_kafka import Consumer as KafkaConsumer
 from confluent_kafka import Producer as KafkaProducer
 from PySide6.QtCore import Qt
 
-from app.commands.listeners import DoorHandlers
+from app.commands.listeners import ListenerHandlers
 from app.sessions.branching import why_no_branch
 from broker_core.clients.producer import Producer
 from broker_core.clients.remote.broker import RemoteBroker
@@ -22,17 +22,17 @@ from tests.app.conftest import Hand
 
 
 @pytest.fixture
-def doors(hand: Hand) -> Iterator[DoorHandlers]:
-    handlers = hand.workbench.family(DoorHandlers)
-    hand.workbench.window.show_tab("doors")
+def listeners(hand: Hand) -> Iterator[ListenerHandlers]:
+    handlers = hand.workbench.family(ListenerHandlers)
+    hand.workbench.window.show_tab("listeners")
     hand.show()
     yield handlers
-    handlers.doors.close_all()
+    handlers.listeners.close_all()
 
 
 def opened(hand: Hand, kind: str) -> str:
-    """Where the door is that a click opens on any free port."""
-    line = hand.workbench.window.parts.doors.door(kind)
+    """Where the listener is that a click opens on any free port."""
+    line = hand.workbench.window.parts.listeners.listener(kind)
     line.port.setValue(0)
     hand.qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
     hand.qtbot.waitUntil(lambda: line.where.text() != "closed" and line.button.text() == "Close", timeout=20_000)
@@ -43,9 +43,11 @@ def port_of(where: str) -> int:
     return int(where.rpartition(":")[2])
 
 
-def test_a_program_publishes_through_the_wire_door_and_the_window_shows_it(hand: Hand, doors: DoorHandlers) -> None:
+def test_a_program_publishes_through_the_wire_listener_and_the_window_shows_it(
+    hand: Hand, listeners: ListenerHandlers
+) -> None:
     where = opened(hand, "wire")
-    before = hand.workbench.player.snapshot.totals.published
+    before = hand.workbench.controller.snapshot.totals.published
     with closing(RemoteBroker("127.0.0.1", port_of(where), client="my-service")) as broker:
         with Producer(broker) as producer:
             for number in range(5):
@@ -53,19 +55,19 @@ def test_a_program_publishes_through_the_wire_door_and_the_window_shows_it(hand:
             hand.show()
             hand.workbench.draw()
             rows = hand.workbench.views.connections.rows
-            assert [(row.door, row.client) for row in rows] == [("wire", "my-service")]
+            assert [(row.listener, row.client) for row in rows] == [("wire", "my-service")]
             assert rows[0].messages_in == 5
     hand.show()
-    assert hand.workbench.player.snapshot.totals.published >= before + 5
+    assert hand.workbench.controller.snapshot.totals.published >= before + 5
 
 
-def test_an_unmodified_kafka_program_takes_part_in_the_session(hand: Hand, doors: DoorHandlers) -> None:
+def test_an_unmodified_kafka_program_takes_part_in_the_session(hand: Hand, listeners: ListenerHandlers) -> None:
     where = opened(hand, "kafka")
     assert where.startswith("bootstrap.servers=127.0.0.1:")
-    before = hand.workbench.player.snapshot.totals.published
+    before = hand.workbench.controller.snapshot.totals.published
     program = KafkaProducer({"bootstrap.servers": where.partition("=")[2], "client.id": "my-shop", "log_level": 0})
     delivered: list[object] = []
-    hand.workbench.player.run()
+    hand.workbench.controller.run()
     for number in range(5):
         program.produce(
             "commits", f"from Kafka {number}".encode(), on_delivery=lambda error, _m: delivered.append(error)
@@ -75,16 +77,16 @@ def test_an_unmodified_kafka_program_takes_part_in_the_session(hand: Hand, doors
     hand.workbench.draw()
     assert delivered == [None] * 5
     rows = [row for row in hand.workbench.views.connections.rows if row.messages_in]
-    assert [(row.door, row.client, row.messages_in) for row in rows] == [("kafka", "my-shop", 5)]
-    assert hand.workbench.player.snapshot.totals.published >= before + 5
+    assert [(row.listener, row.client, row.messages_in) for row in rows] == [("kafka", "my-shop", 5)]
+    assert hand.workbench.controller.snapshot.totals.published >= before + 5
 
 
-def test_who_belongs_to_another_program_is_told_where_its_group_is_set(hand: Hand, doors: DoorHandlers) -> None:
+def test_who_belongs_to_another_program_is_told_where_its_group_is_set(hand: Hand, listeners: ListenerHandlers) -> None:
     where = opened(hand, "kafka")
     settings = {"bootstrap.servers": where.partition("=")[2], "client.id": "my-reader", "group.id": "shipping"}
     consumer = KafkaConsumer({**settings, "auto.offset.reset": "earliest", "log_level": 0})
     consumer.subscribe(["commits"])
-    hand.workbench.player.run()
+    hand.workbench.controller.run()
 
     def joined() -> bool:
         consumer.poll(0.05)
@@ -92,45 +94,45 @@ def test_who_belongs_to_another_program_is_told_where_its_group_is_set(hand: Han
 
     hand.qtbot.waitUntil(joined, timeout=20_000)
     told: list[str] = []
-    hand.workbench.player.refused.connect(lambda *said: told.append(str(said)))
-    hand.workbench.player.perform(MoveConsumer("my-reader", "auditors"))
+    hand.workbench.controller.refused.connect(lambda *said: told.append(str(said)))
+    hand.workbench.controller.perform(MoveConsumer("my-reader", "auditors"))
     hand.qtbot.waitUntil(lambda: bool(told), timeout=20_000)
     assert "group.id" in told[0]
     consumer.close()
 
 
-def test_a_paused_session_answers_no_kafka_program(hand: Hand, doors: DoorHandlers) -> None:
+def test_a_paused_session_answers_no_kafka_program(hand: Hand, listeners: ListenerHandlers) -> None:
     """What is produced while time stands still would all have come at one moment."""
     where = opened(hand, "kafka")
     program = KafkaProducer({"bootstrap.servers": where.partition("=")[2], "log_level": 0})
     delivered: list[object] = []
     program.produce("commits", b"waits", on_delivery=lambda error, _m: delivered.append(error))
     assert program.flush(1) == 1 and delivered == []
-    hand.workbench.player.run()
+    hand.workbench.controller.run()
     hand.qtbot.waitUntil(lambda: program.flush(0) == 0, timeout=20_000)
     assert delivered == [None]
 
 
-def test_the_http_door_answers_from_the_session(hand: Hand, doors: DoorHandlers) -> None:
+def test_the_http_listener_answers_from_the_session(hand: Hand, listeners: ListenerHandlers) -> None:
     where = opened(hand, "http")
     with urllib.request.urlopen(where + "/stats", timeout=10) as answer:
         assert "commits" in json.loads(answer.read())["topics"]
 
 
-def test_after_the_end_nobody_is_advised_to_open_a_door(hand: Hand, doors: DoorHandlers) -> None:
-    panel = hand.workbench.window.parts.doors
+def test_after_the_end_nobody_is_advised_to_open_a_listener(hand: Hand, listeners: ListenerHandlers) -> None:
+    panel = hand.workbench.window.parts.listeners
     assert "Open Kafka" in panel.empty_state.text()
-    hand.workbench.player.stop()
+    hand.workbench.controller.stop()
     hand.workbench.draw()
-    assert not panel.door("kafka").button.isEnabled()
+    assert not panel.listener("kafka").button.isEnabled()
     assert panel.empty_state.text() == (
         "Nobody is connected. The session has ended. Start it again (Ctrl+R) to change it."
     )
 
 
-def test_a_connection_is_cut_by_a_click(hand: Hand, doors: DoorHandlers) -> None:
+def test_a_connection_is_cut_by_a_click(hand: Hand, listeners: ListenerHandlers) -> None:
     where = opened(hand, "wire")
-    panel = hand.workbench.window.parts.doors
+    panel = hand.workbench.window.parts.listeners
     with closing(RemoteBroker("127.0.0.1", port_of(where), client="cut-me")) as broker:
         assert broker.connects == 1
         hand.show()
@@ -138,7 +140,7 @@ def test_a_connection_is_cut_by_a_click(hand: Hand, doors: DoorHandlers) -> None
         panel.select(0)
         hand.qtbot.mouseClick(panel.cut_button, Qt.MouseButton.LeftButton)
         hand.qtbot.waitUntil(lambda: broker.connects == 2 or not broker.connected, timeout=10_000)
-        hand.qtbot.waitUntil(lambda: bool(doors.doors.ended()), timeout=10_000)
+        hand.qtbot.waitUntil(lambda: bool(listeners.listeners.ended()), timeout=10_000)
         hand.show()
         hand.workbench.draw()
         model = hand.workbench.views.connections
@@ -151,15 +153,15 @@ def test_a_connection_is_cut_by_a_click(hand: Hand, doors: DoorHandlers) -> None
         assert panel.cut_button.toolTip() == "It has ended already."
 
 
-def test_doors_close_by_a_click_and_with_the_session(hand: Hand, doors: DoorHandlers) -> None:
+def test_listeners_close_by_a_click_and_with_the_session(hand: Hand, listeners: ListenerHandlers) -> None:
     where = opened(hand, "wire")
-    line = hand.workbench.window.parts.doors.door("wire")
+    line = hand.workbench.window.parts.listeners.listener("wire")
     hand.qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
     assert line.where.text() == "closed"
     with pytest.raises(BrokerError):
         RemoteBroker("127.0.0.1", port_of(where))
     where = opened(hand, "wire")
-    hand.workbench.player.stop()
+    hand.workbench.controller.stop()
     hand.workbench.draw()
     assert line.where.text() == "closed"
     assert not line.button.isEnabled()
@@ -167,37 +169,39 @@ def test_doors_close_by_a_click_and_with_the_session(hand: Hand, doors: DoorHand
         RemoteBroker("127.0.0.1", port_of(where))
 
 
-def test_a_session_with_clients_from_outside_says_that_it_cannot_be_branched(hand: Hand, doors: DoorHandlers) -> None:
+def test_a_session_with_clients_from_outside_says_that_it_cannot_be_branched(
+    hand: Hand, listeners: ListenerHandlers
+) -> None:
     opened(hand, "wire")
-    live = hand.workbench.player._live
+    live = hand.workbench.controller._live
     assert live is not None
     assert "outside" in why_no_branch(None, live)
 
 
-def test_a_port_that_is_taken_is_told(hand: Hand, doors: DoorHandlers) -> None:
+def test_a_port_that_is_taken_is_told(hand: Hand, listeners: ListenerHandlers) -> None:
     where = opened(hand, "http")
-    line = hand.workbench.window.parts.doors.door("wire")
+    line = hand.workbench.window.parts.listeners.listener("wire")
     line.port.setValue(port_of(where))
     hand.qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
     hand.qtbot.waitUntil(lambda: line.button.text() == "Open", timeout=10_000)
     assert str(port_of(where)) in hand.workbench.window.status.last_action.whole()
 
 
-def test_another_scenario_closes_the_doors_of_the_last(
-    hand: Hand, doors: DoorHandlers, open_workbench: Callable[..., Hand]
+def test_another_scenario_closes_the_listeners_of_the_last(
+    hand: Hand, listeners: ListenerHandlers, open_workbench: Callable[..., Hand]
 ) -> None:
     opened(hand, "wire")
-    hand.workbench.player.restart()
+    hand.workbench.controller.restart()
     hand.show()
-    assert hand.workbench.window.parts.doors.door("wire").where.text() == "closed"
+    assert hand.workbench.window.parts.listeners.listener("wire").where.text() == "closed"
 
 
-def test_in_a_small_window_the_buttons_keep_their_height(hand: Hand, doors: DoorHandlers) -> None:
+def test_in_a_small_window_the_buttons_keep_their_height(hand: Hand, listeners: ListenerHandlers) -> None:
     window = hand.workbench.window
     window.resize(960, 640)
     hand.qtbot.waitUntil(lambda: window.height() <= 700, timeout=5_000)
     hand.show()
-    lines = [window.parts.doors.door(kind) for kind in ("http", "wire")]
+    lines = [window.parts.listeners.listener(kind) for kind in ("http", "wire")]
     for line in lines:
         assert line.button.height() >= line.button.sizeHint().height()
         assert line.port.height() >= line.port.sizeHint().height()

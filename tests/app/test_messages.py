@@ -44,7 +44,7 @@ def test_the_count_is_of_the_messages_that_there_are_not_of_those_that_are_loade
     hand.pass_time(20)
     panel.browse("commits", None, Start("newest"))
     wait(hand, lambda: panel.model.rowCount() >= 200)
-    topic = next(topic for topic in hand.workbench.player.snapshot.topics if topic.name == "commits")
+    topic = next(topic for topic in hand.workbench.controller.snapshot.topics if topic.name == "commits")
     whole = sum(part.end_offset - part.start_offset for part in topic.partitions)
     assert whole > panel.model.rowCount()
     assert panel.count_label.text() == f"{panel.model.rowCount():,} of {whole:,} are shown"
@@ -53,7 +53,7 @@ def test_the_count_is_of_the_messages_that_there_are_not_of_those_that_are_loade
 def test_one_partition_has_a_row_for_each_offset_and_a_click_reads_the_message(panel, hand):
     panel.browse("commits", 0, Start("oldest"))
     end = (
-        next(topic for topic in hand.workbench.player.snapshot.topics if topic.name == "commits")
+        next(topic for topic in hand.workbench.controller.snapshot.topics if topic.name == "commits")
         .partitions[0]
         .end_offset
     )
@@ -132,7 +132,7 @@ def test_the_dialog_says_what_came_of_its_message(panel, hand):
 
 
 def test_a_session_that_has_ended_can_be_browsed_and_takes_nothing(panel, hand):
-    hand.workbench.player.stop()
+    hand.workbench.controller.stop()
     hand.workbench.draw()
     panel.browse("commits", 1, Start("oldest"))
 
@@ -150,7 +150,7 @@ def test_a_session_that_has_ended_can_be_browsed_and_takes_nothing(panel, hand):
 
 
 def test_a_large_payload_is_cut_only_with_a_word(panel, hand):
-    hand.workbench.player.perform(Produce("commits", "x" * 900_000 + "end", key="large"))
+    hand.workbench.controller.perform(Produce("commits", "x" * 900_000 + "end", key="large"))
     hand.show()
     panel.set_filter_text("key = large")
     wait(hand, lambda: panel.model.rowCount() == 1)
@@ -164,9 +164,9 @@ def test_in_the_past_nothing_is_produced_and_no_message_of_later_is_read(panel, 
     panel.select_row(0)
     wait(hand, lambda: panel.details.payload.data() is not None)
     assert panel.produce.isEnabled()
-    hand.workbench.player.travel.to(NS_PER_S)
+    hand.workbench.controller.travel.to(NS_PER_S)
     wait(hand, lambda: not panel.produce.isEnabled())
     assert "past" in panel.produce.toolTip()
     wait(hand, lambda: not panel.details.payload.isVisible())
-    hand.workbench.player.travel.to_present()
+    hand.workbench.controller.travel.to_present()
     wait(hand, panel.produce.isEnabled)

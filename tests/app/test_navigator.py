@@ -45,7 +45,7 @@ def test_its_menu_is_that_of_the_canvas(hand: Hand) -> None:
 
 
 def test_groups_show_their_lag_and_bins_their_count(hand: Hand) -> None:
-    navigator, snapshot = hand.workbench.window.parts.navigator, hand.workbench.player.snapshot
+    navigator, snapshot = hand.workbench.window.parts.navigator, hand.workbench.controller.snapshot
     for row, group in zip(navigator.rows("groups"), snapshot.groups, strict=True):
         assert row.figure == f"lag {sum(one.lag or 0 for one in group.offsets):,}"
     assert [row.figure for row in navigator.rows("dead")] == [f"{queue.dead:,}" for queue in snapshot.queues]
@@ -77,7 +77,7 @@ def test_its_filter_hides_rows_and_dims_boxes_on_the_canvas(hand: Hand) -> None:
 
 
 def test_every_topic_queue_and_bin_has_a_state(hand: Hand) -> None:
-    sections = hand.workbench.views.navigator.meet(hand.workbench.player.snapshot)
+    sections = hand.workbench.views.navigator.meet(hand.workbench.controller.snapshot)
     states = {row.id: row.state for section in sections[:6] for row in section.rows}
     assert all(states.values()), states
     assert states["topic:commits"] == "Open"

@@ -13,7 +13,7 @@ from tests.app.conftest import Hand
 def test_every_policy_tells_the_same_counts_everywhere(open_workbench: Callable[..., Hand]) -> None:
     hand = open_workbench("backpressure-policies")
     hand.pass_time(40)
-    snapshot, views = hand.workbench.player.snapshot, hand.workbench.views
+    snapshot, views = hand.workbench.controller.snapshot, hand.workbench.views
     totals = dict.fromkeys(("rejected", "dropped", "evicted"), 0)
     for gate, kind in gates(snapshot):
         facts = inspector_facts(snapshot, f"{kind}:{gate.target}", views.rates)

@@ -5,30 +5,30 @@ from collections.abc import Callable
 
 import pytest
 
-from app.sessions.session_controller import Player
+from app.sessions.session_controller import SessionController
 from broker_core.errors import BrokerError, ErrorCode
 from tests.app.conftest import Hand
 
 
 def test_a_question_is_answered_in_the_engines_thread(hand: Hand) -> None:
-    answer = hand.workbench.player.ask(lambda simulation: (simulation.loop.now_ns, threading.current_thread().name))
+    answer = hand.workbench.controller.ask(lambda simulation: (simulation.loop.now_ns, threading.current_thread().name))
     assert answer.result(10) == (10_000_000_000, "engine")
 
 
 def test_what_a_question_raises_comes_with_the_answer(hand: Hand) -> None:
     with pytest.raises(KeyError):
-        hand.workbench.player.ask(lambda simulation: simulation.actors["nobody"]).result(10)
+        hand.workbench.controller.ask(lambda simulation: simulation.actors["nobody"]).result(10)
 
 
 def test_an_ended_session_answers_that_it_is_closed_and_never_blocks(open_workbench: Callable[..., Hand]) -> None:
     hand = open_workbench()
-    hand.workbench.player.stop()
+    hand.workbench.controller.stop()
     with pytest.raises(BrokerError) as told:
-        hand.workbench.player.ask(lambda simulation: simulation.loop.now_ns).result(10)
+        hand.workbench.controller.ask(lambda simulation: simulation.loop.now_ns).result(10)
     assert told.value.code is ErrorCode.CLOSED
 
 
 def test_without_a_session_a_question_is_answered_that_none_is_open() -> None:
-    player = Player(record=False)
-    assert isinstance(player.ask(lambda simulation: simulation.seed).exception(0), BrokerError)
-    assert not player.live
+    controller = SessionController(record=False)
+    assert isinstance(controller.ask(lambda simulation: simulation.seed).exception(0), BrokerError)
+    assert not controller.live

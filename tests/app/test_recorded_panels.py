@@ -13,13 +13,13 @@ from broker_core.simulation.actions import MoveConsumer
 def stored(open_workbench):
     hand = open_workbench(record=True)
     hand.pass_time(10)
-    hand.workbench.player.perform(MoveConsumer("indexer-4", "indexers"))
+    hand.workbench.controller.perform(MoveConsumer("indexer-4", "indexers"))
     hand.pass_time(20)
-    player = hand.workbench.player
-    hand.events = list(player.events.since(0))
-    folder = player.folder
-    player.stop()
-    player.open_session(folder, 20 * NS_PER_S)
+    controller = hand.workbench.controller
+    hand.events = list(controller.events.since(0))
+    folder = controller.folder
+    controller.stop()
+    controller.open_session(folder, 20 * NS_PER_S)
     return hand
 
 
@@ -33,8 +33,8 @@ def wait(hand, done):
 
 
 def test_events_come_from_the_recording_up_to_the_moment_shown(stored):
-    window, player = stored.workbench.window, stored.workbench.player
-    wait(stored, lambda: player.snapshot.time_ns == 20 * NS_PER_S)
+    window, controller = stored.workbench.window, stored.workbench.controller
+    wait(stored, lambda: controller.snapshot.time_ns == 20 * NS_PER_S)
     window.show_tab("events")
     panel = window.parts.events
     until = [event for event in stored.events if event.time_ns <= 20 * NS_PER_S]
@@ -44,15 +44,15 @@ def test_events_come_from_the_recording_up_to_the_moment_shown(stored):
     panel.choose("mine")
     wait(stored, lambda: panel.model.rowCount() == 1)
     assert panel.model.index(0, 8).data() == "moved indexer-4 to indexers"
-    player.travel.to(5 * NS_PER_S)
+    controller.travel.to(5 * NS_PER_S)
     wait(stored, lambda: panel.model.rowCount() == 0)
 
 
 def test_a_life_comes_from_the_recording_and_what_is_later_is_marked(stored):
-    window, player = stored.workbench.window, stored.workbench.player
+    window, controller = stored.workbench.window, stored.workbench.controller
     died = next(event for event in stored.events if event.kind is EventKind.DEAD_LETTERED)
-    player.travel.to(died.time_ns - 1)
-    wait(stored, lambda: player.snapshot.time_ns == died.time_ns - 1)
+    controller.travel.to(died.time_ns - 1)
+    wait(stored, lambda: controller.snapshot.time_ns == died.time_ns - 1)
     stored.workbench.views.select(f"message:{died.topic}/{died.partition}/{died.offset}")
     inspector = window.parts.inspector
     wait(stored, lambda: inspector.facts() is not None and len(inspector.facts().steps) > 3)
@@ -74,23 +74,23 @@ def test_messages_and_the_log_say_that_a_recording_does_not_keep_them(stored):
 
 @pytest.mark.parametrize("tab", ["messages", "log_on_disk"])
 def test_what_a_recording_lacks_is_one_click_away(stored, tab):
-    player, window = stored.workbench.player, stored.workbench.window
-    wait(stored, lambda: player.snapshot.time_ns == 20 * NS_PER_S)
+    controller, window = stored.workbench.controller, stored.workbench.window
+    wait(stored, lambda: controller.snapshot.time_ns == 20 * NS_PER_S)
     window.show_tab(tab)
     panel = window.panel(tab)
     wait(stored, lambda: not panel.empty_state.offer.isHidden())
     assert "runs the same inputs again up to the moment that is shown" in panel.empty_state.text()
     stored.qtbot.mouseClick(panel.empty_state.offer, Qt.MouseButton.LeftButton)
-    assert player.stored is None and player.branched_from
-    wait(stored, lambda: player.end_ns >= 20 * NS_PER_S and panel.model.rowCount() > 0)
+    assert controller.stored is None and controller.branched_from
+    wait(stored, lambda: controller.end_ns >= 20 * NS_PER_S and panel.model.rowCount() > 0)
     assert panel.empty_state.offer.isHidden()
 
 
 def test_where_a_recording_cannot_be_run_again_the_reason_stands_there(stored):
-    player, window = stored.workbench.player, stored.workbench.window
-    folder = player.folder
+    controller, window = stored.workbench.controller, stored.workbench.window
+    folder = controller.folder
     (folder / "scenario.yaml").write_text("nonsense")
-    player.open_session(folder, 20 * NS_PER_S)
+    controller.open_session(folder, 20 * NS_PER_S)
     for tab in ("messages", "log_on_disk"):
         window.show_tab(tab)
         panel = window.panel(tab)
@@ -101,14 +101,14 @@ def test_where_a_recording_cannot_be_run_again_the_reason_stands_there(stored):
 def test_the_log_on_disk_never_shows_the_present_in_the_past(open_workbench):
     hand = open_workbench(record=True)
     hand.pass_time(10)
-    player, window = hand.workbench.player, hand.workbench.window
+    controller, window = hand.workbench.controller, hand.workbench.window
     window.show_tab("log_on_disk")
     panel = window.parts.log_on_disk
     wait(hand, lambda: panel.model.rowCount() > 0)
-    player.travel.to(5 * NS_PER_S)
-    wait(hand, lambda: player.snapshot.time_ns == 5 * NS_PER_S)
+    controller.travel.to(5 * NS_PER_S)
+    wait(hand, lambda: controller.snapshot.time_ns == 5 * NS_PER_S)
     wait(hand, lambda: panel.model.rowCount() == 0)
     assert "not kept" in panel.empty_state.text() and not panel.summary.text() and not panel.note.text()
     hand.qtbot.mouseClick(panel.empty_state.offer, Qt.MouseButton.LeftButton)
-    wait(hand, lambda: player.live and panel.model.rowCount() > 0)
+    wait(hand, lambda: controller.live and panel.model.rowCount() > 0)
     assert panel.summary.text() and panel.empty_state.offer.isHidden()

@@ -55,9 +55,9 @@ def test_words_find_scenarios_and_enter_opens_the_one_that_is_left(hand: Hand) -
     hand.qtbot.keyClicks(picker.filter_field, "static member")
     assert picker.current() == "static-members"
     hand.qtbot.keyClick(picker.filter_field, Qt.Key.Key_Return)
-    assert hand.workbench.player.path is not None
-    assert hand.workbench.player.path.stem == "static-members"
-    assert hand.workbench.player.moving or hand.workbench.player.status.mode.value == "paused"
+    assert hand.workbench.controller.path is not None
+    assert hand.workbench.controller.path.stem == "static-members"
+    assert hand.workbench.controller.moving or hand.workbench.controller.status.mode.value == "paused"
 
 
 @pytest.mark.parametrize(
@@ -125,10 +125,10 @@ def test_what_is_written_is_judged_run_and_kept(hand: Hand, drafts: Path, tmp_pa
     assert editor.field.textCursor().blockNumber() == 16
     type_into(editor, NEW_SCENARIO.replace("My scenario", "Two billers"))
     hand.qtbot.mouseClick(editor.run_button, Qt.MouseButton.LeftButton)
-    player = hand.workbench.player
-    assert player.scenario is not None
-    assert player.scenario.title == "Two billers"
-    assert player.path == drafts / "two-billers.yaml"
+    controller = hand.workbench.controller
+    assert controller.scenario is not None
+    assert controller.scenario.title == "Two billers"
+    assert controller.path == drafts / "two-billers.yaml"
     kept = tmp_path / "kept.yaml"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_args, **_named: (str(kept), ""))
     assert editor.changed()
@@ -159,7 +159,7 @@ def test_the_text_of_the_open_scenario_can_be_edited(hand: Hand) -> None:
     hand.workbench.registry.trigger("edit_scenario")
     editor = hand.workbench.window.findChild(ScenarioEditor)
     assert editor is not None
-    path = hand.workbench.player.path
+    path = hand.workbench.controller.path
     assert path is not None
     assert editor.text() == path.read_text(encoding="utf-8")
     assert editor.run_button.isEnabled()
@@ -183,12 +183,12 @@ def test_an_editor_is_opened_once_for_each_text_and_closes_untouched_without_ask
 def test_a_folder_that_cannot_be_written_is_told(hand: Hand, drafts: Path, monkeypatch: Any) -> None:
     drafts.write_text("a file where the folder should be")
     told: list[str] = []
-    hand.workbench.player.failed.connect(told.append)
+    hand.workbench.controller.failed.connect(told.append)
     editor = hand.workbench.family(ScenarioHandlers).edit("New scenario", NEW_SCENARIO)
     hand.qtbot.mouseClick(editor.run_button, Qt.MouseButton.LeftButton)
     assert len(told) == 1
-    assert hand.workbench.player.scenario is not None
-    assert hand.workbench.player.scenario.title == "First session"
+    assert hand.workbench.controller.scenario is not None
+    assert hand.workbench.controller.scenario.title == "First session"
     for box in QApplication.topLevelWidgets():
         if box.objectName() == "qt_msgbox":
             box.close()

@@ -16,7 +16,7 @@ SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 
 def do(hand: Hand, action: object) -> None:
-    hand.workbench.desk.perform(action)  # type: ignore[arg-type]
+    hand.workbench.context.perform(action)  # type: ignore[arg-type]
     hand.show()
 
 
@@ -44,14 +44,14 @@ def test_a_move_is_undone_by_key_and_done_again(hand: Hand) -> None:
 
 def test_the_button_beside_the_last_action_undoes_it(hand: Hand) -> None:
     hand.pass_time(50)
-    queue = hand.workbench.player.snapshot.queues[0]
+    queue = hand.workbench.controller.snapshot.queues[0]
     do(hand, PurgeDeadLetters(queue.name))
-    assert hand.workbench.player.snapshot.queues[0].dead == 0
+    assert hand.workbench.controller.snapshot.queues[0].dead == 0
     button = hand.workbench.window.status.undo_button
     assert button.isVisible()
     hand.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     hand.show()
-    assert hand.workbench.player.snapshot.queues[0].dead == queue.dead
+    assert hand.workbench.controller.snapshot.queues[0].dead == queue.dead
     assert not button.isVisible()
 
 
@@ -59,7 +59,7 @@ def test_after_the_end_the_button_says_why_nothing_is_undone(hand: Hand) -> None
     do(hand, MoveConsumer("indexer-4", "auditors"))
     button = hand.workbench.window.status.undo_button
     assert button.isVisible() and button.isEnabled()
-    hand.workbench.player.stop()
+    hand.workbench.controller.stop()
     hand.workbench.draw()
     assert button.isVisible() and not button.isEnabled()
     assert button.toolTip() == "Not now: The session has ended. Start it again (Ctrl+R) to change it."
@@ -67,10 +67,10 @@ def test_after_the_end_the_button_says_why_nothing_is_undone(hand: Hand) -> None
 
 def test_undo_and_redo_are_recorded_actions(hand: Hand) -> None:
     recorded: list[str] = []
-    simulation = hand.workbench.player._live.simulation  # type: ignore[union-attr]
+    simulation = hand.workbench.controller._live.simulation  # type: ignore[union-attr]
     simulation.on_action(lambda _time_ns, plain: recorded.append(str(plain["action"])))
     hand.pass_time(50)
-    letters = hand.workbench.player.snapshot.queues[0].dead_letters
+    letters = hand.workbench.controller.snapshot.queues[0].dead_letters
     do(hand, Redrive("builds", (letters[0].offset,)))
     hand.workbench.registry.trigger("undo")
     hand.show()
@@ -83,7 +83,7 @@ def test_what_cannot_be_undone_says_why_and_offers_no_button(hand: Hand) -> None
     do(hand, MoveConsumer("indexer-4", "auditors"))
     do(hand, AddPartitions("mails", 3))
     assert not hand.workbench.window.status.undo_button.isVisible()
-    assert hand.workbench.desk.undo.final.startswith("A topic cannot be given fewer partitions")
+    assert hand.workbench.context.undo.final.startswith("A topic cannot be given fewer partitions")
     hand.workbench.registry.trigger("undo")
     hand.show()
     assert said(hand).startswith("A topic cannot be given fewer partitions")
@@ -97,8 +97,8 @@ def test_what_cannot_be_undone_says_why_and_offers_no_button(hand: Hand) -> None
 def test_what_is_too_late_to_undo_says_so_and_leaves_the_stack(hand: Hand) -> None:
     hand.pass_time(50)
     do(hand, PurgeDeadLetters("builds"))
-    hand.workbench.player.run_until(hand.workbench.player.snapshot.time_ns + 240 * 10**9)
-    stack = hand.workbench.desk.undo
+    hand.workbench.controller.run_until(hand.workbench.controller.snapshot.time_ns + 240 * 10**9)
+    stack = hand.workbench.context.undo
     hand.workbench.registry.trigger("undo")
     hand.show()
     box = hand.workbench.window.findChild(QMessageBox)
@@ -111,9 +111,9 @@ def test_what_is_too_late_to_undo_says_so_and_leaves_the_stack(hand: Hand) -> No
 def test_another_session_has_nothing_to_undo(hand: Hand) -> None:
     do(hand, MoveConsumer("indexer-4", "auditors"))
     hand.workbench.registry.trigger("restart")
-    hand.workbench.player.pause()
+    hand.workbench.controller.pause()
     hand.show()
-    assert hand.workbench.desk.undo.last is None
+    assert hand.workbench.context.undo.last is None
 
 
 def test_the_stack_keeps_order_and_forgets_what_was_undone_when_something_new_is_done() -> None:

@@ -134,7 +134,7 @@ def test_a_session_that_ends_and_a_dialog_that_opens_have_it_started(
     monkeypatch.setattr(WarmSpark, "prepare", lambda _self: asked.append("ready"))
     workbench = hand.workbench
     workbench.jobs.keep_spark(True)
-    workbench.player.ending.emit()
+    workbench.controller.ending.emit()
     hand.qtbot.waitUntil(lambda: asked == ["ready"])
     workbench.jobs.keep_spark(False)
     workbench.jobs.prepare_report()

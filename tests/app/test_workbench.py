@@ -28,7 +28,7 @@ from widgets.theme import current_theme
 def events(hand: Hand) -> list[Event]:
     """Everything that happens from now on."""
     seen: list[Event] = []
-    simulation = hand.workbench.player._live.simulation  # type: ignore[union-attr]
+    simulation = hand.workbench.controller._live.simulation  # type: ignore[union-attr]
     simulation.events.attach(seen.append)
     return seen
 
@@ -50,7 +50,7 @@ def test_a_consumer_is_dragged_from_the_bench_into_a_group(hand: Hand) -> None:
 def test_the_rebalance_leaves_a_card_with_its_cause_and_what_moved(hand: Hand) -> None:
     hand.drag("indexer-4", hand.place("group:indexers"))
     hand.pass_time(5)
-    card = hand.workbench.player.snapshot.rebalances[-1]
+    card = hand.workbench.controller.snapshot.rebalances[-1]
     assert card.cause == "indexer-4 joined"
     assert card.generation_after == card.generation_before + 1
     assert len(card.moved) + len(card.kept) == 6
@@ -62,7 +62,7 @@ def test_a_consumer_is_dragged_out_to_the_bench_and_others_take_over(hand: Hand)
     hand.drag("indexer-2", hand.place("bench"))
     hand.pass_time(5)
     assert hand.members("indexers") == {"indexer-1": 3, "indexer-3": 3}
-    actor = next(one for one in hand.workbench.player.snapshot.actors if one.name == "indexer-2")
+    actor = next(one for one in hand.workbench.controller.snapshot.actors if one.name == "indexer-2")
     assert (actor.state, actor.target) == ("idle", "")
     assert hand.place("consumer:indexer-2")
 
@@ -85,7 +85,7 @@ def test_reading_stops_while_the_group_rebalances_and_nothing_is_lost(hand: Hand
     rejoined = {e.client for e in seen if e.kind is EventKind.PARTITIONS_ASSIGNED}
     assert rejoined == {"indexer-1", "indexer-2", "indexer-3", "indexer-4"}
     assert completed.time_ns > started.time_ns
-    group = next(one for one in hand.workbench.player.snapshot.groups if one.name == "indexers")
+    group = next(one for one in hand.workbench.controller.snapshot.groups if one.name == "indexers")
     assert group.state == "Stable"
     offsets: dict[int | None, int] = {}
     for event in seen:
@@ -144,7 +144,7 @@ def test_dead_letters_are_selected_and_redriven_by_clicks_and_consumed(hand: Han
     window.show_tab("dead_letters")
     hand.show()
     panel = window.parts.dead_letters
-    before = hand.workbench.player.snapshot
+    before = hand.workbench.controller.snapshot
     dead = before.queues[0].dead
     assert dead >= 3
     view = panel.table
@@ -158,7 +158,7 @@ def test_dead_letters_are_selected_and_redriven_by_clicks_and_consumed(hand: Han
     seen = events(hand)
     hand.qtbot.mouseClick(panel.redrive_selected_button, Qt.MouseButton.LeftButton)
     hand.show()
-    after = hand.workbench.player.snapshot
+    after = hand.workbench.controller.snapshot
     assert after.queues[0].dead == dead - 2
     assert after.totals.redriven == 2
     redriven = [event for event in seen if event.kind is EventKind.REDRIVEN]
@@ -169,37 +169,37 @@ def test_dead_letters_are_selected_and_redriven_by_clicks_and_consumed(hand: Han
 
 
 def test_time_runs_pauses_steps_and_keeps_to_its_keys(hand: Hand) -> None:
-    window, player = hand.workbench.window, hand.workbench.player
+    window, controller = hand.workbench.window, hand.workbench.controller
     hand.workbench.frames.start()
     hand.qtbot.keyClick(window, Qt.Key.Key_F5)
-    hand.qtbot.waitUntil(lambda: player.snapshot.time_ns > 10_200 * NS_PER_MS, timeout=10_000)
+    hand.qtbot.waitUntil(lambda: controller.snapshot.time_ns > 10_200 * NS_PER_MS, timeout=10_000)
     hand.qtbot.keyClick(window, Qt.Key.Key_Space)
-    hand.qtbot.waitUntil(lambda: not player.moving, timeout=5_000)
-    stopped = player.snapshot.events
+    hand.qtbot.waitUntil(lambda: not controller.moving, timeout=5_000)
+    stopped = controller.snapshot.events
     hand.qtbot.keyClick(window, Qt.Key.Key_F4)
-    hand.qtbot.waitUntil(lambda: player.snapshot.events > stopped, timeout=5_000)
+    hand.qtbot.waitUntil(lambda: controller.snapshot.events > stopped, timeout=5_000)
     hand.qtbot.keyClick(window, Qt.Key.Key_F7)
-    hand.qtbot.waitUntil(lambda: player.status.mode is Mode.FINISHED, timeout=30_000)
+    hand.qtbot.waitUntil(lambda: controller.status.mode is Mode.FINISHED, timeout=30_000)
     assert hand.workbench.registry.reason("run").startswith("The session has ended.")
 
 
 def test_a_restart_with_the_same_seed_gives_the_same_session(open_workbench: Callable[..., Hand]) -> None:
     hand = open_workbench()
     hand.pass_time(30)
-    first = hand.workbench.player.snapshot.totals
+    first = hand.workbench.controller.snapshot.totals
     hand.workbench.registry.trigger("restart")
-    hand.workbench.player.pause()
+    hand.workbench.controller.pause()
     hand.show()
-    assert hand.workbench.player.snapshot.time_ns < 30_000 * NS_PER_MS
-    player = hand.workbench.player
-    player.run_until(30_000 * NS_PER_MS)
-    assert player.snapshot.totals == first
+    assert hand.workbench.controller.snapshot.time_ns < 30_000 * NS_PER_MS
+    controller = hand.workbench.controller
+    controller.run_until(30_000 * NS_PER_MS)
+    assert controller.snapshot.totals == first
 
 
 def test_stopping_seals_the_recording_and_keeps_the_actions(open_workbench: Callable[..., Hand]) -> None:
     hand = open_workbench(record=True)
     hand.pass_time(5)
-    folder = hand.workbench.player.folder
+    folder = hand.workbench.controller.folder
     assert folder is not None
     assert hand.workbench.registry.reason("export_report").startswith("Stop the session first")
     hand.workbench.family(ConsumerHandlers).move("indexer-4", "indexers")
@@ -219,16 +219,16 @@ def test_stopping_seals_the_recording_and_keeps_the_actions(open_workbench: Call
 
 def test_every_shipped_scenario_opens_from_the_menu_and_runs(open_workbench: Callable[..., Hand]) -> None:
     hand = open_workbench()
-    player = hand.workbench.player
+    controller = hand.workbench.controller
     commands = scenario_commands()
     assert len(commands) >= 12
     for command, _path in commands.values():
         hand.workbench.registry.trigger(command.id)
-        player.pause()
+        controller.pause()
         hand.pass_time(5)
         assert hand.workbench.window.windowTitle().startswith(command.title)
-        assert player.snapshot.events > 0
-        assert player.status.error == ""
+        assert controller.snapshot.events > 0
+        assert controller.status.error == ""
 
 
 def test_a_bad_scenario_is_told_and_the_session_goes_on(hand: Hand, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -266,7 +266,7 @@ def test_the_context_menu_moves_a_consumer_and_says_why_it_cannot(hand: Hand) ->
 
 def test_a_second_redrive_of_the_same_letters_does_nothing_and_says_so(hand: Hand) -> None:
     hand.pass_time(50)
-    queue = hand.workbench.player.snapshot.queues[0]
+    queue = hand.workbench.controller.snapshot.queues[0]
     keys = [(queue.name, letter.offset) for letter in queue.dead_letters]
     seen = events(hand)
     hand.workbench.family(DeadLetterHandlers).redrive(keys)
@@ -276,16 +276,16 @@ def test_a_second_redrive_of_the_same_letters_does_nothing_and_says_so(hand: Han
     assert box is not None
     assert f"all {len(keys)} are redriven or purged already" in box.text()
     assert len([event for event in seen if event.kind is EventKind.USER_ACTION]) == 1
-    assert hand.workbench.player.snapshot.totals.redriven == len(keys)
+    assert hand.workbench.controller.snapshot.totals.redriven == len(keys)
 
 
 def test_a_scenario_that_comes_to_its_end_is_sealed_and_can_be_reported(open_workbench: Callable[..., Hand]) -> None:
     hand = open_workbench(record=True)
     hand.workbench.frames.start()
-    hand.workbench.player.express()
-    hand.qtbot.waitUntil(lambda: hand.workbench.player.stopped, timeout=60_000)
+    hand.workbench.controller.express()
+    hand.qtbot.waitUntil(lambda: hand.workbench.controller.stopped, timeout=60_000)
     hand.workbench.draw()
-    folder = hand.workbench.player.folder
+    folder = hand.workbench.controller.folder
     assert folder is not None
     assert json.loads((folder / "session.json").read_text())["ended"] == "finished"
     assert hand.workbench.registry.reason("export_report") == ""
@@ -317,7 +317,7 @@ def test_an_empty_broker_that_runs_is_not_told_to_run(open_workbench: Callable[.
     path = tmp_path / "empty.yaml"
     path.write_text("title: Empty\nabout: Nothing.\nseed: 1\nuntil_s: 60\n", encoding="utf-8")
     hand = open_workbench()
-    hand.workbench.player.open(path)
+    hand.workbench.controller.open(path)
     hand.pass_time(1)
     assert hand.canvas.view.is_empty
     assert "create a topic" in hand.canvas.view.notice
@@ -330,7 +330,7 @@ def test_a_title_cannot_turn_what_stands_beside_it(open_workbench: Callable[...,
     path = tmp_path / "turned.yaml"
     path.write_text('title: "Safe \\u202Edetsurt \\u2066x"\nabout: A.\nseed: 1\nuntil_s: 60\n', encoding="utf-8")
     hand = open_workbench()
-    hand.workbench.player.open(path)
+    hand.workbench.controller.open(path)
     window = hand.workbench.window
     window.hint.say("Opened \u202eit.")
     bar, said = window.toolbar.scenario, window.status.last_action

@@ -63,10 +63,10 @@ class Watch:
 def bench(qapp, tmp_path: Path):
     """A window on first-session at 00:02, with frames that run."""
     workbench = Workbench(qapp, theme="light", record=False, sessions=tmp_path)
-    workbench.player.open(find_scenario("first-session"))
+    workbench.controller.open(find_scenario("first-session"))
     workbench.window.resize(1600, 1000)
     workbench.window.show()
-    workbench.player.run_until(2_000_000_000)
+    workbench.controller.run_until(2_000_000_000)
     workbench.frames.start()
     print(f"\nload {os.getloadavg()[0]:.1f}")
     yield workbench, Watch(workbench)
@@ -87,7 +87,7 @@ def bury(simulation: Simulation, count: int) -> None:
 
 def test_a_hundred_thousand_dead_letters(bench) -> None:
     workbench, watch = bench
-    workbench.player.ask(lambda simulation: bury(simulation, LETTERS)).result()
+    workbench.controller.ask(lambda simulation: bury(simulation, LETTERS)).result()
     panel = workbench.window.parts.dead_letters
     watch.until(
         "open, first rows", lambda: workbench.window.show_tab("dead_letters"), lambda: panel.model.rowCount() > 0
@@ -111,7 +111,7 @@ def test_a_hundred_thousand_leases(bench) -> None:
             )
         broker.queue("builds").take(now_ns, "greedy", max_messages=LEASES)
 
-    workbench.player.ask(take).result()
+    workbench.controller.ask(take).result()
     panel = workbench.window.parts.in_flight
     watch.until("open, first rows", lambda: workbench.window.show_tab("in_flight"), lambda: panel.model.rowCount() > 0)
     watch.until("all 100,000 listed", lambda: None, lambda: panel.model.rowCount() >= LEASES)
@@ -128,7 +128,7 @@ def test_a_million_messages(bench) -> None:
             batch = [Message(b'{"number": %d}' % (first + n), b"key-%d" % (n % 97)) for n in range(1_000)]
             simulation.broker.publish_batch(first, "commits", (first // 1_000) % 6, batch, client="test")
 
-    workbench.player.ask(publish).result()
+    workbench.controller.ask(publish).result()
     panel = workbench.window.parts.messages
     workbench.window.show_tab("messages")
     watch.until("open, all partitions, the newest", lambda: None, lambda: panel.model.rowCount() > 100)

@@ -16,7 +16,7 @@ import pytest
 from app.shell.paths import DataFiles
 from broker_core.clock import NS_PER_S
 from broker_core.recording.live_session import LiveSession
-from broker_core.recording.playback import FolderFilm
+from broker_core.recording.playback import FolderPlayback
 from broker_core.simulation.scenario import load_scenario
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(1_200)]
@@ -64,7 +64,7 @@ def test_a_seek_in_a_long_session(tmp_path: Path) -> None:
     loop = live.simulation.loop
     numbers = random.Random(3)
 
-    def seeks(film: FolderFilm, end_ns: int) -> list[float]:
+    def seeks(film: FolderPlayback, end_ns: int) -> list[float]:
         costs = []
         for _ in range(SEEKS):
             started_s = time.perf_counter()
@@ -78,11 +78,11 @@ def test_a_seek_in_a_long_session(tmp_path: Path) -> None:
         live.look()
     end_ns = loop.now_ns
     running = live.film()
-    assert isinstance(running, FolderFilm)
+    assert isinstance(running, FolderPlayback)
     while_recording = seeks(running, end_ns)
     live.close(finished=False)
     started_s = time.perf_counter()
-    film = FolderFilm(tmp_path / "s")
+    film = FolderPlayback(tmp_path / "s")
     film.at(end_ns // 2)
     opened_ms = (time.perf_counter() - started_s) * 1000
     sealed = seeks(film, end_ns)

@@ -46,20 +46,20 @@ def main() -> None:
         before = headless_rate(path, folder)
         workbench = Workbench(app, theme="light", sessions=folder / "sessions")
         workbench.window.resize(1600, 1000)
-        workbench.player.open(path)
+        workbench.controller.open(path)
         workbench.window.show()
         workbench.frames.start()
         if paced:
-            workbench.player.run()
+            workbench.controller.run()
         else:
-            workbench.player.express()
+            workbench.controller.express()
         began: dict[str, float] = {}
 
         def begin() -> None:
             workbench.frames.forget()
             began.update(
-                events=workbench.player.snapshot.events,
-                published=workbench.player.snapshot.totals.published,
+                events=workbench.controller.snapshot.events,
+                published=workbench.controller.snapshot.totals.published,
                 at_s=time.perf_counter(),
             )
 
@@ -68,11 +68,11 @@ def main() -> None:
         app.exec()
         elapsed_s = time.perf_counter() - began["at_s"]
         frames = workbench.frames
-        published = workbench.player.snapshot.totals.published - began["published"]
+        published = workbench.controller.snapshot.totals.published - began["published"]
         measured = {
             "messages_per_s": published / elapsed_s,
             "headless_events_per_s": before,
-            "window_events_per_s": (workbench.player.snapshot.events - began["events"]) / elapsed_s,
+            "window_events_per_s": (workbench.controller.snapshot.events - began["events"]) / elapsed_s,
             "frames_per_s": frames.count / elapsed_s,
             "cost_p50_ms": frames.cost_ms(50),
             "cost_p99_ms": frames.cost_ms(99),

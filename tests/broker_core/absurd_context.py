@@ -43,9 +43,9 @@ from broker_core import (
     Transform,
 )
 from broker_core.listeners.access.access import Access
-from broker_core.listeners.http.listener import HttpDoor
+from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
-from broker_core.listeners.wire.listener import WireDoor
+from broker_core.listeners.wire.listener import WireListener
 
 MESSAGES = 25  # more than there are absurd values: a call may take one
 TEXT = '{"type": "integer"}'
@@ -56,7 +56,7 @@ class World:
 
     def __init__(self) -> None:
         self.host = BrokerHost()
-        self.door: WireDoor | None = None
+        self.listener: WireListener | None = None
         self.admin = Admin(self.host)
         self.admin.create_topic("t", partitions=2)
         self.admin.create_queue("q", QueueConfig(max_attempts=1, priorities=3))
@@ -78,13 +78,13 @@ class World:
         self.reader.commit()
 
     def remote(self) -> RemoteBroker:
-        self.open_door()
-        assert self.door is not None
-        return RemoteBroker(port=self.door.port, config=RemoteConfig(request_timeout_ms=2_000))
+        self.open_listener()
+        assert self.listener is not None
+        return RemoteBroker(port=self.listener.port, config=RemoteConfig(request_timeout_ms=2_000))
 
-    def open_door(self) -> None:
-        if self.door is None:
-            self.door = WireDoor(self.host, port=0).start()
+    def open_listener(self) -> None:
+        if self.listener is None:
+            self.listener = WireListener(self.host, port=0).start()
 
     def close(self) -> None:
         self.producer.close(0)
@@ -134,9 +134,9 @@ MADE: dict[str, Callable[[World], Any]] = {
     "Routing": lambda world: Routing(lambda _message: None),
     "Timestamp": lambda world: Timestamp(),
     "Transform": lambda world: Transform(),
-    "HttpDoor": lambda world: HttpDoor(world.host),
+    "HttpListener": lambda world: HttpListener(world.host),
     "KafkaListener": lambda world: KafkaListener(world.host, port=0),
-    "WireDoor": lambda world: WireDoor(world.host, port=0),
+    "WireListener": lambda world: WireListener(world.host, port=0),
 }
 # An argument that is right, by its name.
 RIGHT: dict[str, Callable[[World], Any]] = {

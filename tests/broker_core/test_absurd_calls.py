@@ -24,9 +24,9 @@ from broker_core import (
 )
 from broker_core.kinds import kind_of
 from broker_core.listeners.access.access import Access
-from broker_core.listeners.http.listener import HttpDoor
+from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
-from broker_core.listeners.wire.listener import WireDoor
+from broker_core.listeners.wire.listener import WireListener
 from tests.broker_core.absurd_context import MADE, RIGHT, RIGHT_FOR, World
 
 ABSURD: dict[str, Any] = {
@@ -59,9 +59,9 @@ HANG_S = 30.0
 CLASSES: dict[str, type] = {
     **{name: found for name in broker_core.__all__ if isinstance(found := getattr(broker_core, name), type)},
     "Access": Access,
-    "HttpDoor": HttpDoor,
+    "HttpListener": HttpListener,
     "KafkaListener": KafkaListener,
-    "WireDoor": WireDoor,
+    "WireListener": WireListener,
 }
 # What the broker hands out, or what a user writes: nobody makes one to call it.
 HANDED_OUT = {
@@ -84,7 +84,7 @@ INSIDE = {
     *((name, each) for name in ("BrokerHost", "RemoteBroker") for each in ("call", "admin", "locked", "start", "run")),
     *((name, each) for name in ("BrokerHost", "RemoteBroker") for each in ("wait", "waking", "unregister")),
     *(("Chain", each) for each in ("outgoing", "failed", "incoming", "incoming_many")),
-    *((name, each) for name in ("KafkaListener", "WireDoor") for each in ("settled", "in_worker")),
+    *((name, each) for name in ("KafkaListener", "WireListener") for each in ("settled", "in_worker")),
     ("DeadLetterFilter", "accepts"),
     ("SchemaRegistry", "restore"),
 }
@@ -129,12 +129,12 @@ def _call(world: World, name: str, method: str, parameter: str, value: Any) -> N
     needed[parameter] = value
     if method == "__init__":
         if name == "RemoteBroker":
-            world.open_door()
-            assert world.door is not None
-            needed.setdefault("port", world.door.port)
+            world.open_listener()
+            assert world.listener is not None
+            needed.setdefault("port", world.listener.port)
         made = own(**needed)
         close = getattr(made, "close", None)
-        if close is not None and name not in {"WireDoor", "HttpDoor", "KafkaListener"}:
+        if close is not None and name not in {"WireListener", "HttpListener", "KafkaListener"}:
             close()
         return
     made = MADE[name](world) if name in MADE else own()

@@ -1,4 +1,4 @@
-"""How long leases, delays and lives may be: what no restart could keep is refused at every door, in one sentence."""
+"""How long leases, delays and lives may be: what no restart could keep is refused by every listener in one sentence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.flow.config import FlowConfig
 from broker_core.limits import MAX_TTL_MS, MAX_WAIT_MS
-from broker_core.listeners.wire.listener import WireDoor
+from broker_core.listeners.wire.listener import WireListener
 from broker_core.log.config import LogConfig
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.retry import RetryPolicy
@@ -44,7 +44,7 @@ def test_a_setting_has_a_most(name: str):
 
 @pytest.mark.parametrize("remote", [False, True], ids=["host", "remote"])
 def test_neither_a_lease_nor_a_life_is_made_longer_by_a_client(remote: bool):
-    with BrokerHost() as host, WireDoor(host, port=0) as door, RemoteBroker(port=door.port) as far:
+    with BrokerHost() as host, WireListener(host, port=0) as listener, RemoteBroker(port=listener.port) as far:
         clients = far if remote else host
         Admin(clients).create_queue("jobs")
         with Producer(clients) as producer, QueueConsumer(clients, "jobs") as worker:

@@ -14,7 +14,7 @@ from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
 from broker_core.engine.host import BrokerHost, HostConfig
-from broker_core.listeners.http.listener import HttpDoor
+from broker_core.listeners.http.listener import HttpListener
 from broker_core.log.config import LogConfig
 from broker_core.queues.config import QueueConfig
 from tests.broker_core.listeners.http.client import Client
@@ -49,8 +49,8 @@ def die(folder: str, durability: str, how: str) -> None:
 
 def serve(folder: str) -> None:
     """The child: lets HTTP clients in."""
-    with BrokerHost(folder, config("fsync")) as host, HttpDoor(host) as door:
-        print(door.port, flush=True)
+    with BrokerHost(folder, config("fsync")) as host, HttpListener(host) as listener:
+        print(listener.port, flush=True)
         sys.stdin.read()
 
 

@@ -1,4 +1,4 @@
-"""What the wire door has acknowledged with `fsync` is there after kill -9 of the broker, with many connections open."""
+"""What the wire listener acknowledged with `fsync` is there after kill -9 of the broker, with many connections open."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from broker_core.clients.remote.broker import RemoteBroker
 from broker_core.clients.remote.config import RemoteConfig
 from broker_core.engine.host import BrokerHost, HostConfig
 from broker_core.errors import BrokerError
-from broker_core.listeners.wire.listener import WireDoor
+from broker_core.listeners.wire.listener import WireListener
 from broker_core.log.config import LogConfig
 
 CYCLES = 3
@@ -30,9 +30,9 @@ IMPATIENT = RemoteConfig(request_timeout_ms=1_000, connect_timeout_ms=1_000)
 
 
 def serve(folder: Path) -> None:
-    """The child: a broker with a wire door, for ever; says its port."""
-    with BrokerHost(folder, FSYNC) as host, WireDoor(host, port=0) as door:
-        print(door.port, flush=True)
+    """The child: a broker with a wire listener, for ever; says its port."""
+    with BrokerHost(folder, FSYNC) as host, WireListener(host, port=0) as listener:
+        print(listener.port, flush=True)
         threading.Event().wait()
 
 

@@ -33,7 +33,7 @@ class Visit:
 
     def __init__(self, workbench: Workbench, qtbot: QtBot, scenario: Path, plan: Plan, seed: int = 1) -> None:
         self._workbench = workbench
-        self._player = workbench.player
+        self._controller = workbench.controller
         self._qtbot = qtbot
         self._scenario = scenario
         self._plan = plan
@@ -44,13 +44,13 @@ class Visit:
 
     def verdict(self) -> Verdict:
         """Every way, one after the other."""
-        player, plan = self._player, self._plan
+        controller, plan = self._controller, self._plan
         folder = self._live()
-        moments = self._draw(plan.past, player.end_ns)
+        moments = self._draw(plan.past, controller.end_ns)
         self._scrub("scrubbed", moments)
-        player.travel.to_present()
+        controller.travel.to_present()
         self._look("live again")
-        player.stop()
+        controller.stop()
         self._look("after the end")
         self._scrub("after the end, in the past", moments)
         self._judge(folder)
@@ -63,66 +63,66 @@ class Visit:
     # -- ways
 
     def _live(self) -> Path:
-        player = self._player
-        player.record = True
-        player.open(self._scenario)
-        assert player.scenario is not None
+        controller = self._controller
+        controller.record = True
+        controller.open(self._scenario)
+        assert controller.scenario is not None
         # While the scenario is being set up, events tell of no settings and no targets; the first keyframe comes after.
-        player.run_until(1)
-        self._begun = player.present.events
-        end_ns = round(min(self._plan.until_s, player.scenario.until_s) * NS_PER_S)
+        controller.run_until(1)
+        self._begun = controller.present.events
+        end_ns = round(min(self._plan.until_s, controller.scenario.until_s) * NS_PER_S)
         for time_ns in (*self._draw(self._plan.live - 1, end_ns), end_ns):
-            player.run_until(time_ns)
+            controller.run_until(time_ns)
             self._look("live")
-        assert player.folder is not None
-        return player.folder
+        assert controller.folder is not None
+        return controller.folder
 
     def _scrub(self, mode: str, moments: list[int]) -> None:
         """There and back: the moments in no order."""
         for time_ns in self._numbers.sample(moments, len(moments)):
-            self._player.travel.to(time_ns)
+            self._controller.travel.to(time_ns)
             self._arrive()
             self._look(mode)
-        self._player.travel.to_event(
-            self._numbers.randrange(self._begun, max(self._player.snapshot.events, self._begun + 1))
+        self._controller.travel.to_event(
+            self._numbers.randrange(self._begun, max(self._controller.snapshot.events, self._begun + 1))
         )
         self._arrive()
         self._look(f"{mode}, by event")
 
     def _branch(self, time_ns: int) -> Path:
-        player = self._player
-        player.travel.to(time_ns)
+        controller = self._controller
+        controller.travel.to(time_ns)
         self._arrive()
-        player.branch()
+        controller.branch()
 
         def there() -> bool:
-            player.grant(0.05)
-            return not player.moving
+            controller.grant(0.05)
+            return not controller.moving
 
         self._wait(there)
-        player.ask(lambda simulation: simulation.loop.now_ns).result(10)
+        controller.ask(lambda simulation: simulation.loop.now_ns).result(10)
         self._look("branch")
-        player.run_until(player.end_ns + 2 * NS_PER_S)
+        controller.run_until(controller.end_ns + 2 * NS_PER_S)
         self._look("branch, gone on")
-        folder = player.folder
-        player.stop()
+        folder = controller.folder
+        controller.stop()
         assert folder is not None
         return folder
 
     def _opened(self, folder: Path, moments: list[int]) -> None:
-        player = self._player
-        player.open_session(folder, moments[0])
-        self._wait(lambda: player._reading is not None and player._reading.fraction == 1.0)
+        controller = self._controller
+        controller.open_session(folder, moments[0])
+        self._wait(lambda: controller._reading is not None and controller._reading.fraction == 1.0)
         self._arrive()
         self._look("opened")
         self._scrub("opened, scrubbed", moments[1:])
 
     def _unrecorded(self, folder: Path, moments: list[int]) -> None:
-        player = self._player
-        player.record = False
-        player.open(self._scenario)
+        controller = self._controller
+        controller.record = False
+        controller.open(self._scenario)
         for time_ns in moments:
-            player.run_until(time_ns)
+            controller.run_until(time_ns)
             self._look("not recorded")
         self._scrub("not recorded, scrubbed", moments[:-1])
         self._judge(folder)
@@ -135,18 +135,18 @@ class Visit:
         return sorted(ns if at % 3 else ns // NS_PER_S * NS_PER_S for at, ns in enumerate(sorted(drawn)))
 
     def _look(self, mode: str) -> None:
-        player = self._player
+        controller = self._controller
         figures = shown_figures(self._workbench)
-        shown, present_ns = player.snapshot, player.end_ns
+        shown, present_ns = controller.snapshot, controller.end_ns
         name = f"{self._scenario.stem}, {mode}"
         self._looks.append(Look(name, shown.events, shown.time_ns, self._present_events(), present_ns, figures))
 
     def _present_events(self) -> int:
-        stored = self._player.stored
-        return stored.event_count if stored is not None else self._player.present.events
+        stored = self._controller.stored
+        return stored.event_count if stored is not None else self._controller.present.events
 
     def _arrive(self) -> None:
-        self._wait(lambda: not self._player.travel.busy)
+        self._wait(lambda: not self._controller.travel.busy)
         QApplication.processEvents()
 
     def _wait(self, reached: Callable[[], bool]) -> None:

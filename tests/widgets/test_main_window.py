@@ -15,7 +15,7 @@ from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.charts import RATE_LOOKS, ChartsPanel
 from widgets.panels.connections import LOOKS as DOOR_LOOKS
-from widgets.panels.connections import DoorsPanel
+from widgets.panels.connections import ListenersPanel
 from widgets.panels.dead_letters import LOOKS as LETTER_LOOKS
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.events import LOOKS as EVENT_LOOKS
@@ -51,7 +51,7 @@ TABS = (
     "charts",
     "events",
     "schemas",
-    "doors",
+    "listeners",
     "log_on_disk",
     "jobs",
     "report",
@@ -74,7 +74,7 @@ def parts():
         charts=ChartsPanel(model(RATE_LOOKS)),
         events=EventsPanel(model(EVENT_LOOKS)),
         schemas=SchemasPanel(model(SCHEMA_LOOKS), model(REFUSAL_LOOKS)),
-        doors=DoorsPanel(model(DOOR_LOOKS)),
+        listeners=ListenersPanel(model(DOOR_LOOKS)),
         log_on_disk=LogOnDiskPanel(model(SEGMENT_LOOKS)),
         jobs=JobsPanel(),
         report=ReportPanel(model(REPORT_LOOKS)),

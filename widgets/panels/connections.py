@@ -1,4 +1,4 @@
-"""Doors for other programs: open and close them, see who is connected, cut a connection."""
+"""Listeners for other programs: open and close them, see who is connected, cut a connection."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ LOOKS = (
     ColumnLook("number", 80, spare=2),
     ColumnLook("text", 160, 4, spare=1),
 )
-_COLUMNS = 5  # of a door in the grid; the last is the gap to the next
+_COLUMNS = 5  # of a listener in the grid; the last is the gap to the next
 NAMES = {"kafka": mark("Kafka"), "http": mark("HTTP"), "wire": mark("Wire protocol")}
 
 
 @dataclass(frozen=True, slots=True)
-class DoorFacts:
-    """A door: where it is open ("" while it is closed), whether it is being opened, the port that is proposed."""
+class ListenerFacts:
+    """A listener: where it is open ("" while it is closed), whether it is being opened, the port that is proposed."""
 
     kind: str
     where: str
@@ -43,10 +43,10 @@ class DoorFacts:
     port: int
 
 
-class _Door(QWidget):
-    """One door: its name, port, button and place, beside the other's."""
+class _Listener(QWidget):
+    """One listener: its name, port, button and place, beside the other's."""
 
-    def __init__(self, facts: DoorFacts, grid: QGridLayout, place: int, parent: QWidget) -> None:
+    def __init__(self, facts: ListenerFacts, grid: QGridLayout, place: int, parent: QWidget) -> None:
         super().__init__(parent)
         self.hide()  # its widgets stand in the grid
         self.name = plain_label(tr(NAMES[facts.kind]), "heading", parent)
@@ -55,7 +55,7 @@ class _Door(QWidget):
         self.port.setGroupSeparatorShown(False)
         self.port.setSpecialValueText(tr("any port"))
         self.port.setValue(facts.port)
-        self.port.setAccessibleName(tr("Port of the door {name}", name=tr(NAMES[facts.kind])))
+        self.port.setAccessibleName(tr("Port of the listener {name}", name=tr(NAMES[facts.kind])))
         self.button = QPushButton(parent)
         self.where: QLabel = plain_label("", "", parent)
         self.where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -63,7 +63,7 @@ class _Door(QWidget):
             grid.addWidget(widget, 0, place * _COLUMNS + column)
 
 
-class DoorsPanel(TablePanel):
+class ListenersPanel(TablePanel):
     """`openRequested(kind, port)`, `closeRequested(kind)`, `cutRequested(key)` for the selected connection."""
 
     openRequested = Signal(str, int)
@@ -71,13 +71,13 @@ class DoorsPanel(TablePanel):
     cutRequested = Signal(object)
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
-        self._doors: dict[str, _Door] = {}
-        self._facts: tuple[DoorFacts, ...] = ()
+        self._listeners: dict[str, _Listener] = {}
+        self._facts: tuple[ListenerFacts, ...] = ()
         self._forbidden = ""
         super().__init__(
             model,
             LOOKS,
-            tr("Doors"),
+            tr("Listeners"),
             "command",
             (tr(EMPTY[0]), tr(EMPTY[1])),
             filter_hint=tr("Filter by client"),
@@ -110,38 +110,38 @@ class DoorsPanel(TablePanel):
         self.cut_button.setToolTip(why or "")
 
     def forbid(self, why: str) -> None:
-        """Why no door can be opened now, "" where one can."""
+        """Why no listener can be opened now, "" where one can."""
         if why != self._forbidden:
             self._forbidden = why
             self.set_empty_words(tr(EMPTY[0]), why or tr(EMPTY[1]))
             self._show()
 
-    def set_doors(self, doors: Sequence[DoorFacts]) -> None:
-        """Show doors, always the same kinds in the same order."""
-        if tuple(doors) != self._facts:
-            self._facts = tuple(doors)
+    def set_listeners(self, listeners: Sequence[ListenerFacts]) -> None:
+        """Show listeners, always the same kinds in the same order."""
+        if tuple(listeners) != self._facts:
+            self._facts = tuple(listeners)
             self._show()
 
     def _show(self) -> None:
         for place, facts in enumerate(self._facts):
-            door = self._doors.get(facts.kind)
-            if door is None:
-                door = self._doors[facts.kind] = _Door(facts, self._grid, place, self)
-                door.button.clicked.connect(lambda _on=False, kind=facts.kind: self._press(kind))
+            listener = self._listeners.get(facts.kind)
+            if listener is None:
+                listener = self._listeners[facts.kind] = _Listener(facts, self._grid, place, self)
+                listener.button.clicked.connect(lambda _on=False, kind=facts.kind: self._press(kind))
             is_open = bool(facts.where)
-            door.button.setText(tr("Close") if is_open else tr("Opening") if facts.opening else tr("Open"))
-            door.button.setEnabled(not facts.opening and (is_open or not self._forbidden))
-            door.button.setToolTip(self._forbidden if not is_open else "")
-            door.port.setEnabled(not is_open and not facts.opening)
-            door.where.setText(facts.where or tr("closed"))
+            listener.button.setText(tr("Close") if is_open else tr("Opening") if facts.opening else tr("Open"))
+            listener.button.setEnabled(not facts.opening and (is_open or not self._forbidden))
+            listener.button.setToolTip(self._forbidden if not is_open else "")
+            listener.port.setEnabled(not is_open and not facts.opening)
+            listener.where.setText(facts.where or tr("closed"))
 
     def _press(self, kind: str) -> None:
         facts = next(one for one in self._facts if one.kind == kind)
         if facts.where:
             self.closeRequested.emit(kind)
         else:
-            self.openRequested.emit(kind, self._doors[kind].port.value())
+            self.openRequested.emit(kind, self._listeners[kind].port.value())
 
-    def door(self, kind: str) -> _Door:
-        """The widgets of a door."""
-        return self._doors[kind]
+    def listener(self, kind: str) -> _Listener:
+        """The widgets of a listener."""
+        return self._listeners[kind]

@@ -48,7 +48,7 @@ class Recorded:
         empty = pa.schema([schema.EVENT_SCHEMA.field(name) for name in names]).empty_table()
         # A stream that is sealed while it is read is there twice for a moment: its part is passed over then.
         parts, read = [empty], set()
-        for path in schema.tails(self.folder, folder):
+        for path in schema.unsealed(self.folder, folder):
             read.add(schema.part_number(path))
             parts += _streamed(path, wanted, names)
         paths = [

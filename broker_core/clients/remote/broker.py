@@ -35,7 +35,7 @@ _SPARE_S = 0.25  # in which clients that have given up say so
 
 @checked_class(fast=("call", "admin", "wait", "start", "run"))
 class RemoteBroker(HostLoop):
-    """Connects to the wire door of a broker, and connects again whenever the connection is lost.
+    """Connects to the wire listener of a broker, and connects again whenever the connection is lost.
 
     Give it to `Producer`, `GroupConsumer`, `QueueConsumer`, `Admin` and `SchemaAdmin` in the place of a host; close it,
     or use it in a `with` block: it closes its clients first. Usable from any thread. `client` is what the connection is
@@ -57,7 +57,7 @@ class RemoteBroker(HostLoop):
         super().__init__(threading.RLock(), "remote")
         self.client = client or f"{socket.gethostname()}-{os.getpid()}-{next(_numbers)}{secrets.token_hex(2)}"
         self.prefix = f"{self.client}/"
-        self.tails = None
+        self.open_batches = None
         self._shift_ns = 0
         self._session: int | None = None
         self._close_lock = threading.Lock()

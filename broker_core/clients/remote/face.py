@@ -50,7 +50,7 @@ class RemoteFetches:
         self._link.post(reading_api.BeginReading(group, topic, partition, offset), ignore, repeat=True)
 
 
-class Damage:
+class Corruption:
     """What clients use of `Broker.damage`."""
 
     def __init__(self, link: Link) -> None:
@@ -74,7 +74,7 @@ class RemoteFace(RemoteAdministration):
         self.groups = RemoteGroups(link, self._renew)
         self.fetches = RemoteFetches(link)
         self.producer_ids = RemoteProducerIds(link)
-        self.damage = Damage(link)
+        self.damage = Corruption(link)
         self.paced_redrives = PacedRedrives()  # of this client: it is what paces them
 
     # -- what is known

@@ -1,1 +1,1 @@
-"""What stands at every door: who may come in, how much they may carry, and how long they may take. No sockets here."""
+"""Access to every listener: who may connect, how much one may send, how long one may take. No sockets here."""

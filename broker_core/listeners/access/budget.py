@@ -1,4 +1,4 @@
-"""What all clients of a door share: requests in flight, and the bytes that these hold."""
+"""What all clients of a listener share: requests in flight, and the bytes that these hold."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from broker_core.listeners.access.limits import GuardConfig
 
 
 class Budget:
-    """Counts requests and bytes in, and out again. One thread (the door's) uses it."""
+    """Counts requests and bytes in, and out again. One thread (the listener's) uses it."""
 
     def __init__(self, limits: GuardConfig) -> None:
         self._limits = limits

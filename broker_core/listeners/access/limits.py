@@ -1,4 +1,4 @@
-"""How much one client, and all together, may ask of a door."""
+"""How much one client, and all together, may ask of a listener."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from broker_core.settings import Positive, Settings, WaitMs
 
 
 class GuardConfig(Settings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Limits of one door, each with the reason for its default; times in milliseconds.
+    """Limits of one listener, each with the reason for its default; times in milliseconds.
 
     A frame is a request of the wire protocol, a body one of HTTP. `header_timeout_ms` runs from the opening of a
     connection, or from the first byte of a request, to the end of its head; `body_timeout_ms` to the end of its body;

@@ -15,16 +15,16 @@ from broker_core.listeners.access.access import is_loopback
 
 
 class OriginGuard:
-    """Knows by what names a door may be called."""
+    """Knows by what names a listener may be called."""
 
     def __init__(self, address: str, names: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
-        """`address` is what the door is bound to; `names` are further hosts, `origins` further pages' origins."""
+        """`address` is what the listener is bound to; `names` are further hosts, `origins` further pages' origins."""
         self._loopback_only = is_loopback(address)
         self._names = {"localhost", address.lower().strip("[]"), *(name.lower().strip("[]") for name in names)} - {""}
         self._origins = {origin.lower().rstrip("/") for origin in origins}
 
     def check(self, host: str | None, origin: str | None) -> None:
-        """Raises FORBIDDEN for a Host that is not this door's, or an Origin that is neither the Host's nor allowed."""
+        """Raises FORBIDDEN for a Host other than this listener, or an Origin that is neither it nor allowed."""
         place = None if host is None else _split(f"//{host}")
         if place is None or not self._knows(place[0]):
             raise BrokerError(

@@ -8,7 +8,7 @@ from fastapi.responses import FileResponse, Response
 from starlette.exceptions import HTTPException
 
 from broker_core.listeners.access.origin import OriginGuard
-from broker_core.listeners.http.context import Desk
+from broker_core.listeners.http.context import HttpContext
 from broker_core.listeners.http.gate import Gate
 from broker_core.listeners.http.routes import broker, dead_letters, groups, queues, reference, registry, schemas, topics
 from broker_core.listeners.http.routing import http_problem, mount, serve
@@ -38,8 +38,8 @@ _POLICY = (
 )
 
 
-def application(desk: Desk, origin: OriginGuard) -> Gate:
-    """The ASGI application of a door."""
+def application(context: HttpContext, origin: OriginGuard) -> Gate:
+    """The ASGI application of a listener."""
     app = FastAPI(
         title="Brokerscope",
         version=program_version(),
@@ -51,10 +51,10 @@ def application(desk: Desk, origin: OriginGuard) -> Gate:
         exception_handlers={HTTPException: http_problem},
     )
     families = (reference, topics, groups, queues, dead_letters, schemas, broker)
-    mount(app, desk, [each for family in families for each in family.operation.found])
-    serve(app, desk, [*broker.streams.found, *registry.operation.found])
+    mount(app, context, [each for family in families for each in family.operation.found])
+    serve(app, context, [*broker.streams.found, *registry.operation.found])
     _add_page(app)
-    return Gate(app, desk, origin)
+    return Gate(app, context, origin)
 
 
 def _add_page(app: FastAPI) -> None:

@@ -1,4 +1,4 @@
-"""What all requests of a door share, and what one request brings."""
+"""What all requests of a listener share, and what one request brings."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ SPARE_S = 0.5  # what a reply may come later than its deadline, on a busy machin
 READ, WRITE, ADMIN = Operation.READ, Operation.WRITE, Operation.ADMIN
 
 
-class Desk:
-    """The door's own: the broker, its guard, its sessions. Used by the door's thread alone."""
+class HttpContext:
+    """The listener's own: the broker, its guard, its sessions. Used by the listener's thread alone."""
 
     def __init__(
         self,
@@ -68,10 +68,10 @@ class Desk:
 class Call:
     """One request: who asks, and what for."""
 
-    def __init__(self, desk: Desk, request: Request) -> None:
-        self.desk = desk
-        self.host = desk.host
-        self.broker = desk.broker
+    def __init__(self, context: HttpContext, request: Request) -> None:
+        self.context = context
+        self.host = context.host
+        self.broker = context.broker
         self.request = request
         self.principal: Principal = ANYBODY
         self.connection: Connection | None = request.scope["state"].get("connection")
@@ -82,17 +82,17 @@ class Call:
     def identify(self) -> None:
         """Find out who asks, by the token in the Authorization header. Raises UNAUTHORIZED."""
         scheme, _, token = self.request.headers.get("authorization", "").partition(" ")
-        self.principal = self.desk.access.principal(token.strip() if scheme.lower() == "bearer" else None)
+        self.principal = self.context.access.principal(token.strip() if scheme.lower() == "bearer" else None)
         if self.connection is not None:
             self.connection.principal = self.principal.name
 
     def must(self, operation: Operation, kind: Kind, name: str = "") -> None:
         """Raises FORBIDDEN."""
-        self.desk.access.check(self.principal, operation, kind, name)
+        self.context.access.check(self.principal, operation, kind, name)
 
     def may(self, operation: Operation, kind: Kind, name: str = "") -> bool:
         """Whether `must` would pass."""
-        return self.desk.access.allows(self.principal, operation, kind, name)
+        return self.context.access.allows(self.principal, operation, kind, name)
 
     def must_log(self, operation: Operation, name: str) -> None:
         """`must` for a name that is a queue's or a topic's, whichever there is."""
@@ -124,7 +124,7 @@ class Call:
 
     async def body(self, kind: type[T]) -> T:
         """Raises MALFORMED_REQUEST, REQUEST_TOO_LARGE, THROTTLED."""
-        return decoded(await read_body(self.request, self.desk.limits, self.held), kind)
+        return decoded(await read_body(self.request, self.context.limits, self.held), kind)
 
     def query(self, kind: type[T]) -> T:
         """Raises MALFORMED_REQUEST."""
@@ -144,7 +144,7 @@ class Call:
 
     async def slow(self, action: Callable[[], T]) -> T:
         """`action()` in another thread: it may wait for the disk, or think for a while."""
-        return await asyncio.get_running_loop().run_in_executor(self.desk.executor, action)
+        return await asyncio.get_running_loop().run_in_executor(self.context.executor, action)
 
     async def wait(
         self,
@@ -152,7 +152,7 @@ class Call:
         cancel: Callable[[Reply[T]], object] | None = None,
         timeout_s: float | None = None,
     ) -> T:
-        """The result of `reply`; cancelled when the client goes away, when the door closes, or after `timeout_s`.
+        """The result of `reply`; cancelled when the client goes away, when the listener closes, or after `timeout_s`.
 
         Raises the reply's error, GoneError, TimeoutError.
         """
@@ -160,7 +160,7 @@ class Call:
             return reply.result()
         waiting = asyncio.ensure_future(awaited(self.host, reply, cancel))
         gone = asyncio.ensure_future(self._gone())
-        closing = asyncio.ensure_future(self.desk.closing.wait())
+        closing = asyncio.ensure_future(self.context.closing.wait())
         try:
             await asyncio.wait((waiting, gone, closing), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
             if waiting.done():
@@ -178,7 +178,7 @@ class Call:
 
     def wait_ms(self, timeout_ms: int) -> int:
         """As long as was asked for, and is allowed."""
-        return min(timeout_ms, self.desk.limits.max_wait_ms)
+        return min(timeout_ms, self.context.limits.max_wait_ms)
 
     def failed(self, error: BrokerError) -> None:
         """Note it where connections are looked at."""
@@ -187,4 +187,4 @@ class Call:
 
 
 class GoneError(Exception):
-    """Nobody waits for the answer any more, or the door is closing."""
+    """Nobody waits for the answer any more, or the listener is closing."""

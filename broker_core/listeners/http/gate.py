@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from broker_core.errors import BrokerError
 from broker_core.listeners.access.origin import OriginGuard
-from broker_core.listeners.http.context import Desk
+from broker_core.listeners.http.context import HttpContext
 from broker_core.listeners.http.problems import Answer, problem_of, problem_with
 from broker_core.listeners.http.reading import Held
 
@@ -25,9 +25,9 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 class Gate:
     """An ASGI application around another one."""
 
-    def __init__(self, inner: Application, desk: Desk, origin: OriginGuard) -> None:
+    def __init__(self, inner: Application, context: HttpContext, origin: OriginGuard) -> None:
         self._inner = inner
-        self._desk = desk
+        self._context = context
         self._origin = origin
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -35,10 +35,10 @@ class Gate:
         if scope["type"] != "http":
             await self._inner(scope, receive, send)
             return
-        desk, begun_s = self._desk, time.perf_counter()
+        context, begun_s = self._context, time.perf_counter()
         connection = scope["state"].get("connection")
         drain = scope["state"].get("drain")
-        held = scope["state"]["held"] = Held(desk.budget)
+        held = scope["state"]["held"] = Held(context.budget)
         status = 500
 
         async def noting(message: Message) -> None:
@@ -55,9 +55,9 @@ class Gate:
 
         if connection is not None:
             connection.requests += 1
-            connection.heard_ns = desk.host.now_ns
+            connection.heard_ns = context.host.now_ns
         try:
-            desk.budget.begin()
+            context.budget.begin()
         except BrokerError as error:
             await answer(problem_of(error), send)
             return
@@ -76,8 +76,8 @@ class Gate:
                 await answer(problem_with(500, "this is a fault of the broker; its log says more"), noting)
             raise
         finally:
-            desk.budget.end(held.bytes)
-            desk.metrics.served(Request(scope), status, time.perf_counter() - begun_s)
+            context.budget.end(held.bytes)
+            context.metrics.served(Request(scope), status, time.perf_counter() - begun_s)
 
 
 def _header(scope: Scope, name: bytes) -> str | None:

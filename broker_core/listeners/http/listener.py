@@ -1,4 +1,4 @@
-"""The HTTP door, opened and closed."""
+"""The HTTP listener, opened and closed."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from broker_core.listeners.access.limits import GuardConfig
 from broker_core.listeners.access.origin import OriginGuard
 from broker_core.listeners.connections import Connections
 from broker_core.listeners.http.application import application
-from broker_core.listeners.http.context import Desk
+from broker_core.listeners.http.context import HttpContext
 from broker_core.listeners.http.protocol import GuardedProtocol
-from broker_core.listeners.http.server import DoorServer
+from broker_core.listeners.http.server import ListenerServer
 from broker_core.listeners.served import ServedHost
 from broker_core.settings import Port, checked_class
 
@@ -35,7 +35,7 @@ _START_S = 30.0
 
 
 @checked_class()
-class HttpDoor:
+class HttpListener:
     """Lets HTTP clients to `host`, from `start` to `close`; it has a thread of its own. Use it in a `with` block, too.
 
     `port` 0 takes a free one; `port` tells which after `start`. `names` are further names by which clients may call
@@ -64,9 +64,9 @@ class HttpDoor:
         self._origin = OriginGuard(address, names, origins)
         self.access.check_bind(address)
         self._budget = Budget(self.limits)
-        self._server: DoorServer | None = None
+        self._server: ListenerServer | None = None
         self._thread: threading.Thread | None = None
-        self._desk: Desk | None = None
+        self._context: HttpContext | None = None
         self._started = threading.Event()
         self._failed: BaseException | None = None
         self._close_lock = threading.Lock()
@@ -84,14 +84,14 @@ class HttpDoor:
     def start(self) -> None:
         """Open it; it returns when it serves. Raises INVALID_CONFIG where the address or port cannot be used."""
         if self._thread is not None:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, "a door is opened once; make another one")
+            raise BrokerError(ErrorCode.INVALID_REQUEST, "a listener is opened once; make another one")
         listener = listen(self.address, self.port)
         self.port = listener.getsockname()[1]
         self._thread = threading.Thread(target=self._run, args=(listener,), name="broker-http", daemon=True)
         self._thread.start()
         if not self._started.wait(_START_S) or self._failed is not None:
             self.close()
-            raise BrokerError(ErrorCode.CLOSED, f"the HTTP door did not open ({self._failed})")
+            raise BrokerError(ErrorCode.CLOSED, f"the HTTP listener did not open ({self._failed})")
         self._host.register(self)
 
     def _run(self, listener: socket.socket) -> None:
@@ -99,17 +99,21 @@ class HttpDoor:
             asyncio.run(self._serve(listener))
         except BaseException as error:
             self._failed = error
-            _log.exception("the HTTP door has failed")
+            _log.exception("the HTTP listener has failed")
         finally:
             listener.close()
             self._started.set()
 
     async def _serve(self, listener: socket.socket) -> None:
         with ThreadPoolExecutor(_SLOW_THREADS, "broker-http-slow") as executor:
-            desk = self._desk = Desk(self._host, self.access, self.limits, self.connections, self._budget, executor)
-            protocol = type("DoorProtocol", (GuardedProtocol,), {"limits": self.limits, "registry": self.connections})
+            context = self._context = HttpContext(
+                self._host, self.access, self.limits, self.connections, self._budget, executor
+            )
+            protocol = type(
+                "ListenerProtocol", (GuardedProtocol,), {"limits": self.limits, "registry": self.connections}
+            )
             config = Config(
-                application(desk, self._origin),
+                application(context, self._origin),
                 http=protocol,
                 ws="none",
                 lifespan="off",
@@ -122,17 +126,17 @@ class HttpDoor:
                 timeout_keep_alive=86_400,  # the protocol has deadlines of its own
                 backlog=1_024,
             )
-            self._server = DoorServer(config, desk.closing, self._started.set, self._expire)
+            self._server = ListenerServer(config, context.closing, self._started.set, self._expire)
             try:
                 await self._server._serve([listener])
             finally:
-                desk.close()
+                context.close()
 
     async def _expire(self) -> None:
-        assert self._desk is not None
+        assert self._context is not None
         while True:
             await asyncio.sleep(_EXPIRE_S)
-            self._desk.members.expire()
+            self._context.members.expire()
 
     def close(self) -> None:
         """Close it: who waits is answered, who is silent is cut. The second call waits for the first."""

@@ -119,5 +119,5 @@ class Members:
     def close(self) -> None:
         """All leave."""
         for member in self._found.values():
-            member.close("the door was closed")
+            member.close("the listener was closed")
         self._found.clear()

@@ -1,7 +1,7 @@
 """Figures for Prometheus, by the names of OpenTelemetry's conventions for messaging where these have one.
 
 messaging.client.sent.messages becomes messaging_client_sent_messages_total, and so on; attributes become labels. What
-the conventions have no name for begins with brokerscope_. Counters begin at 0 when the door is opened.
+the conventions have no name for begins with brokerscope_. Counters begin at 0 when the listener is opened.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from broker_core.snapshots import GateView, GroupView, QueueView, TopicView
 SYSTEM = "brokerscope"
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
-_SINCE = "since the door was opened"
+_SINCE = "since the listener was opened"
 
 _COUNTED = frozenset(
     {
@@ -109,9 +109,9 @@ class Metrics(Collector):
         yield from _of_gates(
             [(topic.name, topic.gate) for topic in topics] + [(each.name, each.gate) for each in queues]
         )
-        open_connections = GaugeMetricFamily("brokerscope_connections", "Open connections", labels=["door"])
-        for door in ("http", "wire"):
-            open_connections.add_metric([door], self._connections.count(door))
+        open_connections = GaugeMetricFamily("brokerscope_connections", "Open connections", labels=["listener"])
+        for listener in ("http", "wire"):
+            open_connections.add_metric([listener], self._connections.count(listener))
         yield open_connections
 
 

@@ -65,7 +65,7 @@ class CountingTransport:
 
 
 class GuardedProtocol(H11Protocol):
-    """One connection. `limits` and `registry` are set by the door, in a subclass of its own."""
+    """One connection. `limits` and `registry` are set by the listener, in a subclass of its own."""
 
     limits: ClassVar[GuardConfig]
     registry: ClassVar[Connections]
@@ -201,7 +201,7 @@ class GuardedProtocol(H11Protocol):
         """The deadlines here are the ones that count; see `Phase.IDLE`."""
 
     def shutdown(self) -> None:
-        """The door closes: at once where nothing is under way."""
+        """The listener closes: at once where nothing is under way."""
         if self._phase in {Phase.IDLE, Phase.HEAD, Phase.BODY} and (
             self.cycle is None or self.cycle.response_complete or self._phase is Phase.BODY
         ):

@@ -15,7 +15,7 @@ from starlette.routing import Match
 
 from broker_core.errors import BrokerError
 from broker_core.listeners.access.access import Access
-from broker_core.listeners.http.context import Call, Desk, GoneError
+from broker_core.listeners.http.context import Call, GoneError, HttpContext
 from broker_core.listeners.http.models.basics import Name, Number, Partition, Problem, Version
 from broker_core.listeners.http.problems import Answer, problem_of, problem_with
 
@@ -89,7 +89,7 @@ class Operations:
         return declare
 
 
-def mount(app: FastAPI, desk: Desk, operations: list[Operation]) -> None:
+def mount(app: FastAPI, context: HttpContext, operations: list[Operation]) -> None:
     """Serve `operations`, and describe them."""
     kinds: Kinds = [Problem]
     for each in operations:
@@ -100,7 +100,7 @@ def mount(app: FastAPI, desk: Desk, operations: list[Operation]) -> None:
     for each in operations:
         app.add_api_route(
             each.path,
-            _endpoint(desk, each),
+            _endpoint(context, each),
             methods=[each.method],
             response_class=Response,
             tags=[each.tag],
@@ -110,29 +110,29 @@ def mount(app: FastAPI, desk: Desk, operations: list[Operation]) -> None:
             description=_rest(each.handler),
             openapi_extra=_described(each, schemas),
         )
-    app.openapi = lambda: _openapi(app, operations, components, desk.access)  # type: ignore[method-assign]
+    app.openapi = lambda: _openapi(app, operations, components, context.access)  # type: ignore[method-assign]
 
 
-def serve(app: FastAPI, desk: Desk, operations: list[Operation]) -> None:
+def serve(app: FastAPI, context: HttpContext, operations: list[Operation]) -> None:
     """Serve `operations` that OpenAPI has no words for."""
     for each in operations:
         app.add_api_route(
-            each.path, _endpoint(desk, each), methods=[each.method], response_class=Response, include_in_schema=False
+            each.path, _endpoint(context, each), methods=[each.method], response_class=Response, include_in_schema=False
         )
 
 
-def _endpoint(desk: Desk, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(context: HttpContext, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        call = Call(desk, request)
+        call = Call(context, request)
         try:
             if not operation.open:
                 call.identify()
             found = await operation.handler(call)
         except BrokerError as error:
             call.failed(error)
-            return _response(problem_of(error, desk.metrics.retry_after_s(error)))
+            return _response(problem_of(error, context.metrics.retry_after_s(error)))
         except (GoneError, ClientDisconnect):
-            return _response(problem_with(503, "the door is closing", {"Retry-After": "1"}))
+            return _response(problem_with(503, "the listener is closing", {"Retry-After": "1"}))
         if isinstance(found, Response):
             return found
         if found is None:

@@ -1,4 +1,4 @@
-"""uvicorn's server, stopped by its door and not by signals, and never held up by a client."""
+"""uvicorn's server, stopped by its listener and not by signals, and never held up by a client."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GRACE_S = 2.0
 _LOOK_S = 0.02
 
 
-class DoorServer(Server):
+class ListenerServer(Server):
     """Serves until `closing` is set. `on_started` is called when it does; `around` runs beside it, until the end."""
 
     def __init__(

@@ -1,1 +1,1 @@
-"""The wire door: the broker, spoken to in frames."""
+"""The wire listener: the broker, spoken to in frames."""

@@ -1,4 +1,4 @@
-"""One connection of the wire door. Everything here runs in the door's thread."""
+"""One connection of the wire listener. Everything here runs in the listener's thread."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from broker_core.wire.codec import BadRequest, Request, ServerCodec
 from broker_core.wire.session import ApiVersions, Cancel, Hello, HelloReply, Ping, Pong
 
 if TYPE_CHECKING:
-    from broker_core.listeners.wire.listener import WireDoor
+    from broker_core.listeners.wire.listener import WireListener
 
 _log = logging.getLogger(__name__)
 SOFTWARE = "brokerscope"
@@ -37,15 +37,15 @@ MOST_PARKED = 1_000  # waits of one connection: fetches, takes, joins
 class WireConnection(asyncio.BufferedProtocol):
     """Reads requests, has them served, writes the replies as they come."""
 
-    def __init__(self, door: WireDoor) -> None:
-        self._door = door
-        self._codec = ServerCodec(door.limits.max_frame_bytes)
+    def __init__(self, listener: WireListener) -> None:
+        self._listener = listener
+        self._codec = ServerCodec(listener.limits.max_frame_bytes)
         self._transport = cast(asyncio.Transport, None)
         self._backlog: deque[Request | BadRequest] = deque()
         self._held_bytes: dict[int, int] = {}
         self._parked: dict[int, Waiting] = {}
-        self._permissions = Permissions(door.access)
-        self._deadlines = Deadlines(door.limits)
+        self._permissions = Permissions(listener.access)
+        self._deadlines = Deadlines(listener.limits)
         self._answers = cast(Answers, None)
         self._greeted = self._closing = self.lost = False
         self._reading = self._may_write = True
@@ -59,42 +59,42 @@ class WireConnection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Somebody has come."""
         self._transport = cast(asyncio.Transport, transport)
-        door = self._door
+        listener = self._listener
         peer = self._transport.get_extra_info("peername") or ("", 0)
-        seen = door.connections.open("wire", f"{peer[0]}:{peer[1]}", lambda: door.in_loop(self.abort))
+        seen = listener.connections.open("wire", f"{peer[0]}:{peer[1]}", lambda: listener.in_loop(self.abort))
         self._answers = Answers(self._transport, seen)
         self._caller = Caller(
-            door.host,
-            door.access,
-            door.limits,
-            door.connections,
-            door.tail,
+            listener.host,
+            listener.access,
+            listener.limits,
+            listener.connections,
+            listener.tail,
             seen,
             ANYBODY,
             set(),
-            Appends(door.host.broker),
+            Appends(listener.host.broker),
         )
-        if not door.let_in(self):
+        if not listener.let_in(self):
             self._refuse_all(BrokerError(ErrorCode.THROTTLED, "there are as many connections as are allowed"))
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where bytes are to be put."""
-        return self._door.buffer
+        return self._listener.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
         """They have come."""
-        data = bytes(self._door.buffer[:nbytes])
+        data = bytes(self._listener.buffer[:nbytes])
         seen = self._caller.connection
         seen.bytes_in += nbytes
-        seen.heard_ns = self._door.host.now_ns
+        seen.heard_ns = self._listener.host.now_ns
         if self._closing:
             self._deadlines.heard(partial=False)
             return
         held_bytes = self._codec.frames.held_bytes
         self._backlog.extend(self._codec.receive(data))
         self._deadlines.heard(self._codec.frames.partial)
-        self._door.budget.bytes += self._codec.frames.held_bytes - held_bytes
-        if self._door.budget.bytes > self._door.limits.max_buffered_bytes:
+        self._listener.budget.bytes += self._codec.frames.held_bytes - held_bytes
+        if self._listener.budget.bytes > self._listener.limits.max_buffered_bytes:
             self._refuse_all(BrokerError(ErrorCode.THROTTLED, "requests of all connections hold too many bytes"))
             return
         self._go_on()
@@ -113,9 +113,9 @@ class WireConnection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """It is gone; what it waited for is waited for no longer."""
         self.lost = self._answers.lost = self._closing = True
-        door, caller = self._door, self._caller
-        door.let_out(self)
-        door.budget.bytes -= self._codec.frames.held_bytes
+        listener, caller = self._listener, self._caller
+        listener.let_out(self)
+        listener.budget.bytes -= self._codec.frames.held_bytes
         self._backlog.clear()
         cancels = [waiting.cancel for waiting in self._parked.values() if waiting.cancel is not None]
 
@@ -125,9 +125,9 @@ class WireConnection(asyncio.BufferedProtocol):
             for producer in caller.producers:
                 caller.broker.disconnect(now_ns, producer)
 
-        if (cancels or caller.producers) and not door.host.closing:
-            self._tried(lambda: door.host.call(tidy_up))
-        door.connections.closed(caller.connection)
+        if (cancels or caller.producers) and not listener.host.closing:
+            self._tried(lambda: listener.host.call(tidy_up))
+        listener.connections.closed(caller.connection)
 
     # -- deadlines
 
@@ -148,7 +148,7 @@ class WireConnection(asyncio.BufferedProtocol):
             self._closing = True
             cancels = [waiting.cancel for waiting in self._parked.values() if waiting.cancel is not None]
             if cancels:
-                self._tried(lambda: self._door.host.call(lambda _now: [cancel() for cancel in cancels]))
+                self._tried(lambda: self._listener.host.call(lambda _now: [cancel() for cancel in cancels]))
         self.close_when_done()
 
     def close_when_done(self) -> None:
@@ -174,7 +174,7 @@ class WireConnection(asyncio.BufferedProtocol):
             (self._transport.resume_reading if reading else self._transport.pause_reading)()
 
     def _has_room(self) -> bool:
-        return self._may_write and self.in_flight < self._door.limits.max_in_flight_per_connection
+        return self._may_write and self.in_flight < self._listener.limits.max_in_flight_per_connection
 
     def _serve(self, request: Request | BadRequest) -> None:
         """One that the broker is not asked about, or not in this thread."""
@@ -188,7 +188,7 @@ class WireConnection(asyncio.BufferedProtocol):
             if not self._greeted or isinstance(request.body, Hello):
                 self._greet(request)
             elif isinstance(request.body, Ping):
-                self._answers.reply(request, Pong(self._door.host.now_ns))
+                self._answers.reply(request, Pong(self._listener.host.now_ns))
             elif isinstance(request.body, Cancel):
                 self._cancel(request.body.correlation)
                 self._answers.reply(request, Done())
@@ -237,7 +237,7 @@ class WireConnection(asyncio.BufferedProtocol):
                 self._served = None
 
         try:
-            self._door.host.call(serve)
+            self._listener.host.call(serve)
         except Exception as error:
             if not backlog:
                 raise
@@ -252,10 +252,10 @@ class WireConnection(asyncio.BufferedProtocol):
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"{request.api.name} before Hello; say that first")
         if self._greeted:
             raise BrokerError(ErrorCode.INVALID_REQUEST, "a second Hello")
-        door, seen, limits = self._door, self._caller.connection, self._door.limits
+        listener, seen, limits = self._listener, self._caller.connection, self._listener.limits
         seen.client = hello.client
         try:
-            self._caller.principal = door.access.principal(hello.token)
+            self._caller.principal = listener.access.principal(hello.token)
         except BrokerError as error:
             self._refuse_all(error, request.correlation)
             return
@@ -266,8 +266,8 @@ class WireConnection(asyncio.BufferedProtocol):
             request,
             HelloReply(
                 SOFTWARE,
-                door.session,
-                door.host.now_ns,
+                listener.session,
+                listener.host.now_ns,
                 seen.principal,
                 OFFERED,
                 limits.max_frame_bytes,
@@ -283,13 +283,13 @@ class WireConnection(asyncio.BufferedProtocol):
         self._check_allowed(request, row)
         self._begin(request)
         try:
-            self._door.in_worker(lambda: row.serve(caller, request.body), lambda done: self._worked(request, done))
+            self._listener.in_worker(lambda: row.serve(caller, request.body), lambda done: self._worked(request, done))
         except BaseException:
             self._end(request)
             raise
 
     def _check_allowed(self, request: Request, row: Row) -> None:
-        for need in row.needs(self._door.host.broker, request.body):
+        for need in row.needs(self._listener.host.broker, request.body):
             self._permissions.check(self._caller.principal, *need)
 
     def _wait(self, request: Request, row: Row, now_ns: int) -> None:
@@ -311,24 +311,24 @@ class WireConnection(asyncio.BufferedProtocol):
     def _came(self, request: Request, waiting: Waiting) -> None:
         """What was waited for is there; called under the host's lock, in any thread."""
         if self._served is None:
-            self._door.settled(self, request, waiting)
+            self._listener.settled(self, request, waiting)
         else:
-            # The door's thread serves this connection just now, and answers when it is done with that.
+            # The listener's thread serves this connection just now, and answers when it is done with that.
             self._finish(request, waiting)
             self._served.append((request, waiting))
 
     def _begin(self, request: Request) -> None:
         if request.correlation in self._held_bytes:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"the correlation id {request.correlation} is in use")
-        self._door.budget.begin()
-        self._door.budget.bytes += request.size_bytes
+        self._listener.budget.begin()
+        self._listener.budget.bytes += request.size_bytes
         self._held_bytes[request.correlation] = request.size_bytes
         self.in_flight += 1
 
     def _end(self, request: Request) -> None:
         held_bytes = self._held_bytes.pop(request.correlation, None)
         if held_bytes is not None:
-            self._door.budget.end(held_bytes)
+            self._listener.budget.end(held_bytes)
             self.in_flight -= 1
 
     def _worked(self, request: Request, done: Future[Body]) -> None:
@@ -375,14 +375,14 @@ class WireConnection(asyncio.BufferedProtocol):
         """Nobody is there to get it."""
         if isinstance(outcome, Waiting) and outcome.lost is not None and outcome.reply.error is None:
             lost, result = outcome.lost, outcome.reply.result()
-            if not self._door.host.closing:
-                self._tried(lambda: self._door.host.call(lambda _now: lost(result)))
+            if not self._listener.host.closing:
+                self._tried(lambda: self._listener.host.call(lambda _now: lost(result)))
 
     def _cancel(self, correlation: int) -> None:
         waiting = self._parked.get(correlation)
         if waiting is not None and waiting.cancel is not None:
             cancel = waiting.cancel
-            self._door.host.call(lambda _now: cancel())
+            self._listener.host.call(lambda _now: cancel())
 
     def _refuse_all(self, error: BrokerError, correlation: int = 0) -> None:
         """Say why, and hang up."""

@@ -1,4 +1,4 @@
-"""The wire door: a thread with an event loop that accepts connections and serves them from one host."""
+"""The wire listener: a thread with an event loop that accepts connections and serves them from one host."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from broker_core.wire.codec import Request
 
 DEFAULT_PORT = 9_330
 WORKERS = 4  # for what waits for the disk
-GOODBYE_S = 2.0  # what is being served when the door closes has so long to be answered
+GOODBYE_S = 2.0  # what is being served when the listener closes has so long to be answered
 BACKLOG = 512
 READ_BYTES = 1 << 18
 
 
 @checked_class()
-class WireDoor:
+class WireListener:
     """Opens `host` to clients that speak the wire protocol. Port 0 is any free one; `port` says which, once started.
 
     Without `access` everybody may do everything, which is refused on any address but a loopback one. A closed host
-    closes its doors. `start` raises INVALID_CONFIG where the address cannot be opened.
+    closes its listeners. `start` raises INVALID_CONFIG where the address cannot be opened.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class WireDoor:
         self._loop = asyncio.new_event_loop()
         self._server: asyncio.Server | None = None
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="wire-worker")
-        self._thread = threading.Thread(target=self._run, name="wire-door", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="wire-listener", daemon=True)
         self._lock = threading.Lock()
         self._started = self._closed = False
 
@@ -162,12 +162,12 @@ class WireDoor:
         self._open.pop(connection, None)
 
     def in_loop(self, action: Callable[[], object]) -> None:
-        """Run `action` in the door's thread, from any; not at all where the door is closed."""
+        """Run `action` in the listener's thread, from any; not at all where the listener is closed."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(action)
 
     def in_worker(self, work: Callable[[], Body], then: Callable[[Future[Body]], object]) -> None:
-        """Do `work` in another thread, and then `then(its future)` in the door's."""
+        """Do `work` in another thread, and then `then(its future)` in the listener's."""
         self._workers.submit(work).add_done_callback(lambda done: self.in_loop(lambda: then(done)))
 
     def settled(self, connection: WireConnection, request: Request, waiting: Waiting) -> None:

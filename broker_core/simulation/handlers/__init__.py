@@ -1,4 +1,4 @@
-"""Who does what a person wants done: for each kind of action a performer, which looks before it does anything."""
+"""Who does what a person wants done: for each kind of action a handler, which looks before it does anything."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from broker_core.simulation.actions import (
     TopicAction,
     UserAction,
 )
-from broker_core.simulation.context import World
-from broker_core.simulation.handlers.clients import ClientPerformer
-from broker_core.simulation.handlers.dead_letters import DeadLetterPerformer
-from broker_core.simulation.handlers.faults import FaultPerformer
-from broker_core.simulation.handlers.groups import GroupPerformer
-from broker_core.simulation.handlers.plan import Performed, Prepared
-from broker_core.simulation.handlers.queues import QueuePerformer
-from broker_core.simulation.handlers.topics import TopicPerformer
+from broker_core.simulation.context import SimulationContext
+from broker_core.simulation.handlers.clients import ClientHandler
+from broker_core.simulation.handlers.dead_letters import DeadLetterHandler
+from broker_core.simulation.handlers.faults import FaultHandler
+from broker_core.simulation.handlers.groups import GroupHandler
+from broker_core.simulation.handlers.plan import Performed, Plan
+from broker_core.simulation.handlers.queues import QueueHandler
+from broker_core.simulation.handlers.topics import TopicHandler
 
-__all__ = ["Performed", "Performers", "Prepared"]
+__all__ = ["Performed", "Performers", "Plan"]
 
 
 class Performers:
     """All of them."""
 
-    def __init__(self, world: World) -> None:
-        self.clients = ClientPerformer(world)
-        self.groups = GroupPerformer(world)
-        self.topics = TopicPerformer(world, self.clients.generate)
-        self.queues = QueuePerformer(world)
-        self.dead_letters = DeadLetterPerformer(world)
-        self.faults = FaultPerformer(world.faults, world.rules)
+    def __init__(self, context: SimulationContext) -> None:
+        self.clients = ClientHandler(context)
+        self.groups = GroupHandler(context)
+        self.topics = TopicHandler(context, self.clients.generate)
+        self.queues = QueueHandler(context)
+        self.dead_letters = DeadLetterHandler(context)
+        self.faults = FaultHandler(context.faults, context.rules)
 
-    def prepare(self, action: UserAction) -> Prepared:
+    def prepare(self, action: UserAction) -> Plan:
         """What there is to do. Raises one BrokerError where it cannot be done now; nothing has changed then."""
         if isinstance(action, ClientAction):
             return self.clients.prepare(action)

@@ -23,21 +23,21 @@ from broker_core.simulation.actions import (
 from broker_core.simulation.actor import Actor
 from broker_core.simulation.arrivals import Arrival, ArrivalError, Arrivals, RateArrivals, arrivals
 from broker_core.simulation.consumer import ConsumerActor
-from broker_core.simulation.context import World
-from broker_core.simulation.handlers.plan import Prepared, refuse
+from broker_core.simulation.context import SimulationContext
+from broker_core.simulation.handlers.plan import Plan, refuse
 from broker_core.simulation.producer import ProducerActor
 from broker_core.simulation.specs import ConsumerSpec, ProducerSpec, WorkerSpec
 from broker_core.simulation.worker import WorkerActor
 
 
-class ClientPerformer:
+class ClientHandler:
     """Whoever was removed is kept, to be brought back."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, context: SimulationContext) -> None:
+        self._context = context
         self._removed: dict[str, Actor] = {}
 
-    def prepare(self, action: ClientAction) -> Prepared:
+    def prepare(self, action: ClientAction) -> Plan:
         """Raises INVALID_REQUEST where it cannot be done now."""
         match action:
             case AddConsumer():
@@ -49,8 +49,8 @@ class ClientPerformer:
             case DuplicateClient():
                 return self._duplicate(action)
             case RemoveClient():
-                actor = self._world.actor(action.client)
-                return Prepared(action, lambda: self._remove(actor), RestoreClient(action.client), client=action.client)
+                actor = self._context.actor(action.client)
+                return Plan(action, lambda: self._remove(actor), RestoreClient(action.client), client=action.client)
             case RestoreClient():
                 return self._restore(action)
             case SetProducerRate():
@@ -60,10 +60,10 @@ class ClientPerformer:
 
     # -- in
 
-    def _add_consumer(self, action: AddConsumer) -> Prepared:
-        self._world.check_new_client(action.consumer)
+    def _add_consumer(self, action: AddConsumer) -> Plan:
+        self._context.check_new_client(action.consumer)
         if action.group:
-            self._world.group(action.group)
+            self._context.group(action.group)
         spec = ConsumerSpec(
             name=action.consumer,
             processing=action.processing,
@@ -72,16 +72,16 @@ class ClientPerformer:
             static=action.static,
         )
         name, group = action.consumer, action.group
-        return self._prepared(action, name, lambda: self._enter_consumer(name, spec, group))
+        return self._plan(action, name, lambda: self._enter_consumer(name, spec, group))
 
     def _enter_consumer(self, name: str, spec: ConsumerSpec, group: str) -> None:
-        actor = self._world.add(ConsumerActor(name, spec, self._world.effects_of))
+        actor = self._context.add(ConsumerActor(name, spec, self._context.effects_of))
         if group:
-            actor.join(self._world.groups[group])
+            actor.join(self._context.groups[group])
 
-    def _add_producer(self, action: AddProducer) -> Prepared:
-        self._world.check_new_client(action.producer)
-        self._world.check_target(action.to)
+    def _add_producer(self, action: AddProducer) -> Plan:
+        self._context.check_new_client(action.producer)
+        self._context.check_target(action.to)
         self._check_arrivals(action.arrivals)
         spec = ProducerSpec(
             name=action.producer,
@@ -92,24 +92,24 @@ class ClientPerformer:
             retry_ms=action.retry_ms,
             linger_ms=action.linger_ms,
         )
-        return self._prepared(action, action.producer, lambda: self._enter_producer(spec, None))
+        return self._plan(action, action.producer, lambda: self._enter_producer(spec, None))
 
     def _enter_producer(self, spec: ProducerSpec, rate_per_s: float | None) -> None:
-        actor = self._world.add(ProducerActor(spec))
-        coming = arrivals(spec.arrivals, actor.numbers, self._world.find_file)
-        actor.feed(_from(self._world.now_ns, coming))
+        actor = self._context.add(ProducerActor(spec))
+        coming = arrivals(spec.arrivals, actor.numbers, self._context.find_file)
+        actor.feed(_from(self._context.now_ns, coming))
         actor.set_rate(rate_per_s)
         actor.start()
 
     def _check_arrivals(self, spec: Arrivals) -> None:
         try:
-            next(arrivals(spec, random.Random(0), self._world.find_file), None)
+            next(arrivals(spec, random.Random(0), self._context.find_file), None)
         except ArrivalError as error:
             raise refuse(str(error).rstrip(".")) from error
 
-    def _add_worker(self, action: AddWorker) -> Prepared:
-        self._world.check_new_client(action.worker)
-        self._world.broker.queue(action.queue)
+    def _add_worker(self, action: AddWorker) -> Plan:
+        self._context.check_new_client(action.worker)
+        self._context.broker.queue(action.queue)
         spec = WorkerSpec(
             name=action.worker,
             queue=action.queue,
@@ -117,12 +117,12 @@ class ClientPerformer:
             prefetch=action.prefetch,
             ack=action.ack,
         )
-        return self._prepared(action, action.worker, lambda: self._world.add(WorkerActor(action.worker, spec)).start())
+        return self._plan(action, action.worker, lambda: self._context.add(WorkerActor(action.worker, spec)).start())
 
-    def _duplicate(self, action: DuplicateClient) -> Prepared:
-        actor = self._world.actor(action.client)
-        name = action.name or self._world.free_name(actor.name)
-        self._world.check_new_client(name)
+    def _duplicate(self, action: DuplicateClient) -> Plan:
+        actor = self._context.actor(action.client)
+        name = action.name or self._context.free_name(actor.name)
+        self._context.check_new_client(name)
         match actor:
             case ConsumerActor():
                 spec, group = actor.spec, actor.target
@@ -131,86 +131,86 @@ class ClientPerformer:
                     self._enter_consumer(name, spec, group)
 
             case ProducerActor():
-                self._world.check_target(actor.target)
+                self._context.check_target(actor.target)
                 made = msgspec.structs.replace(actor.spec, name=name)
 
                 def enter() -> None:
                     self._enter_producer(made, actor.rate_per_s)
 
             case WorkerActor():
-                self._world.broker.queue(actor.target)
+                self._context.broker.queue(actor.target)
                 work = actor.spec
 
                 def enter() -> None:
-                    self._world.add(WorkerActor(name, work)).start()
+                    self._context.add(WorkerActor(name, work)).start()
 
             case _:
                 raise refuse(f"{actor.name} cannot be duplicated: what it reads is made for it alone")
 
         def do() -> None:
             enter()
-            self._world.actors[name].processing = actor.processing
+            self._context.actors[name].processing = actor.processing
 
-        return self._prepared(msgspec.structs.replace(action, name=name), name, do)
+        return self._plan(msgspec.structs.replace(action, name=name), name, do)
 
     @staticmethod
-    def _prepared(action: ClientAction, name: str, do: Callable[[], object]) -> Prepared:
+    def _plan(action: ClientAction, name: str, do: Callable[[], object]) -> Plan:
         def done() -> None:
             do()
 
-        return Prepared(action, done, RemoveClient(name), client=name)
+        return Plan(action, done, RemoveClient(name), client=name)
 
-    def generate(self, action: Produce) -> Prepared:
+    def generate(self, action: Produce) -> Plan:
         """A producer for the messages of `action`, which goes when the last is sent."""
-        taken = action.client.lower() in {name.lower() for name in self._world.actors}
-        name = self._world.free_name(action.client) if taken else action.client
-        self._world.check_new_client(name)
+        taken = action.client.lower() in {name.lower() for name in self._context.actors}
+        name = self._context.free_name(action.client) if taken else action.client
+        self._context.check_new_client(name)
         action = msgspec.structs.replace(action, client=name)
         rate_per_s = action.rate_per_s or 1.0
 
         def do() -> None:
-            actor = self._world.add(
+            actor = self._context.add(
                 Generator(ProducerSpec(name=name, to=action.to, arrivals=RateArrivals(per_s=rate_per_s)), self._remove)
             )
-            actor.feed(_numbered(self._world.now_ns, action, rate_per_s))
+            actor.feed(_numbered(self._context.now_ns, action, rate_per_s))
             actor.start()
 
-        return Prepared(action, do, RemoveClient(name), client=name)
+        return Plan(action, do, RemoveClient(name), client=name)
 
     # -- out and in again
 
     def _remove(self, actor: Actor) -> None:
-        self._world.faults.forget(actor.name)
+        self._context.faults.forget(actor.name)
         actor.retire()
-        self._world.remove(actor)
+        self._context.remove(actor)
         self._removed[actor.name] = actor
 
-    def _restore(self, action: RestoreClient) -> Prepared:
+    def _restore(self, action: RestoreClient) -> Plan:
         actor = self._removed.get(action.client)
         if actor is None:
             raise refuse(f"{action.client} was not removed from this session")
-        self._world.check_new_client(action.client)
+        self._context.check_new_client(action.client)
 
         def do() -> None:
             del self._removed[action.client]
-            self._world.enter(actor)
-            actor.come_back(self._world.groups)
+            self._context.enter(actor)
+            actor.come_back(self._context.groups)
 
-        return Prepared(action, do, RemoveClient(action.client), client=action.client)
+        return Plan(action, do, RemoveClient(action.client), client=action.client)
 
     # -- tuning
 
-    def _set_rate(self, action: SetProducerRate) -> Prepared:
-        actor = self._world.actor(action.client)
+    def _set_rate(self, action: SetProducerRate) -> Plan:
+        actor = self._context.actor(action.client)
         if not isinstance(actor, ProducerActor):
             raise refuse(f"{actor.name} is not a producer")
         if actor.state == "stopped":
             raise refuse(f"{actor.name} has sent everything it had")
         old = SetProducerRate(action.client, actor.rate_per_s)
-        return Prepared(action, lambda: actor.set_rate(action.rate_per_s), old, client=action.client)
+        return Plan(action, lambda: actor.set_rate(action.rate_per_s), old, client=action.client)
 
-    def _set_processing(self, action: SetProcessingTime) -> Prepared:
-        actor = self._world.actor(action.client)
+    def _set_processing(self, action: SetProcessingTime) -> Plan:
+        actor = self._context.actor(action.client)
         usual = actor.takes
         if usual is None:
             raise refuse(f"{actor.name} processes no messages")
@@ -218,7 +218,7 @@ class ClientPerformer:
         def do() -> None:
             actor.processing = action.processing
 
-        return Prepared(action, do, SetProcessingTime(action.client, usual), client=action.client)
+        return Plan(action, do, SetProcessingTime(action.client, usual), client=action.client)
 
 
 class Generator(ProducerActor):

@@ -23,18 +23,18 @@ from broker_core.simulation.actions import (
     UndoPurgeDeadLetters,
     UndoRedrive,
 )
-from broker_core.simulation.context import USER, World
-from broker_core.simulation.handlers.plan import Prepared, refuse
+from broker_core.simulation.context import USER, SimulationContext
+from broker_core.simulation.handlers.plan import Plan, refuse
 
 
-class DeadLetterPerformer:
+class DeadLetterHandler:
     """`edits` holds what a redrive changes of what died, by queue and offset in the bin."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, context: SimulationContext) -> None:
+        self._context = context
         self.edits: dict[tuple[str, int], EditDeadLetter] = {}
 
-    def prepare(self, action: DeadLetterAction) -> Prepared:
+    def prepare(self, action: DeadLetterAction) -> Plan:
         """Raises a BrokerError where it cannot be done now."""
         match action:
             case Redrive():
@@ -56,7 +56,7 @@ class DeadLetterPerformer:
 
     # -- redrive
 
-    def _redrive(self, action: Redrive) -> Prepared:
+    def _redrive(self, action: Redrive) -> Plan:
         if not action.offsets:
             raise refuse("no dead letters are selected")
         # A second click finds them gone: what is recorded is what is really redriven.
@@ -64,7 +64,7 @@ class DeadLetterPerformer:
         action = msgspec.structs.replace(action, offsets=there)
         return self._redriving(action, there, action.rate_per_s)
 
-    def _redrive_matching(self, action: RedriveMatching) -> Prepared:
+    def _redrive_matching(self, action: RedriveMatching) -> Plan:
         only = DeadLetterFilter(queue=action.queue, cause=action.cause, text=action.text)
         found = [
             letter.offset
@@ -75,14 +75,12 @@ class DeadLetterPerformer:
             raise refuse(f"no dead letter of {action.queue} matches", ErrorCode.UNKNOWN_DEAD_LETTER)
         return self._redriving(action, found, action.rate_per_s)
 
-    def _redriving(
-        self, action: Redrive | RedriveMatching, offsets: Sequence[int], rate_per_s: float | None
-    ) -> Prepared:
-        self._world.broker.paced_redrives.check(action.queue)
+    def _redriving(self, action: Redrive | RedriveMatching, offsets: Sequence[int], rate_per_s: float | None) -> Plan:
+        self._context.broker.paced_redrives.check(action.queue)
         if rate_per_s is not None:
-            return Prepared(action, lambda: self._begin(action.queue, offsets, rate_per_s), StopRedrive(action.queue))
+            return Plan(action, lambda: self._begin(action.queue, offsets, rate_per_s), StopRedrive(action.queue))
         withdrawn = self._goes_back_to_queue(action.queue)
-        return Prepared(
+        return Plan(
             action,
             lambda: self._redrive_now(action, offsets),
             UndoRedrive(action.queue) if withdrawn else None,
@@ -90,7 +88,7 @@ class DeadLetterPerformer:
         )
 
     def _goes_back_to_queue(self, name: str) -> bool:
-        broker = self._world.broker
+        broker = self._context.broker
         return name in broker.queue_names() and name not in broker.subscription_names()
 
     def _redrive_now(self, action: Redrive | RedriveMatching, offsets: Sequence[int]) -> str | None:
@@ -105,8 +103,8 @@ class DeadLetterPerformer:
 
     def _append(self, queue: str, offsets: Sequence[int], now_ns: int | None = None) -> RedriveResult:
         edits: Edits = {offset: self.edits[queue, offset].edit() for offset in offsets if (queue, offset) in self.edits}
-        at_ns = self._world.now_ns if now_ns is None else now_ns
-        result = self._world.broker.redrive(at_ns, queue, offsets, client=USER, edits=edits)
+        at_ns = self._context.now_ns if now_ns is None else now_ns
+        result = self._context.broker.redrive(at_ns, queue, offsets, client=USER, edits=edits)
         for redriven in result.redriven:
             self.edits.pop((queue, redriven.offset), None)
         return result
@@ -119,11 +117,11 @@ class DeadLetterPerformer:
                 # The queue itself is gone.
                 return RedriveResult((), (Refused(offset, error),))
 
-        paced = PacedRedrive(self._world.loop.timers, offsets, rate_per_s, one)
-        self._world.broker.paced_redrives.start(self._world.now_ns, queue, paced)
+        paced = PacedRedrive(self._context.loop.timers, offsets, rate_per_s, one)
+        self._context.broker.paced_redrives.start(self._context.now_ns, queue, paced)
 
-    def _stop(self, action: StopRedrive) -> Prepared:
-        paced = self._world.broker.paced_redrives.of(action.queue)
+    def _stop(self, action: StopRedrive) -> Plan:
+        paced = self._context.broker.paced_redrives.of(action.queue)
         if paced is None:
             raise refuse(f"no redrive of {action.queue} is under way")
 
@@ -131,26 +129,26 @@ class DeadLetterPerformer:
             paced.cancel()
             return f"stopped the redrive of {action.queue} after {paced.done:,} of {paced.total:,}"
 
-        return Prepared(action, do, final="Redrive the rest again to go on.")
+        return Plan(action, do, final="Redrive the rest again to go on.")
 
-    def _undo_redrive(self, action: UndoRedrive) -> Prepared:
+    def _undo_redrive(self, action: UndoRedrive) -> Plan:
         letters = self._letters(action.queue)
         if not self._goes_back_to_queue(action.queue):
             raise refuse(f"the dead letters of {action.queue} went back to a topic, whose readers have them")
-        if not letters.can_undo_redrive(self._world.now_ns):
+        if not letters.can_undo_redrive(self._context.now_ns):
             raise refuse(f"the redrive of {action.queue} was too long ago, or there was none")
 
         def do() -> str:
-            back = self._world.broker.undo_redrive(self._world.now_ns, action.queue, client=USER).result()
+            back = self._context.broker.undo_redrive(self._context.now_ns, action.queue, client=USER).result()
             if not back:
                 return f"nothing of the redrive of {action.queue} could be taken back: all of it was taken already"
             return f"took {counted(len(back), 'dead letter')} of {action.queue} back"
 
-        return Prepared(action, do, final="Redrive them again.")
+        return Plan(action, do, final="Redrive them again.")
 
     # -- edits
 
-    def _edit(self, action: EditDeadLetter) -> Prepared:
+    def _edit(self, action: EditDeadLetter) -> Plan:
         letters = self._letters(action.queue)
         if not letters.holds(action.offset):
             raise BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"{action.offset} of {action.queue}")
@@ -159,9 +157,9 @@ class DeadLetterPerformer:
         def do() -> None:
             self.edits[place] = action
 
-        return Prepared(action, do, self.edits.get(place) or RevertDeadLetter(*place))
+        return Plan(action, do, self.edits.get(place) or RevertDeadLetter(*place))
 
-    def _revert(self, action: RevertDeadLetter) -> Prepared:
+    def _revert(self, action: RevertDeadLetter) -> Plan:
         place = (action.queue, action.offset)
         before = self.edits.get(place)
         if before is None:
@@ -170,11 +168,11 @@ class DeadLetterPerformer:
         def do() -> None:
             del self.edits[place]
 
-        return Prepared(action, do, before)
+        return Plan(action, do, before)
 
     # -- purge
 
-    def _purge(self, action: PurgeDeadLetters) -> Prepared:
+    def _purge(self, action: PurgeDeadLetters) -> Plan:
         letters = self._letters(action.queue)
         if action.offsets:
             action = msgspec.structs.replace(action, offsets=_still_there(letters, action.offsets))
@@ -183,24 +181,24 @@ class DeadLetterPerformer:
             raise refuse(f"{action.queue} has no dead letters", ErrorCode.UNKNOWN_DEAD_LETTER)
 
         def do() -> str:
-            result = letters.purge(self._world.now_ns, offsets, USER)
+            result = letters.purge(self._context.now_ns, offsets, USER)
             return f"purged {counted(result.purged, 'dead letter')} of {action.queue}"
 
-        return Prepared(action, do, UndoPurgeDeadLetters(action.queue))
+        return Plan(action, do, UndoPurgeDeadLetters(action.queue))
 
-    def _undo_purge(self, action: UndoPurgeDeadLetters) -> Prepared:
+    def _undo_purge(self, action: UndoPurgeDeadLetters) -> Plan:
         letters = self._letters(action.queue)
-        if not letters.can_undo_purge(self._world.now_ns):
+        if not letters.can_undo_purge(self._context.now_ns):
             raise refuse(f"the purge of dead letters of {action.queue} was too long ago, or there was none")
 
         def do() -> str:
-            count = letters.undo_purge(self._world.now_ns, USER)
+            count = letters.undo_purge(self._context.now_ns, USER)
             return f"brought {counted(count, 'dead letter')} of {action.queue} back"
 
-        return Prepared(action, do, final="Purge them again.", told=True)
+        return Plan(action, do, final="Purge them again.", told=True)
 
     def _letters(self, queue: str) -> DeadLetters:
-        return self._world.broker.dead_letters(queue)
+        return self._context.broker.dead_letters(queue)
 
 
 def _still_there(letters: DeadLetters, offsets: Sequence[int]) -> tuple[int, ...]:

@@ -19,29 +19,29 @@ from broker_core.simulation.actions import (
 )
 from broker_core.simulation.failure_rules import FailureRules
 from broker_core.simulation.fault_injector import FaultInjector
-from broker_core.simulation.handlers.plan import Prepared
+from broker_core.simulation.handlers.plan import Plan
 
 
-class FaultPerformer:
+class FaultHandler:
     """Leaves the work to the injector and to the rules."""
 
     def __init__(self, faults: FaultInjector, rules: FailureRules) -> None:
         self._faults = faults
         self._rules = rules
 
-    def prepare(self, action: Fault | RuleAction) -> Prepared:
+    def prepare(self, action: Fault | RuleAction) -> Plan:
         """Raises INVALID_REQUEST where it cannot be done now."""
         match action:
             case FailMatching():
                 named = self._rules.named(action)
-                return Prepared(named, lambda: self._rules.begin(named), EndRule(named.rule))
+                return Plan(named, lambda: self._rules.begin(named), EndRule(named.rule))
             case EndRule():
                 rule = self._rules.rule(action.rule)
-                return Prepared(action, lambda: self._rules.end(action.rule), rule)
+                return Plan(action, lambda: self._rules.end(action.rule), rule)
             case _:
                 self._faults.check(action)
                 client = getattr(action, "client", "")
-                return Prepared(action, lambda: self._faults.do(action), _inverse(action), _FINAL, client=client)
+                return Plan(action, lambda: self._faults.do(action), _inverse(action), _FINAL, client=client)
 
 
 _FINAL = "Set the fault again."

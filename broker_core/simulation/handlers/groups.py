@@ -30,19 +30,19 @@ from broker_core.simulation.actions import (
 )
 from broker_core.simulation.actions.groups import where_to
 from broker_core.simulation.consumer import ConsumerActor
-from broker_core.simulation.context import World
-from broker_core.simulation.handlers.plan import Prepared, refuse
+from broker_core.simulation.context import SimulationContext
+from broker_core.simulation.handlers.plan import Plan, refuse
 from broker_core.simulation.specs import GroupSpec
 
 
-class GroupPerformer:
+class GroupHandler:
     """A group is known by its spec, which says what its members read; the broker knows who they are."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, context: SimulationContext) -> None:
+        self._context = context
         self._deleted: dict[str, tuple[GroupSpec, dict[TopicPartition, OffsetAndMetadata]]] = {}
 
-    def prepare(self, action: GroupAction) -> Prepared:
+    def prepare(self, action: GroupAction) -> Plan:
         """Raises a BrokerError where it cannot be done now."""
         match action:
             case MoveConsumer():
@@ -68,30 +68,30 @@ class GroupPerformer:
 
     # -- members
 
-    def _move(self, action: MoveConsumer) -> Prepared:
-        actor = self._world.actors.get(action.consumer)
+    def _move(self, action: MoveConsumer) -> Plan:
+        actor = self._context.actors.get(action.consumer)
         if not isinstance(actor, ConsumerActor):
-            raise refuse(self._world.why_not_ours(action.consumer))
+            raise refuse(self._context.why_not_ours(action.consumer))
         if actor.target == action.group and not actor.crashed:
             where = f"in {action.group}" if action.group else "on the bench"
             raise refuse(f"{actor.name} is {where} already")
-        group = self._world.groups.get(action.group)
+        group = self._context.groups.get(action.group)
         if group is None and action.group:
             group = self._like_last(check_name(action.group, "group"), actor)
         inverse = MoveConsumer(action.consumer, actor.target) if actor.target != action.group else None
 
         def do() -> None:
-            self._world.faults.moved(actor.name)
+            self._context.faults.moved(actor.name)
             if group is None:
                 actor.leave()
             else:
-                actor.join(self._world.groups.setdefault(group.name, group))
+                actor.join(self._context.groups.setdefault(group.name, group))
 
-        return Prepared(action, do, inverse, "It was restarted where it was.", client=actor.name)
+        return Plan(action, do, inverse, "It was restarted where it was.", client=actor.name)
 
     def _like_last(self, name: str, actor: ConsumerActor) -> GroupSpec:
         """A group that reads what the consumer read last, or, from the bench, what the first group reads."""
-        known = self._world.groups
+        known = self._context.groups
         if not known:
             raise refuse(f"group {name!r} would read nothing: this scenario has no groups")
         model = known.get(actor.last_group) or next(iter(known.values()))
@@ -99,9 +99,9 @@ class GroupPerformer:
 
     # -- groups
 
-    def _create(self, action: CreateGroup) -> Prepared:
+    def _create(self, action: CreateGroup) -> Plan:
         name = check_name(action.group, "group")
-        there = {*self._world.groups, *self._world.broker.groups.groups()}
+        there = {*self._context.groups, *self._context.broker.groups.groups()}
         if name.lower() in {each.lower() for each in there}:
             raise refuse(f"there is a group {name} already")
         if not action.topics:
@@ -109,108 +109,108 @@ class GroupPerformer:
         for topic in action.topics:
             self._check_topic(topic)
         spec = GroupSpec(name=name, topics=tuple(dict.fromkeys(action.topics)), assignor=action.assignor)
-        return Prepared(action, lambda: self._enter(spec, {}), DeleteGroup(name))
+        return Plan(action, lambda: self._enter(spec, {}), DeleteGroup(name))
 
     def _enter(self, spec: GroupSpec, offsets: dict[TopicPartition, OffsetAndMetadata]) -> None:
-        self._world.groups[spec.name] = spec
-        self._world.broker.groups.commit(self._world.now_ns, spec.name, "", -1, offsets)
+        self._context.groups[spec.name] = spec
+        self._context.broker.groups.commit(self._context.now_ns, spec.name, "", -1, offsets)
 
-    def _delete(self, action: DeleteGroup) -> Prepared:
-        world, name = self._world, action.group
-        members = [actor.name for actor in world.members(name)]
+    def _delete(self, action: DeleteGroup) -> Plan:
+        context, name = self._context, action.group
+        members = [actor.name for actor in context.members(name)]
         if members:
             raise refuse(
                 f"{name} has {counted(len(members), 'consumer')}; move them out first", ErrorCode.NON_EMPTY_GROUP
             )
-        known = name in world.broker.groups.groups()
-        if not known and name not in world.groups:
+        known = name in context.broker.groups.groups()
+        if not known and name not in context.groups:
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, name)
         if known:
-            outside = len(world.broker.groups.view(world.now_ns, name).members)
+            outside = len(context.broker.groups.view(context.now_ns, name).members)
             if outside:
                 raise refuse(
                     f"{name} has {counted(outside, 'member')} that have not left yet", ErrorCode.NON_EMPTY_GROUP
                 )
-        spec = world.groups.get(name)
+        spec = context.groups.get(name)
 
         def do() -> None:
             if spec is not None:
-                self._deleted[name] = (spec, dict(world.broker.groups.offsets.fetch_all(name)))
-            world.groups.pop(name, None)
+                self._deleted[name] = (spec, dict(context.broker.groups.offsets.fetch_all(name)))
+            context.groups.pop(name, None)
             if known:
-                world.broker.groups.delete(world.now_ns, name)
+                context.broker.groups.delete(context.now_ns, name)
 
         final = "" if spec is not None else "The session does not know what it read."
-        return Prepared(action, do, None if spec is None else RestoreGroup(name), final)
+        return Plan(action, do, None if spec is None else RestoreGroup(name), final)
 
-    def _restore(self, action: RestoreGroup) -> Prepared:
-        world, name = self._world, action.group
+    def _restore(self, action: RestoreGroup) -> Plan:
+        context, name = self._context, action.group
         found = self._deleted.get(name)
         if found is None:
             raise refuse(f"group {name} was not deleted in this session")
-        if name in world.groups or name in world.broker.groups.groups():
+        if name in context.groups or name in context.broker.groups.groups():
             raise refuse(f"there is another group {name} by now")
 
         def do() -> None:
             spec, offsets = self._deleted.pop(name)
             self._enter(spec, {place: value for place, value in offsets.items() if self._fits(place, value.offset)})
 
-        return Prepared(action, do, DeleteGroup(name))
+        return Plan(action, do, DeleteGroup(name))
 
     def _fits(self, place: TopicPartition, offset: int) -> bool:
-        broker = self._world.broker
+        broker = self._context.broker
         topic, partition = place
         known = topic in broker.topic_names() and 0 <= partition < broker.partition_count(topic)
         return known and 0 <= offset <= broker.end_offset(topic, partition)
 
     # -- what it reads
 
-    def _subscribe(self, action: SubscribeGroup) -> Prepared:
-        spec = self._world.group(action.group)
+    def _subscribe(self, action: SubscribeGroup) -> Plan:
+        spec = self._context.group(action.group)
         self._check_topic(action.topic)
         if action.topic in spec.topics:
             raise refuse(f"{action.group} reads {action.topic} already")
         new = msgspec.structs.replace(spec, topics=(*spec.topics, action.topic))
-        return Prepared(action, lambda: self._reread(new), UnsubscribeGroup(action.group, action.topic))
+        return Plan(action, lambda: self._reread(new), UnsubscribeGroup(action.group, action.topic))
 
-    def _unsubscribe(self, action: UnsubscribeGroup) -> Prepared:
-        spec = self._world.group(action.group)
+    def _unsubscribe(self, action: UnsubscribeGroup) -> Plan:
+        spec = self._context.group(action.group)
         left = tuple(topic for topic in spec.topics if topic != action.topic)
         if left == spec.topics:
             raise refuse(f"{action.group} does not read {action.topic}")
         if not left:
             raise refuse(f"{action.group} would read nothing; move its consumers out and delete it")
         new = msgspec.structs.replace(spec, topics=left)
-        return Prepared(action, lambda: self._reread(new), SubscribeGroup(action.group, action.topic))
+        return Plan(action, lambda: self._reread(new), SubscribeGroup(action.group, action.topic))
 
     def _reread(self, spec: GroupSpec) -> None:
-        self._world.groups[spec.name] = spec
-        for member in self._world.members(spec.name):
+        self._context.groups[spec.name] = spec
+        for member in self._context.members(spec.name):
             member.reread(spec)
 
-    def _set_assignor(self, action: SetAssignor) -> Prepared:
-        spec = self._world.group(action.group)
+    def _set_assignor(self, action: SetAssignor) -> Plan:
+        spec = self._context.group(action.group)
         if spec.assignor == action.assignor:
             raise refuse(f"{action.group} goes by {action.assignor} already")
         members = self._able_to_restart(action.group)
         new = msgspec.structs.replace(spec, assignor=action.assignor)
 
         def do() -> None:
-            self._world.groups[spec.name] = new
+            self._context.groups[spec.name] = new
             self._restart(members, lambda: None)
 
-        return Prepared(action, do, SetAssignor(action.group, spec.assignor))
+        return Plan(action, do, SetAssignor(action.group, spec.assignor))
 
     # -- from where
 
     def preview(self, action: ResetOffsets) -> list[Change]:
         """What a reset would change. Raises GROUP_ID_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST."""
-        broker = self._world.broker
+        broker = self._context.broker
         if action.group not in broker.groups.groups():
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, action.group)
         if action.partitions and not action.topic:
             raise refuse("partitions need a topic")
-        spec = self._world.groups.get(action.group)
+        spec = self._context.groups.get(action.group)
         read = {topic for topic, _ in broker.groups.offsets.fetch_all(action.group)}
         topics = {action.topic} if action.topic else read | set(spec.topics if spec is not None else ())
         places = [
@@ -219,29 +219,29 @@ class GroupPerformer:
             if topic in broker.topic_names() or action.topic
             for partition in action.partitions or range(broker.partition_count(topic))
         ]
-        return broker.preview_reset(action.group, self._world.in_unix_time(action.target), places)
+        return broker.preview_reset(action.group, self._context.in_unix_time(action.target), places)
 
-    def _reset(self, action: ResetOffsets) -> Prepared:
+    def _reset(self, action: ResetOffsets) -> Plan:
         changes = self.preview(action)
         if not changes:
             raise refuse(f"there is nothing to reset: {where_to(action.target)} means nothing here")
         members = self._members_to_stop(action.group, action.restart_members)
         places = [(change.topic, change.partition) for change in changes]
         old = tuple((each.topic, each.partition, each.from_offset) for each in changes if each.from_offset is not None)
-        broker = self._world.broker
+        broker = self._context.broker
 
         def reset() -> None:
-            broker.reset_offsets(self._world.now_ns, action.group, self._world.in_unix_time(action.target), places)
+            broker.reset_offsets(self._context.now_ns, action.group, self._context.in_unix_time(action.target), places)
 
-        return Prepared(
+        return Plan(
             action,
             lambda: self._restart(members, reset),
             SetOffsets(action.group, old, action.restart_members) if old else None,
             "Nothing was committed before, and an offset cannot be taken away again.",
         )
 
-    def _set_offsets(self, action: SetOffsets) -> Prepared:
-        broker = self._world.broker
+    def _set_offsets(self, action: SetOffsets) -> Plan:
+        broker = self._context.broker
         if action.group not in broker.groups.groups():
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, action.group)
         changes = []
@@ -258,24 +258,24 @@ class GroupPerformer:
         )
 
         def reset() -> None:
-            broker.groups.reset(self._world.now_ns, action.group, changes, action.sentence)
+            broker.groups.reset(self._context.now_ns, action.group, changes, action.sentence)
 
-        return Prepared(
+        return Plan(
             action,
             lambda: self._restart(members, reset),
             SetOffsets(action.group, before, action.restart_members) if before else None,
             "Nothing was committed before, and an offset cannot be taken away again.",
         )
 
-    def _seek(self, action: Seek) -> Prepared:
-        actor = self._world.actor(action.consumer)
+    def _seek(self, action: Seek) -> Plan:
+        actor = self._context.actor(action.consumer)
         if not isinstance(actor, ConsumerActor):
             raise refuse(f"{actor.name} is not a consumer")
         here = actor.position(action.topic, action.partition)
         if here is None:
             raise refuse(f"{actor.name} does not own {action.topic}/{action.partition}")
-        broker = self._world.broker
-        target = self._world.in_unix_time(action.target)
+        broker = self._context.broker
+        target = self._context.in_unix_time(action.target)
         wanted = offset_reset.resolve(target, action.topic, action.partition, broker, here, broker.groups.committed)
         if wanted is None:
             raise refuse(f"{where_to(action.target)} means nothing for {action.topic}/{action.partition}")
@@ -284,12 +284,12 @@ class GroupPerformer:
             actor.seek(action.topic, action.partition, wanted)
 
         back = Seek(action.consumer, action.topic, action.partition, Target("offset", offset=here))
-        return Prepared(action, do, back, client=actor.name)
+        return Plan(action, do, back, client=actor.name)
 
     # -- a stop and a start
 
     def _members_to_stop(self, group: str, stop: bool) -> list[ConsumerActor]:
-        there = self._world.broker.groups.view(self._world.now_ns, group).members
+        there = self._context.broker.groups.view(self._context.now_ns, group).members
         if there and not stop:
             raise refuse(
                 f"{group} has {counted(len(there), 'member')}; stop them first, or let the reset restart them",
@@ -303,13 +303,13 @@ class GroupPerformer:
 
     def _able_to_restart(self, group: str) -> list[ConsumerActor]:
         """The members, all of whom can leave and come back at once."""
-        members = self._world.members(group)
+        members = self._context.members(group)
         for member in members:
             if member.crashed or member.paused:
                 how = "has crashed; restart it" if member.crashed else "is paused; end that"
                 raise refuse(f"{member.name} {how} first")
-        if group in self._world.broker.groups.groups():
-            view = self._world.broker.groups.view(self._world.now_ns, group)
+        if group in self._context.broker.groups.groups():
+            view = self._context.broker.groups.view(self._context.now_ns, group)
             if view.state not in (GroupState.STABLE, GroupState.EMPTY):
                 raise refuse(f"{group} is rebalancing; wait until it is stable", ErrorCode.REBALANCE_IN_PROGRESS)
             names = {member.name for member in members}
@@ -327,8 +327,8 @@ class GroupPerformer:
             member.leave()
         between()
         for member in members:
-            member.join(self._world.groups[member.last_group])
+            member.join(self._context.groups[member.last_group])
 
     def _check_topic(self, topic: str) -> None:
-        if topic not in self._world.broker.topic_names():
+        if topic not in self._context.broker.topic_names():
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, topic)

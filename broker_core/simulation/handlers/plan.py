@@ -10,7 +10,7 @@ from broker_core.simulation.actions import UserAction
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class Plan:
     """An action that can be done. `do` does it, and may give a better sentence than the action's own.
 
     `action` is what is recorded, with what the session has chosen filled in. `inverse` undoes it; where that is None,

@@ -20,19 +20,19 @@ from broker_core.simulation.actions import (
     RestoreDeleted,
     UndoPurgeQueue,
 )
-from broker_core.simulation.context import USER, World
-from broker_core.simulation.handlers.plan import Prepared, refuse
+from broker_core.simulation.context import USER, SimulationContext
+from broker_core.simulation.handlers.plan import Plan, refuse
 
 LeaseAction = AckLease | NackLease | ExtendLease | ReleaseLease
 
 
-class QueuePerformer:
+class QueueHandler:
     """Everything is asked of the queue itself, which says in the stream what became of its messages."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, context: SimulationContext) -> None:
+        self._context = context
 
-    def prepare(self, action: QueueAction) -> Prepared:
+    def prepare(self, action: QueueAction) -> Plan:
         """Raises a BrokerError where it cannot be done now."""
         match action:
             case CreateQueue():
@@ -48,33 +48,33 @@ class QueuePerformer:
             case AckLease() | NackLease() | ExtendLease() | ReleaseLease():
                 return self._lease(action)
 
-    def _create(self, action: CreateQueue) -> Prepared:
-        world, name = self._world, action.queue
+    def _create(self, action: CreateQueue) -> Plan:
+        context, name = self._context, action.queue
         self._check_names(name, action.config)
 
         def do() -> None:
-            world.broker.create_queue(world.now_ns, name, action.config, flow=action.flow, jitter_seed=world.seed)
+            context.broker.create_queue(context.now_ns, name, action.config, flow=action.flow, jitter_seed=context.seed)
 
-        return Prepared(action, do, DeleteQueue(name))
+        return Plan(action, do, DeleteQueue(name))
 
     def _check_names(self, name: str, config: QueueConfig) -> None:
         bin_name = config.dead_letter_topic_of(name)
         for each in (name, bin_name):
-            self._world.broker.check_new(each)
+            self._context.broker.check_new(each)
         if name.lower() == bin_name.lower():
             raise refuse(f"{name} cannot be its own bin of dead letters")
 
-    def _subscribe(self, action: CreateSubscription) -> Prepared:
-        world, name = self._world, action.queue
+    def _subscribe(self, action: CreateSubscription) -> Plan:
+        context, name = self._context, action.queue
         self._check_names(name, action.config)
-        world.broker.partition_count(action.topic)
-        if action.topic in world.broker.queue_names():
+        context.broker.partition_count(action.topic)
+        if action.topic in context.broker.queue_names():
             raise refuse(f"{action.topic} is a queue; a subscription reads a topic")
         check_backlog(action.max_messages, action.policy)
 
         def do() -> None:
-            world.broker.subscribe(
-                world.now_ns,
+            context.broker.subscribe(
+                context.now_ns,
                 name,
                 action.topic,
                 action.config,
@@ -82,46 +82,46 @@ class QueuePerformer:
                 policy=action.policy,
             )
 
-        return Prepared(action, do, DeleteQueue(name))
+        return Plan(action, do, DeleteQueue(name))
 
-    def _delete(self, action: DeleteQueue) -> Prepared:
-        world = self._world
-        world.broker.queue(action.queue)
+    def _delete(self, action: DeleteQueue) -> Plan:
+        context = self._context
+        context.broker.queue(action.queue)
 
         def do() -> None:
-            world.broker.delete_queue(world.now_ns, action.queue, undo_window_ms=UNDO_WINDOW_MS)
+            context.broker.delete_queue(context.now_ns, action.queue, undo_window_ms=UNDO_WINDOW_MS)
 
-        return Prepared(action, do, RestoreDeleted(action.queue))
+        return Plan(action, do, RestoreDeleted(action.queue))
 
-    def _purge(self, action: PurgeQueue) -> Prepared:
-        queue = self._world.broker.queue(action.queue)
+    def _purge(self, action: PurgeQueue) -> Plan:
+        queue = self._context.broker.queue(action.queue)
         if not queue.ready + queue.delayed:
             raise refuse(f"nothing waits in {action.queue}")
 
         def do() -> str:
-            count = queue.purge(self._world.now_ns, USER)
+            count = queue.purge(self._context.now_ns, USER)
             return f"purged {counted(count, 'message')} of {action.queue}"
 
-        return Prepared(action, do, UndoPurgeQueue(action.queue))
+        return Plan(action, do, UndoPurgeQueue(action.queue))
 
-    def _undo_purge(self, action: UndoPurgeQueue) -> Prepared:
-        queue = self._world.broker.queue(action.queue)
-        if not queue.can_undo_purge(self._world.now_ns):
+    def _undo_purge(self, action: UndoPurgeQueue) -> Plan:
+        queue = self._context.broker.queue(action.queue)
+        if not queue.can_undo_purge(self._context.now_ns):
             raise refuse(f"the purge of {action.queue} was too long ago, or there was none")
 
         def do() -> str:
-            count = queue.undo_purge(self._world.now_ns, USER)
+            count = queue.undo_purge(self._context.now_ns, USER)
             return f"brought {counted(count, 'message')} of {action.queue} back"
 
-        return Prepared(action, do, PurgeQueue(action.queue), told=True)
+        return Plan(action, do, PurgeQueue(action.queue), told=True)
 
-    def _lease(self, action: LeaseAction) -> Prepared:
-        queue = self._world.broker.queue(action.queue)
+    def _lease(self, action: LeaseAction) -> Plan:
+        queue = self._context.broker.queue(action.queue)
         table = queue.levels.table(action.partition)
-        ((span, _first, _end),) = table.held(self._world.now_ns, action.offset, 1, action.holder, action.attempt)
+        ((span, _first, _end),) = table.held(self._context.now_ns, action.offset, 1, action.holder, action.attempt)
 
         def do() -> str | None:
-            now_ns = self._world.now_ns
+            now_ns = self._context.now_ns
             place = (now_ns, action.partition, action.offset, action.holder)
             match action:
                 case AckLease():
@@ -137,4 +137,4 @@ class QueuePerformer:
                     return f"extended the lease of {action.place} by {more_ms:,.0f} ms"
             return None
 
-        return Prepared(action, do, final="What became of a lease is seen by its holder at once.", client=action.holder)
+        return Plan(action, do, final="What became of a lease is seen by its holder at once.", client=action.holder)

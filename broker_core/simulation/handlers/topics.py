@@ -22,18 +22,18 @@ from broker_core.simulation.actions import (
     SetFlow,
     TopicAction,
 )
-from broker_core.simulation.context import USER, World
-from broker_core.simulation.handlers.plan import Prepared, refuse
+from broker_core.simulation.context import USER, SimulationContext
+from broker_core.simulation.handlers.plan import Plan, refuse
 
 
-class TopicPerformer:
+class TopicHandler:
     """`generate(action)` prepares a producer for messages that are sent one after the other."""
 
-    def __init__(self, world: World, generate: Callable[[Produce], Prepared]) -> None:
-        self._world = world
+    def __init__(self, context: SimulationContext, generate: Callable[[Produce], Plan]) -> None:
+        self._context = context
         self._generate = generate
 
-    def prepare(self, action: TopicAction) -> Prepared:
+    def prepare(self, action: TopicAction) -> Plan:
         """Raises a BrokerError where it cannot be done now."""
         match action:
             case CreateTopic():
@@ -55,49 +55,49 @@ class TopicPerformer:
             case RegisterSchema():
                 return self._register(action)
 
-    def _create(self, action: CreateTopic) -> Prepared:
-        world = self._world
-        world.broker.check_new(action.topic)
+    def _create(self, action: CreateTopic) -> Plan:
+        context = self._context
+        context.broker.check_new(action.topic)
         if not 1 <= action.partitions <= MAX_PARTITIONS:
             raise BrokerError(
                 ErrorCode.INVALID_PARTITIONS, f"{action.topic} can have 1 to {MAX_PARTITIONS}, not {action.partitions}"
             )
 
         def do() -> None:
-            world.broker.create_topic(
-                world.now_ns,
+            context.broker.create_topic(
+                context.now_ns,
                 action.topic,
                 action.partitions,
                 partitioner=action.partitioner,
                 flow=action.flow,
             )
 
-        return Prepared(action, do, DeleteTopic(action.topic))
+        return Plan(action, do, DeleteTopic(action.topic))
 
-    def _delete(self, action: DeleteTopic) -> Prepared:
-        world = self._world
-        world.broker.must_be_plain(action.topic, "deleted")
+    def _delete(self, action: DeleteTopic) -> Plan:
+        context = self._context
+        context.broker.must_be_plain(action.topic, "deleted")
 
         def do() -> None:
-            world.broker.delete_topic(world.now_ns, action.topic, undo_window_ms=UNDO_WINDOW_MS)
+            context.broker.delete_topic(context.now_ns, action.topic, undo_window_ms=UNDO_WINDOW_MS)
 
-        return Prepared(action, do, RestoreDeleted(action.topic))
+        return Plan(action, do, RestoreDeleted(action.topic))
 
-    def _restore(self, action: RestoreDeleted) -> Prepared:
-        world = self._world
-        if why := world.broker.why_not_restored(action.name):
+    def _restore(self, action: RestoreDeleted) -> Plan:
+        context = self._context
+        if why := context.broker.why_not_restored(action.name):
             raise refuse(why)
-        queue = world.broker.is_kept_queue(action.name)
+        queue = context.broker.is_kept_queue(action.name)
 
         def do() -> None:
-            world.broker.restore_deleted(world.now_ns, action.name)
+            context.broker.restore_deleted(context.now_ns, action.name)
 
-        return Prepared(action, do, DeleteQueue(action.name) if queue else DeleteTopic(action.name))
+        return Plan(action, do, DeleteQueue(action.name) if queue else DeleteTopic(action.name))
 
-    def _add_partitions(self, action: AddPartitions) -> Prepared:
-        world = self._world
-        world.broker.must_be_plain(action.topic, "given more partitions")
-        there = world.broker.partition_count(action.topic)
+    def _add_partitions(self, action: AddPartitions) -> Plan:
+        context = self._context
+        context.broker.must_be_plain(action.topic, "given more partitions")
+        there = context.broker.partition_count(action.topic)
         if not there < action.partitions <= MAX_PARTITIONS:
             raise BrokerError(
                 ErrorCode.INVALID_PARTITIONS,
@@ -105,14 +105,14 @@ class TopicPerformer:
             )
 
         def do() -> None:
-            world.broker.add_partitions(world.now_ns, action.topic, action.partitions)
+            context.broker.add_partitions(context.now_ns, action.topic, action.partitions)
 
-        return Prepared(action, do, final="A topic cannot be given fewer partitions: messages would be lost.")
+        return Plan(action, do, final="A topic cannot be given fewer partitions: messages would be lost.")
 
-    def _configure(self, action: ConfigureTopic) -> Prepared:
-        world = self._world
+    def _configure(self, action: ConfigureTopic) -> Plan:
+        context = self._context
         self._check_plain(action.topic)
-        old = world.broker.topic_config(action.topic)
+        old = context.broker.topic_config(action.topic)
         new = LogConfig(
             durability=old.durability,
             index_interval_bytes=old.index_interval_bytes,
@@ -137,25 +137,25 @@ class TopicPerformer:
         )
 
         def do() -> None:
-            world.broker.configure_topic(world.now_ns, action.topic, log=new, cause=action.sentence)
-            world.begin_cleaning()
+            context.broker.configure_topic(context.now_ns, action.topic, log=new, cause=action.sentence)
+            context.begin_cleaning()
 
-        return Prepared(action, do, inverse, told=True)
+        return Plan(action, do, inverse, told=True)
 
-    def _set_flow(self, action: SetFlow) -> Prepared:
-        world = self._world
-        world.check_target(action.target)
-        old = world.broker.flow_config(action.target)
+    def _set_flow(self, action: SetFlow) -> Plan:
+        context = self._context
+        context.check_target(action.target)
+        old = context.broker.flow_config(action.target)
         if action.flow == (old or FlowConfig()):
             raise refuse(f"{action.target} is limited so already")
 
         def do() -> None:
-            world.broker.configure_topic(world.now_ns, action.target, flow=action.flow, cause=action.sentence)
+            context.broker.configure_topic(context.now_ns, action.target, flow=action.flow, cause=action.sentence)
 
-        return Prepared(action, do, SetFlow(action.target, old or FlowConfig()), told=True)
+        return Plan(action, do, SetFlow(action.target, old or FlowConfig()), told=True)
 
-    def _delete_records(self, action: DeleteRecords) -> Prepared:
-        broker = self._world.broker
+    def _delete_records(self, action: DeleteRecords) -> Plan:
+        broker = self._context.broker
         self._check_plain(action.topic)
         gone = 0
         for partition, offset in action.before:
@@ -167,31 +167,31 @@ class TopicPerformer:
             gone += max(0, offset - start)
         if not gone:
             raise refuse(f"there is nothing of {action.topic} to delete below these offsets")
-        self._world.faults.check_disk()
+        self._context.faults.check_disk()
 
         def do() -> str:
             for partition, offset in action.before:
                 if offset > broker.start_offset(action.topic, partition):
-                    broker.delete_records(self._world.now_ns, action.topic, partition, offset)
+                    broker.delete_records(self._context.now_ns, action.topic, partition, offset)
             return f"deleted {counted(gone, 'record')} of {action.topic}"
 
-        return Prepared(action, do, final="Deleted records are gone from the log.")
+        return Plan(action, do, final="Deleted records are gone from the log.")
 
-    def _produce(self, action: Produce) -> Prepared:
-        world = self._world
-        world.check_target(action.to)
+    def _produce(self, action: Produce) -> Plan:
+        context = self._context
+        context.check_target(action.to)
         if action.partition is not None:
-            if action.to in world.broker.queue_names():
+            if action.to in context.broker.queue_names():
                 raise refuse(f"{action.to} is a queue, whose partitions are priorities; give a priority")
-            world.broker.start_offset(action.to, action.partition)
-        world.broker.check(action.to, [action.message(0), action.message(action.count - 1)])
+            context.broker.start_offset(action.to, action.partition)
+        context.broker.check(action.to, [action.message(0), action.message(action.count - 1)])
         if action.rate_per_s is not None:
             return self._generate(action)
-        world.faults.check_disk()
-        return Prepared(action, lambda: self._send(action), final="What was sent cannot be taken back.", client=USER)
+        context.faults.check_disk()
+        return Plan(action, lambda: self._send(action), final="What was sent cannot be taken back.", client=USER)
 
     def _send(self, action: Produce) -> str | None:
-        broker, now_ns = self._world.broker, self._world.now_ns
+        broker, now_ns = self._context.broker, self._context.now_ns
         waiting = dropped = 0
         errors: list[BrokerError] = []
         for number in range(action.count):
@@ -212,15 +212,15 @@ class TopicPerformer:
         notes = "; ".join(note for note in said if note)
         return f"{action.sentence}: {notes}" if notes else None
 
-    def _register(self, action: RegisterSchema) -> Prepared:
+    def _register(self, action: RegisterSchema) -> Plan:
         def do() -> None:
             # The broker itself says in the stream what was registered.
-            self._world.broker.register_schema(
-                self._world.now_ns, action.subject, action.text, action.kind, client=USER
+            self._context.broker.register_schema(
+                self._context.now_ns, action.subject, action.text, action.kind, client=USER
             )
 
-        return Prepared(action, do, final="A version of a schema stays.", told=True)
+        return Plan(action, do, final="A version of a schema stays.", told=True)
 
     def _check_plain(self, topic: str) -> None:
-        if topic not in self._world.broker.topic_names():
+        if topic not in self._context.broker.topic_names():
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, topic)

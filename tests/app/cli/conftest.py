@@ -16,7 +16,7 @@ import pytest
 
 from app.cli.main import main
 from broker_core import BrokerHost, HostConfig, LogConfig
-from broker_core.listeners.wire.listener import WireDoor
+from broker_core.listeners.wire.listener import WireListener
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -54,17 +54,17 @@ def shell(request: Any, tmp_path: Path, capsys: Any, monkeypatch: Any) -> Iterat
         yield Shell(["--data", str(tmp_path / "data")], capsys, monkeypatch)
         return
     with BrokerHost(tmp_path / "data", HostConfig(log=LogConfig(durability="file"))) as host:
-        door = WireDoor(host, port=0)
-        door.start()
+        listener = WireListener(host, port=0)
+        listener.start()
         try:
-            yield Shell(["--broker", f"127.0.0.1:{door.port}"], capsys, monkeypatch)
+            yield Shell(["--broker", f"127.0.0.1:{listener.port}"], capsys, monkeypatch)
         finally:
-            door.close()
+            listener.close()
 
 
 @contextmanager
 def served(*words: str) -> Iterator[tuple[dict[str, Any], subprocess.Popen[str]]]:
-    """A broker in a process of its own: where its doors are, and the process."""
+    """A broker in a process of its own: where its listeners are, and the process."""
     process = subprocess.Popen(
         [sys.executable, "main.py", "serve", "--http", "0", "--wire", "0", "--json", *words],
         cwd=ROOT,

@@ -43,7 +43,7 @@ def test_everything_is_there_again_at_the_next_start(tmp_path: Path, capsys: Any
         assert json.loads(told)["value"] == "b"
 
 
-def test_the_http_door_answers_and_the_plain_clients_use_it(capsys: Any) -> None:
+def test_the_http_listener_answers_and_the_plain_clients_use_it(capsys: Any) -> None:
     with served() as (where, _process):
         with urllib.request.urlopen(where["http"] + "/health") as answer:
             assert json.loads(answer.read()) == {"status": "ok"}
@@ -78,7 +78,7 @@ def test_a_directory_that_is_open_is_refused_to_the_command_line(tmp_path: Path,
     assert data in told and "or go through its broker with --broker" in told
 
 
-def test_a_broker_without_a_door_and_two_kinds_of_access_are_refused(capsys: Any) -> None:
+def test_a_broker_without_a_listener_and_two_kinds_of_access_are_refused(capsys: Any) -> None:
     assert main(["serve", "--http", "off", "--wire", "off"]) == 2
     assert main(["serve", "--token", TOKEN, "--access", "b.toml"]) == 2
     assert main(["topics", "list", "--data", "/no/such/folder"]) == Exit.NOT_FOUND
@@ -173,12 +173,12 @@ def test_who_reads_no_further_and_who_interrupts_gets_no_traceback() -> None:
         assert (told, typist.returncode) == (b"", 130)
 
 
-@pytest.mark.parametrize("door", ["http", "wire"])
-def test_a_port_in_use_is_one_sentence(door: str, capsys: Any) -> None:
+@pytest.mark.parametrize("listener", ["http", "wire"])
+def test_a_port_in_use_is_one_sentence(listener: str, capsys: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        other = "wire" if door == "http" else "http"
-        assert main(["serve", f"--{door}", port, f"--{other}", "off"]) == 2
+        other = "wire" if listener == "http" else "http"
+        assert main(["serve", f"--{listener}", port, f"--{other}", "off"]) == 2
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert f"{port} (Address already in use); choose another port." in told

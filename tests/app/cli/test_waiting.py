@@ -19,22 +19,22 @@ from broker_core.clients.admin import Admin
 from broker_core.clients.group_consumer import GroupConsumer
 from broker_core.clients.producer import Producer
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.http.listener import HttpDoor
-from broker_core.listeners.wire.listener import WireDoor
+from broker_core.listeners.http.listener import HttpListener
+from broker_core.listeners.wire.listener import WireListener
 from tests.app.cli.conftest import ROOT, Shell
 
 
 class Place:
-    """A broker with an empty topic and an empty queue, and both doors."""
+    """A broker with an empty topic and an empty queue, and both listeners."""
 
-    def __init__(self, host: BrokerHost, wire: WireDoor, http: HttpDoor) -> None:
+    def __init__(self, host: BrokerHost, wire: WireListener, http: HttpListener) -> None:
         self.host, self.http = host, http.url
         self.broker = ("--broker", f"127.0.0.1:{wire.port}")
 
 
 @pytest.fixture
 def place() -> Iterator[Place]:
-    with BrokerHost() as host, WireDoor(host, port=0) as wire, HttpDoor(host, port=0) as http:
+    with BrokerHost() as host, WireListener(host, port=0) as wire, HttpListener(host, port=0) as http:
         Admin(host).create_topic("orders")
         Admin(host).create_queue("jobs")
         yield Place(host, wire, http)
@@ -143,7 +143,7 @@ def test_who_types_is_told_how_that_ends(place: Place, words: tuple[str, ...], t
 
 
 def test_the_broker_that_holds_back_an_http_producer_is_told_beside_the_output(place: Place) -> None:
-    with WireDoor(place.host, port=0) as wire:
+    with WireListener(place.host, port=0) as wire:
         broker = ("--broker", f"127.0.0.1:{wire.port}")
         made = started("topics", "create", "slow", "--rate", "1", "--policy", "reject", *broker, stdout=subprocess.PIPE)
         made.communicate(timeout=30)
@@ -176,15 +176,15 @@ def test_a_redrive_that_takes_its_time_is_told_and_ctrl_c_leaves_the_rest(place:
 def test_who_waits_is_told_that_the_broker_is_gone_and_that_it_is_back() -> None:
     with BrokerHost() as host:
         Admin(host).create_topic("orders")
-        door = WireDoor(host, port=0)
-        door.start()
-        words = ("consume", "orders", "--count", "1", "--broker", f"127.0.0.1:{door.port}")
+        listener = WireListener(host, port=0)
+        listener.start()
+        words = ("consume", "orders", "--count", "1", "--broker", f"127.0.0.1:{listener.port}")
         reader = started(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert reader.stderr is not None
         assert reader.stderr.readline().startswith(b"Waiting for messages of orders")
-        door.close()
+        listener.close()
         assert reader.stderr.readline() == b"The broker is gone; trying again, Ctrl+C gives up.\n"
-        with WireDoor(host, port=door.port):
+        with WireListener(host, port=listener.port):
             assert reader.stderr.readline() == b"The broker is there again.\n"
             with Producer(host) as producer:
                 producer.publish("orders", b"late")

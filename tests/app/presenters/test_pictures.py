@@ -120,14 +120,16 @@ def test_a_worker_with_one_message_says_which_offset_it_is_on(canvas):
 
 def test_a_subscription_names_the_topics_that_it_reads(canvas):
     base = made_up.living()
-    taker = msgspec.structs.replace(base.actors[-1], name="desk", target="desk.alerts", topics=("desk.alerts",))
-    box = msgspec.structs.replace(base.queues[0], name="desk.alerts")
+    taker = msgspec.structs.replace(
+        base.actors[-1], name="context", target="context.alerts", topics=("context.alerts",)
+    )
+    box = msgspec.structs.replace(base.queues[0], name="context.alerts")
     whole = msgspec.structs.replace(base, queues=(*base.queues, box), actors=(*base.actors, taker))
     assert [queue.reads for queue in canvas.view(whole).queues] == [(), ("alerts",)]
     single = msgspec.structs.replace(
         base,
-        queues=(msgspec.structs.replace(base.queues[0], name="desk"),),
-        actors=(msgspec.structs.replace(taker, target="desk", topics=("alerts",)),),
+        queues=(msgspec.structs.replace(base.queues[0], name="context"),),
+        actors=(msgspec.structs.replace(taker, target="context", topics=("alerts",)),),
     )
     assert canvas.view(single).queues[0].reads == ("alerts",)
 

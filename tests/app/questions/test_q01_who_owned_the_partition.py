@@ -25,7 +25,7 @@ def test_a_click_on_the_timeline_says_who_owned_it_and_since_when(open_workbench
     for second in range(1, 31):
         hand.pass_time(1)
         if second == 15:
-            hand.workbench.player.perform(MoveConsumer("indexer-2", ""))
+            hand.workbench.controller.perform(MoveConsumer("indexer-2", ""))
     hand.workbench.window.show_tab("assignments")
     hand.show()
     now = owner_of(hand, "commits", 3, "indexers")
@@ -34,7 +34,7 @@ def test_a_click_on_the_timeline_says_who_owned_it_and_since_when(open_workbench
     assert then == ["indexer-2", "00:01.200"]
     assert now[0] in {"indexer-1", "indexer-3"} and now[1] > "00:15"
     # The history of the group, partition by member, in the present again.
-    hand.workbench.player.travel.to_present()
+    hand.workbench.controller.travel.to_present()
     hand.show()
     panel = hand.workbench.window.parts.assignments
     hand.qtbot.mouseClick(panel.history_button, Qt.MouseButton.LeftButton)

@@ -13,7 +13,7 @@ def test_a_click_on_the_band_shows_the_card_that_tells_cause_moves_and_pause(ope
     for second in range(1, 41):
         hand.pass_time(1)
         if second == 31:
-            hand.workbench.player.perform(MoveConsumer("indexer-4", "indexers"))
+            hand.workbench.controller.perform(MoveConsumer("indexer-4", "indexers"))
     window = hand.workbench.window
     (facts,) = [card.facts for card in window.parts.rebalances.cards() if card.facts.started == "00:31.000"]
     assert facts.cause == "indexer-4 joined" and facts.group == "indexers"
@@ -29,6 +29,6 @@ def test_a_click_on_the_band_shows_the_card_that_tells_cause_moves_and_pause(ope
     where = QPoint(round(window.timeline.x_of(31 * NS_PER_S)), 12)
     hand.qtbot.mouseClick(window.timeline, Qt.MouseButton.LeftButton, pos=where)
     arrive(hand)
-    assert hand.workbench.player.snapshot.time_ns == 31 * NS_PER_S
+    assert hand.workbench.controller.snapshot.time_ns == 31 * NS_PER_S
     newest = window.parts.rebalances.cards()[0].facts
     assert (newest.cause, newest.running) == ("indexer-4 joined", True)

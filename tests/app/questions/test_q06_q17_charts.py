@@ -32,10 +32,10 @@ def test_q06_which_consumer_is_slowest(hand: Hand) -> None:
 
 
 def test_q17_how_many_messages_and_bytes_a_second_per_topic(hand: Hand) -> None:
-    before = {topic.name: topic for topic in hand.workbench.player.snapshot.topics}
+    before = {topic.name: topic for topic in hand.workbench.controller.snapshot.topics}
     hand.pass_time(2)
     click_charts(hand)
-    for topic in hand.workbench.player.snapshot.topics:
+    for topic in hand.workbench.controller.snapshot.topics:
         messages = topic.published - before[topic.name].published
         row = next(row for row in hand.workbench.views.rate_table.rows if row.name == topic.name)
         # Over two whole seconds, but for what came on the last line of the grid.

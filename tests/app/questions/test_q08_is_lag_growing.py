@@ -25,7 +25,7 @@ def cells(hand: Hand, title: str, group: str) -> list[str]:
 
 def look(hand: Hand, until_s: float) -> None:
     """Let time pass as a window sees it: a look now and then."""
-    while hand.workbench.player.snapshot.time_ns < until_s * 1e9:
+    while hand.workbench.controller.snapshot.time_ns < until_s * 1e9:
         hand.pass_time(0.5)
 
 

@@ -18,7 +18,7 @@ def click_backpressure(hand: Hand) -> None:
 
 
 def blocked(hand: Hand) -> bool:
-    return any(topic.gate is not None and topic.gate.blocked for topic in hand.workbench.player.snapshot.topics)
+    return any(topic.gate is not None and topic.gate.blocked for topic in hand.workbench.controller.snapshot.topics)
 
 
 def test_the_chain_leads_from_the_producer_to_the_consumer_that_is_slow(hand: Hand) -> None:
@@ -42,7 +42,7 @@ def test_the_chain_leads_from_the_producer_to_the_consumer_that_is_slow(hand: Ha
 
 
 def test_a_paused_reader_is_named_as_paused(hand: Hand) -> None:
-    hand.workbench.desk.perform(Pause("mailer-1", 100))
+    hand.workbench.context.perform(Pause("mailer-1", 100))
     for _ in range(60):
         hand.pass_time(1)
         if blocked(hand):

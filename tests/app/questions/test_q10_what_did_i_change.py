@@ -6,9 +6,9 @@ from broker_core.simulation.actions import MoveConsumer
 
 
 def test_one_click_shows_what_i_changed_and_when(hand):
-    hand.workbench.player.perform(MoveConsumer("indexer-4", "indexers"))
+    hand.workbench.controller.perform(MoveConsumer("indexer-4", "indexers"))
     hand.pass_time(5)
-    hand.workbench.player.perform(MoveConsumer("indexer-1", ""))
+    hand.workbench.controller.perform(MoveConsumer("indexer-1", ""))
     hand.pass_time(2)
     window = hand.workbench.window
     window.show_tab("events")

@@ -8,7 +8,7 @@ from widgets.panels.messages import Start
 
 def test_a_click_on_a_message_says_how_often_and_to_whom_it_was_delivered(hand):
     hand.pass_time(20)
-    events = list(hand.workbench.player.events.since(0))
+    events = list(hand.workbench.controller.events.since(0))
     given: dict[tuple[int, int], list[str]] = {}
     for event in events:
         if event.kind is EventKind.DELIVERED and event.group == "builds":

@@ -19,7 +19,7 @@ def test_the_question_in_the_menu_is_answered_with_an_account(open_workbench, re
     dialog = open_dialog(workbench.window, FactsTableDialog)
     hand.qtbot.waitUntil(lambda: "Nothing was lost" in dialog.sentence.text(), timeout=20_000)
     rows = {row[:2]: row for row in dialog.texts()}
-    totals = workbench.player.snapshot.totals
+    totals = workbench.controller.snapshot.totals
     assert rows["builds", "queue"][2] == f"{totals.published - sum(_ends(workbench)):,}"
     assert {row[-1] for row in rows.values()} == {"0"} and ("commits", "indexers") in rows
     assert "no broken promise" in dialog.note.text()
@@ -27,4 +27,4 @@ def test_the_question_in_the_menu_is_answered_with_an_account(open_workbench, re
 
 
 def _ends(workbench):
-    return [topic.published for topic in workbench.player.snapshot.topics]
+    return [topic.published for topic in workbench.controller.snapshot.topics]

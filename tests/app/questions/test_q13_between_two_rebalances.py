@@ -7,13 +7,13 @@ from broker_core.simulation.actions import MoveConsumer
 
 
 def test_two_clicks_show_what_was_published_between_two_rebalances(hand):
-    hand.workbench.player.perform(MoveConsumer("indexer-4", "indexers"))
+    hand.workbench.controller.perform(MoveConsumer("indexer-4", "indexers"))
     hand.pass_time(8)
-    hand.workbench.player.perform(MoveConsumer("indexer-4", ""))
+    hand.workbench.controller.perform(MoveConsumer("indexer-4", ""))
     hand.pass_time(8)
     window = hand.workbench.window
     of_group = sorted(
-        (one for one in hand.workbench.player.snapshot.rebalances if one.group == "indexers"),
+        (one for one in hand.workbench.controller.snapshot.rebalances if one.group == "indexers"),
         key=lambda one: one.started_ns,
     )
     before, last = of_group[-2:]
@@ -25,7 +25,7 @@ def test_two_clicks_show_what_was_published_between_two_rebalances(hand):
     panel = window.parts.events
     truth = [
         event.seq
-        for event in hand.workbench.player.events.since(0)
+        for event in hand.workbench.controller.events.since(0)
         if event.kind is EventKind.PUBLISHED and before.started_ns <= event.time_ns < last.started_ns
     ]
     assert len(truth) > 20

@@ -16,17 +16,17 @@ def test_a_click_on_the_fault_shows_what_was_in_flight(open_workbench, monkeypat
     crashed, crashed_s = "", 0
     for second in range(1, 41):
         hand.pass_time(1)
-        leases = next(queue for queue in hand.workbench.player.snapshot.queues if queue.name == "builds").leases
+        leases = next(queue for queue in hand.workbench.controller.snapshot.queues if queue.name == "builds").leases
         if second >= 17 and leases and not held:
             held, crashed, crashed_s = leases, leases[0].holder, second
-            hand.workbench.player.perform(Crash(crashed, 5))
+            hand.workbench.controller.perform(Crash(crashed, 5))
     window = hand.workbench.window
     timeline = window.timeline
     place = QPoint(round(timeline.x_of(crashed_s * NS_PER_S)) + 2, TOP + AREA + LANE * list(LANES).index("faults") + 5)
     assert crashed in timeline.tip_at(place.x())
     hand.qtbot.mouseClick(timeline, Qt.MouseButton.LeftButton, pos=place)
     arrive(hand)
-    assert hand.workbench.player.snapshot.time_ns == crashed_s * NS_PER_S
+    assert hand.workbench.controller.snapshot.time_ns == crashed_s * NS_PER_S
     panel = window.parts.in_flight
     bar = window.tabs.tabBar()
     hand.qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(window.tabs.indexOf(panel)).center())

@@ -24,7 +24,7 @@ def ask(hand: Hand) -> AssignorsDialog:
 
 
 def owners(hand: Hand) -> list[str]:
-    group = next(each for each in hand.workbench.player.snapshot.groups if each.name == "indexers")
+    group = next(each for each in hand.workbench.controller.snapshot.groups if each.name == "indexers")
     owned = {place: member.client for member in group.members for place in member.partitions}
     return [owned["commits", number] for number in range(6)]
 
@@ -50,5 +50,5 @@ def test_switching_does_what_was_foretold(hand: Hand) -> None:
     hand.show()
     hand.pass_time(5)
     assert owners(hand) == foretold
-    group = next(each for each in hand.workbench.player.snapshot.groups if each.name == "indexers")
+    group = next(each for each in hand.workbench.controller.snapshot.groups if each.name == "indexers")
     assert group.assignor in {"roundrobin", "round-robin"}

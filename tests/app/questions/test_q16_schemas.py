@@ -27,7 +27,7 @@ def test_q16_what_did_the_schema_refuse(open_workbench: Callable[..., Hand]) -> 
     assert panel.refusals.isVisible()
     assert model.rowCount() == 1
     shown = [model.index(0, column).data() for column in range(1, 6)]
-    rejected = hand.workbench.player.snapshot.totals.rejected
+    rejected = hand.workbench.controller.snapshot.totals.rejected
     assert shown == [f"{rejected:,}", "orders", "shop-b", "refused", "schema order refused /currency"]
     assert rejected > 0
 
@@ -76,8 +76,8 @@ def shown(hand: Hand) -> tuple[list[tuple[int, str]], list[tuple[str, int]]]:
 
 def go(hand: Hand, seconds: float) -> None:
     """Show that moment."""
-    hand.workbench.player.travel.to(round(seconds * NS_PER_S))
-    hand.qtbot.waitUntil(lambda: not hand.workbench.player.travel.busy, timeout=10_000)
+    hand.workbench.controller.travel.to(round(seconds * NS_PER_S))
+    hand.qtbot.waitUntil(lambda: not hand.workbench.controller.travel.busy, timeout=10_000)
     for _ in range(4):
         hand.workbench.draw()
 
@@ -90,22 +90,22 @@ def test_a_moment_has_its_schemas_in_the_past_after_the_end_and_in_an_opened_rec
     live = []
     for _ in range(6):
         hand.pass_time(9)
-        live.append((hand.workbench.player.snapshot.time_ns / NS_PER_S, shown(hand)))
+        live.append((hand.workbench.controller.snapshot.time_ns / NS_PER_S, shown(hand)))
     assert {len(versions) for _s, (versions, _refused) in live} == {1, 2}
     assert "orders (refuses)" in live[0][1][0][0][1]
     assert not live[0][1][1] and live[-1][1][1], "nothing was refused at first"
     for stage in ("the past", "after the end", "opened"):
         if stage == "after the end":
-            hand.workbench.player.travel.to_present()
-            hand.workbench.player.stop()
+            hand.workbench.controller.travel.to_present()
+            hand.workbench.controller.stop()
             for _ in range(4):
                 hand.workbench.draw()
             assert shown(hand) == live[-1][1], stage
         elif stage == "opened":
-            folder = hand.workbench.player.folder
+            folder = hand.workbench.controller.folder
             assert folder is not None
-            hand.workbench.player.open_session(folder)
-            reading = hand.workbench.player._reading
+            hand.workbench.controller.open_session(folder)
+            reading = hand.workbench.controller._reading
             assert reading is not None and reading.wait(20)
         for second, there in reversed(live):
             go(hand, second)

@@ -8,7 +8,7 @@ from broker_core.events import EventKind
 
 def test_two_clicks_show_what_became_of_each_redriven_message(hand):
     hand.pass_time(20)
-    window, player = hand.workbench.window, hand.workbench.player
+    window, controller = hand.workbench.window, hand.workbench.controller
     window.show_tab("dead_letters")
     hand.show()
     panel = window.parts.dead_letters
@@ -17,10 +17,10 @@ def test_two_clicks_show_what_became_of_each_redriven_message(hand):
     hand.qtbot.mouseClick(panel.redrive_all_button, Qt.MouseButton.LeftButton)
     hand.pass_time(15)
     hand.qtbot.mouseClick(panel.redriven_button, Qt.MouseButton.LeftButton)
-    moves = [event for event in player.events.since(0) if event.kind is EventKind.REDRIVEN]
+    moves = [event for event in controller.events.since(0) if event.kind is EventKind.REDRIVEN]
     assert len(moves) == there
     last = {}
-    for event in player.events.since(moves[0].seq):
+    for event in controller.events.since(moves[0].seq):
         for move in moves:
             here = (event.topic, event.partition) == (move.to_topic, move.to_partition)
             if not here or event.offset is None or event.kind is EventKind.PUBLISHED:
@@ -58,12 +58,12 @@ def test_the_past_knows_nothing_of_what_came_after(open_workbench):
     hand = open_workbench(record=True)
     for _second in range(40):
         hand.pass_time(1)
-    player, panel = hand.workbench.player, hand.workbench.window.parts.dead_letters
+    controller, panel = hand.workbench.controller, hand.workbench.window.parts.dead_letters
     hand.workbench.window.show_tab("dead_letters")
     hand.show()
     hand.qtbot.mouseClick(panel.redrive_all_button, Qt.MouseButton.LeftButton)
     hand.show()
-    redriven_ns = player.snapshot.time_ns
+    redriven_ns = controller.snapshot.time_ns
     for _second in range(15):
         hand.pass_time(1)
     hand.qtbot.mouseClick(panel.redriven_button, Qt.MouseButton.LeftButton)
@@ -77,9 +77,9 @@ def test_the_past_knows_nothing_of_what_came_after(open_workbench):
         hand.qtbot.waitUntil(look, timeout=10_000)
 
     shows(lambda rows: rows and all(row.fate is not None for row in rows))
-    player.travel.to(redriven_ns)
+    controller.travel.to(redriven_ns)
     shows(lambda rows: rows and all(row.fate is None or row.fate.time_ns == redriven_ns for row in rows))
-    player.travel.to(redriven_ns - NS_PER_S // 10)
+    controller.travel.to(redriven_ns - NS_PER_S // 10)
     shows(lambda rows: not rows)
 
 

@@ -23,7 +23,7 @@ def test_the_panel_lists_every_segment_and_a_click_says_how_its_partition_is_kep
             for segment in broker.partition(name, number).segments()
         ]
 
-    asked = hand.workbench.player.ask(truth)
+    asked = hand.workbench.controller.ask(truth)
 
     def told():
         hand.show()

@@ -12,7 +12,7 @@ from tests.app.conftest import Hand
 
 
 def draw(hand: Hand) -> None:
-    hand.qtbot.waitUntil(lambda: not hand.workbench.player.travel.busy, timeout=10_000)
+    hand.qtbot.waitUntil(lambda: not hand.workbench.controller.travel.busy, timeout=10_000)
     for _ in range(4):
         QApplication.processEvents()
         hand.workbench.draw()
@@ -24,7 +24,7 @@ def states(hand: Hand) -> set[str]:
     cards = [card.state for card in view.producers]
     cards += [card.state for group in view.groups for card in group.members]
     cards += [card.state for queue in view.queues for card in queue.workers]
-    sections = workbench.views.navigator.meet(workbench.player.snapshot)
+    sections = workbench.views.navigator.meet(workbench.controller.snapshot)
     return {
         *cards,
         *(row.state for section in sections if section.key in {"producers", "consumers"} for row in section.rows),
@@ -40,28 +40,28 @@ def test_after_the_end_everybody_has_stopped_and_nothing_moves(
     hand.pass_time(12)
     assert states(hand) & {"running", "processing", "waiting"}
     assert any(item.has_dots for item in hand.canvas._stage.links.values())
-    hand.workbench.player.run()
+    hand.workbench.controller.run()
     draw(hand)
     assert hand.canvas._ticker.isActive()
-    hand.workbench.player.pause()
+    hand.workbench.controller.pause()
     hand.show()
     assert not hand.canvas._ticker.isActive(), "time stands still, and so does all else"
-    hand.workbench.player.stop()
+    hand.workbench.controller.stop()
     draw(hand)
     assert states(hand) <= {"stopped", "idle"}
     assert not hand.canvas.view.running and not hand.canvas._ticker.isActive()
     assert not any(item.has_dots for item in hand.canvas._stage.links.values())
-    end_ns = hand.workbench.player.end_ns
-    hand.workbench.player.travel.to(6 * NS_PER_S)
+    end_ns = hand.workbench.controller.end_ns
+    hand.workbench.controller.travel.to(6 * NS_PER_S)
     draw(hand)
     assert states(hand) & {"running", "processing", "waiting"}, "they worked then"
     hand.workbench.registry.trigger("follow_live")
     draw(hand)
     assert hand.workbench.window.status.last_action.whole() == "This is how the session ended."
-    assert states(hand) <= {"stopped", "idle"} and hand.workbench.player.snapshot.time_ns == end_ns
-    folder = hand.workbench.player.folder
+    assert states(hand) <= {"stopped", "idle"} and hand.workbench.controller.snapshot.time_ns == end_ns
+    folder = hand.workbench.controller.folder
     if folder is not None:
-        hand.workbench.player.open_session(folder, end_ns)
+        hand.workbench.controller.open_session(folder, end_ns)
         draw(hand)
         assert states(hand) <= {"stopped", "idle"}
 
@@ -69,19 +69,19 @@ def test_after_the_end_everybody_has_stopped_and_nothing_moves(
 def test_what_is_said_of_a_branch_stays_true_when_it_runs(open_workbench: Callable[..., Hand]) -> None:
     hand = open_workbench(record=True)
     hand.pass_time(10)
-    player = hand.workbench.player
-    player.travel.to(5 * NS_PER_S)
+    controller = hand.workbench.controller
+    controller.travel.to(5 * NS_PER_S)
     draw(hand)
-    player.branch()
+    controller.branch()
 
     def there() -> bool:
-        player.grant(0.01)
-        return player.errands == 0
+        controller.grant(0.01)
+        return controller.errands == 0
 
     hand.qtbot.waitUntil(there, timeout=20_000)
-    player.run()
+    controller.run()
     draw(hand)
     said = hand.workbench.window.status.last_action.whole()
-    assert player.moving and said.startswith("This is a branch: live from 00:05.000")
+    assert controller.moving and said.startswith("This is a branch: live from 00:05.000")
     assert "Run it" not in said
-    player.pause()
+    controller.pause()

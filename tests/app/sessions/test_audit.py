@@ -80,11 +80,11 @@ def test_what_is_redriven_into_a_topic_is_published_once_for_those_who_subscribe
     landed: dict[str, Any] = {"to_topic": "orders", "to_partition": 0, "to_offset": 10}
     events = [
         told(0, EventKind.PUBLISHED, 0, 10),
-        Event(1, 1, EventKind.REDRIVEN, topic="desk.dlq", group="desk", count=1, **landed),
+        Event(1, 1, EventKind.REDRIVEN, topic="context.dlq", group="context", count=1, **landed),
         told(2, EventKind.PUBLISHED, 10, 1),
     ]
     topic = TopicView("orders", (PartitionView(0, 0, 11, 0),), 11, 0, None)
-    queue = QueueView("desk", 1, 0, 0, 0, 0, 0, 3, 0, 10, 1, 1, 1, (), (), None, topic="orders")
+    queue = QueueView("context", 1, 0, 0, 0, 0, 0, 3, 0, 10, 1, 1, 1, (), (), None, topic="orders")
     scenario, _ = load_scenario(path("scenarios", "fan-out.yaml"))
     found = audit(events, Snapshot(3, 3, topics=(topic,), queues=(queue,)), scenario, Work(lambda _part, _words: None))
     (account,) = found.accounts

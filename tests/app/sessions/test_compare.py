@@ -80,7 +80,7 @@ def test_a_session_that_goes_on_is_compared_as_far_as_it_is(tmp_path: Path) -> N
 def test_two_sessions_are_chosen_from_the_list(open_workbench: Callable[..., Hand]) -> None:
     hand = open_workbench(record=True)
     hand.pass_time(3)
-    hand.workbench.player.restart()
+    hand.workbench.controller.restart()
     hand.pass_time(3)
     hand.workbench.registry.trigger("compare")
     dialog = open_dialog(hand.workbench.window, ChooseSessionDialog)

@@ -164,7 +164,7 @@ def test_the_saved_test_runs_and_can_fail(tmp_path: Path) -> None:
 def test_the_window_saves_both_as_jobs(open_workbench: Callable[..., Hand], tmp_path: Path) -> None:
     hand = open_workbench(record=False)
     hand.pass_time(6)
-    hand.workbench.player.perform(MoveConsumer("indexer-4", "indexers"))
+    hand.workbench.controller.perform(MoveConsumer("indexer-4", "indexers"))
     hand.pass_time(6)
     handlers = hand.workbench.family(RecordingHandlers)
     assert hand.workbench.registry.reason("save_scenario") == ""

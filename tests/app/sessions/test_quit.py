@@ -51,7 +51,7 @@ def test_quit_ends_the_job_and_the_session(busy: Hand) -> None:
     busy.workbench.window.close()
     press(busy, "Quit")
     assert not busy.workbench.window.isVisible()
-    assert busy.workbench.player.stopped
+    assert busy.workbench.controller.stopped
     busy.qtbot.waitUntil(lambda: not busy.workbench.jobs.running, timeout=5_000)
 
 

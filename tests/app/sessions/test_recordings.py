@@ -36,7 +36,7 @@ def recorded(open_workbench: Callable[..., Hand]) -> Hand:
 
 
 def folder_of(hand: Hand) -> Path:
-    folder = hand.workbench.player.folder
+    folder = hand.workbench.controller.folder
     assert folder is not None
     return folder
 
@@ -51,8 +51,8 @@ def leave_open(folder: Path) -> None:
 def test_a_session_is_chosen_from_the_list_and_opens_in_replay(recorded: Hand) -> None:
     workbench = recorded.workbench
     folder = folder_of(recorded)
-    workbench.player.stop()
-    workbench.player.restart()
+    workbench.controller.stop()
+    workbench.controller.restart()
     workbench.registry.trigger("open_session")
     dialog = open_dialog(workbench.window, ChooseSessionDialog)
     assert [item.text(3) for item in dialog._items] == ["being recorded", "stopped"]
@@ -60,7 +60,7 @@ def test_a_session_is_chosen_from_the_list_and_opens_in_replay(recorded: Hand) -
     dialog.list.setCurrentItem(dialog._items[1])
     recorded.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     arrive(recorded)
-    assert workbench.player.folder == folder and not workbench.player.live
+    assert workbench.controller.folder == folder and not workbench.controller.live
     assert workbench.window.toolbar.badge.text() == "REPLAY 00:00"
     assert "recorded before" in workbench.registry.reason("follow_live")
     assert workbench.registry.reason("branch") == ""
@@ -69,21 +69,21 @@ def test_a_session_is_chosen_from_the_list_and_opens_in_replay(recorded: Hand) -
 
 def test_what_a_crash_left_open_is_offered_and_opens(recorded: Hand, open_workbench: Callable[..., Hand]) -> None:
     folder = folder_of(recorded)
-    recorded.workbench.player.close()
+    recorded.workbench.controller.close()
     leave_open(folder)
     window = recorded.workbench.window
     recorded.workbench.family(RecordingHandlers).offer_left_open()
     assert window.hint.isVisible() and "left open when the program died" in window.hint.sentence.text()
     recorded.qtbot.mouseClick(window.hint.offer, Qt.MouseButton.LeftButton)
     arrive(recorded)
-    assert recorded.workbench.player.folder == folder
+    assert recorded.workbench.controller.folder == folder
     assert open_session(folder).metadata.ended == meta.CRASHED
     assert not Library(folder.parent).left_open()
 
 
 def test_what_a_crash_left_open_can_be_sent_away_for_good(recorded: Hand) -> None:
     folder = folder_of(recorded)
-    recorded.workbench.player.close()
+    recorded.workbench.controller.close()
     leave_open(folder)
     recorded.workbench.family(RecordingHandlers).offer_left_open()
     recorded.qtbot.mouseClick(recorded.workbench.window.hint.dismiss, Qt.MouseButton.LeftButton)
@@ -98,14 +98,14 @@ def test_a_session_is_copied_while_it_is_recorded(recorded: Hand, tmp_path: Path
     assert workbench.jobs.facts()[0].state == "Done", workbench.jobs.facts()[0].message
     copied = open_session(tmp_path / "copy")
     assert copied.sealed and copied.metadata.ended == meta.STOPPED and not copied.problems
-    assert copied.event_count >= workbench.player.snapshot.events - 1
+    assert copied.event_count >= workbench.controller.snapshot.events - 1
     recorded.pass_time(1)
-    assert workbench.player.live
+    assert workbench.controller.live
 
 
 def test_a_copy_that_is_cancelled_or_refused_leaves_nothing(recorded: Hand, tmp_path: Path) -> None:
     folder = folder_of(recorded)
-    recorded.workbench.player.stop()
+    recorded.workbench.controller.stop()
 
     def stop(_part: float, _name: str) -> None:
         raise KeyboardInterrupt
@@ -123,26 +123,26 @@ def test_a_copy_that_is_cancelled_or_refused_leaves_nothing(recorded: Hand, tmp_
 
 def test_a_damaged_session_opens_as_far_as_it_goes_and_says_so(recorded: Hand, tmp_path: Path) -> None:
     folder = folder_of(recorded)
-    recorded.workbench.player.stop()
+    recorded.workbench.controller.stop()
     shutil.copytree(folder, tmp_path / "damaged")
     part = tmp_path / "damaged" / "messages" / "part-00000.parquet"
     part.write_bytes(part.read_bytes()[:200])
     assert recorded.workbench.family(RecordingHandlers).open(tmp_path / "damaged", 3 * NS_PER_S)
     arrive(recorded)
     assert "truncated or damaged" in recorded.workbench.window.hint.sentence.text()
-    assert recorded.workbench.player.snapshot.groups
+    assert recorded.workbench.controller.snapshot.groups
 
 
 def test_flipped_bytes_are_named_where_a_session_is_opened(recorded: Hand, tmp_path: Path) -> None:
     folder = folder_of(recorded)
-    recorded.workbench.player.stop()
+    recorded.workbench.controller.stop()
     flip_unnoticed(folder / "messages" / "part-00000.parquet")
     flip(folder / "keyframes" / "frames.bin", -3)
     assert recorded.workbench.family(RecordingHandlers).open(folder, 3 * NS_PER_S)
     arrive(recorded)
     said = recorded.workbench.window.hint.sentence.text()
     assert "messages/part-00000.parquet is truncated or damaged" in said and "keyframes are damaged" in said
-    assert recorded.workbench.player.snapshot.groups
+    assert recorded.workbench.controller.snapshot.groups
 
 
 def test_recording_can_be_switched_off_for_new_sessions(recorded: Hand) -> None:
@@ -150,8 +150,8 @@ def test_recording_can_be_switched_off_for_new_sessions(recorded: Hand) -> None:
     assert workbench.registry.action("record").isChecked()
     workbench.registry.trigger("record")
     assert "not recorded" in workbench.window.status.last_action.whole()
-    workbench.player.restart()
-    assert workbench.player.folder is None
+    workbench.controller.restart()
+    assert workbench.controller.folder is None
     workbench.registry.trigger("record")
     assert "branch here" in workbench.window.status.last_action.whole()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.sessions.session_controller import Player
+from app.sessions.session_controller import SessionController
 from app.shell.paths import find_scenario
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
@@ -26,98 +26,98 @@ def _keyframes_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def player(qtbot: QtBot, tmp_path: Path) -> Iterator[Player]:
+def controller(qtbot: QtBot, tmp_path: Path) -> Iterator[SessionController]:
     """First session at 00:20, recorded."""
-    player = Player(sessions=tmp_path / "sessions")
-    player.open(find_scenario("first-session"))
+    controller = SessionController(sessions=tmp_path / "sessions")
+    controller.open(find_scenario("first-session"))
     for tenth in range(1, 201):
         # In small steps, as between frames, so that keyframes are taken.
-        player.run_until(tenth * NS_PER_S // 10)
-        assert player.running is not None
-        player.running.look()
+        controller.run_until(tenth * NS_PER_S // 10)
+        assert controller.running is not None
+        controller.running.look()
         if tenth == 120:
-            player.perform(MoveConsumer("indexer-4", "indexers"))
-    yield player
-    player.close()
+            controller.perform(MoveConsumer("indexer-4", "indexers"))
+    yield controller
+    controller.close()
 
 
-def arrive(player: Player, qtbot: QtBot) -> None:
+def arrive(controller: SessionController, qtbot: QtBot) -> None:
     """What was asked for is shown."""
-    qtbot.waitUntil(lambda: not player.travel.busy, timeout=10_000)
+    qtbot.waitUntil(lambda: not controller.travel.busy, timeout=10_000)
 
 
-def catch_up(player: Player, qtbot: QtBot) -> None:
+def catch_up(controller: SessionController, qtbot: QtBot) -> None:
     """A branch has come to its moment."""
 
     def there() -> bool:
-        player.grant(0.05)
-        return not player.moving
+        controller.grant(0.05)
+        return not controller.moving
 
     qtbot.waitUntil(there, timeout=20_000)
-    assert player.running is not None
-    player.ask(lambda simulation: simulation.loop.now_ns).result(10)
+    assert controller.running is not None
+    controller.ask(lambda simulation: simulation.loop.now_ns).result(10)
 
 
-def test_a_moment_of_the_past_is_shown_and_the_present_comes_back(player: Player, qtbot: QtBot) -> None:
-    present = player.snapshot
-    player.travel.to(12 * NS_PER_S)
-    arrive(player, qtbot)
-    assert player.snapshot.time_ns == 12 * NS_PER_S and not player.live
-    assert player.snapshot.totals.published < present.totals.published
-    player.travel.by(-2 * NS_PER_S)
-    player.travel.by(-NS_PER_S)
-    arrive(player, qtbot)
-    assert player.snapshot.time_ns == 9 * NS_PER_S
-    player.run_until(21 * NS_PER_S)
-    assert player.snapshot.time_ns == 9 * NS_PER_S and player.end_ns == 21 * NS_PER_S
-    player.travel.to_present()
-    assert player.live and player.snapshot.time_ns == 21 * NS_PER_S
+def test_a_moment_of_the_past_is_shown_and_the_present_comes_back(controller: SessionController, qtbot: QtBot) -> None:
+    present = controller.snapshot
+    controller.travel.to(12 * NS_PER_S)
+    arrive(controller, qtbot)
+    assert controller.snapshot.time_ns == 12 * NS_PER_S and not controller.live
+    assert controller.snapshot.totals.published < present.totals.published
+    controller.travel.by(-2 * NS_PER_S)
+    controller.travel.by(-NS_PER_S)
+    arrive(controller, qtbot)
+    assert controller.snapshot.time_ns == 9 * NS_PER_S
+    controller.run_until(21 * NS_PER_S)
+    assert controller.snapshot.time_ns == 9 * NS_PER_S and controller.end_ns == 21 * NS_PER_S
+    controller.travel.to_present()
+    assert controller.live and controller.snapshot.time_ns == 21 * NS_PER_S
 
 
-def test_going_beyond_the_end_follows_live(player: Player, qtbot: QtBot) -> None:
-    player.travel.by(-5 * NS_PER_S)
-    arrive(player, qtbot)
-    player.travel.by(10 * NS_PER_S)
-    assert player.live
+def test_going_beyond_the_end_follows_live(controller: SessionController, qtbot: QtBot) -> None:
+    controller.travel.by(-5 * NS_PER_S)
+    arrive(controller, qtbot)
+    controller.travel.by(10 * NS_PER_S)
+    assert controller.live
 
 
-def test_steps_go_from_event_to_event(player: Player, qtbot: QtBot) -> None:
-    last = player.snapshot.events
-    player.travel.step(-1, player.snapshot)
-    arrive(player, qtbot)
-    assert player.snapshot.events == last - 1
-    player.step()
-    arrive(player, qtbot)
-    assert player.snapshot.events == last
-    assert isinstance(player.travel.shown_event, Event)
-    assert player.travel.shown_event.seq == last - 1
+def test_steps_go_from_event_to_event(controller: SessionController, qtbot: QtBot) -> None:
+    last = controller.snapshot.events
+    controller.travel.step(-1, controller.snapshot)
+    arrive(controller, qtbot)
+    assert controller.snapshot.events == last - 1
+    controller.step()
+    arrive(controller, qtbot)
+    assert controller.snapshot.events == last
+    assert isinstance(controller.travel.shown_event, Event)
+    assert controller.travel.shown_event.seq == last - 1
 
 
-def test_the_past_plays_and_stops_at_its_end(player: Player, qtbot: QtBot) -> None:
-    player.travel.to(18 * NS_PER_S)
-    arrive(player, qtbot)
-    player.run(10.0)
-    assert player.moving
-    qtbot.waitUntil(lambda: not player.moving, timeout=10_000)
-    arrive(player, qtbot)
-    assert player.snapshot.time_ns == 20 * NS_PER_S and not player.live
+def test_the_past_plays_and_stops_at_its_end(controller: SessionController, qtbot: QtBot) -> None:
+    controller.travel.to(18 * NS_PER_S)
+    arrive(controller, qtbot)
+    controller.run(10.0)
+    assert controller.moving
+    qtbot.waitUntil(lambda: not controller.moving, timeout=10_000)
+    arrive(controller, qtbot)
+    assert controller.snapshot.time_ns == 20 * NS_PER_S and not controller.live
 
 
-def test_a_branch_is_the_same_up_to_its_moment_and_live_from_there(player: Player, qtbot: QtBot) -> None:
-    first = player.folder
+def test_a_branch_is_the_same_up_to_its_moment_and_live_from_there(controller: SessionController, qtbot: QtBot) -> None:
+    first = controller.folder
     assert first is not None
-    player.travel.to(15 * NS_PER_S)
-    arrive(player, qtbot)
-    moment = told(player.snapshot)
-    player.branch()
-    catch_up(player, qtbot)
-    assert player.live and player.end_ns == 15 * NS_PER_S
-    assert differences(moment, told(player.snapshot)) == []
-    assert player.folder != first and first.name in player.branched_from
-    player.perform(MoveConsumer("indexer-1", ""))
-    player.run_until(17 * NS_PER_S)
-    folder = player.folder
-    player.close()
+    controller.travel.to(15 * NS_PER_S)
+    arrive(controller, qtbot)
+    moment = told(controller.snapshot)
+    controller.branch()
+    catch_up(controller, qtbot)
+    assert controller.live and controller.end_ns == 15 * NS_PER_S
+    assert differences(moment, told(controller.snapshot)) == []
+    assert controller.folder != first and first.name in controller.branched_from
+    controller.perform(MoveConsumer("indexer-1", ""))
+    controller.run_until(17 * NS_PER_S)
+    folder = controller.folder
+    controller.close()
     assert folder is not None
     extra = open_session(folder).metadata.extra
     assert extra["branched_from"]["at_s"] == 15 and extra["branched_from"]["name"] == first.name
@@ -127,87 +127,87 @@ def test_a_branch_is_the_same_up_to_its_moment_and_live_from_there(player: Playe
     assert again == before
 
 
-def test_a_recorded_session_opens_in_its_past_and_branches(player: Player, qtbot: QtBot) -> None:
-    folder = player.folder
+def test_a_recorded_session_opens_in_its_past_and_branches(controller: SessionController, qtbot: QtBot) -> None:
+    folder = controller.folder
     assert folder is not None
-    player.stop()
-    player.open_session(folder, 7 * NS_PER_S)
-    arrive(player, qtbot)
-    assert not player.live and player.snapshot.time_ns == 7 * NS_PER_S and player.end_ns == 20 * NS_PER_S
-    qtbot.waitUntil(lambda: player.feeds.timeline.last is not None, timeout=10_000)
-    player.branch()
-    catch_up(player, qtbot)
-    assert player.live and player.end_ns == 7 * NS_PER_S
+    controller.stop()
+    controller.open_session(folder, 7 * NS_PER_S)
+    arrive(controller, qtbot)
+    assert not controller.live and controller.snapshot.time_ns == 7 * NS_PER_S and controller.end_ns == 20 * NS_PER_S
+    qtbot.waitUntil(lambda: controller.feeds.timeline.last is not None, timeout=10_000)
+    controller.branch()
+    catch_up(controller, qtbot)
+    assert controller.live and controller.end_ns == 7 * NS_PER_S
 
 
-def test_a_branch_that_is_stopped_on_its_way_is_live_from_there(player: Player, qtbot: QtBot) -> None:
+def test_a_branch_that_is_stopped_on_its_way_is_live_from_there(controller: SessionController, qtbot: QtBot) -> None:
     said: list[str] = []
-    player.said.connect(said.append)
-    player.branch()
-    player.grant(0.001)
-    player.pause()
-    qtbot.waitUntil(lambda: not player.moving, timeout=5_000)
-    assert player.live and player.end_ns < 20 * NS_PER_S
+    controller.said.connect(said.append)
+    controller.branch()
+    controller.grant(0.001)
+    controller.pause()
+    qtbot.waitUntil(lambda: not controller.moving, timeout=5_000)
+    assert controller.live and controller.end_ns < 20 * NS_PER_S
     assert "stopped before it came to 00:20" in said[-1]
 
 
-def test_a_branch_at_an_event_stops_right_after_it(player: Player, qtbot: QtBot) -> None:
-    player.travel.to_event(700)
-    arrive(player, qtbot)
-    player.branch()
-    catch_up(player, qtbot)
-    assert player.snapshot.events == 701
+def test_a_branch_at_an_event_stops_right_after_it(controller: SessionController, qtbot: QtBot) -> None:
+    controller.travel.to_event(700)
+    arrive(controller, qtbot)
+    controller.branch()
+    catch_up(controller, qtbot)
+    assert controller.snapshot.events == 701
 
 
 def test_an_unrecorded_session_branches_too(qtbot: QtBot) -> None:
-    player = Player(record=False)
-    player.open(find_scenario("first-session"))
-    player.run_until(5 * NS_PER_S)
-    events = player.snapshot.events
-    player.branch()
-    catch_up(player, qtbot)
-    assert player.live and player.snapshot.events == events
-    player.close()
+    controller = SessionController(record=False)
+    controller.open(find_scenario("first-session"))
+    controller.run_until(5 * NS_PER_S)
+    events = controller.snapshot.events
+    controller.branch()
+    catch_up(controller, qtbot)
+    assert controller.live and controller.snapshot.events == events
+    controller.close()
 
 
-def test_a_session_with_outside_clients_is_replayed_not_branched(player: Player, qtbot: QtBot) -> None:
-    assert player.running is not None
-    player.running.let_outside_clients_in()
+def test_a_session_with_outside_clients_is_replayed_not_branched(controller: SessionController, qtbot: QtBot) -> None:
+    assert controller.running is not None
+    controller.running.let_outside_clients_in()
     with pytest.raises(BrokerError, match="not branched"):
-        player.branch()
-    folder = player.folder
+        controller.branch()
+    folder = controller.folder
     assert folder is not None
-    player.stop()
-    player.open_session(folder)
+    controller.stop()
+    controller.open_session(folder)
     with pytest.raises(BrokerError, match="not run again"):
-        player.branch()
+        controller.branch()
 
 
 def test_a_session_of_version_1_and_one_that_is_damaged_open_as_far_as_they_go(
-    player: Player, qtbot: QtBot, tmp_path: Path
+    controller: SessionController, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    stored = player.open_session(SAMPLES / "version-1", 3 * NS_PER_S)
-    arrive(player, qtbot)
-    assert player.snapshot.totals.published and not stored.problems
+    stored = controller.open_session(SAMPLES / "version-1", 3 * NS_PER_S)
+    arrive(controller, qtbot)
+    assert controller.snapshot.totals.published and not stored.problems
     assert "scenario cannot be run again" in stored.why_not_again()
     shutil.copytree(SAMPLES / "version-2", tmp_path / "damaged")
     part = tmp_path / "damaged" / "messages" / "part-00000.parquet"
     part.write_bytes(part.read_bytes()[:-100])
-    stored = player.open_session(tmp_path / "damaged", 3 * NS_PER_S)
-    arrive(player, qtbot)
+    stored = controller.open_session(tmp_path / "damaged", 3 * NS_PER_S)
+    arrive(controller, qtbot)
     assert any("truncated" in problem for problem in stored.problems)
-    assert player.snapshot.events > 0
+    assert controller.snapshot.events > 0
 
 
-def test_what_is_no_session_leaves_the_present_one(player: Player, tmp_path: Path) -> None:
+def test_what_is_no_session_leaves_the_present_one(controller: SessionController, tmp_path: Path) -> None:
     with pytest.raises(BrokerError):
-        player.open_session(tmp_path)
-    assert player.live
+        controller.open_session(tmp_path)
+    assert controller.live
 
 
-def test_another_seed_gives_another_run(player: Player) -> None:
-    seed = player.seed
-    player.restart(new_seed=True)
-    assert player.seed != seed
-    player.restart()
-    assert player.live
+def test_another_seed_gives_another_run(controller: SessionController) -> None:
+    seed = controller.seed
+    controller.restart(new_seed=True)
+    assert controller.seed != seed
+    controller.restart()
+    assert controller.live

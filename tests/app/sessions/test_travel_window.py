@@ -39,7 +39,7 @@ def hand(open_workbench: Callable[..., Hand], qtbot: QtBot) -> Hand:
 
 
 def arrive(hand: Hand) -> None:
-    hand.qtbot.waitUntil(lambda: not hand.workbench.player.travel.busy, timeout=10_000)
+    hand.qtbot.waitUntil(lambda: not hand.workbench.controller.travel.busy, timeout=10_000)
     for _ in range(3):
         QApplication.processEvents()
         hand.workbench.draw()
@@ -51,7 +51,7 @@ def press(hand: Hand, key: Qt.Key, modifier: Qt.KeyboardModifier = Mod.NoModifie
 
 
 def shown_s(hand: Hand) -> float:
-    return hand.workbench.player.snapshot.time_ns / NS_PER_S
+    return hand.workbench.controller.snapshot.time_ns / NS_PER_S
 
 
 def test_keys_go_back_and_forth_and_live_again(hand: Hand) -> None:
@@ -64,33 +64,33 @@ def test_keys_go_back_and_forth_and_live_again(hand: Hand) -> None:
     ):
         press(hand, key, modifier)
         assert shown_s(hand) == expected
-        assert not hand.workbench.player.live
+        assert not hand.workbench.controller.live
     badge = hand.workbench.window.toolbar.badge
     assert (badge.text(), badge.property("mode")) == ("REPLAY 00:10", "replay")
     assert hand.workbench.window.tint.isVisible()
     assert hand.workbench.window.toolbar.clock.text() == "00:10.000"
     press(hand, Key.Key_Right, Mod.AltModifier)
-    assert hand.workbench.player.live and shown_s(hand) == 20
+    assert hand.workbench.controller.live and shown_s(hand) == 20
     assert badge.text() == "LIVE, PAUSED"
     assert not hand.workbench.window.tint.isVisible()
     press(hand, Key.Key_Left)
     press(hand, Key.Key_Right)
-    assert hand.workbench.player.live
+    assert hand.workbench.controller.live
 
 
 def test_keys_step_from_event_to_event_and_say_which(hand: Hand) -> None:
-    events = hand.workbench.player.snapshot.events
+    events = hand.workbench.controller.snapshot.events
     press(hand, Key.Key_Left, Mod.ControlModifier)
     press(hand, Key.Key_Left, Mod.ControlModifier)
-    assert hand.workbench.player.snapshot.events == events - 2
+    assert hand.workbench.controller.snapshot.events == events - 2
     assert f"#{events - 3:,} " in hand.workbench.window.status.last_action.whole()
     press(hand, Key.Key_Right, Mod.ControlModifier)
-    assert hand.workbench.player.snapshot.events == events - 1
+    assert hand.workbench.controller.snapshot.events == events - 1
 
 
 def test_a_click_on_the_timeline_shows_that_moment_in_panels_and_canvas(hand: Hand) -> None:
     window = hand.workbench.window
-    hand.workbench.player.perform(MoveConsumer("indexer-4", "indexers"))
+    hand.workbench.controller.perform(MoveConsumer("indexer-4", "indexers"))
     for _ in range(5):
         hand.pass_time(1)
     assert "indexer-4" in hand.members("indexers")
@@ -102,7 +102,7 @@ def test_a_click_on_the_timeline_shows_that_moment_in_panels_and_canvas(hand: Ha
     table = hand.workbench.views.assignments
     owners = {table.index(row, 3).data() for row in range(table.rowCount())}
     assert "indexer-4" not in owners and "indexer-3" in owners
-    assert hand.workbench.window.timeline.facts.head_ns == hand.workbench.player.snapshot.time_ns
+    assert hand.workbench.window.timeline.facts.head_ns == hand.workbench.controller.snapshot.time_ns
     assert hand.workbench.window.timeline.facts.now_ns == 25 * NS_PER_S
     assert hand.workbench.canvas.view.groups
     assert not any(group.name == "indexers" and len(group.members) > 3 for group in hand.workbench.canvas.view.groups)
@@ -111,10 +111,10 @@ def test_a_click_on_the_timeline_shows_that_moment_in_panels_and_canvas(hand: Ha
 def test_nothing_can_be_changed_in_the_past_and_the_reason_is_said(hand: Hand) -> None:
     press(hand, Key.Key_Left)
     workbench = hand.workbench
-    assert "This is the past" in workbench.desk.why_ended()
+    assert "This is the past" in workbench.context.why_ended()
     assert "This is the past" in workbench.registry.reason("move_consumer")
     generation = hand.generation("indexers")
-    workbench.desk.perform(MoveConsumer("indexer-4", "indexers"))
+    workbench.context.perform(MoveConsumer("indexer-4", "indexers"))
     assert "This is the past" in workbench.window.status.last_action.whole()
     press(hand, Key.Key_Right, Mod.AltModifier)
     hand.pass_time(3)
@@ -126,7 +126,7 @@ def test_rates_are_those_of_the_moment(hand: Hand) -> None:
     assert hand.workbench.window.status.labels["rate"].text() not in {"", "0 messages/s"}
     hand.workbench.window.show_tab("charts")
     hand.workbench.draw()
-    past = hand.workbench.player.snapshot
+    past = hand.workbench.controller.snapshot
     views = hand.workbench.views
     rates = {(row.kind, row.name): row.per_s for row in views.rate_table.rows}
     assert rates["topic", "commits"] > 0
@@ -142,9 +142,9 @@ def test_the_past_plays_by_the_keys_that_run_the_session(hand: Hand) -> None:
     press(hand, Key.Key_F6)
     hand.workbench.draw()
     assert hand.workbench.registry.action("fast").isChecked()
-    hand.qtbot.waitUntil(lambda: not hand.workbench.player.moving, timeout=10_000)
+    hand.qtbot.waitUntil(lambda: not hand.workbench.controller.moving, timeout=10_000)
     arrive(hand)
-    assert shown_s(hand) == 20 and not hand.workbench.player.live
+    assert shown_s(hand) == 20 and not hand.workbench.controller.live
 
 
 def test_a_bookmark_is_kept_drawn_and_found_by_name(hand: Hand) -> None:
@@ -181,8 +181,8 @@ def test_a_bookmark_is_kept_drawn_and_found_by_name(hand: Hand) -> None:
     assert palette.reason.text() == "Enter goes to this moment, Escape closes."
     hand.qtbot.keyClick(palette.field, Key.Key_Return)
     arrive(hand)
-    assert hand.workbench.player.snapshot.time_ns == 10 * NS_PER_S
-    folder = hand.workbench.player.folder
+    assert hand.workbench.controller.snapshot.time_ns == 10 * NS_PER_S
+    folder = hand.workbench.controller.folder
     assert folder is not None
     assert [mark.name for mark in Bookmarks(folder).all()] == ["<b>odd</b>"]
 
@@ -208,8 +208,8 @@ def test_branch_here_goes_on_live_under_its_own_badge(hand: Hand) -> None:
     hand.workbench.registry.trigger("branch")
 
     def there() -> bool:
-        hand.workbench.player.grant(0.05)
-        return not hand.workbench.player.moving
+        hand.workbench.controller.grant(0.05)
+        return not hand.workbench.controller.moving
 
     hand.qtbot.waitUntil(there, timeout=20_000)
     hand.show()
@@ -217,36 +217,36 @@ def test_branch_here_goes_on_live_under_its_own_badge(hand: Hand) -> None:
     assert hand.workbench.window.tint.mode == "branch"
     assert hand.workbench.window.timeline.facts.branch_ns == 10 * NS_PER_S
     assert "branched from" in hand.workbench.window.status.last_action.whole()
-    hand.workbench.desk.perform(MoveConsumer("indexer-4", "indexers"))
+    hand.workbench.context.perform(MoveConsumer("indexer-4", "indexers"))
     hand.pass_time(3)
     assert "indexer-4" in hand.members("indexers")
 
 
 def test_the_key_for_a_branch_pressed_twice_makes_one(hand: Hand) -> None:
     press(hand, Key.Key_Left, Mod.ShiftModifier)
-    window, player = hand.workbench.window, hand.workbench.player
+    window, controller = hand.workbench.window, hand.workbench.controller
     for _twice in range(2):
         hand.qtbot.keyClick(window.timeline, Key.Key_B, Mod.ControlModifier)
     assert hand.workbench.registry.reason("branch") == "This branch has not come to its moment yet."
 
     def there() -> bool:
-        player.grant(0.05)
-        return not player.moving
+        controller.grant(0.05)
+        return not controller.moving
 
     hand.qtbot.waitUntil(there, timeout=20_000)
     hand.show()
-    assert player.end_ns == 10 * NS_PER_S
-    assert player.folder is not None
-    assert len(list(player.folder.parent.iterdir())) == 2
+    assert controller.end_ns == 10 * NS_PER_S
+    assert controller.folder is not None
+    assert len(list(controller.folder.parent.iterdir())) == 2
 
 
 def test_a_rebalance_card_leads_to_its_moment(hand: Hand) -> None:
     card = hand.workbench.window.parts.rebalances.cards()[-1]
     hand.qtbot.mouseClick(card, Qt.MouseButton.LeftButton, pos=QPoint(30, 8))
-    assert hand.workbench.player.live
+    assert hand.workbench.controller.live
     hand.qtbot.mouseDClick(card, Qt.MouseButton.LeftButton, pos=QPoint(30, 8))
     arrive(hand)
-    assert not hand.workbench.player.live and shown_s(hand) < 3
+    assert not hand.workbench.controller.live and shown_s(hand) < 3
 
 
 def test_the_keys_of_a_tree_stay_its_own_and_a_table_keeps_its_ends(hand: Hand) -> None:
@@ -257,10 +257,10 @@ def test_the_keys_of_a_tree_stay_its_own_and_a_table_keeps_its_ends(hand: Hand) 
     hand.show()
     hand.qtbot.keyClick(table, Key.Key_Home)
     arrive(hand)
-    assert hand.workbench.player.live
+    assert hand.workbench.controller.live
     hand.qtbot.keyClick(table, Key.Key_Left)
     arrive(hand)
-    assert not hand.workbench.player.live
+    assert not hand.workbench.controller.live
     hand.workbench.registry.trigger("follow_live")
     tree = window.parts.navigator.findChild(QTreeView)
     assert isinstance(tree, QTreeView)
@@ -268,7 +268,7 @@ def test_the_keys_of_a_tree_stay_its_own_and_a_table_keeps_its_ends(hand: Hand) 
     hand.show()
     hand.qtbot.keyClick(tree, Key.Key_Left)
     arrive(hand)
-    assert hand.workbench.player.live
+    assert hand.workbench.controller.live
 
 
 def test_left_and_right_belong_to_a_text_field_that_has_the_focus(hand: Hand) -> None:
@@ -277,5 +277,5 @@ def test_left_and_right_belong_to_a_text_field_that_has_the_focus(hand: Hand) ->
     assert isinstance(field, QLineEdit)
     hand.qtbot.keyClick(field, Key.Key_Left)
     arrive(hand)
-    assert hand.workbench.player.live
+    assert hand.workbench.controller.live
     assert isinstance(hand.workbench.family(TravelHandlers), TravelHandlers)

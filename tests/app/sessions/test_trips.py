@@ -13,7 +13,7 @@ from tests.app.conftest import Hand
 
 
 def draw(hand: Hand) -> None:
-    hand.qtbot.waitUntil(lambda: not hand.workbench.player.travel.busy, timeout=10_000)
+    hand.qtbot.waitUntil(lambda: not hand.workbench.controller.travel.busy, timeout=10_000)
     for _ in range(6):
         QApplication.processEvents()
         hand.workbench.draw()
@@ -24,7 +24,7 @@ def figures(hand: Hand) -> dict[str, Any]:
     workbench, view = hand.workbench, hand.canvas.view
     labels = workbench.window.status.labels
     rates = [(row.name, row.per_s, row.bytes_per_s, row.behind) for row in workbench.views.rate_table.rows]
-    sections = workbench.views.navigator.meet(workbench.player.snapshot)
+    sections = workbench.views.navigator.meet(workbench.controller.snapshot)
     return {
         "status": (labels["rate"].text(), labels["in_flight"].text()),
         "links": {link.key: link.rate_per_s for link in view.links},
@@ -45,7 +45,7 @@ def test_a_trip_into_the_past_changes_nothing_of_the_present(open_workbench: Cal
     before = figures(hand)
     assert before["status"][0] not in {"", "0 messages/s"}
     for second in (3, 17):
-        hand.workbench.player.travel.to(second * NS_PER_S)
+        hand.workbench.controller.travel.to(second * NS_PER_S)
         draw(hand)
         past = figures(hand)
         assert past["status"][0] != "0 messages/s" and past["links"] != before["links"]
@@ -57,40 +57,40 @@ def test_a_trip_into_the_past_changes_nothing_of_the_present(open_workbench: Cal
 
 def test_the_same_moment_live_scrubbed_branched_ended_and_opened(open_workbench: Callable[..., Hand]) -> None:
     hand = open_workbench(record=True)
-    player = hand.workbench.player
+    controller = hand.workbench.controller
     hand.workbench.window.show_tab("charts")
     live: dict[int, dict[str, Any]] = {}
     for _ in range(4):
         hand.pass_time(3.7)
-        live[player.snapshot.time_ns] = figures(hand)
+        live[controller.snapshot.time_ns] = figures(hand)
 
     def check(stage: str) -> None:
         for time_ns, there in live.items():
-            player.travel.to(time_ns)
+            controller.travel.to(time_ns)
             draw(hand)
             now = figures(hand)
-            assert player.snapshot.time_ns == time_ns
+            assert controller.snapshot.time_ns == time_ns
             assert {name: now[name] == there[name] for name in there} == dict.fromkeys(there, True), (stage, time_ns)
 
     hand.pass_time(2)
     check("scrubbed")
-    folder = player.folder
+    folder = controller.folder
     assert folder is not None
-    player.branch()
+    controller.branch()
 
     def there() -> bool:
-        player.grant(0.01)
-        return player.errands == 0
+        controller.grant(0.01)
+        return controller.errands == 0
 
     hand.qtbot.waitUntil(there, timeout=20_000)
     draw(hand)
     last = max(live)
-    assert player.snapshot.time_ns == last
+    assert controller.snapshot.time_ns == last
     assert figures(hand) == live[last], "a branch is the same up to its moment"
     hand.pass_time(1)
-    player.stop()
+    controller.stop()
     check("a branch that has ended")
-    player.open_session(folder)
-    reading = player._reading
+    controller.open_session(folder)
+    reading = controller._reading
     assert reading is not None and reading.wait(20)
     check("opened")

@@ -104,12 +104,12 @@ def test_a_condition_that_cannot_be_read_says_why(text: str, why: str | None) ->
 
 
 def test_the_dialog_runs_from_here_or_from_the_beginning(hand: Hand) -> None:
-    workbench, player = hand.workbench, hand.workbench.player
+    workbench, controller = hand.workbench, hand.workbench.controller
 
     def finish() -> None:
         def there() -> bool:
-            player.grant(0.05)
-            return not player.moving
+            controller.grant(0.05)
+            return not controller.moving
 
         hand.qtbot.waitUntil(there, timeout=20_000)
         hand.show()
@@ -121,10 +121,10 @@ def test_the_dialog_runs_from_here_or_from_the_beginning(hand: Hand) -> None:
     dialog.field.setText("time >= 00:12 and kind = delivered")
     hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     finish()
-    assert 12 <= player.snapshot.time_ns / NS_PER_S < 13
+    assert 12 <= controller.snapshot.time_ns / NS_PER_S < 13
     assert "Stopped right after" in workbench.window.status.last_action.whole()
-    assert player.live and not player.moving
-    seed = player.seed
+    assert controller.live and not controller.moving
+    seed = controller.seed
     workbench.registry.trigger("run_until")
     dialog = open_dialog(workbench.window, RunUntilDialog)
     assert dialog.field.text() == "time >= 00:12 and kind = delivered"
@@ -132,12 +132,12 @@ def test_the_dialog_runs_from_here_or_from_the_beginning(hand: Hand) -> None:
     dialog.beginnings.button(2).setChecked(True)
     hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     finish()
-    assert player.seed != seed and player.snapshot.totals.dead_lettered >= 1
+    assert controller.seed != seed and controller.snapshot.totals.dead_lettered >= 1
 
 
 def test_space_stops_it(hand: Hand) -> None:
     hand.workbench.family(UntilHandlers).run('topic = "nowhere"')
-    hand.workbench.player.grant(0.001)
-    hand.workbench.player.pause()
-    hand.qtbot.waitUntil(lambda: not hand.workbench.player.moving, timeout=5_000)
-    assert not hand.workbench.player.stopped
+    hand.workbench.controller.grant(0.001)
+    hand.workbench.controller.pause()
+    hand.qtbot.waitUntil(lambda: not hand.workbench.controller.moving, timeout=5_000)
+    assert not hand.workbench.controller.stopped

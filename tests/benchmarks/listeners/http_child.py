@@ -1,4 +1,4 @@
-"""A broker with an HTTP door in a process of its own, until its standard input ends; prints its port."""
+"""A broker with an HTTP listener in a process of its own, until its standard input ends; prints its port."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import tempfile
 from contextlib import ExitStack
 
 from broker_core import Admin, BrokerHost, HostConfig, LogConfig
-from broker_core.listeners.http.listener import HttpDoor
+from broker_core.listeners.http.listener import HttpListener
 from broker_core.log.config import Durability
 
 
@@ -17,8 +17,8 @@ def serve(durability: Durability) -> None:
         directory = None if durability == "memory" else stack.enter_context(tempfile.TemporaryDirectory())
         host = stack.enter_context(BrokerHost(directory, HostConfig(log=LogConfig(durability=durability))))
         Admin(host).create_topic("bench", partitions=6)
-        door = stack.enter_context(HttpDoor(host))
-        print(door.port, flush=True)
+        listener = stack.enter_context(HttpListener(host))
+        print(listener.port, flush=True)
         sys.stdin.read()
 
 

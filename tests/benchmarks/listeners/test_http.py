@@ -1,4 +1,4 @@
-"""The HTTP door, client and broker in two processes, messages of 100 bytes."""
+"""The HTTP listener, client and broker in two processes, messages of 100 bytes."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_batch_publish_and_read():
             read = Caller(port, "GET", f"/v1/topics/bench/partitions/0/messages?max_messages={BATCH}", None)
             rows.append((f"read, batches of {BATCH}, {durability}", rate(read, BATCH)))
             read.close()
-    title = f"HTTP door, one client, medians of {ROUNDS}; goal: batch publish >= {GOAL_PER_S:,} messages/s"
+    title = f"HTTP listener, one client, medians of {ROUNDS}; goal: batch publish >= {GOAL_PER_S:,} messages/s"
     show_rows(title, ("messages/s",), [(name, f"{value:,.0f}") for name, value in rows])
 
 
@@ -157,7 +157,7 @@ def test_500_idle_and_50_busy_connections():
         for name, values in (("50 busy", alone), ("50 busy, 500 idle", together))
     ]
     ratio = percentile(together, 0.99) / percentile(alone, 0.99)
-    title = f"HTTP door, latency of /produce in ms; p99 beside idle ones is {ratio:.2f} times (goal: at most 3)"
+    title = f"HTTP listener, latency of /produce in ms; p99 beside idle ones is {ratio:.2f} times (goal: at most 3)"
     show_rows(title, ("p50", "p99", "requests"), rows)
     states = [
         (name, *map(str, state[:2]), f"{state[2]:.1f}")

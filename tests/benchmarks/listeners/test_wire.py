@@ -1,4 +1,4 @@
-"""The wire door, client and broker in two processes, messages of 100 bytes.
+"""The wire listener, client and broker in two processes, messages of 100 bytes.
 
 Redis stands beside it where it is installed (`apt install redis`).
 """
@@ -170,7 +170,7 @@ def redis_rate() -> list[float]:
 
 
 def test_reading() -> None:
-    """No goal: what a group reads through the door."""
+    """No goal: what a group reads through the listener."""
     with broker("wire", "memory") as (port, _), RemoteBroker(port=port) as remote:
         with Producer(remote) as producer:
             in_batches(producer, 200_000)

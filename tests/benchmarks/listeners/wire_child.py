@@ -1,4 +1,4 @@
-"""Brokers in a process of their own, until its standard input ends: the wire door, and what it is measured against.
+"""Brokers in a process of their own, until its standard input ends: the wire listener, and what it is measured against.
 
 The first line of output is the port. `wire <durability>` is ours; `json` is what one writes first: a thread for each
 connection, JSON behind a length, one message a request, and the broker's lock taken anew for each.
@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from broker_core import Admin, BrokerHost, HostConfig, LogConfig
-from broker_core.listeners.wire.listener import WireDoor
+from broker_core.listeners.wire.listener import WireListener
 from broker_core.log.config import Durability
 
 LENGTH = struct.Struct(">I")
@@ -34,8 +34,8 @@ def serve_wire(durability: Durability, directory: str) -> None:
         host = stack.enter_context(BrokerHost(None if path is None else Path(path), config))
         if "bench" not in host.broker.topic_names():
             Admin(host).create_topic("bench", partitions=6)
-        door = stack.enter_context(WireDoor(host, port=0))
-        print(door.port, flush=True)
+        listener = stack.enter_context(WireListener(host, port=0))
+        print(listener.port, flush=True)
         sys.stdin.read()
 
 

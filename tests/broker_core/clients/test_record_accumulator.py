@@ -32,7 +32,7 @@ class StillHost:
     """A host whose time moves only when it is told to."""
 
     prefix = ""
-    tails = None
+    open_batches = None
     closing = False
 
     def __init__(self, world: World) -> None:

@@ -15,7 +15,7 @@ from broker_core.clients.remote.broker import RemoteBroker
 from broker_core.engine.engine_host import EngineHost
 from broker_core.engine.runner import Engine
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.wire.listener import WireDoor
+from broker_core.listeners.wire.listener import WireListener
 from broker_core.simulation.scenario import parse_scenario
 from broker_core.simulation.simulation import Simulation
 
@@ -86,13 +86,13 @@ def test_errors_come_to_the_caller_and_the_session_goes_on():
         assert Admin(host).topics()
 
 
-def test_a_wire_door_opens_on_a_session_and_closes_with_its_host():
+def test_a_wire_listener_opens_on_a_session_and_closes_with_its_host():
     with served() as host:
-        door = WireDoor(host, port=0)
-        door.start()
-        with closing(RemoteBroker("127.0.0.1", door.port)) as broker, Producer(broker) as producer:
+        listener = WireListener(host, port=0)
+        listener.start()
+        with closing(RemoteBroker("127.0.0.1", listener.port)) as broker, Producer(broker) as producer:
             assert producer.publish("orders", b"from outside")[1] == 0
-        door.close()
+        listener.close()
         host.close()
         with pytest.raises(BrokerError):
             host.call(lambda _now: None)

@@ -1,4 +1,4 @@
-"""Queues served from their open_batches: what any queue does, and without a call of the broker."""
+"""Queues served from their open batches: what any queue does, and without a call of the broker."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from broker_core import (
     QueueConsumer,
 )
 from broker_core.clients.queue_consumer import Delivery
+from broker_core.engine import open_batches
 from broker_core.events import Event, EventKind
 
 
@@ -123,7 +124,7 @@ def test_a_queue_that_is_served_from_its_tail_does_what_any_queue_does(steps):
 
 
 def stay_open(patch: pytest.MonkeyPatch) -> None:
-    """Tails are closed by whoever touches the broker, and by no clock."""
+    """OpenBatches are closed by whoever touches the broker, and by no clock."""
     patch.setattr(open_batches, "OPEN_NS", 10**12)
     patch.setattr(open_batches, "IDLE_NS", 10**12)
 
@@ -281,7 +282,7 @@ def test_no_tail_is_opened_while_something_is_due(host: BrokerHost):
     """Its events would stand before those of an earlier moment."""
     due = True
     with host.lock:
-        ends = open_batches.Tails(host.broker, 0, lambda _at: None, lambda _at: due)
+        ends = open_batches.OpenBatches(host.broker, 0, lambda _at: None, lambda _at: due)
         assert ends.put("one", "bills", b"too early", None) is None
         due = False
         assert ends.put("one", "bills", b"now", None) is not None

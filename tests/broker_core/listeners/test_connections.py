@@ -29,13 +29,13 @@ def test_a_connection_is_seen_while_it_is_open():
     second.failed("no such topic")
     seen = connections.views()
     assert [view.id for view in seen] == [first.id, second.id]
-    assert (seen[0].door, seen[0].peer, seen[0].client, seen[0].opened_ns) == ("wire", "127.0.0.1:50000", "shop", 7)
+    assert (seen[0].listener, seen[0].peer, seen[0].client, seen[0].opened_ns) == ("wire", "127.0.0.1:50000", "shop", 7)
     assert (seen[0].requests, seen[0].messages_in, seen[0].bytes_in, seen[0].bytes_out) == (1, 10, 120, 0)
     assert (seen[1].errors, seen[1].last_error) == (1, "no such topic")
     assert (connections.count(), connections.count("wire")) == (2, 1)
     connections.closed(first)
     connections.closed(first)
-    assert [view.door for view in connections.views()] == ["http"]
+    assert [view.listener for view in connections.views()] == ["http"]
     assert [(view.id, view.messages_in, view.ended_ns) for view in connections.gone()] == [(first.id, 10, 7)]
     assert connections.views()[0].ended_ns is None
 
@@ -55,7 +55,7 @@ def test_rates_are_those_of_the_last_second_or_two_however_often_somebody_looks(
     assert quiet.messages_in_per_s == 0 and quiet.messages_in == 1_500
 
 
-def test_cutting_calls_the_door_once_and_says_why():
+def test_cutting_calls_the_listener_once_and_says_why():
     connections = Connections(Clock())
     cut: list[str] = []
     connection = connections.open("wire", "", lambda: cut.append("first"))
@@ -67,7 +67,7 @@ def test_cutting_calls_the_door_once_and_says_why():
     assert cut == ["first"]
 
 
-def test_a_door_may_close_the_connection_from_within_the_cut():
+def test_a_listener_may_close_the_connection_from_within_the_cut():
     connections = Connections(Clock())
     connection = connections.open("wire", "", lambda: connections.closed(connection))
     worker = threading.Thread(target=connections.cut, args=(connection.id,), daemon=True)

@@ -15,18 +15,18 @@ from broker_core.replies import Reply
 from tests.broker_core.clients.world import World
 
 
-def picks(policy: str, takers: list[Candidate], count: int) -> list[str]:
+def picks(policy: str, waiting_acquires: list[Candidate], count: int) -> list[str]:
     memory, names = Memory(), []
     for _ in range(count):
-        name, memory = pick(policy, takers, memory)
+        name, memory = pick(policy, waiting_acquires, memory)
         names.append(name)
     return names
 
 
 def test_round_robin_takes_turns_and_lets_newcomers_in():
-    takers = [Candidate("c"), Candidate("a"), Candidate("b")]
-    assert picks("round-robin", takers, 4) == ["a", "b", "c", "a"]
-    assert pick("round-robin", [*takers, Candidate("bb")], Memory("b"))[0] == "bb"
+    waiting_acquires = [Candidate("c"), Candidate("a"), Candidate("b")]
+    assert picks("round-robin", waiting_acquires, 4) == ["a", "b", "c", "a"]
+    assert pick("round-robin", [*waiting_acquires, Candidate("bb")], Memory("b"))[0] == "bb"
     assert pick("round-robin", [Candidate("a")], Memory("z"))[0] == "a"
 
 
@@ -44,9 +44,9 @@ def test_weights_are_shares_without_bursts():
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=6).filter(any), st.integers(1, 5))
 def test_after_each_full_round_everybody_has_had_exactly_its_weight(weights, rounds):
-    takers = [Candidate(f"t{number}", weight) for number, weight in enumerate(weights)]
-    had = Counter(picks("weighted", takers, sum(weights) * rounds))
-    assert had == {taker.name: taker.weight * rounds for taker in takers if taker.weight}
+    waiting_acquires = [Candidate(f"t{number}", weight) for number, weight in enumerate(weights)]
+    had = Counter(picks("weighted", waiting_acquires, sum(weights) * rounds))
+    assert had == {taker.name: taker.weight * rounds for taker in waiting_acquires if taker.weight}
 
 
 def test_without_any_weight_the_takers_take_turns():
@@ -55,14 +55,14 @@ def test_without_any_weight_the_takers_take_turns():
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=6))
 def test_least_loaded_never_picks_somebody_with_more(loads):
-    takers = [Candidate(f"t{number}", in_flight=load) for number, load in enumerate(loads)]
-    name, _ = pick("least-loaded", takers, Memory())
+    waiting_acquires = [Candidate(f"t{number}", in_flight=load) for number, load in enumerate(loads)]
+    name, _ = pick("least-loaded", waiting_acquires, Memory())
     assert loads[int(name[1:])] == min(loads)
 
 
 def test_least_loaded_takes_turns_among_equals():
-    takers = [Candidate("a", in_flight=1), Candidate("b", in_flight=1), Candidate("c", in_flight=2)]
-    assert picks("least-loaded", takers, 3) == ["a", "b", "a"]
+    waiting_acquires = [Candidate("a", in_flight=1), Candidate("b", in_flight=1), Candidate("c", in_flight=2)]
+    assert picks("least-loaded", waiting_acquires, 3) == ["a", "b", "a"]
 
 
 @pytest.mark.parametrize("policy", list(POLICIES))

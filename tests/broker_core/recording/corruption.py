@@ -1,4 +1,4 @@
-"""Damage of the kind that only a checksum notices."""
+"""Corruption of the kind that only a checksum notices."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from broker_core.recording import schema
 from broker_core.recording.checksums import document_checksum
 from broker_core.recording.event_index import EventIndex
 from broker_core.recording.keyframes import Keyframes
-from broker_core.recording.playback import FolderFilm
+from broker_core.recording.playback import FolderPlayback
 from broker_core.recording.reader import open_session, seal
 from broker_core.recording.recorder import Recorder
 from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
@@ -53,7 +53,7 @@ def test_flipped_bytes_in_the_middle_of_a_part_are_named_and_never_shown(folder:
     left = list(session.events())
     assert left and all(event.kind.value != "published" for event in left)
     assert list(EventIndex(folder).events(0)) == left
-    assert FolderFilm(folder).end().totals.published == 0
+    assert FolderPlayback(folder).end().totals.published == 0
 
 
 def test_a_part_is_judged_by_every_one_of_its_bytes(folder: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_keyframe_of_another_moment_than_its_header_says_is_passed_over(tmp_pa
 
 def test_all_damaged_keyframes_and_letters_are_named_when_a_session_is_opened(tmp_path: Path) -> None:
     _letters(tmp_path / "s")
-    film = FolderFilm(tmp_path / "s")
+    film = FolderPlayback(tmp_path / "s")
     film.check()
     assert film.problem == ""
     flip(tmp_path / "s" / "keyframes" / "frames.bin", -3)

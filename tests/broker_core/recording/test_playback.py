@@ -12,7 +12,7 @@ from broker_core.events import Event
 from broker_core.recording import schema
 from broker_core.recording.keyframes import Cadence, Keyframes, KeyframeWriter
 from broker_core.recording.live_session import LiveSession
-from broker_core.recording.playback import FolderFilm, MemoryFilm
+from broker_core.recording.playback import FolderPlayback, MemoryPlayback
 from broker_core.simulation import load_scenario, parse_scenario
 from broker_core.snapshots import Snapshot
 from tests.broker_core.recording.test_fold import differences, told
@@ -54,7 +54,7 @@ def test_any_moment_of_a_running_session_is_as_it_was(tmp_path: Path) -> None:
             for time_ns in (*list(seen)[tenth // 2 :: 4], *list(seen)[::9], session.simulation.loop.now_ns):
                 assert differences(told(film.at(time_ns)), told(seen[time_ns])) == []
     session.close(finished=False)
-    sealed = FolderFilm(tmp_path / "s")
+    sealed = FolderPlayback(tmp_path / "s")
     # The last moment has the end of the session in it as well.
     for time_ns, snapshot in list(seen.items())[-2::-7]:
         assert differences(told(sealed.at(time_ns)), told(snapshot)) == []
@@ -93,7 +93,7 @@ def test_an_unrecorded_session_keeps_moments_in_bounded_memory(monkeypatch: pyte
     session = live(None)
     run(session, SECONDS * NS_PER_S)
     film = session.film()
-    assert isinstance(film, MemoryFilm) and not film.exact
+    assert isinstance(film, MemoryPlayback) and not film.exact
     assert len(film._frames) <= 20
     for second in (3, 17, SECONDS):
         shown = film.at(second * NS_PER_S)
@@ -114,15 +114,15 @@ def test_a_torn_or_damaged_keyframe_costs_time_not_truth(tmp_path: Path) -> None
     path.write_bytes(whole[:-10])
     torn = Keyframes(tmp_path / "s")
     assert len(torn) >= 9 and not torn.problem
-    assert differences(told(FolderFilm(tmp_path / "s").at(10 * NS_PER_S)), expected) == []
+    assert differences(told(FolderPlayback(tmp_path / "s").at(10 * NS_PER_S)), expected) == []
     damaged = bytearray(whole)
     damaged[-60] ^= 0xFF
     path.write_bytes(damaged)
-    film = FolderFilm(tmp_path / "s")
+    film = FolderPlayback(tmp_path / "s")
     assert differences(told(film.at(10 * NS_PER_S)), expected) == []
     assert "cannot be read" in film.problem
     path.write_bytes(b"rubbish" * 100)
-    assert "damaged from byte 0" in FolderFilm(tmp_path / "s").problem
+    assert "damaged from byte 0" in FolderPlayback(tmp_path / "s").problem
 
 
 def test_keyframes_cost_a_bounded_share_of_the_time() -> None:

@@ -20,10 +20,10 @@ from broker_core.events import Event, EventKind, EventStream
 from broker_core.recording import columns, schema
 from broker_core.recording import recorder as recorder_module
 from broker_core.recording.copying import copy_session
-from broker_core.recording.playback import FolderFilm
+from broker_core.recording.playback import FolderPlayback
 from broker_core.recording.reader import open_session, seal
 from broker_core.recording.recorder import Recorder
-from broker_core.recording.unsealed_stream import Tail
+from broker_core.recording.unsealed_stream import UnsealedStream
 from broker_core.snapshots import Snapshot
 from tests.broker_core.recording.fake_stream import FakeBroker
 
@@ -97,17 +97,17 @@ def test_a_killed_recorder_loses_at_most_what_the_format_says_however_slow_the_d
     """The disk stands still after the third batch, for good: what was taken by then and is on no disk is the loss."""
     monkeypatch.setattr(recorder_module, "BATCH_EVENTS", 16)
     goes_on, waiting = threading.Event(), threading.Event()
-    write = Tail.append
+    write = UnsealedStream.append
     written: list[pa.RecordBatch] = []
 
-    def append(self: Tail, batch: pa.RecordBatch) -> None:
+    def append(self: UnsealedStream, batch: pa.RecordBatch) -> None:
         if len(written) == 3:
             waiting.set()
             goes_on.wait()
         written.append(batch.num_rows)
         write(self, batch)
 
-    monkeypatch.setattr(Tail, "append", append)
+    monkeypatch.setattr(UnsealedStream, "append", append)
     recorder = Recorder(tmp_path / "s", scenario_name="fake", max_pending=64)
     taken = [0]
 
@@ -148,7 +148,7 @@ def test_a_failing_disk_is_one_clear_error_and_never_silent(tmp_path: Path, monk
     def append(self: object, batch: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Tail, "append", append)
+    monkeypatch.setattr(UnsealedStream, "append", append)
     recorder = Recorder(tmp_path / "s", scenario_name="fake", max_pending=8)
     for number in range(100):
         recorder(Event(number, number, EventKind.PUBLISHED, count=1))
@@ -359,7 +359,7 @@ def test_a_session_of_every_version_opens(version: int) -> None:
     published = sum(event.count for event in events if event.kind is EventKind.PUBLISHED)
     assert published == session.metadata.totals["published"] > 0
     assert session.scenario_text and session.actions
-    folded = FolderFilm(SAMPLES / f"version-{version}").at(10**12)
+    folded = FolderPlayback(SAMPLES / f"version-{version}").at(10**12)
     assert folded.events == len(events) and folded.totals.published == published
 
 

@@ -1,11 +1,11 @@
-"""Schemas, doors and reports alone, over made-up models: no broker, no session, no Spark."""
+"""Schemas, listeners and reports alone, over made-up models: no broker, no session, no Spark."""
 
 import pytest
 from PySide6.QtCore import Qt
 
 from tests.widgets.panels.table_of import table_of
 from widgets.panels.connections import LOOKS as DOOR_LOOKS
-from widgets.panels.connections import DoorFacts, DoorsPanel
+from widgets.panels.connections import ListenerFacts, ListenersPanel
 from widgets.panels.report import LOOKS as REPORT_LOOKS
 from widgets.panels.report import FindingFacts, ReportPanel
 from widgets.panels.schemas import LOOKS as SCHEMA_LOOKS
@@ -29,10 +29,10 @@ def shown(qtbot, panel):
     "make",
     [
         lambda rows: SchemasPanel(model(SCHEMA_LOOKS, rows), model(REFUSAL_LOOKS, rows)),
-        lambda rows: DoorsPanel(model(DOOR_LOOKS, rows)),
+        lambda rows: ListenersPanel(model(DOOR_LOOKS, rows)),
         lambda rows: ReportPanel(model(REPORT_LOOKS, rows)),
     ],
-    ids=["schemas", "doors", "report"],
+    ids=["schemas", "listeners", "report"],
 )
 def test_each_has_an_empty_state_and_a_count(qtbot, make):
     empty = shown(qtbot, make(0))
@@ -58,25 +58,25 @@ def test_a_schema_is_shown_as_text_and_a_message_is_asked_about(qtbot):
     assert not panel.check_button.isEnabled()
 
 
-def test_a_door_is_opened_with_its_port_closed_again_and_forbidden(qtbot):
-    panel = shown(qtbot, DoorsPanel(model(DOOR_LOOKS)))
-    panel.set_doors((DoorFacts("http", "", False, 8080), DoorFacts("wire", "127.0.0.1:9330", False, 9330)))
+def test_a_listener_is_opened_with_its_port_closed_again_and_forbidden(qtbot):
+    panel = shown(qtbot, ListenersPanel(model(DOOR_LOOKS)))
+    panel.set_listeners((ListenerFacts("http", "", False, 8080), ListenerFacts("wire", "127.0.0.1:9330", False, 9330)))
     with qtbot.waitSignal(panel.openRequested) as told:
-        qtbot.mouseClick(panel.door("http").button, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(panel.listener("http").button, Qt.MouseButton.LeftButton)
     assert told.args == ["http", 8080]
     with qtbot.waitSignal(panel.closeRequested) as closed:
-        qtbot.mouseClick(panel.door("wire").button, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(panel.listener("wire").button, Qt.MouseButton.LeftButton)
     assert closed.args == ["wire"]
-    panel.set_doors((DoorFacts("http", "", True, 8080), DoorFacts("wire", "", False, 9330)))
-    assert panel.door("http").button.text() == "Opening"
-    assert not panel.door("http").button.isEnabled()
+    panel.set_listeners((ListenerFacts("http", "", True, 8080), ListenerFacts("wire", "", False, 9330)))
+    assert panel.listener("http").button.text() == "Opening"
+    assert not panel.listener("http").button.isEnabled()
     panel.forbid("The session has ended.")
-    assert not panel.door("wire").button.isEnabled()
-    assert panel.door("wire").button.toolTip() == "The session has ended."
+    assert not panel.listener("wire").button.isEnabled()
+    assert panel.listener("wire").button.toolTip() == "The session has ended."
 
 
 def test_a_connection_is_cut_only_where_one_is_selected(qtbot):
-    panel = shown(qtbot, DoorsPanel(model(DOOR_LOOKS)))
+    panel = shown(qtbot, ListenersPanel(model(DOOR_LOOKS)))
     assert not panel.cut_button.isEnabled()
     panel.select(1)
     with qtbot.waitSignal(panel.cutRequested) as told:

@@ -42,10 +42,10 @@ class BrokerAnswer(Shape, frozen=True, kw_only=True):
 
 
 class ConnectionAnswer(Shape, frozen=True, kw_only=True):
-    """An open connection at any door; sizes in bytes, rates a second."""
+    """An open connection at any listener; sizes in bytes, rates a second."""
 
     id: int
-    door: str
+    listener: str
     peer: str
     client: str
     principal: str

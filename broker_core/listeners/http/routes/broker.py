@@ -30,15 +30,15 @@ async def describe_broker(call: Call) -> shapes.BrokerAnswer:
         uptime_ms=call.host.now_ns // NS_PER_MS,
         durability=call.host.config.log.durability,
         events=call.host.events.count,
-        connections=call.desk.connections.count(),
+        connections=call.context.connections.count(),
         totals=msgspec.convert(totals, shapes.TotalsAnswer, from_attributes=True),
-        damage=list(call.desk.admin.damage()),
+        damage=list(call.context.admin.damage()),
     )
 
 
 @operation("GET", "/v1/connections", shapes.ConnectionsAnswer)
 async def list_connections(call: Call) -> shapes.ConnectionsAnswer:
-    """Who is connected, at any door."""
+    """Who is connected, at any listener."""
     call.must(READ, "broker")
     now_ns = call.host.now_ns
     same = [name for name in shapes.ConnectionAnswer.__struct_fields__ if not name.endswith("_ms")]
@@ -49,7 +49,7 @@ async def list_connections(call: Call) -> shapes.ConnectionsAnswer:
                 quiet_ms=max(0, (now_ns - view.heard_ns) // NS_PER_MS),
                 **{name: getattr(view, name) for name in same},
             )
-            for view in call.desk.connections.views()
+            for view in call.context.connections.views()
         ]
     )
 
@@ -58,7 +58,7 @@ async def list_connections(call: Call) -> shapes.ConnectionsAnswer:
 async def cut_connection(call: Call) -> None:
     """Cut a connection."""
     call.must(ADMIN, "broker")
-    if not call.desk.connections.cut(call.path("connection", Number), f"cut by {call.principal.name}"):
+    if not call.context.connections.cut(call.path("connection", Number), f"cut by {call.principal.name}"):
         raise HTTPException(404, "there is no such connection")
 
 
@@ -78,7 +78,7 @@ async def list_slow_readers(call: Call) -> shapes.SlowReadersAnswer:
                 lag=each.lag,
                 lag_ms=each.lag_ns // NS_PER_MS,
             )
-            for each in call.desk.admin.slow_readers(max_lag=query.max_lag, max_lag_s=max_lag_s)
+            for each in call.context.admin.slow_readers(max_lag=query.max_lag, max_lag_s=max_lag_s)
         ]
     )
 
@@ -87,7 +87,7 @@ async def list_slow_readers(call: Call) -> shapes.SlowReadersAnswer:
 async def metrics(call: Call) -> Response:
     """All figures, for Prometheus, by OpenTelemetry's names."""
     call.must(READ, "broker")
-    return Response(call.desk.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    return Response(call.context.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 # An answer without end is no operation that OpenAPI can describe; the description of the file tells of it.
@@ -111,7 +111,7 @@ async def stream_events(call: Call) -> Response:
 
     listener = Listener(call.host, wanted)
     return StreamingResponse(
-        listener.stream(call.desk.closing, query.limit),
+        listener.stream(call.context.closing, query.limit),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )

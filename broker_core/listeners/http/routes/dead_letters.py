@@ -31,7 +31,7 @@ async def list_dead_letters(call: Call) -> shapes.Letters:
     name = _bin(call)
     query = call.query(shapes.LetterQuery)
     only = DeadLetterFilter(queue=name, cause=query.cause, text=query.text, min_redrives=query.min_redrives)
-    found = await call.slow(lambda: call.desk.admin.dead_letters(name, only, offset=query.offset, limit=query.limit))
+    found = await call.slow(lambda: call.context.admin.dead_letters(name, only, offset=query.offset, limit=query.limit))
     count = call.host.call(lambda _now: call.broker.dead_letters(name).count(name))
     return shapes.Letters(count=count, dead_letters=[letter(each, query.encoding) for each in found])
 
@@ -39,7 +39,7 @@ async def list_dead_letters(call: Call) -> shapes.Letters:
 @operation("GET", "/v1/dead-letters/{queue}/causes", shapes.Causes)
 async def dead_letters_by_cause(call: Call) -> shapes.Causes:
     """How many died of each cause, the most frequent first."""
-    return shapes.Causes(causes=call.desk.admin.dead_letters_by_cause(_bin(call)))
+    return shapes.Causes(causes=call.context.admin.dead_letters_by_cause(_bin(call)))
 
 
 @operation("POST", "/v1/dead-letters/{queue}/redrive", shapes.Redriven, body=shapes.Redrive, errors=(409,))
@@ -54,7 +54,7 @@ async def redrive(call: Call) -> shapes.Redriven:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "a redrive at a rate takes no edits; leave rate_per_s away")
 
     def run() -> shapes.Redriven:
-        admin, redrives = call.desk.admin, call.desk.redrives
+        admin, redrives = call.context.admin, call.context.redrives
         edits = _edits(call, name, body.edits)
         offsets = body.offsets if body.offsets is not None else _of_cause(call, name, body.cause)
         if body.dry_run:
@@ -94,7 +94,7 @@ async def purge_dead_letters(call: Call) -> shapes.PurgedLetters:
 
     def run() -> shapes.PurgedLetters:
         offsets = body.offsets if body.offsets is not None else _of_cause(call, name, body.cause)
-        result = call.desk.admin.purge_dead_letters(name, offsets)
+        result = call.context.admin.purge_dead_letters(name, offsets)
         return shapes.PurgedLetters(purged=result.purged, refused=_refused(result.refused))
 
     return await call.slow(run)
@@ -107,13 +107,13 @@ async def undo_redrive(call: Call) -> Messages:
     What went back to a topic, of a subscription or because of a schema, cannot be taken back: its readers have it.
     """
     name = _bin(call, administer=True)
-    return Messages(messages=await call.slow(lambda: call.desk.admin.undo_redrive(name)))
+    return Messages(messages=await call.slow(lambda: call.context.admin.undo_redrive(name)))
 
 
 @operation("POST", "/v1/dead-letters/{queue}/undo-purge", Messages)
 async def undo_purge_dead_letters(call: Call) -> Messages:
     """Bring back what the last purge took, unless that is more than five minutes ago."""
-    return Messages(messages=call.desk.admin.undo_purge_dead_letters(_bin(call, administer=True)))
+    return Messages(messages=call.context.admin.undo_purge_dead_letters(_bin(call, administer=True)))
 
 
 def letter(view: DeadLetterView, wanted: Encoding) -> shapes.Letter:
@@ -157,11 +157,11 @@ def _bin(call: Call, *, administer: bool = False) -> str:
 
 def _of_cause(call: Call, name: str, cause: str) -> list[int]:
     only = DeadLetterFilter(queue=name, cause=cause)
-    return [each.offset for each in call.desk.admin.dead_letters(name, only, limit=None)]
+    return [each.offset for each in call.context.admin.dead_letters(name, only, limit=None)]
 
 
 def _edits(call: Call, name: str, edits: Sequence[shapes.Edit]) -> dict[int, DeadLetterEdit]:
-    there = call.desk.admin.preview_redrive(name, [edit.offset for edit in edits]).redrivable
+    there = call.context.admin.preview_redrive(name, [edit.offset for edit in edits]).redrivable
     headers = {each.offset: without_dead_headers(each.message.headers) for each in there}
     return {edit.offset: _edited(edit, headers.get(edit.offset, ())) for edit in edits}
 
@@ -181,7 +181,7 @@ def _edited(edit: shapes.Edit, headers: Headers) -> DeadLetterEdit:
 
 
 def _paced(call: Call, name: str) -> RunningRedrive:
-    found = call.desk.redrives.get(name)
+    found = call.context.redrives.get(name)
     if found is None:
         raise BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"no redrive of {name} at a rate was asked for")
     return found

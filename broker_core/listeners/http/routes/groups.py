@@ -29,21 +29,21 @@ async def list_groups(call: Call) -> shapes.GroupsAnswer:
 async def describe_group(call: Call) -> shapes.GroupAnswer:
     """A group's state, members, offsets and lag."""
     name = call.name_of("group", READ)
-    return shapes.GroupAnswer.of(call.desk.admin.describe_group(name))
+    return shapes.GroupAnswer.of(call.context.admin.describe_group(name))
 
 
 @operation("DELETE", "/v1/groups/{group}", status=204, errors=(409,))
 async def delete_group(call: Call) -> None:
     """Forget an empty group and its offsets."""
     name = call.name_of("group", ADMIN)
-    await call.slow(lambda: call.desk.admin.delete_group(name))
+    await call.slow(lambda: call.context.admin.delete_group(name))
 
 
 @operation("GET", "/v1/groups/{group}/offsets", shapes.OffsetsAnswer)
 async def list_offsets(call: Call) -> shapes.OffsetsAnswer:
     """Where a group is: committed offsets and lag."""
     name = call.name_of("group", READ)
-    return shapes.OffsetsAnswer(offsets=[shapes.OffsetAnswer.of(each) for each in call.desk.admin.lag(name)])
+    return shapes.OffsetsAnswer(offsets=[shapes.OffsetAnswer.of(each) for each in call.context.admin.lag(name)])
 
 
 @operation("POST", "/v1/groups/{group}/offsets/reset", shapes.OffsetsReset, body=shapes.ResetOffsets, errors=(409,))
@@ -55,7 +55,7 @@ async def reset_offsets(call: Call) -> shapes.OffsetsReset:
     if body.group is not None:
         call.must(READ, "group", body.group)
     target = Target(body.form, offset=body.offset, timestamp_ms=body.timestamp_ms, group=body.group or "")
-    admin = call.desk.admin
+    admin = call.context.admin
 
     def reset() -> list[Change]:
         places = _places(call, name, body.partitions)
@@ -100,7 +100,7 @@ async def join(call: Call) -> shapes.Joined:
         commit_on_revoke=body.auto_commit_interval_ms is not None,
     )
     client = call.named(body.client_id)
-    member = call.desk.members.join(group, body.topics, body.prefix, config, client, body.session_timeout_ms / 1_000)
+    member = call.context.members.join(group, body.topics, body.prefix, config, client, body.session_timeout_ms / 1_000)
     return shapes.Joined(group=group, member=member.name, client_id=client, session_timeout_ms=body.session_timeout_ms)
 
 
@@ -151,12 +151,12 @@ async def seek(call: Call) -> Status:
 async def leave(call: Call) -> None:
     """Leave the group."""
     member = _member(call)
-    call.desk.members.leave(member.core.group, member.name)
+    call.context.members.leave(member.core.group, member.name)
 
 
 def _member(call: Call) -> GroupMember:
     group = call.name_of("group", READ)
-    return call.desk.members.find(group, call.path("member"))
+    return call.context.members.find(group, call.path("member"))
 
 
 def _places(call: Call, group: str, chosen: list[shapes.PartitionPlace] | None) -> list[TopicPartition]:

@@ -36,7 +36,7 @@ async def create_queue(call: Call) -> shapes.QueueAnswer:
     body = await call.body(shapes.CreateQueue)
     call.must(ADMIN, "queue", body.name)
     await call.slow(
-        lambda: call.desk.admin.create_queue(
+        lambda: call.context.admin.create_queue(
             body.name,
             body.settings.config(),
             flow=None if body.flow is None else body.flow.config(),
@@ -55,7 +55,7 @@ async def create_subscription(call: Call) -> shapes.QueueAnswer:
     call.must(ADMIN, "queue", body.name)
     call.must(READ, "topic", body.topic)
     await call.slow(
-        lambda: call.desk.admin.create_subscription(
+        lambda: call.context.admin.create_subscription(
             body.name, body.topic, body.settings.config(), max_messages=body.max_messages, policy=body.policy
         )
     )
@@ -73,7 +73,7 @@ async def describe_queue(call: Call) -> shapes.QueueAnswer:
 async def delete_queue(call: Call) -> None:
     """Delete a queue or subscription, its messages and its dead letters."""
     name = call.name_of("queue", ADMIN)
-    await call.slow(lambda: call.desk.admin.delete_queue(name))
+    await call.slow(lambda: call.context.admin.delete_queue(name))
 
 
 @operation("POST", "/v1/queues/{queue}/messages", BatchPublished, body=PublishBatch, errors=(409,))
@@ -91,7 +91,7 @@ async def peek(call: Call) -> shapes.Peeked:
     """Look at the next messages of a queue without taking them."""
     name = call.name_of("queue", READ)
     query = call.query(shapes.PeekQuery)
-    found = call.desk.admin.peek_queue(name, query.max_messages)
+    found = call.context.admin.peek_queue(name, query.max_messages)
     return shapes.Peeked(messages=[shown(message, query.encoding) for message in found])
 
 
@@ -176,14 +176,14 @@ async def release(call: Call) -> shapes.LeasesDone:
 async def purge_queue(call: Call) -> shapes.Messages:
     """Take out everything that nobody holds."""
     name = call.name_of("queue", ADMIN)
-    return shapes.Messages(messages=call.desk.admin.purge_queue(name))
+    return shapes.Messages(messages=call.context.admin.purge_queue(name))
 
 
 @operation("POST", "/v1/queues/{queue}/undo-purge", shapes.Messages, errors=(409,))
 async def undo_purge_queue(call: Call) -> shapes.Messages:
     """Bring back what the last purge took, unless that is more than five minutes ago."""
     name = call.name_of("queue", ADMIN)
-    return shapes.Messages(messages=call.desk.admin.undo_purge_queue(name))
+    return shapes.Messages(messages=call.context.admin.undo_purge_queue(name))
 
 
 LeaseId = tuple[int, int, str, int]  # partition, offset, holder, attempt

@@ -69,7 +69,7 @@ async def register_consumer(call: Call) -> shapes.ConsumerRegistered:
     if body.topic not in call.host.call(lambda _now: call.broker.topic_names()):
         call.must(WRITE, "topic", body.topic)
         await ensure(call, body.topic)
-    call.desk.consumers.register(name, body.topic, reset=body.reset, auto_commit=body.auto_commit)
+    call.context.consumers.register(name, body.topic, reset=body.reset, auto_commit=body.auto_commit)
     await call.wait(call.host.kept())
     call.named(name)
     return shapes.ConsumerRegistered(status="registered", topic=body.topic, consumer_id=name)
@@ -99,7 +99,7 @@ async def consume(call: Call) -> shapes.Consumed | shapes.ConsumedMany | Respons
     """
     body = await call.body(shapes.Consume)
     call.must(READ, "group", body.consumer_id)
-    consumer = call.desk.consumers.find(body.consumer_id)
+    consumer = call.context.consumers.find(body.consumer_id)
     call.must(READ, "topic", consumer.topic)
     call.named(body.consumer_id)
     found = await consumer.consume(call, body.max_messages or 1, call.wait_ms(body.timeout_ms))
@@ -116,7 +116,7 @@ async def commit(call: Call) -> shapes.Committed:
     """Commit what a consumer has done; answered when that is kept."""
     body = await call.body(shapes.Commit)
     call.must(READ, "group", body.consumer_id)
-    consumer = call.desk.consumers.find(body.consumer_id)
+    consumer = call.context.consumers.find(body.consumer_id)
     if body.offset is None:
         consumer.commit()
     else:
@@ -137,7 +137,7 @@ async def stats(call: Call) -> shapes.Stats:
     topics = call.host.call(look)
     consumers = {
         each.name: shapes.ConsumerStats(topic=each.topic, offset=sum(each.positions.values()))
-        for each in call.desk.consumers.all()
+        for each in call.context.consumers.all()
         if call.may(READ, "group", each.name)
     }
     return shapes.Stats(
@@ -150,7 +150,7 @@ async def ensure(call: Call, topic: str, partitions: int = 1) -> bool:
     if topic in call.host.call(lambda _now: call.broker.topic_names()):
         return False
     try:
-        await call.slow(lambda: call.desk.admin.create_topic(topic, partitions))
+        await call.slow(lambda: call.context.admin.create_topic(topic, partitions))
     except BrokerError as error:
         if error.code is ErrorCode.TOPIC_ALREADY_EXISTS and topic in call.broker.topic_names():
             return False  # somebody else was faster

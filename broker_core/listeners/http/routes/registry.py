@@ -88,7 +88,7 @@ async def delete_subject(call: Call) -> list[int]:
     """Delete every version of the subject."""
     name = _subject(call, ADMIN)
     _must_be_soft(call)
-    return list(await call.slow(lambda: call.desk.schemas.delete_subject(name)))
+    return list(await call.slow(lambda: call.context.schemas.delete_subject(name)))
 
 
 @_serve("GET", "/subjects/{subject}/versions")
@@ -102,7 +102,7 @@ async def register(call: Call) -> Mapping[str, Any]:
     """Register a schema; the same one again keeps its id."""
     name = _subject(call, WRITE)
     text, kind = _candidate(await call.body(shapes.Candidate))
-    return _described(await call.slow(lambda: call.desk.schemas.register(name, text, kind)))
+    return _described(await call.slow(lambda: call.context.schemas.register(name, text, kind)))
 
 
 @_serve("GET", "/subjects/{subject}/versions/{version}")
@@ -123,7 +123,7 @@ async def delete_version(call: Call) -> int:
     name = _subject(call, ADMIN)
     _must_be_soft(call)
     number = _version(call, name).version
-    await call.slow(lambda: call.desk.schemas.delete_version(name, number))
+    await call.slow(lambda: call.context.schemas.delete_version(name, number))
     return number
 
 
@@ -180,7 +180,7 @@ async def check_version(call: Call) -> Mapping[str, Any]:
 
 async def _check(call: Call, name: str) -> Mapping[str, Any]:
     text, kind = _candidate(await call.body(shapes.Candidate))
-    problems = await call.slow(lambda: call.desk.schemas.check(name, text, kind))
+    problems = await call.slow(lambda: call.context.schemas.check(name, text, kind))
     found: dict[str, Any] = {"is_compatible": not problems}
     if call.request.query_params.get("verbose", "").lower() == "true":
         found["messages"] = [str(problem) for problem in problems]
@@ -217,13 +217,13 @@ async def delete_subject_config(call: Call) -> Mapping[str, str]:
     """Let the subject have the mode of all; the one that it had."""
     name = _subject(call, ADMIN)
     before = _registry(call).compatibility_of(name).value
-    await call.slow(lambda: call.desk.schemas.set_compatibility(None, name))
+    await call.slow(lambda: call.context.schemas.set_compatibility(None, name))
     return {"compatibilityLevel": before}
 
 
 async def _set_level(call: Call, name: str) -> Mapping[str, str]:
     level = (await call.body(shapes.CompatibilityLevel)).compatibility
-    await call.slow(lambda: call.desk.schemas.set_compatibility(Compatibility[level], name))
+    await call.slow(lambda: call.context.schemas.set_compatibility(Compatibility[level], name))
     return {"compatibility": level}
 
 
@@ -249,7 +249,7 @@ async def set_mode(call: Call) -> Mapping[str, str]:
 
 
 def _registry(call: Call) -> SchemaRegistry:
-    return call.desk.schemas.registry
+    return call.context.schemas.registry
 
 
 def _subject(call: Call, use: Any) -> str:

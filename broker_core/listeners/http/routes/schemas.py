@@ -17,7 +17,7 @@ operation = Operations("Schemas")
 @operation("GET", "/v1/schemas", shapes.SubjectsAnswer)
 async def list_subjects(call: Call) -> shapes.SubjectsAnswer:
     """All subjects that the caller may read."""
-    registry = call.desk.schemas.registry
+    registry = call.context.schemas.registry
 
     def look(_now: int) -> shapes.SubjectsAnswer:
         names = [name for name in registry.subjects() if call.may(READ, "subject", name)]
@@ -33,7 +33,7 @@ async def set_default_compatibility(call: Call) -> None:
     """Choose the mode of subjects that have none of their own."""
     call.must(ADMIN, "broker")
     body = await call.body(shapes.SetDefaultCompatibility)
-    await call.slow(lambda: call.desk.schemas.set_compatibility(Compatibility[body.mode]))
+    await call.slow(lambda: call.context.schemas.set_compatibility(Compatibility[body.mode]))
 
 
 @operation("GET", "/v1/schemas/{subject}", shapes.SubjectAnswer)
@@ -47,7 +47,7 @@ async def describe_subject(call: Call) -> shapes.SubjectAnswer:
 async def delete_subject(call: Call) -> shapes.Versions:
     """Delete all versions of a subject."""
     name = call.name_of("subject", ADMIN)
-    return shapes.Versions(versions=list(await call.slow(lambda: call.desk.schemas.delete_subject(name))))
+    return shapes.Versions(versions=list(await call.slow(lambda: call.context.schemas.delete_subject(name))))
 
 
 @operation("PUT", "/v1/schemas/{subject}/compatibility", status=204, body=shapes.SetCompatibility)
@@ -56,7 +56,7 @@ async def set_compatibility(call: Call) -> None:
     name = call.name_of("subject", ADMIN)
     body = await call.body(shapes.SetCompatibility)
     mode = None if body.mode is None else Compatibility[body.mode]
-    await call.slow(lambda: call.desk.schemas.set_compatibility(mode, name))
+    await call.slow(lambda: call.context.schemas.set_compatibility(mode, name))
 
 
 @operation(
@@ -72,7 +72,7 @@ async def register_schema(call: Call) -> shapes.VersionAnswer:
     name = call.name_of("subject", WRITE)
     body = await call.body(shapes.SchemaText)
     return shapes.VersionAnswer.of(
-        await call.slow(lambda: call.desk.schemas.register(name, _text(body), SchemaKind(body.kind)))
+        await call.slow(lambda: call.context.schemas.register(name, _text(body), SchemaKind(body.kind)))
     )
 
 
@@ -80,14 +80,14 @@ async def register_schema(call: Call) -> shapes.VersionAnswer:
 async def describe_version(call: Call) -> shapes.VersionAnswer:
     """One version of a subject."""
     name, version = call.name_of("subject", READ), call.path("version", Version)
-    return shapes.VersionAnswer.of(call.host.call(lambda _now: call.desk.schemas.registry.version(name, version)))
+    return shapes.VersionAnswer.of(call.host.call(lambda _now: call.context.schemas.registry.version(name, version)))
 
 
 @operation("DELETE", "/v1/schemas/{subject}/versions/{version}", status=204)
 async def delete_version(call: Call) -> None:
     """Delete one version of a subject; its number is not given again."""
     name, version = call.name_of("subject", ADMIN), call.path("version", Version)
-    await call.slow(lambda: call.desk.schemas.delete_version(name, version))
+    await call.slow(lambda: call.context.schemas.delete_version(name, version))
 
 
 @operation("POST", "/v1/schemas/{subject}/check", shapes.CheckAnswer, body=shapes.SchemaText)
@@ -96,7 +96,7 @@ async def check_schema(call: Call) -> shapes.CheckAnswer:
     name = call.name_of("subject", READ)
     body = await call.body(shapes.SchemaText)
     try:
-        found = await call.slow(lambda: call.desk.schemas.check(name, _text(body), SchemaKind(body.kind)))
+        found = await call.slow(lambda: call.context.schemas.check(name, _text(body), SchemaKind(body.kind)))
         problems = [str(problem) for problem in found]
     except BrokerError as error:
         if error.code is not ErrorCode.INVALID_SCHEMA:
@@ -111,7 +111,7 @@ async def diff_schemas(call: Call) -> shapes.DiffAnswer:
     name = call.name_of("subject", READ)
     query = call.query(shapes.DiffQuery)
     changes = await call.slow(
-        lambda: call.desk.schemas.diff(name, query.before, "latest" if query.after is None else query.after)
+        lambda: call.context.schemas.diff(name, query.before, "latest" if query.after is None else query.after)
     )
     return shapes.DiffAnswer(
         changes=[
@@ -126,7 +126,7 @@ def _text(body: shapes.SchemaText) -> str:
 
 
 def _subject(call: Call, name: str) -> shapes.SubjectAnswer:
-    registry = call.desk.schemas.registry
+    registry = call.context.schemas.registry
     return shapes.SubjectAnswer(
         subject=name, compatibility=registry.compatibility_of(name).value, versions=list(registry.versions(name))
     )

@@ -31,7 +31,7 @@ async def create_topic(call: Call) -> shapes.TopicAnswer:
     body = await call.body(shapes.CreateTopic)
     call.must(ADMIN, "topic", body.name)
     await call.slow(
-        lambda: call.desk.admin.create_topic(
+        lambda: call.context.admin.create_topic(
             body.name,
             body.partitions,
             partitioner=body.partitioner,
@@ -54,14 +54,14 @@ async def describe_topic(call: Call) -> shapes.TopicAnswer:
 async def delete_topic(call: Call) -> None:
     """Delete a topic, its messages, and what groups have committed for it."""
     name = call.name_of("topic", ADMIN)
-    await call.slow(lambda: call.desk.admin.delete_topic(name))
+    await call.slow(lambda: call.context.admin.delete_topic(name))
 
 
 @operation("GET", "/v1/topics/{topic}/config", shapes.TopicConfigAnswer)
 async def topic_config(call: Call) -> shapes.TopicConfigAnswer:
     """How a topic's log is kept."""
     name = call.name_of("topic", READ)
-    return shapes.TopicConfigAnswer.of(call.desk.admin.topic_config(name))
+    return shapes.TopicConfigAnswer.of(call.context.admin.topic_config(name))
 
 
 @operation("PATCH", "/v1/topics/{topic}/config", shapes.TopicConfigAnswer, body=shapes.ConfigureTopic, errors=(409,))
@@ -74,7 +74,7 @@ async def configure_topic(call: Call) -> shapes.TopicConfigAnswer:
     body = await call.body(shapes.ConfigureTopic)
 
     def configure() -> LogConfig:
-        admin = call.desk.admin
+        admin = call.context.admin
         flow = None if body.flow is None else body.flow.config()
         admin.configure_topic(name, log=body.log.on(admin.topic_config(name)), flow=flow)
         return admin.topic_config(name)
@@ -87,7 +87,7 @@ async def add_partitions(call: Call) -> shapes.TopicAnswer:
     """Give a topic more partitions; keys may land elsewhere from then on."""
     name = call.name_of("topic", ADMIN)
     body = await call.body(shapes.AddPartitions)
-    await call.slow(lambda: call.desk.admin.create_partitions(name, body.total))
+    await call.slow(lambda: call.context.admin.create_partitions(name, body.total))
     return _described(call, name)
 
 
@@ -97,8 +97,8 @@ async def delete_records(call: Call) -> shapes.RecordsDeleted:
     name = call.name_of("topic", ADMIN)
     body = await call.body(shapes.DeleteRecords)
     before = {int(number): offset for number, offset in body.before.items()}
-    call.desk.admin.describe_topic(name)
-    starts = await call.slow(lambda: call.desk.admin.delete_records(name, before))
+    call.context.admin.describe_topic(name)
+    starts = await call.slow(lambda: call.context.admin.delete_records(name, before))
     return shapes.RecordsDeleted(start_offsets={str(number): offset for number, offset in starts.items()})
 
 
@@ -161,8 +161,8 @@ async def read_messages(call: Call) -> shapes.MessagesAnswer:
 
 
 def _described(call: Call, name: str) -> shapes.TopicAnswer:
-    return shapes.TopicAnswer.of(call.desk.admin.describe_topic(name))
+    return shapes.TopicAnswer.of(call.context.admin.describe_topic(name))
 
 
 async def _set_rule(call: Call, name: str, rule: SchemaRule | None) -> None:
-    await call.slow(lambda: call.desk.schemas.set_rule(name, rule))
+    await call.slow(lambda: call.context.schemas.set_rule(name, rule))

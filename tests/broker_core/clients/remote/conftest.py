@@ -11,7 +11,7 @@ from broker_core.clients.admin import Admin
 from broker_core.clients.host import Host
 from broker_core.clients.remote.broker import RemoteBroker
 from broker_core.engine.host import BrokerHost
-from broker_core.listeners.wire.listener import WireDoor
+from broker_core.listeners.wire.listener import WireListener
 from tests.broker_core.clients.remote.place import Place
 from tests.broker_core.clients.remote.wobbly import WobblyNetwork
 
@@ -36,12 +36,12 @@ def face(request: pytest.FixtureRequest) -> Iterator[Face]:
         if request.param == "host":
             yield Face(host, host)
         else:
-            with WireDoor(host, port=0) as door, RemoteBroker(port=door.port, client="tests") as remote:
+            with WireListener(host, port=0) as listener, RemoteBroker(port=listener.port, client="tests") as remote:
                 yield Face(remote, host)
 
 
 @pytest.fixture
 def place() -> Iterator[Place]:
-    with BrokerHost() as host, WireDoor(host, port=0) as door, WobblyNetwork(door.port) as network:
+    with BrokerHost() as host, WireListener(host, port=0) as listener, WobblyNetwork(listener.port) as network:
         Admin(host).create_topic("t", 1)
-        yield Place(host, door, network)
+        yield Place(host, listener, network)

@@ -7,15 +7,15 @@ import time
 from broker_core.clients.remote.broker import RemoteBroker
 from broker_core.clients.remote.config import RemoteConfig
 from broker_core.engine.host import BrokerHost
-from broker_core.listeners.wire.listener import WireDoor
+from broker_core.listeners.wire.listener import WireListener
 from tests.broker_core.clients.remote.wobbly import WobblyNetwork
 
 
 class Place:
     """A broker behind a network that fails on demand."""
 
-    def __init__(self, host: BrokerHost, door: WireDoor, network: WobblyNetwork) -> None:
-        self.host, self.door, self.network = host, door, network
+    def __init__(self, host: BrokerHost, listener: WireListener, network: WobblyNetwork) -> None:
+        self.host, self.listener, self.network = host, listener, network
 
     def remote(self, **config) -> RemoteBroker:
         settings = {"request_timeout_ms": 10_000, "reconnect_backoff_ms": 10, "reconnect_backoff_max_ms": 50, **config}

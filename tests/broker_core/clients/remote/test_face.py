@@ -54,7 +54,7 @@ def test_clients_find_what_they_use():
     missing = {name for name in on_the_broker if not hasattr(RemoteFace, name)}
     # What `__init__` sets, and what a sender stores where the broker is in this process.
     assert missing <= {"groups", "fetches", "producer_ids", "damage", "paced_redrives", "publish"}
-    on_the_host = used("host") - {"lock", "loop", "broker", "tails"}
+    on_the_host = used("host") - {"lock", "loop", "broker", "open_batches"}
     assert {"call", "admin", "wait", "kept"} <= on_the_host
     assert all(hasattr(RemoteBroker, name) for name in on_the_host), on_the_host
 

@@ -19,7 +19,7 @@ from broker_core.clients.remote.broker import RemoteBroker
 from broker_core.clients.remote.config import RemoteConfig
 from broker_core.engine.host import BrokerHost
 from broker_core.listeners.access.limits import GuardConfig
-from broker_core.listeners.wire.listener import WireDoor
+from broker_core.listeners.wire.listener import WireListener
 from tests.broker_core.clients.remote.place import Place, until
 from tests.broker_core.clients.remote.wobbly import WobblyNetwork
 
@@ -30,8 +30,8 @@ TOKEN = "a token of at least sixteen"
 
 def test_a_quiet_connection_is_kept_by_pings(place: Place):
     limits = GuardConfig(idle_timeout_ms=400)
-    with BrokerHost() as host, WireDoor(host, port=0, limits=limits) as door:
-        with RemoteBroker(port=door.port, config=RemoteConfig(ping_ms=100)) as remote:
+    with BrokerHost() as host, WireListener(host, port=0, limits=limits) as listener:
+        with RemoteBroker(port=listener.port, config=RemoteConfig(ping_ms=100)) as remote:
             time.sleep(1.5)
             assert remote.connects == 1 and remote.connected
 
@@ -53,12 +53,12 @@ def test_session_time_is_the_brokers_also_after_its_restart(tmp_path: Path):
         Admin(host).create_topic("t", 1)
         Admin(host).create_queue("jobs")
         time.sleep(0.5)
-        network.target = WireDoor(host, port=0).start().port
+        network.target = WireListener(host, port=0).start().port
         with RemoteBroker(port=network.port, config=RemoteConfig(reconnect_backoff_ms=10)) as remote:
             assert abs(remote.now_ns - host.now_ns) < 400_000_000
             host.close()
             host = BrokerHost(tmp_path)
-            network.target = WireDoor(host, port=0).start().port
+            network.target = WireListener(host, port=0).start().port
             with Producer(remote) as producer, QueueConsumer(remote, "jobs") as worker:
                 producer.publish("jobs", b"x")
                 delivery = worker.take(10)
@@ -86,21 +86,21 @@ def open_and_close(port: int) -> None:
 def check_nothing_is_left(place: Place, seconds: float, least: int) -> None:
     def left() -> tuple[int, int, int]:
         gc.collect()
-        # The door's workers are made as they are needed, up to a few.
+        # The listener's workers are made as they are needed, up to a few.
         threads = [thread for thread in threading.enumerate() if not thread.name.startswith("wire-worker")]
-        return len(os.listdir("/proc/self/fd")), len(threads), len(place.door._open)
+        return len(os.listdir("/proc/self/fd")), len(threads), len(place.listener._open)
 
-    open_and_close(place.door.port)
-    until(lambda: place.door.connections.count() == 0)
+    open_and_close(place.listener.port)
+    until(lambda: place.listener.connections.count() == 0)
     time.sleep(0.3)
     before = left()
     done, end_s = 0, time.monotonic() + seconds
     while done < least or time.monotonic() < end_s:
-        open_and_close(place.door.port)
+        open_and_close(place.listener.port)
         done += 1
-    until(lambda: place.door.connections.count() == 0)
+    until(lambda: place.listener.connections.count() == 0)
     until(lambda: all(now <= then for now, then in zip(left(), before, strict=True)), 5)
-    assert (place.door.budget.requests, place.door.budget.bytes) == (0, 0)
+    assert (place.listener.budget.requests, place.listener.budget.bytes) == (0, 0)
 
 
 def test_nothing_is_left_of_closed_connections(place: Place):

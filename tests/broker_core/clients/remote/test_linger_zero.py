@@ -13,11 +13,11 @@ AT_ONCE = ProducerConfig(linger_ms=0, batch_messages=100)
 def test_what_is_sent_while_another_is_on_its_way_goes_out_together(place: Place):
     with place.remote() as remote, Producer(remote, AT_ONCE) as producer:
         producer.publish("t", b"0")
-        requests = place.door.connections.views()[0].requests
+        requests = place.listener.connections.views()[0].requests
         with place.host.lock:
             receipts = [producer.send("t", b"%d" % number) for number in range(1, 251)]
         assert [receipt.result(10).offset for receipt in receipts] == list(range(1, 251))
-        assert place.door.connections.views()[0].requests - requests == 4  # the first, 100, 100, 49
+        assert place.listener.connections.views()[0].requests - requests == 4  # the first, 100, 100, 49
     assert place.stored() == [b"%d" % number for number in range(251)]
 
 

@@ -12,12 +12,12 @@ from broker_core.clients.producer import Producer
 from broker_core.clients.remote.broker import RemoteBroker
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.wire.listener import WireDoor
+from broker_core.listeners.wire.listener import WireListener
 
 
 @pytest.fixture
 def remote() -> Iterator[RemoteBroker]:
-    with BrokerHost() as host, WireDoor(host, port=0) as door, RemoteBroker(port=door.port) as remote:
+    with BrokerHost() as host, WireListener(host, port=0) as listener, RemoteBroker(port=listener.port) as remote:
         Admin(remote).create_topic("t", 1)
         yield remote
 

@@ -21,7 +21,7 @@ from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.access.limits import GuardConfig
-from broker_core.listeners.wire.listener import WireDoor
+from broker_core.listeners.wire.listener import WireListener
 from tests.broker_core.clients.remote.place import Place, until
 from tests.broker_core.clients.remote.wobbly import WobblyNetwork
 
@@ -107,8 +107,8 @@ def test_a_take_outlives_its_connection(place: Place):
 
 def test_a_wait_may_be_longer_than_the_broker_waits_at_a_time(place: Place):
     Admin(place.host).create_queue("jobs")
-    with WireDoor(place.host, port=0, limits=GuardConfig(max_wait_ms=100)) as door:
-        with RemoteBroker(port=door.port) as remote, QueueConsumer(remote, "jobs") as worker:
+    with WireListener(place.host, port=0, limits=GuardConfig(max_wait_ms=100)) as listener:
+        with RemoteBroker(port=listener.port) as remote, QueueConsumer(remote, "jobs") as worker:
             started_s = time.monotonic()
             assert worker.take(0.5) is None
             assert 0.45 < time.monotonic() - started_s < 5
@@ -134,7 +134,7 @@ def test_a_broker_that_restarts_is_found_again(tmp_path: Path):
     with WobblyNetwork(0) as network:
         host = BrokerHost(tmp_path)
         Admin(host).create_topic("t", 1)
-        network.target = WireDoor(host, port=0).start().port
+        network.target = WireListener(host, port=0).start().port
         config = RemoteConfig(reconnect_backoff_ms=10, reconnect_backoff_max_ms=50)
         with RemoteBroker(port=network.port, config=config) as remote, Producer(remote) as producer:
             with GroupConsumer(remote, "g", ["t"], QUICK) as consumer:
@@ -145,7 +145,7 @@ def test_a_broker_that_restarts_is_found_again(tmp_path: Path):
                 waiting = producer.send("t", b"while it was away", ttl_ms=600_000)
                 time.sleep(0.2)
                 host = BrokerHost(tmp_path)
-                network.target = WireDoor(host, port=0).start().port
+                network.target = WireListener(host, port=0).start().port
                 assert waiting.result(20).offset == 1
                 producer.publish("t", b"after", ttl_ms=600_000)
                 found += drained(consumer, 2)
@@ -172,11 +172,11 @@ def test_nobody_there_is_said_at_once():
 
 
 def test_a_wrong_token_is_said_at_once():
-    with BrokerHost() as host, WireDoor(host, port=0, access=Access.of_token(TOKEN)) as door:
+    with BrokerHost() as host, WireListener(host, port=0, access=Access.of_token(TOKEN)) as listener:
         with pytest.raises(BrokerError) as caught:
-            RemoteBroker(port=door.port, token="wrong")
+            RemoteBroker(port=listener.port, token="wrong")
         assert caught.value.code is ErrorCode.UNAUTHORIZED
-        with RemoteBroker(port=door.port, token=TOKEN) as remote:
+        with RemoteBroker(port=listener.port, token=TOKEN) as remote:
             assert Admin(remote).topics() == ()
 
 
@@ -314,7 +314,7 @@ def test_a_close_while_a_timer_waits_for_an_answer_ends_the_timers(place: Place)
 
 
 def test_closing_is_bounded_where_the_broker_does_not_answer(place: Place) -> None:
-    remote = RemoteBroker(port=place.door.port)
+    remote = RemoteBroker(port=place.listener.port)
     producer, worker = Producer(remote, client_id="shop"), GroupConsumer(remote, "g", ["t"])
     producer.publish("t", b"stored")
     worker.poll(0.1)

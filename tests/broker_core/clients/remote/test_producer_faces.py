@@ -16,7 +16,7 @@ from broker_core.clients.serializers import JsonSerializer
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
-from broker_core.listeners.wire.listener import WireDoor
+from broker_core.listeners.wire.listener import WireListener
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
 from tests.broker_core.clients.remote.conftest import Face
@@ -265,7 +265,7 @@ def test_a_message_that_cannot_be_encoded_costs_no_other(face: Face):
 
 def test_of_many_clients_not_all_begin_with_the_first_partition(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("broker_core.clients.remote.known_topics.random.randrange", lambda partitions: partitions - 1)
-    with BrokerHost() as host, WireDoor(host, port=0) as door, RemoteBroker(port=door.port) as far:
+    with BrokerHost() as host, WireListener(host, port=0) as listener, RemoteBroker(port=listener.port) as far:
         Admin(host).create_topic("t", 3)
         with Producer(far) as producer:
             assert producer.publish("t", b"v") == (2, 0)

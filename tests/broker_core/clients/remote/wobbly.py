@@ -1,4 +1,4 @@
-"""A network that fails on demand, between a client and a door."""
+"""A network that fails on demand, between a client and a listener."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class Answer:
 
 
 class Client:
-    """Talks to a door at `port`."""
+    """Talks to a listener at `port`."""
 
     def __init__(self, port, *, token=None, timeout_s=20, headers=None):
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout_s)

@@ -6,9 +6,9 @@ import time
 JSON = ["Content-Type: application/json"]
 
 
-def raw(door, *, timeout_s=10.0):
-    """A connection to the door."""
-    found = socket.create_connection(("127.0.0.1", door.port), timeout=timeout_s)
+def raw(listener, *, timeout_s=10.0):
+    """A connection to the listener."""
+    found = socket.create_connection(("127.0.0.1", listener.port), timeout=timeout_s)
     found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return found
 

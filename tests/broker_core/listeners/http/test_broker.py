@@ -41,7 +41,7 @@ def test_a22_metrics_have_the_names_of_opentelemetry(call):
     assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
     lines = answer.body.decode().splitlines()
     told = [line for line in lines if line.startswith("# HELP") and "_messages_total" in line]
-    assert len(told) == 8 and all("since the door was opened" in line for line in told)
+    assert len(told) == 8 and all("since the listener was opened" in line for line in told)
     found = samples(call)
     orders = {"messaging_destination_name": "orders", "messaging_system": "brokerscope"}
     assert value_of(found, "messaging_client_sent_messages_total", messaging_operation_name="publish", **orders) == 5
@@ -56,7 +56,7 @@ def test_a22_metrics_have_the_names_of_opentelemetry(call):
     assert value_of(found, "brokerscope_depth_messages", messaging_destination_name="jobs") == 3
     assert value_of(found, "brokerscope_depth_limit_messages", messaging_destination_name="jobs") == 9
     assert value_of(found, "brokerscope_partition_end_offset", messaging_destination_name="orders") == 5
-    assert value_of(found, "brokerscope_connections", door="http") == 1
+    assert value_of(found, "brokerscope_connections", listener="http") == 1
     consumed = {"http_route": "/consume", "http_response_status_code": "200", "http_request_method": "POST"}
     assert value_of(found, "http_server_request_duration_seconds_count", **consumed) == 1
 
@@ -75,8 +75,8 @@ def test_paths_that_nobody_knows_are_no_labels(call):
 class Events:
     """Reads server-sent events."""
 
-    def __init__(self, door, query="", token=None):
-        self._connection = http.client.HTTPConnection("127.0.0.1", door.port, timeout=10)
+    def __init__(self, listener, query="", token=None):
+        self._connection = http.client.HTTPConnection("127.0.0.1", listener.port, timeout=10)
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._connection.request("GET", f"/v1/events{query}", headers=headers)
         self.answer = self._connection.getresponse()
@@ -96,8 +96,8 @@ class Events:
         self._connection.close()
 
 
-def test_events_come_as_they_happen(door, call):
-    events = Events(door)
+def test_events_come_as_they_happen(listener, call):
+    events = Events(listener)
     assert events.answer.headers["Content-Type"].startswith("text/event-stream")
     call.done("POST", "/v1/topics", {"name": "orders"})
     call.done("POST", "/produce", {"topic": "orders", "value": "v", "key": "k"})
@@ -108,10 +108,10 @@ def test_events_come_as_they_happen(door, call):
     events.close()
 
 
-def test_events_are_chosen_by_kind_topic_and_group_and_end_at_a_limit(door, call):
+def test_events_are_chosen_by_kind_topic_and_group_and_end_at_a_limit(listener, call):
     call.done("POST", "/v1/topics", {"name": "orders"})
     call.done("POST", "/v1/topics", {"name": "other"})
-    events = Events(door, "?kinds=published,topic_deleted&topic=orders&limit=2")
+    events = Events(listener, "?kinds=published,topic_deleted&topic=orders&limit=2")
     for topic in ("other", "orders"):
         call.done("POST", "/produce", {"topic": topic, "value": "v"})
     call.done("DELETE", "/v1/topics/orders")
@@ -121,23 +121,23 @@ def test_events_are_chosen_by_kind_topic_and_group_and_end_at_a_limit(door, call
     events.close()
 
 
-def test_a_listener_that_is_gone_is_forgotten(door, call):
-    before = len(door._host.events._sinks)
-    events = Events(door)
-    until(lambda: len(door._host.events._sinks) == before + 1)
+def test_a_listener_that_is_gone_is_forgotten(listener, call):
+    before = len(listener._host.events._sinks)
+    events = Events(listener)
+    until(lambda: len(listener._host.events._sinks) == before + 1)
     events.close()
     until(
         lambda: (
             call.done("POST", "/topics/register", {"topic": f"t{time.time_ns()}"}),
-            len(door._host.events._sinks) == before,
+            len(listener._host.events._sinks) == before,
         )[1]
     )
 
 
-def test_a_listener_that_is_too_slow_is_told_how_much_it_missed(door):
+def test_a_listener_that_is_too_slow_is_told_how_much_it_missed(listener):
     import asyncio
 
-    host = door._host
+    host = listener._host
 
     async def listen():
         listener = Listener(host, lambda _event: True, most=3)
@@ -155,11 +155,11 @@ def test_a_listener_that_is_too_slow_is_told_how_much_it_missed(door):
     assert b'event: missed\ndata: {"count":7}' in text
 
 
-def test_closing_the_door_ends_the_events(opened):
-    door = opened()
-    events = Events(door)
+def test_closing_the_listener_ends_the_events(opened):
+    listener = opened()
+    events = Events(listener)
     begun_s = time.monotonic()
-    door.close()
+    listener.close()
     assert time.monotonic() - begun_s < 20
     assert events.answer.read().strip() == b""
     events.close()
@@ -168,8 +168,8 @@ def test_closing_the_door_ends_the_events(opened):
 # -- connections
 
 
-def test_connections_are_seen_and_cut(door, call):
-    other = socket.create_connection(("127.0.0.1", door.port))
+def test_connections_are_seen_and_cut(listener, call):
+    other = socket.create_connection(("127.0.0.1", listener.port))
     other.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
     answer = b""
     while not answer.endswith(b"}"):
@@ -179,7 +179,7 @@ def test_connections_are_seen_and_cut(door, call):
     call.get("/v1/topics/nowhere")
     found = {each["client"]: each for each in call.done("GET", "/v1/connections")["connections"]}
     mine, its = found["till"], found[""]
-    assert (mine["door"], mine["messages_in"], mine["errors"]) == ("http", 7, 1)
+    assert (mine["listener"], mine["messages_in"], mine["errors"]) == ("http", 7, 1)
     assert "nowhere" in mine["last_error"]
     assert mine["requests"] == 4 and mine["bytes_in"] > 300 and mine["bytes_out"] > 300
     assert its["requests"] == 1
@@ -262,14 +262,14 @@ RIGHTS: list = [
 
 @pytest.fixture
 def guarded(opened, connect):
-    door = opened(access=ACCESS)
-    boss = connect(door, token=BOSS)
+    listener = opened(access=ACCESS)
+    boss = connect(listener, token=BOSS)
     for topic in ("orders", "mail-out", "mail-secret", "other"):
         boss.done("POST", "/v1/topics", {"name": topic})
     for queue in ("jobs", "private"):
         boss.done("POST", "/v1/queues", {"name": queue})
     boss.done("POST", "/consumers/register", {"topic": "orders", "consumer_id": "boss"})
-    return door
+    return listener
 
 
 def test_access_rules_say_who_may_do_what(guarded, connect):
@@ -305,15 +305,15 @@ def test_connections_show_the_principal(guarded, connect):
 # -- many at once
 
 
-def test_twenty_clients_at_once_lose_and_repeat_nothing(door):
-    setup = Client(door.port)
+def test_twenty_clients_at_once_lose_and_repeat_nothing(listener):
+    setup = Client(listener.port)
     setup.done("POST", "/v1/topics", {"name": "orders", "partitions": 4})
     setup.done("POST", "/consumers/register", {"topic": "orders", "consumer_id": "c"})
     failures: list = []
     got: list = []
 
     def produce(number):
-        call = Client(door.port)
+        call = Client(listener.port)
         try:
             for index in range(25):
                 call.done("POST", "/produce", {"topic": "orders", "value": [number, index], "key": str(number)})
@@ -322,7 +322,7 @@ def test_twenty_clients_at_once_lose_and_repeat_nothing(door):
         call.close()
 
     def consume():
-        call = Client(door.port)
+        call = Client(listener.port)
         while len(got) < 500:
             answer = call.post("/consume", {"consumer_id": "c", "max_messages": 20, "timeout_ms": 500})
             if answer.status == 200:

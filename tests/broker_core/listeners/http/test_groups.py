@@ -49,7 +49,7 @@ def test_a_member_joins_polls_commits_and_leaves(orders):
     assert orders.get("/v1/groups/billing").status == 404
 
 
-def test_two_members_share_the_partitions_and_what_was_not_committed_comes_again(orders, door, connect):
+def test_two_members_share_the_partitions_and_what_was_not_committed_comes_again(orders, listener, connect):
     first = join(orders)
     assert len(poll_until(orders, first, 4)) == 4
     orders.done(
@@ -57,7 +57,7 @@ def test_two_members_share_the_partitions_and_what_was_not_committed_comes_again
         f"/v1/groups/billing/members/{first}/commit",
         {"offsets": [{"topic": "orders", "partition": 0, "offset": 1}]},
     )
-    other = connect(door)
+    other = connect(listener)
     second = join(other)
     stop = threading.Event()
     got = []
@@ -80,10 +80,10 @@ def test_two_members_share_the_partitions_and_what_was_not_committed_comes_again
     assert {each["value"] for each in got} <= {2, 3}  # what the first one had handed out but not committed
 
 
-def test_a_long_poll_answers_when_a_message_comes(orders, door, connect):
+def test_a_long_poll_answers_when_a_message_comes(orders, listener, connect):
     member = join(orders, auto_offset_reset="latest")
     poll(orders, member, timeout_ms=300)
-    other = connect(door)
+    other = connect(listener)
     timer = threading.Timer(0.1, lambda: other.post("/produce", {"topic": "orders", "value": "new"}))
     timer.start()
     assert [each["value"] for each in poll_until(orders, member, 1, timeout_ms=10_000)] == ["new"]

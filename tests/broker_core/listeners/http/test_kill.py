@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 from broker_core.engine.host import BrokerHost, HostConfig
-from broker_core.listeners.http.listener import HttpDoor
+from broker_core.listeners.http.listener import HttpListener
 from broker_core.log.config import LogConfig
 from tests.broker_core.listeners.http.client import Client
 
@@ -14,11 +14,11 @@ ROOT = Path(__file__).parents[4]
 CONFIG = HostConfig(log=LogConfig(durability="fsync"))
 CHILD = """
 import sys
-from broker_core.listeners.http.listener import HttpDoor
+from broker_core.listeners.http.listener import HttpListener
 from broker_core.engine.host import BrokerHost, HostConfig
 from broker_core.log.config import LogConfig
-with BrokerHost(sys.argv[1], HostConfig(log=LogConfig(durability="fsync"))) as host, HttpDoor(host) as door:
-    print(door.port, flush=True)
+with BrokerHost(sys.argv[1], HostConfig(log=LogConfig(durability="fsync"))) as host, HttpListener(host) as listener:
+    print(listener.port, flush=True)
     sys.stdin.read()
 """
 
@@ -64,8 +64,8 @@ def test_what_was_acknowledged_with_fsync_survives_kill_9(tmp_path):
         setup.close()
         child.stdin.close()
         child.stdout.close()
-    with BrokerHost(tmp_path, CONFIG) as host, HttpDoor(host) as door:
-        call = Client(door.port)
+    with BrokerHost(tmp_path, CONFIG) as host, HttpListener(host) as listener:
+        call = Client(listener.port)
         found = {}
         for partition in range(2):
             offset = 0

@@ -1,4 +1,4 @@
-"""Promise 19 at the HTTP door: malformed requests get an error, never a crash or a hang."""
+"""Promise 19 at the HTTP listener: malformed requests get an error, never a crash or a hang."""
 
 import gzip
 import logging
@@ -12,7 +12,7 @@ import pytest
 from broker_core.clients.admin import Admin
 from broker_core.engine.host import BrokerHost
 from broker_core.listeners.access.limits import GuardConfig
-from broker_core.listeners.http.listener import HttpDoor
+from broker_core.listeners.http.listener import HttpListener
 from tests.broker_core.listeners.http.client import Client
 from tests.broker_core.listeners.http.raw import JSON, raw, read_all, request, status_of
 
@@ -62,14 +62,14 @@ def fuzz(count, seed, caplog):
     dice = random.Random(seed)
     answers: Counter = Counter()
     limits = GuardConfig(header_timeout_ms=2_000, body_timeout_ms=2_000, max_wait_ms=50)
-    with BrokerHost() as host, HttpDoor(host, limits=limits) as door:
+    with BrokerHost() as host, HttpListener(host, limits=limits) as listener:
         Admin(host).create_topic("orders")
         Admin(host).create_queue("jobs")
-        good = Client(door.port)
+        good = Client(listener.port)
         with caplog.at_level(logging.ERROR):
             for number in range(count):
                 data = mutated(dice, dice.choice(SEEDS))
-                found = raw(door)
+                found = raw(listener)
                 found.sendall(data)
                 found.shutdown(socket.SHUT_WR)
                 status = status_of(read_all(found))

@@ -8,7 +8,7 @@ import pytest
 from broker_core.clients.admin import Admin
 from broker_core.engine.host import BrokerHost, HostConfig
 from broker_core.flow.config import FlowConfig
-from broker_core.listeners.http.listener import HttpDoor
+from broker_core.listeners.http.listener import HttpListener
 from broker_core.log.config import LogConfig
 from tests.broker_core.listeners.http.raw import until
 
@@ -114,8 +114,8 @@ def test_b_what_is_not_known_in_a_body_is_passed_over(call):
     assert call.post("/produce", {"topic": "orders", "value": "v", "colour": "red"}).status == 200
 
 
-def test_b_produce_under_backpressure_is_429_with_retry_after(door, call):
-    Admin(door._host).create_topic("full", flow=FlowConfig(rate_per_s=0.5, burst=1, policy="reject"))
+def test_b_produce_under_backpressure_is_429_with_retry_after(listener, call):
+    Admin(listener._host).create_topic("full", flow=FlowConfig(rate_per_s=0.5, burst=1, policy="reject"))
     assert call.post("/produce", {"topic": "full", "value": "first"}).status == 200
     answer = call.post("/produce", {"topic": "full", "value": "second"})
     assert answer.status == 429
@@ -124,9 +124,9 @@ def test_b_produce_under_backpressure_is_429_with_retry_after(door, call):
 
 
 def test_b_produce_waits_for_room_and_says_429_when_none_comes(opened, connect):
-    door = opened()
-    Admin(door._host).create_topic("full", flow=FlowConfig(max_messages=1, policy="block", block_timeout_ms=100))
-    call = connect(door)
+    listener = opened()
+    Admin(listener._host).create_topic("full", flow=FlowConfig(max_messages=1, policy="block", block_timeout_ms=100))
+    call = connect(listener)
     call.done("POST", "/consumers/register", {"topic": "full", "consumer_id": "c"})
     assert call.post("/produce", {"topic": "full", "value": "first"}).status == 200
     assert call.post("/produce", {"topic": "full", "value": "second"}).status == 429
@@ -136,9 +136,9 @@ def test_b_produce_waits_for_room_and_says_429_when_none_comes(opened, connect):
 
 
 def test_b_produce_to_a_topic_that_is_full_is_answered_before_a_client_gives_up(opened, connect):
-    door = opened()
-    Admin(door._host).create_topic("full", flow=FlowConfig(max_messages=1, policy="block"))
-    call = connect(door, timeout_s=5)
+    listener = opened()
+    Admin(listener._host).create_topic("full", flow=FlowConfig(max_messages=1, policy="block"))
+    call = connect(listener, timeout_s=5)
     call.done("POST", "/consumers/register", {"topic": "full", "consumer_id": "c"})
     call.done("POST", "/produce", {"topic": "full", "value": "first"})
     for asked, most_s in (({}, 4.5), ({"timeout_ms": 100}, 1.9), ({"timeout_ms": 0}, 1.9)):
@@ -216,10 +216,10 @@ def test_values_come_back_as_they_were(call, value):
     }
 
 
-def test_bytes_come_back_as_base64(door, call):
+def test_bytes_come_back_as_base64(listener, call):
     call.post("/consumers/register", {"topic": "orders", "consumer_id": "c1"})
     call.done("POST", "/produce", {"topic": "orders", "value": "/wD+", "key": "AAE=", "encoding": "base64"})
-    stored = door._host.call(lambda _now: door._host.broker.partition("orders", 0).message(0))
+    stored = listener._host.call(lambda _now: listener._host.broker.partition("orders", 0).message(0))
     assert (stored.value, stored.key) == (b"\xff\x00\xfe", b"\x00\x01")
     found = call.post("/consume", {"consumer_id": "c1"}).json
     assert (found["value"], found["key"], found["encoding"]) == ("/wD+", "AAE=", "base64")
@@ -261,9 +261,9 @@ def test_b_wish_batch_consume(call):
     assert call.post("/consume", {"consumer_id": "c1", "max_messages": 3}).status == 204
 
 
-def test_b_wish_long_polling_answers_when_a_message_comes(door, call, connect):
+def test_b_wish_long_polling_answers_when_a_message_comes(listener, call, connect):
     call.done("POST", "/consumers/register", {"topic": "orders", "consumer_id": "c1"})
-    other = connect(door)
+    other = connect(listener)
     timer = threading.Timer(0.2, lambda: other.post("/produce", {"topic": "orders", "value": "late"}))
     timer.start()
     begun_s = time.monotonic()
@@ -279,23 +279,23 @@ def test_b_wish_long_polling_ends_with_204(call):
     assert time.monotonic() - begun_s >= 0.14
 
 
-def test_what_a_client_that_hung_up_was_waiting_for_is_for_the_next_one(door, call, connect):
+def test_what_a_client_that_hung_up_was_waiting_for_is_for_the_next_one(listener, call, connect):
     call.done("POST", "/consumers/register", {"topic": "orders", "consumer_id": "c1"})
-    gone = connect(door)
+    gone = connect(listener)
     gone._connection.request(
         "POST", "/consume", b'{"consumer_id":"c1","timeout_ms":30000}', {"Content-Type": "application/json"}
     )
-    until(door._desk.consumers.find("c1")._polled.busy.locked)
+    until(listener._context.consumers.find("c1")._polled.busy.locked)
     gone.close()
-    until(lambda: not door._desk.consumers.find("c1")._polled.busy.locked())
+    until(lambda: not listener._context.consumers.find("c1")._polled.busy.locked())
     call.done("POST", "/produce", {"topic": "orders", "value": "kept"})
     assert call.done("POST", "/consume", {"consumer_id": "c1", "timeout_ms": 5_000})["value"] == "kept"
 
 
 def test_b_wish_durability_topics_messages_and_consumers_survive_a_restart(tmp_path, connect):
     config = HostConfig(log=LogConfig(durability="fsync"))
-    with BrokerHost(tmp_path, config) as host, HttpDoor(host) as door:
-        call = connect(door)
+    with BrokerHost(tmp_path, config) as host, HttpListener(host) as listener:
+        call = connect(listener)
         call.done("POST", "/consumers/register", {"topic": "orders", "consumer_id": "c1"})
         call.done("POST", "/consumers/register", {"topic": "orders", "consumer_id": "by-hand", "auto_commit": False})
         for value in "abc":
@@ -303,8 +303,8 @@ def test_b_wish_durability_topics_messages_and_consumers_survive_a_restart(tmp_p
         assert call.done("POST", "/consume", {"consumer_id": "c1"})["value"] == "a"
         assert call.done("POST", "/consume", {"consumer_id": "by-hand"})["value"] == "a"
         call.close()
-    with BrokerHost(tmp_path, config) as host, HttpDoor(host) as door:
-        call = connect(door)
+    with BrokerHost(tmp_path, config) as host, HttpListener(host) as listener:
+        call = connect(listener)
         assert call.get("/stats").json == {
             "topics": {"orders": 3},
             "consumers": {

@@ -46,18 +46,18 @@ def test_it_describes_every_operation_with_its_errors(call):
 
 
 def test_it_says_where_a_token_is_needed(opened, connect):
-    door = opened(access=Access.of_token("a token of some length"))
-    assert connect(door).done("GET", "/openapi.json")["security"] == [{"token": []}]
+    listener = opened(access=Access.of_token("a token of some length"))
+    assert connect(listener).done("GET", "/openapi.json")["security"] == [{"token": []}]
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_schemathesis_finds_nothing(opened, tmp_path):
-    door = opened(limits=GuardConfig(max_wait_ms=50))
-    admin = Admin(door._host)
+    listener = opened(limits=GuardConfig(max_wait_ms=50))
+    admin = Admin(listener._host)
     admin.create_topic("orders", 3)
     admin.create_queue("jobs")
-    SchemaAdmin(door._host).register("orders", '{"type": "object"}')
+    SchemaAdmin(listener._host).register("orders", '{"type": "object"}')
     run = subprocess.run(
         [
             sys.executable,
@@ -65,7 +65,7 @@ def test_schemathesis_finds_nothing(opened, tmp_path):
             "from schemathesis.cli import schemathesis; schemathesis()",
             "--no-color",
             "run",
-            f"{door.url}/openapi.json",
+            f"{listener.url}/openapi.json",
             "--max-examples=3",
             "--request-timeout=60",
             "--continue-on-failure",

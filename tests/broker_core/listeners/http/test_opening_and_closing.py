@@ -1,4 +1,4 @@
-"""Promise 30 at the HTTP door: nothing leaks; doors that open and close."""
+"""Promise 30 at the HTTP listener: nothing leaks; listeners that open and close."""
 
 import gc
 import os
@@ -13,22 +13,22 @@ from broker_core.clients.admin import Admin
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import Access
-from broker_core.listeners.http.listener import HttpDoor
+from broker_core.listeners.http.listener import HttpListener
 from tests.broker_core.listeners.http.raw import JSON, raw, read_all, request, status_of, until
 
 
-def come_and_go(door, count=60):
+def come_and_go(listener, count=60):
     """Clients that ask, that say half of something, and that say nothing, and hang up."""
-    others = door.connections.count()
+    others = listener.connections.count()
     for number in range(count):
-        found = raw(door)
+        found = raw(listener)
         if number % 3 == 0:
             found.sendall(request("GET", "/health"))
             found.recv(4_096)
         elif number % 3 == 1:
             found.sendall(b"POST /produce HTTP/1.1\r\n")
         found.close()
-    until(lambda: door.connections.count() == others)
+    until(lambda: listener.connections.count() == others)
 
 
 def things():
@@ -36,22 +36,22 @@ def things():
     return threading.active_count(), len(os.listdir("/proc/self/fd"))
 
 
-def test_promise_30_threads_and_descriptors_are_flat_while_connections_come_and_go(door):
-    come_and_go(door)
+def test_promise_30_threads_and_descriptors_are_flat_while_connections_come_and_go(listener):
+    come_and_go(listener)
     before = things()
     for _ in range(3):
-        come_and_go(door)
+        come_and_go(listener)
     until(lambda: things() <= before)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(900)
-def test_promise_30_threads_and_descriptors_and_memory_are_flat_over_five_minutes(door, call):
+def test_promise_30_threads_and_descriptors_and_memory_are_flat_over_five_minutes(listener, call):
     call.done("POST", "/v1/topics", {"name": "orders", "log": {"retention_bytes": 1_000_000, "segment_bytes": 100_000}})
     resident = Path("/proc/self/statm")
     before, sizes, end_s = None, [], time.monotonic() + 300
     while time.monotonic() < end_s:
-        come_and_go(door)
+        come_and_go(listener)
         for _ in range(20):
             call.done("POST", "/v1/topics/orders/messages", {"messages": [{"value": "x" * 100}] * 100})
         before = before or things()
@@ -61,15 +61,15 @@ def test_promise_30_threads_and_descriptors_and_memory_are_flat_over_five_minute
     assert max(sizes[-third:]) < 1.1 * max(sizes[third : 2 * third])
 
 
-def test_promise_30_doors_that_were_closed_leave_nothing(connect):
+def test_promise_30_listeners_that_were_closed_leave_nothing(connect):
     with BrokerHost() as host:
 
         def once():
-            with HttpDoor(host) as door:
-                call = connect(door)
+            with HttpListener(host) as listener:
+                call = connect(listener)
                 call.done("POST", "/topics/register", {"topic": "orders"})
                 call.done("POST", "/v1/groups/g/members", {"topics": ["orders"]})
-                held = raw(door)
+                held = raw(listener)
             call.close()
             held.close()
             return things()
@@ -80,30 +80,30 @@ def test_promise_30_doors_that_were_closed_leave_nothing(connect):
         assert host.events._sinks == []
 
 
-def test_closing_the_door_ends_long_polls_and_cuts_silent_clients(opened):
-    door = opened()
-    Admin(door._host).create_queue("jobs")
-    waiting, silent = raw(door), raw(door)
+def test_closing_the_listener_ends_long_polls_and_cuts_silent_clients(opened):
+    listener = opened()
+    Admin(listener._host).create_queue("jobs")
+    waiting, silent = raw(listener), raw(listener)
     waiting.sendall(request("POST", "/v1/queues/jobs/take", b'{"timeout_ms":60000}', JSON))
     silent.sendall(b"POST /produce HTTP/1.1\r\n")
-    until(lambda: door._budget.requests == 1)
+    until(lambda: listener._budget.requests == 1)
     begun_s = time.monotonic()
-    door.close()
+    listener.close()
     assert time.monotonic() - begun_s < 20
     assert status_of(read_all(waiting)) == 503
     assert read_all(silent) == b""
-    assert door._host.call(lambda _now: door._host.broker.queue("jobs").waiting_takers) == 0
+    assert listener._host.call(lambda _now: listener._host.broker.queue("jobs").waiting_takers) == 0
     waiting.close()
     silent.close()
 
 
-def test_closing_the_door_cuts_a_client_that_does_not_read_its_events(opened, connect):
-    door = opened()
-    call = connect(door)
+def test_closing_the_listener_cuts_a_client_that_does_not_read_its_events(opened, connect):
+    listener = opened()
+    call = connect(listener)
     call.done("POST", "/v1/topics", {"name": "orders"})
     with socket.socket() as found:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-        found.connect(("127.0.0.1", door.port))
+        found.connect(("127.0.0.1", listener.port))
         found.sendall(request("GET", "/v1/events"))
         assert found.recv(100)
         for _ in range(20):
@@ -111,27 +111,27 @@ def test_closing_the_door_cuts_a_client_that_does_not_read_its_events(opened, co
         call.close()
         time.sleep(0.2)
         begun_s = time.monotonic()
-        door.close()
+        listener.close()
         assert 1 < time.monotonic() - begun_s < 20  # it was given a while, and no more
-        assert door.connections.count() == 0
+        assert listener.connections.count() == 0
 
 
-def test_a_port_that_is_taken_is_an_error_in_one_sentence(door):
+def test_a_port_that_is_taken_is_an_error_in_one_sentence(listener):
     with BrokerHost() as host:
         for bad in (
-            {"port": door.port},
+            {"port": listener.port},
             {"port": 70_000},
             {"address": "192.0.2.1", "access": Access.of_token("x" * 20)},
         ):
             with pytest.raises(BrokerError) as caught:
-                HttpDoor(host, **bad).start()
+                HttpListener(host, **bad).start()
             assert caught.value.code is ErrorCode.INVALID_CONFIG
 
 
-def test_a_host_that_closes_closes_its_door_first(connect):
+def test_a_host_that_closes_closes_its_listener_first(connect):
     host = BrokerHost()
-    door = HttpDoor(host)
-    door.start()
-    assert connect(door).get("/health").status == 200
+    listener = HttpListener(host)
+    listener.start()
+    assert connect(listener).get("/health").status == 200
     host.close()
-    assert not door.is_open
+    assert not listener.is_open

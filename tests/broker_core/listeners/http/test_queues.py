@@ -81,8 +81,8 @@ def test_a_lease_that_is_none_is_refused(jobs, lease):
     assert jobs.done("GET", "/v1/queues/jobs")["ready"] == 1
 
 
-def test_a_take_waits_for_a_message(jobs, door, connect):
-    other = connect(door)
+def test_a_take_waits_for_a_message(jobs, listener, connect):
+    other = connect(listener)
     timer = threading.Timer(0.1, lambda: send(other, "late"))
     timer.start()
     assert [each["value"] for each in take(jobs, timeout_ms=10_000)] == ["late"]
@@ -90,8 +90,8 @@ def test_a_take_waits_for_a_message(jobs, door, connect):
     assert take(jobs, timeout_ms=50) == []
 
 
-def test_a_take_ends_in_the_clients_time_where_the_session_stands_still(jobs, door, monkeypatch):
-    broker = door._host.broker
+def test_a_take_ends_in_the_clients_time_where_the_session_stands_still(jobs, listener, monkeypatch):
+    broker = listener._host.broker
     take_at = broker.take
 
     def never(now_ns, *arguments, deadline_ns=None, **named):
@@ -102,12 +102,12 @@ def test_a_take_ends_in_the_clients_time_where_the_session_stands_still(jobs, do
     assert broker.queue("jobs").waiting_takers == 0
 
 
-def test_what_is_taken_for_a_client_that_is_gone_is_given_back(jobs, door, connect):
-    gone = connect(door)
+def test_what_is_taken_for_a_client_that_is_gone_is_given_back(jobs, listener, connect):
+    gone = connect(listener)
     gone._connection.request(
         "POST", "/v1/queues/jobs/take", b'{"timeout_ms":30000}', {"Content-Type": "application/json"}
     )
-    queue = door._host.broker.queue("jobs")
+    queue = listener._host.broker.queue("jobs")
     until(lambda: queue.waiting_takers == 1)
     gone.close()
     until(lambda: queue.waiting_takers == 0)
@@ -265,21 +265,21 @@ def test_dead_letters_are_purged_and_brought_back(jobs):
 
 
 def test_promise_32_what_was_refused_or_given_up_is_never_stored(opened, connect):
-    door = opened()
-    call = connect(door)
+    listener = opened()
+    call = connect(listener)
     call.done("POST", "/v1/queues", {"name": "jobs", "flow": {"max_messages": 1, "policy": "block"}})
     send(call, "held")
     body = {"messages": [{"value": "late"}], "timeout_ms": 50}
     answer = call("POST", "/v1/queues/jobs/messages", body)
     assert answer.status in {429, 503} and "possibly_stored" not in answer.json
-    gone = connect(door)
+    gone = connect(listener)
     gone._connection.request(
         "POST",
         "/v1/queues/jobs/messages",
         b'{"messages": [{"value": "gone"}], "timeout_ms": 60000}',
         {"Content-Type": "application/json"},
     )
-    broker, host = door._host.broker, door._host
+    broker, host = listener._host.broker, listener._host
     until(lambda: host.call(lambda now_ns: broker.queue_view(now_ns, "jobs", 0, 0).gate.blocked))
     gone.close()
     until(lambda: not host.call(lambda now_ns: broker.queue_view(now_ns, "jobs", 0, 0).gate.blocked))

@@ -43,13 +43,13 @@ def host():
 
 
 @pytest.fixture
-def door(opened, host):
+def listener(opened, host):
     return opened(host)
 
 
 @pytest.fixture
-def client(door) -> SchemaRegistryClient:
-    return SchemaRegistryClient({"url": door.url})
+def client(listener) -> SchemaRegistryClient:
+    return SchemaRegistryClient({"url": listener.url})
 
 
 def refused(action) -> SchemaRegistryError:
@@ -119,10 +119,10 @@ def test_json_goes_through_confluents_serializers(client: SchemaRegistryClient):
 def test_rules_hold_for_the_registry_too(opened):
     token = "a token that is long enough"
     access = Access((PrincipalEntry("shop", token),), (Rule("shop", (Operation.READ,), subjects=("orders-*",)),))
-    door = opened(access=access)
-    assert refused(SchemaRegistryClient({"url": door.url}).get_subjects).http_status_code == 401
+    listener = opened(access=access)
+    assert refused(SchemaRegistryClient({"url": listener.url}).get_subjects).http_status_code == 401
     client = SchemaRegistryClient(
-        {"url": door.url, "bearer.auth.credentials.source": "STATIC_TOKEN", "bearer.auth.token": token}
+        {"url": listener.url, "bearer.auth.credentials.source": "STATIC_TOKEN", "bearer.auth.token": token}
         | {"bearer.auth.logical.cluster": "x", "bearer.auth.identity.pool.id": "x"}
     )
     assert client.get_subjects() == []

@@ -1,4 +1,4 @@
-"""Promises 20 and 27 at the HTTP door: sizes, and compression bombs."""
+"""Promises 20 and 27 at the HTTP listener: sizes, and compression bombs."""
 
 import gzip
 import json
@@ -11,8 +11,8 @@ from tests.broker_core.listeners.http.raw import raw, read_all, status_of
 
 
 @pytest.mark.parametrize("size_bytes", [17 * 1_048_576, 1 << 40, 10**100])
-def test_promise_20_a_declared_length_beyond_the_limit_is_refused_before_anything_is_sent(door, size_bytes):
-    with raw(door) as found:
+def test_promise_20_a_declared_length_beyond_the_limit_is_refused_before_anything_is_sent(listener, size_bytes):
+    with raw(listener) as found:
         found.sendall(
             b"POST /produce HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Content-Length: %d\r\n\r\n" % size_bytes
@@ -20,12 +20,12 @@ def test_promise_20_a_declared_length_beyond_the_limit_is_refused_before_anythin
         answer = found.recv(65_536)
     # A length that no computer has is no length: h11 says 400.
     assert status_of(answer) == (413 if size_bytes < 10**20 else 400), answer
-    assert door._budget.bytes == 0
+    assert listener._budget.bytes == 0
 
 
 def test_promise_20_an_undeclared_length_is_refused_when_the_limit_is_reached(opened):
-    door = opened(limits=GuardConfig(max_body_bytes=100_000))
-    with raw(door) as found:
+    listener = opened(limits=GuardConfig(max_body_bytes=100_000))
+    with raw(listener) as found:
         found.sendall(
             b"POST /produce HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Transfer-Encoding: chunked\r\n\r\n"
@@ -34,23 +34,23 @@ def test_promise_20_an_undeclared_length_is_refused_when_the_limit_is_reached(op
         for _ in range(12):
             found.sendall(chunk)
         assert status_of(found.recv(65_536)) == 413
-        assert door._budget.bytes == 0
+        assert listener._budget.bytes == 0
         with pytest.raises(OSError):  # who goes on and on is cut
             for _ in range(10_000):
                 found.sendall(chunk)
 
 
 def test_promise_20_a_refused_upload_leaves_the_connection_usable(opened):
-    door = opened(limits=GuardConfig(max_body_bytes=1_000))
-    call = Client(door.port)
+    listener = opened(limits=GuardConfig(max_body_bytes=1_000))
+    call = Client(listener.port)
     for _ in range(3):
         assert call.post("/produce", b" " * 1_500).status == 413
         assert call.get("/health").status == 200
     call.close()
 
 
-def test_promise_20_headers_are_bounded(door):
-    with raw(door) as found:
+def test_promise_20_headers_are_bounded(listener):
+    with raw(listener) as found:
         found.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: ")
         with pytest.raises(OSError):
             for _ in range(1_000):
@@ -61,11 +61,11 @@ def test_promise_20_headers_are_bounded(door):
 
 @pytest.mark.parametrize("unpacked_bytes", [1_000_000, 200_000_000])
 def test_promise_27_a_compression_bomb_is_refused(opened, connect, unpacked_bytes):
-    door = opened(limits=GuardConfig(max_decompressed_bytes=2_000_000, max_decompression_ratio=100))
+    listener = opened(limits=GuardConfig(max_decompressed_bytes=2_000_000, max_decompression_ratio=100))
     bomb = gzip.compress(b" " * unpacked_bytes)
-    answer = connect(door).post("/produce", bomb, headers={"Content-Encoding": "gzip"})
+    answer = connect(listener).post("/produce", bomb, headers={"Content-Encoding": "gzip"})
     assert (answer.status, answer.json["error"]) == (413, "REQUEST_TOO_LARGE")
-    assert door._budget.bytes == 0
+    assert listener._budget.bytes == 0
 
 
 def test_promise_27_a_packed_body_that_is_none_is_served(call):

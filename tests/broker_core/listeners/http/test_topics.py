@@ -85,11 +85,13 @@ def test_under_backpressure_a_batch_says_what_was_stored(call):
     assert answer.status == 429 and answer.headers["Retry-After"]
 
 
-def test_a_publish_that_waits_for_room_ends_in_the_clients_time_where_the_session_stands_still(door, call, monkeypatch):
+def test_a_publish_that_waits_for_room_ends_in_the_clients_time_where_the_session_stands_still(
+    listener, call, monkeypatch
+):
     call.done("POST", "/v1/topics", {"name": "full", "flow": {"max_messages": 1, "policy": "block"}})
     call.done("POST", "/consumers/register", {"topic": "full", "consumer_id": "c"})
     call.done("POST", "/produce", {"topic": "full", "value": "first"})
-    broker = door._host.broker
+    broker = listener._host.broker
     publish = broker.publish_batch
 
     def never(now_ns, *arguments, deadline_ns=None, **named):
@@ -155,6 +157,6 @@ def test_a_schema_rule_refuses_or_dead_letters(call):
 
 def test_a_host_that_creates_topics_by_itself_does_so_here_too(opened, connect):
     with BrokerHost(config=HostConfig(auto_create_partitions=2)) as host:
-        door = opened(host)
-        assert connect(door).post("/produce", {"topic": "fresh", "value": "v"}).status == 200
-        door.close()
+        listener = opened(host)
+        assert connect(listener).post("/produce", {"topic": "fresh", "value": "v"}).status == 200
+        listener.close()

@@ -1,4 +1,4 @@
-"""Promise 22 at the HTTP door: addresses, tokens, Host and Origin."""
+"""Promise 22 at the HTTP listener: addresses, tokens, Host and Origin."""
 
 import json
 import socket
@@ -8,7 +8,7 @@ import pytest
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import Access
-from broker_core.listeners.http.listener import HttpDoor
+from broker_core.listeners.http.listener import HttpListener
 from tests.broker_core.listeners.http.raw import raw, read_all, status_of
 
 
@@ -21,35 +21,35 @@ def _has_ipv6():
     return True
 
 
-def test_promise_22_the_door_is_on_loopback_unless_told_otherwise(door):
-    assert door.address == "127.0.0.1"
+def test_promise_22_the_listener_is_on_loopback_unless_told_otherwise(listener):
+    assert listener.address == "127.0.0.1"
     other = _own_address()
     if other is not None:
         with pytest.raises(OSError):
-            socket.create_connection((other, door.port), timeout=2)
+            socket.create_connection((other, listener.port), timeout=2)
 
 
 def test_promise_22_another_address_needs_a_token(opened, connect):
     with BrokerHost() as host:
         with pytest.raises(BrokerError) as caught:
-            HttpDoor(host, address="0.0.0.0")
+            HttpListener(host, address="0.0.0.0")
         assert caught.value.code is ErrorCode.INVALID_CONFIG
         token = "a token of some length"
-        with HttpDoor(host, address="0.0.0.0", access=Access.of_token(token)) as door:
-            assert connect(door).get("/stats").status == 401
-            assert connect(door, token="another token, as long").get("/stats").status == 401
-            assert connect(door, token=token).get("/stats").status == 200
-            assert connect(door).get("/health").status == 200
-            answer = connect(door).post("/produce", {"topic": "a", "value": 1})
+        with HttpListener(host, address="0.0.0.0", access=Access.of_token(token)) as listener:
+            assert connect(listener).get("/stats").status == 401
+            assert connect(listener, token="another token, as long").get("/stats").status == 401
+            assert connect(listener, token=token).get("/stats").status == 200
+            assert connect(listener).get("/health").status == 200
+            answer = connect(listener).post("/produce", {"topic": "a", "value": 1})
             assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
 
 
 @pytest.mark.skipif(not _has_ipv6(), reason="this machine has no IPv6 loopback")
 def test_promise_22_the_loopback_of_ipv6_is_one_too(opened):
-    door = opened(address="::1")
-    assert door.url == f"http://[::1]:{door.port}"
-    with socket.create_connection(("::1", door.port), timeout=10) as found:
-        found.sendall(f"GET /stats HTTP/1.1\r\nHost: [::1]:{door.port}\r\nConnection: close\r\n\r\n".encode())
+    listener = opened(address="::1")
+    assert listener.url == f"http://[::1]:{listener.port}"
+    with socket.create_connection(("::1", listener.port), timeout=10) as found:
+        found.sendall(f"GET /stats HTTP/1.1\r\nHost: [::1]:{listener.port}\r\nConnection: close\r\n\r\n".encode())
         assert status_of(read_all(found)) == 200
 
 
@@ -65,8 +65,8 @@ def test_promise_22_the_loopback_of_ipv6_is_one_too(opened):
         (["Host: localhost", "Origin: http://localhost", "Origin: http://evil.example"], 403),
     ],
 )
-def test_promise_22_rebinding_host_and_origin_are_checked(door, headers, status):
-    with raw(door) as found:
+def test_promise_22_rebinding_host_and_origin_are_checked(listener, headers, status):
+    with raw(listener) as found:
         found.sendall("\r\n".join(["GET /stats HTTP/1.1", *headers, "Connection: close", "", ""]).encode())
         assert status_of(read_all(found)) == status
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from broker_core.engine.host import BrokerHost
-from broker_core.listeners.wire.listener import WireDoor
+from broker_core.listeners.wire.listener import WireListener
 
 
 @pytest.fixture
@@ -15,6 +15,6 @@ def host() -> Iterator[BrokerHost]:
 
 
 @pytest.fixture
-def door(host: BrokerHost) -> Iterator[WireDoor]:
-    with WireDoor(host, port=0) as door:
-        yield door
+def listener(host: BrokerHost) -> Iterator[WireListener]:
+    with WireListener(host, port=0) as listener:
+        yield listener

@@ -1,4 +1,4 @@
-"""A client of the wire door that says exactly what a test wants it to."""
+"""A client of the wire listener that says exactly what a test wants it to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wire door: what it answers, what it outlives (A20, promises 19 to 22)."""
+"""The wire listener: what it answers, what it outlives (A20, promises 19 to 22)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from broker_core.flow.config import FlowConfig
 from broker_core.listeners.access.access import ANYBODY, Access, Operation, PrincipalEntry, Rule
 from broker_core.listeners.access.limits import GuardConfig
 from broker_core.listeners.wire.appends import Appends
-from broker_core.listeners.wire.listener import WireDoor
+from broker_core.listeners.wire.listener import WireListener
 from broker_core.listeners.wire.rows import Caller
 from broker_core.listeners.wire.table import TABLE
 from broker_core.log.batch import ProducerStamp
@@ -46,40 +46,41 @@ def test_each_request_of_the_table_has_its_row():
     assert {api.request for api in APIS} - own == set(TABLE)
 
 
-def test_hello_tells_what_the_broker_offers(door: WireDoor):
-    with Talk(door.port, hello=False) as talk:
+def test_hello_tells_what_the_broker_offers(listener: WireListener):
+    with Talk(listener.port, hello=False) as talk:
         hello = talk.get(session.Hello("me", "test"))
         assert {api.key for api in hello.apis} == set(BY_KEY)
-        assert (hello.principal, hello.max_frame_bytes) == ("anybody", door.limits.max_frame_bytes)
+        assert (hello.principal, hello.max_frame_bytes) == ("anybody", listener.limits.max_frame_bytes)
         assert code_of(talk.ask(session.Hello("me", "test"))) is ErrorCode.INVALID_REQUEST
         assert talk.get(session.Ping()).now_ns >= hello.now_ns
 
 
-def test_nothing_is_served_before_hello(door: WireDoor):
-    with Talk(door.port, hello=False) as talk:
+def test_nothing_is_served_before_hello(listener: WireListener):
+    with Talk(listener.port, hello=False) as talk:
         assert code_of(talk.ask(topics.ListTopics())) is ErrorCode.INVALID_REQUEST
         talk.get(session.Hello("me", "test"))
         assert talk.get(topics.ListTopics()).names == ()
 
 
-def test_wrong_frames_get_an_error_and_the_connection_lives(door: WireDoor):
-    with Talk(door.port) as talk:
+def test_wrong_frames_get_an_error_and_the_connection_lives(listener: WireListener):
+    with Talk(listener.port) as talk:
         wrong = [
             encode_frame(999, 0, 90, b""),
             encode_frame(21, 7, 91, b""),
             encode_frame(21, 0, 92, b"\xff\xff"),
-            struct.pack(">Ihhi", door.limits.max_frame_bytes + 1, 21, 0, 93) + bytes(door.limits.max_frame_bytes - 7),
+            struct.pack(">Ihhi", listener.limits.max_frame_bytes + 1, 21, 0, 93)
+            + bytes(listener.limits.max_frame_bytes - 7),
         ]
         for number, data in zip(range(90, 94), wrong, strict=True):
             talk.codec._waiting[number] = BY_KEY[1]
             talk.socket.sendall(data)
             assert talk.hear(number).error is not None
             assert talk.get(session.Ping())
-    assert door.host.now_ns
+    assert listener.host.now_ns
 
 
-def test_what_is_no_protocol_of_ours_is_told_so_and_hung_up_on(door: WireDoor):
-    with socket.create_connection(("127.0.0.1", door.port)) as sock:
+def test_what_is_no_protocol_of_ours_is_told_so_and_hung_up_on(listener: WireListener):
+    with socket.create_connection(("127.0.0.1", listener.port)) as sock:
         sock.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         said = b""
         while data := sock.recv(1_000):
@@ -87,9 +88,9 @@ def test_what_is_no_protocol_of_ours_is_told_so_and_hung_up_on(door: WireDoor):
         assert b"a frame of" in said
 
 
-def test_binary_values_of_many_batches_are_stored_as_sent_each_with_its_own_answer(door: WireDoor):
-    Admin(door.host).create_topic("t", 2)
-    with Talk(door.port) as talk:
+def test_binary_values_of_many_batches_are_stored_as_sent_each_with_its_own_answer(listener: WireListener):
+    Admin(listener.host).create_topic("t", 2)
+    with Talk(listener.port) as talk:
         reply = talk.get(
             producing(batch(bytes(range(256)), b"\0"), batch(b"x", partition=1), batch(b"y", topic="nowhere"))
         )
@@ -103,12 +104,12 @@ def test_binary_values_of_many_batches_are_stored_as_sent_each_with_its_own_answ
         assert talk.get(producing()).results == ()
 
 
-def test_damaged_and_foreign_batches_are_refused(door: WireDoor):
-    Admin(door.host).create_topic("t", 1)
+def test_damaged_and_foreign_batches_are_refused(listener: WireListener):
+    Admin(listener.host).create_topic("t", 1)
     good = bytes(encode_messages([Message(b"x"), Message(b"y")], None))
     flipped = bytearray(good)
     flipped[flipped.rindex(b"x")] ^= 1
-    with Talk(door.port) as talk:
+    with Talk(listener.port) as talk:
         for data, code in (
             (bytes(flipped), ErrorCode.CORRUPT_MESSAGE),
             (good[:-1], ErrorCode.CORRUPT_MESSAGE),
@@ -117,25 +118,25 @@ def test_damaged_and_foreign_batches_are_refused(door: WireDoor):
         ):
             [found] = talk.get(producing(produce.ProducedBatch("t", 0, memoryview(data)))).results
             assert found.error == code.code
-        assert door.host.broker.end_offset("t", 0) == 0
+        assert listener.host.broker.end_offset("t", 0) == 0
 
 
-def test_a_batch_that_is_sent_again_is_stored_once(door: WireDoor):
-    Admin(door.host).create_topic("t", 1)
-    with Talk(door.port) as talk:
+def test_a_batch_that_is_sent_again_is_stored_once(listener: WireListener):
+    Admin(listener.host).create_topic("t", 1)
+    with Talk(listener.port) as talk:
         identity = talk.get(produce.InitProducer(""))
         first = batch(b"a", b"b", stamp=ProducerStamp(identity.producer_id, identity.epoch, 0))
         assert talk.get(producing(first)).results[0].offset == 0
-    with Talk(door.port) as talk:
+    with Talk(listener.port) as talk:
         assert talk.get(producing(first)).results[0].offset == 0
         gap = batch(b"z", stamp=ProducerStamp(identity.producer_id, identity.epoch, 9))
         assert talk.get(producing(gap)).results[0].error == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER.code
-    assert door.host.broker.end_offset("t", 0) == 2
+    assert listener.host.broker.end_offset("t", 0) == 2
 
 
-def test_pipelined_requests_are_stored_in_the_order_of_sending(door: WireDoor):
-    Admin(door.host).create_topic("t", 1)
-    with Talk(door.port) as talk:
+def test_pipelined_requests_are_stored_in_the_order_of_sending(listener: WireListener):
+    Admin(listener.host).create_topic("t", 1)
+    with Talk(listener.port) as talk:
         numbers = talk.say(*[producing(batch(b"%d" % number)) for number in range(500)])
         assert [talk.heard(number).results[0].offset for number in numbers] == list(range(500))
         [part] = talk.get(fetch.ReadRecords("t", 0, 0, 1_000)).parts
@@ -145,10 +146,13 @@ def test_pipelined_requests_are_stored_in_the_order_of_sending(door: WireDoor):
 def test_more_requests_than_may_be_in_flight_wait_their_turn(host: BrokerHost):
     Admin(host).create_topic("narrow", 1, flow=FlowConfig(max_messages=1))
     host.call(lambda _now: host.broker.starting_offset("g", "narrow", 0, "earliest"))
-    with WireDoor(host, port=0, limits=GuardConfig(max_in_flight_per_connection=4)) as door, Talk(door.port) as talk:
+    with (
+        WireListener(host, port=0, limits=GuardConfig(max_in_flight_per_connection=4)) as listener,
+        Talk(listener.port) as talk,
+    ):
         sent = talk.say(*[producing(batch(b"x", topic="narrow"), timeout_ms=60_000) for _ in range(20)])
         talk.hear(sent[0])
-        [view] = door.connections.views()
+        [view] = listener.connections.views()
         assert view.requests <= 1 + 1 + 4  # hello, the stored one, and four that wait
         for offset in range(1, 20):
             done = {("narrow", 0): offset}
@@ -156,10 +160,10 @@ def test_more_requests_than_may_be_in_flight_wait_their_turn(host: BrokerHost):
             assert talk.heard(sent[offset]).results[0].offset == offset
 
 
-def test_a_blocked_reply_has_a_deadline_and_a_throttle_time(door: WireDoor):
-    Admin(door.host).create_topic("t", 1, flow=FlowConfig(max_messages=1))
-    door.host.call(lambda _now: door.host.broker.starting_offset("g", "t", 0, "earliest"))
-    with Talk(door.port) as talk:
+def test_a_blocked_reply_has_a_deadline_and_a_throttle_time(listener: WireListener):
+    Admin(listener.host).create_topic("t", 1, flow=FlowConfig(max_messages=1))
+    listener.host.call(lambda _now: listener.host.broker.starting_offset("g", "t", 0, "earliest"))
+    with Talk(listener.port) as talk:
         talk.get(producing(batch(b"1")))
         started_s = time.monotonic()
         [refused] = talk.get(producing(batch(b"2"), timeout_ms=200)).results
@@ -167,24 +171,24 @@ def test_a_blocked_reply_has_a_deadline_and_a_throttle_time(door: WireDoor):
         assert refused.error == ErrorCode.THROTTLED.code and refused.throttle_ms > 0
 
 
-def test_the_throttle_time_is_what_the_rate_asks_for(door: WireDoor):
-    Admin(door.host).create_topic("t", 1, flow=FlowConfig(rate_per_s=2, burst=1, policy="reject"))
-    with Talk(door.port) as talk:
+def test_the_throttle_time_is_what_the_rate_asks_for(listener: WireListener):
+    Admin(listener.host).create_topic("t", 1, flow=FlowConfig(rate_per_s=2, burst=1, policy="reject"))
+    with Talk(listener.port) as talk:
         talk.get(producing(batch(b"1")))
         [refused] = talk.get(producing(batch(b"2"))).results
         assert refused.error == ErrorCode.THROTTLED.code and 300 <= refused.throttle_ms <= 500
 
 
-def test_a_long_poll_waits_and_can_be_cancelled(door: WireDoor):
-    Admin(door.host).create_topic("t", 1)
-    with Talk(door.port) as talk:
+def test_a_long_poll_waits_and_can_be_cancelled(listener: WireListener):
+    Admin(listener.host).create_topic("t", 1)
+    with Talk(listener.port) as talk:
         waiting = fetch.Fetch("g", "c", (("t", 0, 0),), 10, 30_000)
         [first, second] = talk.say(waiting, session.Ping())
         assert talk.heard(second).now_ns  # others are served meanwhile
         talk.get(session.Cancel(first))
         assert talk.heard(first).parts == ()
         [third] = talk.say(waiting)
-        with Talk(door.port) as other:
+        with Talk(listener.port) as other:
             other.get(producing(batch(b"now")))
         assert talk.heard(third).parts[0].messages[0][4] == b"now"
         started_s = time.monotonic()
@@ -192,27 +196,29 @@ def test_a_long_poll_waits_and_can_be_cancelled(door: WireDoor):
         assert time.monotonic() - started_s < 5
 
 
-def test_who_hangs_up_is_waited_for_no_longer_and_what_it_took_comes_back(door: WireDoor):
-    host = door.host
+def test_who_hangs_up_is_waited_for_no_longer_and_what_it_took_comes_back(listener: WireListener):
+    host = listener.host
     Admin(host).create_queue("jobs", QueueConfig(lease_ms=60_000))
-    with Talk(door.port) as talk:
+    with Talk(listener.port) as talk:
         talk.say(queues.Take("jobs", "gone", 1, 60_000))
         until(lambda: host.broker.queue("jobs").waiting_takers == 1)
     until(lambda: host.broker.queue("jobs").waiting_takers == 0)
-    with Talk(door.port) as talk:
+    with Talk(listener.port) as talk:
         talk.get(producing(batch(b"x", topic="jobs")))
         [lease] = talk.get(queues.Take("jobs", "here", 1, 0)).leases
         assert (lease.attempt, lease.message.value) == (1, b"x")
 
 
-def test_leases_that_come_to_who_is_gone_are_given_back_at_once(door: WireDoor):
+def test_leases_that_come_to_who_is_gone_are_given_back_at_once(listener: WireListener):
     """The connection is lost between the handing out and the answer."""
-    host = door.host
+    host = listener.host
     Admin(host).create_queue("jobs", QueueConfig(lease_ms=60_000))
-    seen = door.connections.open("wire", "", lambda: None)
+    seen = listener.connections.open("wire", "", lambda: None)
     appends = Appends(host.broker)
-    caller = Caller(host, door.access, door.limits, door.connections, door.tail, seen, ANYBODY, set(), appends)
-    with Talk(door.port) as talk:
+    caller = Caller(
+        host, listener.access, listener.limits, listener.connections, listener.tail, seen, ANYBODY, set(), appends
+    )
+    with Talk(listener.port) as talk:
         talk.get(producing(batch(b"x", topic="jobs")))
         take = queues.Take("jobs", "gone", 1, 0)
         waiting = host.call(lambda now_ns: TABLE[queues.Take].serve(caller, take, now_ns))
@@ -222,29 +228,29 @@ def test_leases_that_come_to_who_is_gone_are_given_back_at_once(door: WireDoor):
         assert (lease.attempt, lease.holder) == (1, "here")
 
 
-def test_a_newcomer_that_is_gone_before_it_hears_its_name_leaves_the_group(door: WireDoor):
-    host = door.host
+def test_a_newcomer_that_is_gone_before_it_hears_its_name_leaves_the_group(listener: WireListener):
+    host = listener.host
     join = groups.Join("g", "c", "", "", 10_000, 10_000, 0, "consumer", (("range", b""),))
-    with Talk(door.port) as talk:
+    with Talk(listener.port) as talk:
         talk.say(join)
         until(lambda: "g" in host.broker.groups.groups())
     until(lambda: not host.call(lambda now_ns: host.broker.groups.view(now_ns, "g")).members)
 
 
-def test_events_are_told_from_the_first_question_on(door: WireDoor):
-    with Talk(door.port) as talk:
+def test_events_are_told_from_the_first_question_on(listener: WireListener):
+    with Talk(listener.port) as talk:
         start = talk.get(watch.TailEvents(-1, 10, 0)).next_seq
         [waits] = talk.say(watch.TailEvents(start, 10, 10_000))
-        Admin(door.host).create_topic("t", 1)
+        Admin(listener.host).create_topic("t", 1)
         heard = talk.heard(waits)
         assert [(event.kind, event.topic) for event in heard.events] == [("topic_created", "t")]
         assert (heard.missed, heard.next_seq) == (0, start + 1)
         assert talk.get(watch.Metrics()).topics == 1
 
 
-def test_an_error_of_the_broker_itself_is_told_as_such(door: WireDoor, monkeypatch, caplog):
-    monkeypatch.setattr(type(door.host.broker), "topic_names", lambda self: 1 // 0)
-    with caplog.at_level(logging.CRITICAL), Talk(door.port) as talk:
+def test_an_error_of_the_broker_itself_is_told_as_such(listener: WireListener, monkeypatch, caplog):
+    monkeypatch.setattr(type(listener.host.broker), "topic_names", lambda self: 1 // 0)
+    with caplog.at_level(logging.CRITICAL), Talk(listener.port) as talk:
         answer = talk.ask(topics.ListTopics())
         assert code_of(answer) is ErrorCode.INTERNAL_ERROR and "ZeroDivisionError" in str(answer.error)
         assert talk.get(session.Ping())
@@ -255,14 +261,14 @@ def test_an_error_of_the_broker_itself_is_told_as_such(door: WireDoor, monkeypat
 
 def test_other_addresses_than_loopback_need_a_token(host: BrokerHost):
     """Promise 22."""
-    assert WireDoor(host, port=0).address == "127.0.0.1"
+    assert WireListener(host, port=0).address == "127.0.0.1"
     with pytest.raises(BrokerError) as caught:
-        WireDoor(host, address="0.0.0.0", port=0)
+        WireListener(host, address="0.0.0.0", port=0)
     assert caught.value.code is ErrorCode.INVALID_CONFIG
-    with WireDoor(host, address="0.0.0.0", port=0, access=Access.of_token(TOKEN)) as door:
-        with Talk(door.port, hello=False) as talk:
+    with WireListener(host, address="0.0.0.0", port=0, access=Access.of_token(TOKEN)) as listener:
+        with Talk(listener.port, hello=False) as talk:
             for token in (None, "wrong"):
-                with Talk(door.port, hello=False) as other:
+                with Talk(listener.port, hello=False) as other:
                     assert code_of(other.ask(session.Hello("me", "test", token))) is ErrorCode.UNAUTHORIZED
                     assert other.closed_within(5)
             assert talk.get(session.Hello("me", "test", TOKEN)).principal == "token"
@@ -279,9 +285,9 @@ def test_access_rules_hold_for_every_request(host: BrokerHost):
         admin.create_topic(name, 1)
     admin.create_queue("jobs")
     with (
-        WireDoor(host, port=0, access=access) as door,
-        Talk(door.port, token="reader-token-0123456789") as reader,
-        Talk(door.port, token="w" * 16) as writer,
+        WireListener(host, port=0, access=access) as listener,
+        Talk(listener.port, token="reader-token-0123456789") as reader,
+        Talk(listener.port, token="w" * 16) as writer,
     ):
         assert writer.get(producing(batch(b"x", topic="open-1"))).results[0].error == 0
         assert writer.get(producing(batch(b"x", topic="jobs"))).results[0].error == 0
@@ -331,31 +337,31 @@ def _check_anything(port: int, examples: int) -> None:
     check()
 
 
-def test_any_request_is_answered(door: WireDoor):
-    """Promise 19, at the door itself."""
-    _check_anything(door.port, 150)
+def test_any_request_is_answered(listener: WireListener):
+    """Promise 19, at the listener itself."""
+    _check_anything(listener.port, 150)
 
 
 @pytest.mark.soak
-def test_any_request_is_answered_at_length(door: WireDoor):
-    _check_anything(door.port, 5_000)
+def test_any_request_is_answered_at_length(listener: WireListener):
+    _check_anything(listener.port, 5_000)
 
 
-def test_mutated_bytes_never_stop_the_door(door: WireDoor):
-    """Promise 19, at the door itself."""
+def test_mutated_bytes_never_stop_the_listener(listener: WireListener):
+    """Promise 19, at the listener itself."""
     dice = random.Random(3)
-    Admin(door.host).create_topic("t", 1)
-    with Talk(door.port) as good:
+    Admin(listener.host).create_topic("t", 1)
+    with Talk(listener.port) as good:
         seeds = [
             good.codec.request(body)[1]
             for body in (producing(batch(b"a", b"b")), fetch.Fetch("g", "c", (("t", 0, 0),), 9, 5), session.Ping())
         ]
         hello = good.codec.request(session.Hello("x", "y"))[1]
         for _ in range(150):
-            with socket.create_connection(("127.0.0.1", door.port)) as sock:
+            with socket.create_connection(("127.0.0.1", listener.port)) as sock:
                 sock.sendall(hello + b"".join(mutate(dice, dice.choice(seeds)) for _ in range(6)))
         started_s = time.monotonic()
         assert good.ask(session.Ping(), 5)
         assert time.monotonic() - started_s < 5
-    until(lambda: door.connections.count() == 0)
-    until(lambda: door.budget.requests == 0 and door.budget.bytes == 0)
+    until(lambda: listener.connections.count() == 0)
+    until(lambda: listener.budget.requests == 0 and listener.budget.bytes == 0)

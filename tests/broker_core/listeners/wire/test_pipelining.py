@@ -17,7 +17,7 @@ from broker_core.events import Event, EventKind
 from broker_core.flow.config import FlowConfig
 from broker_core.listeners.wire import connection
 from broker_core.listeners.wire.appends import Appends
-from broker_core.listeners.wire.listener import WireDoor
+from broker_core.listeners.wire.listener import WireListener
 from broker_core.log.batch import ProducerStamp
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
@@ -41,15 +41,15 @@ def calls(host: BrokerHost, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @contextlib.contextmanager
-def busy(door: WireDoor) -> Iterator[None]:
-    """While inside, the door reads nothing."""
+def busy(listener: WireListener) -> Iterator[None]:
+    """While inside, the listener reads nothing."""
     stands, go_on = threading.Event(), threading.Event()
 
     def stand() -> None:
         stands.set()
         go_on.wait(60)
 
-    door._loop.call_soon_threadsafe(stand)
+    listener._loop.call_soon_threadsafe(stand)
     assert stands.wait(60)
     try:
         yield
@@ -71,7 +71,7 @@ def offsets(talk: Talk, numbers: list[int]) -> list[int]:
 
 
 def test_what_comes_together_is_one_call_and_one_append(
-    host: BrokerHost, door: WireDoor, calls: list[int], monkeypatch: pytest.MonkeyPatch
+    host: BrokerHost, listener: WireListener, calls: list[int], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(connection, "MOST_AT_ONCE_NS", 60 * NS_PER_S)  # a slow machine makes a call of its own of less
     Admin(host).create_topic("t", 2)
@@ -82,8 +82,8 @@ def test_what_comes_together_is_one_call_and_one_append(
             appended.append((event.count, len(calls)))
 
     host.events.attach(note)
-    with Talk(door.port) as talk:
-        with busy(door):  # until all of them lie in its socket: how fast they are sent is no matter
+    with Talk(listener.port) as talk:
+        with busy(listener):  # until all of them lie in its socket: how fast they are sent is no matter
             numbers = talk.say(*[producing(batch(b"%d" % each, partition=each % 2)) for each in range(40)])
         assert offsets(talk, numbers) == [each // 2 for each in range(40)]
         assert [count for count, _call in appended] == [20, 20]
@@ -93,7 +93,7 @@ def test_what_comes_together_is_one_call_and_one_append(
             assert [int(message.value) for message in read] == list(range(partition, 40, 2))
 
 
-def test_answers_come_in_the_order_of_the_requests(host: BrokerHost, door: WireDoor):
+def test_answers_come_in_the_order_of_the_requests(host: BrokerHost, listener: WireListener):
     Admin(host).create_topic("t", 2)
     Admin(host).create_queue("jobs", QueueConfig())
     stamp = ProducerStamp(7, 0, 0)
@@ -115,47 +115,47 @@ def test_answers_come_in_the_order_of_the_requests(host: BrokerHost, door: WireD
         producing(),
         producing(batch(b"k")),
     ]
-    with Talk(door.port) as talk:
+    with Talk(listener.port) as talk:
         sent = talk.say(*bodies)
         assert order_of_answers(talk, len(bodies)) == sent
 
 
-def test_a_request_sees_what_was_published_before_it(host: BrokerHost, door: WireDoor):
+def test_a_request_sees_what_was_published_before_it(host: BrokerHost, listener: WireListener):
     Admin(host).create_topic("t", 1)
-    with Talk(door.port) as talk:
+    with Talk(listener.port) as talk:
         numbers = talk.say(producing(batch(b"a")), fetch.ReadRecords("t", 0, 0, 10), producing(batch(b"b")))
         assert [message.value for message in talk.heard(numbers[1]).stored(0)] == [b"a"]
 
 
-def test_one_that_is_refused_costs_its_neighbours_nothing(host: BrokerHost, door: WireDoor):
+def test_one_that_is_refused_costs_its_neighbours_nothing(host: BrokerHost, listener: WireListener):
     Admin(host).create_topic("t", 1, log=LogConfig(durability="memory", max_message_bytes=100))
-    with Talk(door.port) as talk:
+    with Talk(listener.port) as talk:
         numbers = talk.say(*[producing(batch(bytes(size))) for size in (1, 200, 2, 300, 3)])
         answers = [talk.heard(number).results[0] for number in numbers]
         assert [each.offset for each in answers] == [0, -1, 1, -1, 2]
         assert [each.error for each in answers] == [0, *[ErrorCode.MESSAGE_TOO_LARGE.code, 0] * 2]
 
 
-def test_numbered_batches_stay_by_themselves_and_in_their_order(host: BrokerHost, door: WireDoor):
+def test_numbered_batches_stay_by_themselves_and_in_their_order(host: BrokerHost, listener: WireListener):
     Admin(host).create_topic("t", 1)
-    with Talk(door.port) as talk:
+    with Talk(listener.port) as talk:
         bodies = [producing(batch(b"x", stamp=ProducerStamp(7, 0, number))) for number in (0, 1, 1, 2)]
         bodies.insert(2, producing(batch(b"y")))
         assert offsets(talk, talk.say(*bodies)) == [0, 1, 2, 1, 3]
 
 
-def test_each_message_of_a_bounded_topic_is_judged_by_itself(host: BrokerHost, door: WireDoor):
+def test_each_message_of_a_bounded_topic_is_judged_by_itself(host: BrokerHost, listener: WireListener):
     Admin(host).create_topic("t", 1, flow=FlowConfig(rate_per_s=1, burst=3, policy="reject"))
-    with Talk(door.port) as talk:
+    with Talk(listener.port) as talk:
         answers = [talk.heard(number).results[0] for number in talk.say(*[producing(batch(b"x"))] * 5)]
         assert [each.offset for each in answers] == [0, 1, 2, -1, -1]
         assert answers[3].throttle_ms > 0
 
 
-def test_a_subscription_that_misses_one_is_named_for_that_one(host: BrokerHost, door: WireDoor):
+def test_a_subscription_that_misses_one_is_named_for_that_one(host: BrokerHost, listener: WireListener):
     Admin(host).create_topic("t", 1)
     Admin(host).create_subscription("s", "t", max_messages=2)
-    with Talk(door.port) as talk:
+    with Talk(listener.port) as talk:
         answers = [talk.heard(number).results[0] for number in talk.say(*[producing(batch(b"x"))] * 4)]
         assert [each.missed_by for each in answers] == [(), (), ("s",), ("s",)]
 
