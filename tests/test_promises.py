@@ -180,7 +180,7 @@ ROWS: dict[str, str] = {
         log/test_recovery.py test_damage_in_the_middle_names_the_lost_offsets_and_the_rest_is_read
         groups/test_offsets.py test_promises_4_and_28_no_flipped_bit_of_the_file_gives_another_offset
         engine/test_data_directory.py test_promise_4_every_flipped_bit_and_every_cut_is_named
-        broker/test_corruption_report.py test_damage_that_is_found_by_reading_is_told_once_and_marks_the_partition_degraded""",
+        broker/test_corruption_report.py test_damage_found_by_reading_is_told_once_and_marks_the_partition_degraded""",
     "5 a full disk": """
         ../crash/test_full_disk.py test_a_file_that_may_not_grow_refuses_cleanly_and_takes_more_when_it_may
         ../crash/test_full_disk.py test_a_disk_of_one_mebibyte_refuses_cleanly_and_takes_more_when_there_is_room
@@ -217,7 +217,7 @@ ROWS: dict[str, str] = {
         groups/test_many_members.py test_members_join_and_leave_in_waves_and_every_partition_always_finds_an_owner
         groups/test_group_model.py TestGroupModel""",
     "15 slow consumers": """
-        simulation/test_subscriptions.py test_promise_15_a_slow_consumer_slows_nobody_else_and_holds_no_more_than_its_limit""",
+        simulation/test_subscriptions.py test_promise_15_a_slow_consumer_slows_nobody_and_holds_at_most_its_limit""",
     "16 depths and sums": """
         flow/test_gate.py test_depth_stays_below_the_limit_and_the_counters_add_up
         recording/test_checker.py test_a_broken_broker_is_caught_with_the_shortest_history_that_shows_it""",

@@ -60,7 +60,7 @@ def _arguments(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
 
 
 def _scenarios() -> dict[str, object]:
-    from app.shell.paths import shipped_scenarios
+    from app.environment.paths import shipped_scenarios
 
     names = " ".join(path.stem for path in shipped_scenarios())
     bash = f'{_SCENARIOS}() {{\n  compgen -W "{names}" -- "$1"\n  _shtab_compgen_files "$1"\n}}'

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterable, Iterator
 
 from app.cli.errors import CommandError
-from app.cli.exits import Exit
 from app.cli.numbers import seconds, whole
 from app.cli.output import json_bytes, print_json, text_of
 from app.cli.parser import Parser, with_exits
@@ -15,6 +14,7 @@ from app.cli.signals import exit_of_interrupt
 from app.cli.target import add_target, opened
 from app.cli.verbs import Command
 from app.cli.waiting import Quiet, note
+from app.environment.exits import Exit
 from broker_core.clients.admin import Admin
 from broker_core.clients.group_consumer import GroupConsumer
 from broker_core.clients.host import Host

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 
 from app.cli.errors import CommandError
-from app.cli.exits import Exit
 from app.cli.numbers import above_zero, whole
 from app.cli.output import json_bytes, print_facts, print_rows, say, text_of
 from app.cli.verbs import Command, Verbs
 from app.cli.waiting import PATIENCE_S, note
+from app.environment.exits import Exit
 from broker_core.clients.admin import Admin
 from broker_core.clients.host import Host
 from broker_core.errors import BrokerError, ErrorCode

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.cli.exits import Exit
+from app.environment.exits import Exit
 from broker_core.errors import BrokerError, ErrorCode
 
 # Where to look for what there is, by what there is not.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from app.cli.errors import CommandError
-from app.cli.exits import Exit
 from app.cli.numbers import integer, whole
 from app.cli.output import print_facts, print_rows, say
 from app.cli.verbs import Command, Verbs
+from app.environment.exits import Exit
 from broker_core.clients.admin import Admin
 from broker_core.clients.host import Host
 from broker_core.groups.offset_reset import Target

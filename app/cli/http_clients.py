@@ -12,7 +12,6 @@ import uuid
 from typing import Any
 
 from app.cli.errors import CommandError
-from app.cli.exits import exit_of_status
 from app.cli.numbers import seconds, whole
 from app.cli.parser import Parser, with_exits
 from app.cli.serve import HTTP_PORT
@@ -20,6 +19,7 @@ from app.cli.signals import exit_of_interrupt
 from app.cli.tokens import add_token, token_of
 from app.cli.verbs import Command
 from app.cli.waiting import Quiet, note
+from app.environment.exits import exit_of_status
 from broker_core.errors import BrokerError, ErrorCode
 
 _TIMEOUT_S = 30.0

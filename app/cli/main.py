@@ -13,17 +13,18 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.cli import commands, exits
+from app.cli import commands
 from app.cli.errors import CommandError
-from app.cli.exits import Exit, exit_of
 from app.cli.folders import folder
 from app.cli.numbers import above_zero, integer, or_word, seconds
 from app.cli.parser import Parser
 from app.cli.signals import exit_of_interrupt
-from app.shell.did_you_mean import meant
-from app.shell.display import why_no_drawing, why_no_window
-from app.shell.extras import why_missing
-from app.shell.paths import FIRST_SCENARIO, SCENARIO_SUFFIXES, NoSuchScenario, find_scenario, shipped_scenarios
+from app.environment import exits
+from app.environment.did_you_mean import meant
+from app.environment.display import why_no_drawing, why_no_window
+from app.environment.exits import Exit, exit_of
+from app.environment.extras import why_missing
+from app.environment.paths import FIRST_SCENARIO, SCENARIO_SUFFIXES, NoSuchScenario, find_scenario, shipped_scenarios
 from broker_core.errors import BrokerError
 from broker_core.simulation.arrivals import ArrivalError
 from broker_core.simulation.scenario import ScenarioError

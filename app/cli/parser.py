@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from app.cli import exits
-from app.cli.exits import Exit
-from app.shell.did_you_mean import meant
+from app.environment import exits
+from app.environment.did_you_mean import meant
+from app.environment.exits import Exit
 
 # The words of argparse, and ours.
 _PLAIN = (

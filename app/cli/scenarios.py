@@ -8,7 +8,7 @@ from pathlib import Path
 from app.cli.output import print_facts, print_rows, say
 from app.cli.parser import Parser
 from app.cli.verbs import Command
-from app.shell.paths import DataFiles, find_scenario, shipped_scenarios
+from app.environment.paths import DataFiles, find_scenario, shipped_scenarios
 from broker_core.simulation.arrivals import FileArrivals
 from broker_core.simulation.scenario import Scenario, load_scenario
 

@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 from app.cli.errors import CommandError
-from app.cli.exits import Exit
 from app.cli.numbers import whole
 from app.cli.output import print_facts, print_rows, say
 from app.cli.verbs import Command, Verbs
 from app.cli.waiting import tell_typist
+from app.environment.exits import Exit
 from broker_core.clients.host import Host
 from broker_core.clients.schema_admin import SchemaAdmin
 from broker_core.errors import BrokerError, ErrorCode

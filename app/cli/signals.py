@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-from app.cli.exits import Exit
+from app.environment.exits import Exit
 
 _EXITS = {signal.SIGTERM: Exit.TERMINATED}
 if hasattr(signal, "SIGHUP"):

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from app.cli.errors import CommandError, with_hint
-from app.cli.exits import Exit, exit_of
 from app.cli.folders import folder
 from app.cli.signals import ended_by_signals
 from app.cli.tokens import add_token, token_of
 from app.cli.waiting import PATIENCE_S, note
+from app.environment.exits import Exit, exit_of
 from broker_core import BrokerHost, HostConfig, LogConfig
 from broker_core.clients.host import Host
 from broker_core.clients.remote.broker import DEFAULT_PORT, RemoteBroker

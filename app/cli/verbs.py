@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Callable
 
 from app.cli.asking import Question, add_yes, agreed
-from app.cli.exits import Exit
 from app.cli.parser import Parser, with_exits
 from app.cli.target import add_target, opened
+from app.environment.exits import Exit
 from broker_core.clients.host import Host
 
 Run = Callable[[argparse.Namespace], int]

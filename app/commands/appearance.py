@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QInputDialog
 
 from app.commands.context import CommandContext
 from app.commands.registry import Command
-from app.shell.language import languages
-from app.shell.paths import sessions_folder
+from app.environment.language import languages
+from app.environment.paths import sessions_folder
 from widgets.canvas.arranging import from_text, to_text
 from widgets.canvas.layout import Shift
 from widgets.dialogs.settings import SettingsDialog

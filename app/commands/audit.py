@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable
 from PySide6.QtCore import QObject
 
 from app.commands.context import CommandContext
+from app.commands.jobs import WorkJob
 from app.commands.registry import Command
 from app.sessions.audit import Audit, audit, table_of
-from app.shell.jobs import Work, WorkJob
+from app.sessions.work import Work
 from broker_core.events import Event
 from broker_core.recording.event_index import EventIndex
 from widgets.dialogs.facts_table import FactsTable, FactsTableDialog

@@ -13,7 +13,7 @@ from app.commands.registry import Command
 from app.sessions.compare import comparison, figures_of
 from app.sessions.library import Entry, Library
 from app.sessions.stored import BRANCHED_FROM
-from app.shell.jobs import Work
+from app.sessions.work import Work
 from broker_core.errors import BrokerError
 from broker_core.recording.metadata import read_metadata
 from broker_core.recording.recorder import Recorder

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QMenu
 
+from app.commands.jobs import Jobs
 from app.commands.registry import ActionRegistry
 from app.commands.undo_stack import UndoStack
+from app.environment.settings import Settings
+from app.presenters.appearance import Appearance
 from app.presenters.views import Views
 from app.sessions.history.history import History
 from app.sessions.session_controller import SessionController
-from app.shell.appearance import Appearance
-from app.shell.jobs import Jobs
-from app.shell.settings import Settings
 from broker_core.engine.runner import Mode
 from broker_core.errors import BrokerError
 from broker_core.simulation.actions import UserAction

@@ -11,9 +11,8 @@ from app.commands.context import CommandContext
 from app.commands.redrive_jobs import Redrives
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
+from app.filters.help import help_rows
 from app.presenters.dead_letters import letter_facts
-from app.presenters.filter_help import help_rows
-from app.presenters.formats import plain_text
 from app.presenters.letter_sync import LetterSync
 from app.presenters.redriven import place_of
 from app.sessions.history.redrives import RedrivenMessage
@@ -26,6 +25,7 @@ from broker_core.snapshots import DeadLetterView
 from widgets.dialogs.edit_letter import EditLetterDialog
 from widgets.dialogs.message_form import MessageText
 from widgets.dialogs.redrive import Outcome, RedriveDialog
+from widgets.formats import plain_text
 from widgets.i18n import tr
 
 REFRESH_MS = 500

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext
 from app.commands.registry import Command
-from app.presenters.events_feed import EventsFeed
-from app.presenters.formats import session_time
+from app.presenters.events_presenter import EventsPresenter
 from broker_core.events import Event
+from widgets.formats import session_time
 from widgets.i18n import tr
 
 
@@ -27,8 +27,8 @@ class EventHandlers(QObject):
         super().__init__(context.window)
         self._context = context
         panel = self._panel = context.window.parts.events
-        self.feed = EventsFeed(panel, context.views.events, context.history, self)
-        context.views.add(self.feed)
+        self.presenter = EventsPresenter(panel, context.views.events, context.history, self)
+        context.views.add(self.presenter)
         context.views.ways["published"] = self._between
         panel.currentChanged.connect(self._look_at)
         panel.opened.connect(lambda _seq: self._show_moment())

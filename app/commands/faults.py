@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QMenu
 from app.commands.context import CommandContext
 from app.commands.forms import choices, open_form, queue_names, topic_names
 from app.commands.registry import Command
-from app.presenters.formats import sentence
 from app.presenters.lasting import lasting_words
 from broker_core.simulation.actions import (
     Crash,
@@ -27,6 +26,7 @@ from broker_core.simulation.actions import (
 )
 from broker_core.snapshots import ActorView, FaultView
 from widgets.dialogs.form import Field
+from widgets.formats import sentence
 from widgets.i18n import mark, tr
 
 CLIENTS = ("consumer", "producer", "worker")

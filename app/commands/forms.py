@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from app.commands.context import CommandContext
-from app.presenters.formats import sentence
 from broker_core.errors import BrokerError
 from broker_core.names import check_name
 from broker_core.simulation.actions import UserAction
 from broker_core.snapshots import Snapshot
 from widgets.dialogs.form import Field, FormDialog, Values
+from widgets.formats import sentence
 from widgets.i18n import tr
 
 

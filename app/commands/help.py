@@ -6,8 +6,8 @@ from PySide6.QtCore import QObject
 
 from app.commands.context import CommandContext
 from app.commands.registry import Command
-from app.shell.help import about, help_texts
-from app.shell.language import chosen_language
+from app.environment.language import chosen_language
+from app.presenters.help import about, help_texts
 from widgets.dialogs.reading import ReadingDialog
 from widgets.i18n import tr
 

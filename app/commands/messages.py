@@ -11,10 +11,9 @@ from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext
 from app.commands.registry import Command
-from app.presenters.formats import exact_size, plain_text, sentence, session_time
 from app.presenters.message_facts import Present, look_at, message_json
-from app.presenters.messages_feed import MessagesFeed
-from app.presenters.segments import LogOnDiskFeed
+from app.presenters.messages_presenter import MessagesPresenter
+from app.presenters.segments import LogOnDiskPresenter
 from app.sessions.history.life import Place
 from app.sessions.queries import Answers
 from broker_core.errors import BrokerError
@@ -22,6 +21,7 @@ from broker_core.messages import StoredMessage
 from broker_core.simulation.actions import Produce
 from widgets.dialogs.produce import Produced, ProduceDialog
 from widgets.facts import Fact
+from widgets.formats import exact_size, plain_text, sentence, session_time
 from widgets.i18n import tr
 
 PRODUCE = "produce"
@@ -48,7 +48,7 @@ class MessageHandlers(QObject):
         context.controller.acted.connect(lambda done, source: self._tell(sentence(done.sentence), source))
         context.controller.refused.connect(lambda why, source, _later: self._tell(why, source, wrong=True))
         panel = self._panel = context.window.parts.messages
-        self.feed = MessagesFeed(
+        self.presenter = MessagesPresenter(
             panel,
             context.views.messages,
             context.controller,
@@ -56,12 +56,12 @@ class MessageHandlers(QObject):
             self._why_no_branch,
             self,
         )
-        context.views.add(self.feed)
+        context.views.add(self.presenter)
         context.views.ways["browse"] = self._browse
         logs = context.window.parts.log_on_disk
         travel = context.controller.travel
         context.views.add(
-            LogOnDiskFeed(
+            LogOnDiskPresenter(
                 logs,
                 context.views.segments,
                 context.controller,

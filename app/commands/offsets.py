@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QMenu
 from app.commands.context import CommandContext
 from app.commands.forms import choices, group_names
 from app.commands.registry import Command
-from app.presenters.formats import sentence
 from app.presenters.reset_review import reset_review, seek_review
 from app.sessions.queries import Answers
 from broker_core.groups.offset_reset import Target
@@ -16,6 +15,7 @@ from broker_core.simulation.actions import ResetOffsets, Seek
 from broker_core.snapshots import GroupView
 from widgets.dialogs.form import Field, Values
 from widgets.dialogs.review import ReviewDialog
+from widgets.formats import sentence
 from widgets.i18n import tr
 
 ALL = ""

@@ -11,12 +11,13 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
 from app.commands.context import CommandContext
+from app.commands.jobs import Job
 from app.commands.registry import Command
+from app.environment.paths import drafts_folder
 from app.sessions.branching import why_no_branch
 from app.sessions.export import Run, save_scenario, save_test
 from app.sessions.library import Entry, Library
-from app.shell.jobs import Job, Work
-from app.shell.paths import drafts_folder
+from app.sessions.work import Work
 from broker_core.errors import BrokerError
 from broker_core.recording.copying import copy_session
 from broker_core.recording.reader import seal

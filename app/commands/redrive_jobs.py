@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import QObject
 
 from app.commands.context import CommandContext
-from app.shell.jobs import Cancelled, Work
+from app.sessions.work import Cancelled, Work
 from broker_core.simulation.actions import Redrive, StopRedrive
 from widgets.i18n import tr
 

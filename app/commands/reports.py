@@ -9,11 +9,11 @@ from PySide6.QtCore import QObject, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 
 from app.commands.context import CommandContext
+from app.commands.jobs import Job, ReportJob
 from app.commands.registry import Command
 from app.reports.parts import part_choices, why_no_assertions
 from app.reports.recent import Reports
 from app.sessions.library import Entry, Library
-from app.shell.jobs import Job, ReportJob
 from broker_core.clock import ns_from_s
 from spark_reports.request import Request
 from widgets.dialogs.export_report import SESSION, ExportReportDialog, ReportHabits, ReportWish, SessionChoice

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.commands.registry import Command
-from app.shell.paths import shipped_scenarios
+from app.environment.paths import shipped_scenarios
 from broker_core.simulation.scenario import load_scenario
 from widgets.i18n import mark
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.commands.context import CommandContext
 from app.commands.registry import Command
-from app.shell.paths import SCENARIO_SUFFIXES, drafts_folder, shipped_scenarios
+from app.environment.paths import SCENARIO_SUFFIXES, drafts_folder, shipped_scenarios
 from broker_core.simulation.scenario import Scenario, ScenarioError, load_scenario, parse_scenario
 from widgets.dialogs.scenario_editor import ScenarioEditor
 from widgets.dialogs.scenario_picker import ScenarioFacts, ScenarioPicker

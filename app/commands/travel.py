@@ -10,15 +10,15 @@ from PySide6.QtCore import QObject
 
 from app.commands.context import CommandContext
 from app.commands.registry import Command
-from app.presenters.event_words import event_line
-from app.presenters.formats import session_time
 from app.sessions.bookmarks import Bookmarks
 from app.sessions.branching import why_no_branch
+from app.sessions.event_text import event_line
 from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.errors import BrokerError
 from broker_core.simulation.arrivals import ArrivalError
 from broker_core.simulation.scenario import ScenarioError
 from widgets.dialogs.ask_text import AskTextDialog
+from widgets.formats import session_time
 from widgets.i18n import tr
 
 _STEPS_S = {"back_1s": -1, "forward_1s": 1, "back_10s": -10, "forward_10s": 10}

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject
 
 from app.commands.context import CommandContext
 from app.commands.registry import Command
-from app.presenters.filter_help import help_rows
+from app.filters.help import help_rows
 from app.sessions.until import FIELDS, RunUntil
 from broker_core.clock import ns_from_s
 from broker_core.filters import FilterError, parse

@@ -7,7 +7,7 @@ from itertools import islice
 
 from PySide6.QtCore import QObject, Signal
 
-from app.shell.settings import Settings
+from app.environment.settings import Settings
 
 MAX_KEPT = 200
 

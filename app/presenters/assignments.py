@@ -8,11 +8,11 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column
-from app.presenters.formats import Times, session_time
 from app.presenters.owners import Owners
 from app.presenters.table import TableModel
 from broker_core.recording.ownership import Ownership
 from broker_core.snapshots import GroupView, Snapshot, TopicView
+from widgets.formats import Times, session_time
 from widgets.i18n import tr
 from widgets.roles import Role
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from app.presenters.formats import duration, session_time
 from app.presenters.gauges import gates, only_rate
 from app.presenters.rates import Rates
 from app.sessions.history.series import of_actor
 from broker_core.clock import NS_PER_S
 from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
 from resources.units import per_second
+from widgets.formats import duration, session_time
 from widgets.i18n import tr
 from widgets.panels.block_chains import BlockChain, ChainLink
 

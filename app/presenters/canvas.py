@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from app.presenters.crowd import DRAWN_MAX, Crowd, Thinned
-from app.presenters.formats import count
 from app.presenters.gauges import (
     gate_of,
     gate_state,
@@ -34,6 +33,7 @@ from widgets.canvas.view import (
     TopicBox,
     WorkerCard,
 )
+from widgets.formats import count
 from widgets.i18n import tr
 
 RINGS_MAX = 24

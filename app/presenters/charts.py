@@ -7,17 +7,17 @@ from collections.abc import Callable
 import numpy as np
 from PySide6.QtCore import QObject
 
-from app.presenters.feed import PanelFeed
-from app.presenters.filter_help import help_rows
-from app.presenters.formats import duration
-from app.presenters.hue_feed import HueFeed
-from app.presenters.latency_feed import Bin, LatencyFeed, percentile_ns
+from app.filters.help import help_rows
+from app.presenters.panel_presenter import PanelPresenter
 from app.presenters.rate_table import RateTable
 from app.presenters.rates import Rates
+from app.sessions.collectors.hues import HueCollector
+from app.sessions.collectors.latencies import Bin, LatencyCollector, percentile_ns
 from app.sessions.history.series import BLOCKED, WINDOW_NS
 from broker_core.clock import NS_PER_MS, NS_PER_S, s_from_ns
 from broker_core.snapshots import Snapshot
 from resources.units import KIB
+from widgets.formats import duration
 from widgets.i18n import tr
 from widgets.panels.charts import ChartFacts, ChartsPanel, Curve
 
@@ -27,8 +27,8 @@ EVERY_LOOKS = 3
 PERCENTILES = ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"))
 
 
-class ChartsFeed(PanelFeed):
-    """Feeds the charts. `follow` when another session begins."""
+class ChartsPresenter(PanelPresenter):
+    """Fills the charts. `follow` when another session begins."""
 
     def __init__(
         self, tab: str, panel: ChartsPanel, table: RateTable, rates: Rates, parent: QObject | None = None
@@ -37,16 +37,16 @@ class ChartsFeed(PanelFeed):
         self._charts = panel
         self._table = table
         self._rates = rates
-        self._latencies = LatencyFeed()
-        self._hues = HueFeed()
+        self._latencies = LatencyCollector()
+        self._hues = HueCollector()
         self._end_ns: Callable[[], int] = lambda: 0
         self._looks = 0
         panel.filterChanged.connect(table.set_filter)
         table.filter_judged.connect(panel.set_filter_problem)
         panel.set_filter_help(help_rows(table.fields))
 
-    def follow(self, latencies: LatencyFeed, hues: HueFeed, end_ns: Callable[[], int]) -> None:
-        """The feeds hear of the session that is shown from now on, which has come to `end_ns()`."""
+    def follow(self, latencies: LatencyCollector, hues: HueCollector, end_ns: Callable[[], int]) -> None:
+        """The collectors follow the session that is shown from now on, which has come to `end_ns()`."""
         self._latencies, self._hues, self._end_ns = latencies, hues, end_ns
 
     def show(self, snapshot: Snapshot) -> None:

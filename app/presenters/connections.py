@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
+from app.filters.help import help_rows
 from app.presenters.columns import Column
-from app.presenters.feed import PanelFeed
-from app.presenters.filter_help import help_rows
-from app.presenters.formats import Times, count, session_time
+from app.presenters.panel_presenter import PanelPresenter
 from app.presenters.table import TableModel
 from broker_core.listeners.connections import ConnectionView
 from broker_core.snapshots import Snapshot
 from resources.units import byte_size, per_second
+from widgets.formats import Times, count, session_time
 from widgets.i18n import tr
 from widgets.panels.connections import ListenerFacts, ListenersPanel
 from widgets.roles import Role
@@ -89,8 +89,8 @@ class ConnectionsModel(TableModel[ConnectionView]):
         super().__init__(columns, key=lambda row: row.id, parent=parent)
 
 
-class ListenersFeed(PanelFeed):
-    """Feeds the panel from `listeners()` and `connections()`."""
+class ListenersPresenter(PanelPresenter):
+    """Fills the panel from `listeners()` and `connections()`."""
 
     def __init__(self, tab: str, panel: ListenersPanel, model: ConnectionsModel, parent: QObject | None = None) -> None:
         super().__init__(tab, panel, parent)

@@ -10,10 +10,10 @@ from operator import attrgetter
 from PySide6.QtCore import QObject, Signal
 
 from app.presenters.columns import Column
-from app.presenters.formats import Times, duration, plain_text, session_time
 from app.presenters.table import TableModel
 from broker_core.filters import Field
 from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
+from widgets.formats import Times, duration, plain_text, session_time
 from widgets.i18n import tr
 from widgets.panels.letter_details import AttemptFacts, LetterFacts
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column
-from app.presenters.event_words import about, kind_word, place_text
-from app.presenters.formats import Times, plain_text, session_time
 from app.presenters.owners import Owners
 from app.presenters.paged import PagedModel
+from app.sessions.event_text import about, kind_word, place_text
 from broker_core.events import MESSAGE_KINDS, Event, EventKind
 from broker_core.filters import Field, Filter
+from widgets.formats import Times, plain_text, session_time
 from widgets.i18n import tr
 from widgets.roles import Role
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app.presenters.event_words import kind_word
-from app.presenters.formats import count, duration
+from app.sessions.event_text import kind_word
 from broker_core.events import EventKind
 from broker_core.snapshots import ActorView, GateView, Snapshot
 from resources.units import per_second
+from widgets.formats import count, duration
 from widgets.i18n import mark, tr
 from widgets.panels.backpressure import GaugeFacts
 from widgets.panels.gauge_controls import Limits

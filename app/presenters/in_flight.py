@@ -10,11 +10,11 @@ import msgspec
 from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column
-from app.presenters.formats import NOT_APPLICABLE, Times, plain_text, session_time
 from app.presenters.owners import Owners
 from app.presenters.table import TableModel
 from broker_core.filters import Field
 from broker_core.snapshots import LeaseView, QueueView, Snapshot
+from widgets.formats import NOT_APPLICABLE, Times, plain_text, session_time
 from widgets.i18n import tr
 from widgets.roles import Role
 

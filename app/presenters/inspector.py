@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from app.presenters.event_words import kind_word
-from app.presenters.formats import NOT_APPLICABLE, count, duration, session_time
 from app.presenters.gauges import gate_of, gate_state, gauge_facts, only_rate, producer_state, turned_away
 from app.presenters.group_lag import lag_of
 from app.presenters.lasting import left_of, state_of
 from app.presenters.rates import Rates
+from app.sessions.event_text import kind_word
 from app.sessions.history.series import Key, delivered, of_actor, published, received
 from broker_core.clock import ns_from_ms
 from broker_core.events import EventKind
@@ -18,6 +17,7 @@ from broker_core.recording.ownership import Ownership
 from broker_core.snapshots import ActorView, GateView, GroupView, MemberView, Snapshot
 from resources.units import byte_size, per_second
 from widgets.facts import Fact
+from widgets.formats import NOT_APPLICABLE, count, duration, session_time
 from widgets.i18n import tr
 from widgets.panels.inspector import MOMENT, InspectorFacts
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.presenters.formats import duration
 from broker_core.snapshots import FaultView, Snapshot
+from widgets.formats import duration
 from widgets.i18n import mark, tr
 
 # The word for what lasts, as the theme knows it.

@@ -7,12 +7,11 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from app.presenters.event_words import about, kind_word, place_text
-from app.presenters.formats import Times, plain_text, session_time
 from app.presenters.inspector import inspector_facts
 from app.presenters.message_facts import Present, client_id, look_at, message_facts
 from app.presenters.rates import Rates
 from app.presenters.rebalances import RebalanceCards
+from app.sessions.event_text import about, kind_word, place_text
 from app.sessions.history.history import History, KeyCounts
 from app.sessions.history.life import Life, Place, place_of, touching
 from app.sessions.queries import Answers
@@ -20,6 +19,7 @@ from broker_core.clock import NS_PER_S
 from broker_core.events import Event
 from broker_core.snapshots import RebalanceView, Snapshot
 from widgets.facts import Fact
+from widgets.formats import Times, plain_text, session_time
 from widgets.i18n import tr
 from widgets.panels.inspector import MOMENT, InspectorFacts
 

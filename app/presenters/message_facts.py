@@ -7,8 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from app.presenters.event_words import kind_word
-from app.presenters.formats import Times, duration, exact_size, plain_text, session_time
+from app.sessions.event_text import kind_word
 from app.sessions.history.life import Life, Place
 from broker_core.errors import BrokerError
 from broker_core.events import Event, EventKind
@@ -17,6 +16,7 @@ from broker_core.queues.states import LeaseState
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
 from widgets.facts import Fact
+from widgets.formats import Times, duration, exact_size, plain_text, session_time
 from widgets.i18n import tr
 from widgets.panels.inspector import MOMENT, InspectorFacts, Section
 from widgets.panels.life_path import LifeStep

@@ -8,13 +8,13 @@ from typing import Any
 from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column
-from app.presenters.formats import Times, plain_text, session_time
 from app.presenters.message_pages import MessageRow
 from app.presenters.paged import PagedModel
 from app.sessions.history.life import Place
 from broker_core.filters import Field, Filter
 from broker_core.messages import StoredMessage
 from resources.units import byte_size
+from widgets.formats import Times, plain_text, session_time
 from widgets.i18n import tr
 from widgets.roles import Role
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from app.presenters.formats import count
 from app.presenters.gauges import gate_state, producer_state
 from app.presenters.group_lag import lag_of
 from app.presenters.lasting import lasting_words, left_of, state_of
@@ -16,6 +15,7 @@ from app.sessions.history.series import lag as lag_key
 from broker_core.filters import Field, Fields, FilterError, parse
 from broker_core.snapshots import ActorView, FaultView, GroupView, QueueView, Snapshot, TopicView
 from resources.units import per_second
+from widgets.formats import count
 from widgets.i18n import tr
 from widgets.navigator import ROWS_MAX, NavRow, NavSection
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column
-from app.presenters.formats import NOT_APPLICABLE, count, duration
 from app.presenters.group_lag import lag_of
 from app.presenters.lag_trend import FALLING, RISING, lag_trend
 from app.presenters.owners import Owners
@@ -15,6 +14,7 @@ from app.presenters.rates import Rates
 from app.presenters.table import TableModel
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.snapshots import Snapshot
+from widgets.formats import NOT_APPLICABLE, count, duration
 from widgets.i18n import mark, tr
 from widgets.roles import Role
 

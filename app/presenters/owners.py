@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from app.presenters.hue_feed import HueFeed
+from app.sessions.collectors.hues import HueCollector
 from broker_core.snapshots import Snapshot
 
 
@@ -12,12 +12,12 @@ class Owners:
     """Hands out hue numbers and badge letters, first come first served, and never takes one back."""
 
     def __init__(self) -> None:
-        self._numbers = HueFeed().readers
+        self._numbers = HueCollector().readers
         self._met: Snapshot | None = None
 
-    def follow(self, feed: HueFeed) -> None:
-        """Another session begins, whose readers `feed` numbers: forget everybody."""
-        self._numbers = feed.readers
+    def follow(self, hues: HueCollector) -> None:
+        """Another session begins, whose readers `hues` numbers: forget everybody."""
+        self._numbers = hues.readers
         self._met = None
 
     def meet(self, names: Iterable[str]) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.presenters.formats import session_time
 from app.presenters.owners import Owners
 from broker_core.recording.ownership import Ownership, Place, Span
 from broker_core.snapshots import Snapshot
+from widgets.formats import session_time
 from widgets.i18n import tr
 from widgets.panels.cell_painter import as_plain
 from widgets.roles import Role

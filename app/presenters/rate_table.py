@@ -7,13 +7,13 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column
-from app.presenters.formats import byte_rate, count, duration
 from app.presenters.gauges import producer_state
 from app.presenters.rates import Rates
 from app.presenters.table import TableModel
 from app.sessions.history.series import of_actor, published, stored_bytes
 from broker_core.snapshots import ActorView, GroupView, QueueView, Snapshot
 from resources.units import per_second
+from widgets.formats import byte_rate, count, duration
 from widgets.i18n import tr
 from widgets.roles import Role
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from app.presenters.formats import duration
 from app.sessions.history.series import Key, SessionSeries
 from broker_core.clock import NS_PER_S
+from widgets.formats import duration
 from widgets.i18n import tr
 
 SPARKS = 30

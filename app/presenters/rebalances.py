@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from app.presenters.formats import Times, duration, session_time
 from app.presenters.owners import Owners
 from broker_core.recording.ownership import Gap, Ownership
 from broker_core.snapshots import RebalanceView, Snapshot
 from widgets.cards import Move, Party, RebalanceFacts
+from widgets.formats import Times, duration, session_time
 from widgets.i18n import mark, tr
 
 GAPS_LISTED = 12

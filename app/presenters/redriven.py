@@ -5,12 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column
-from app.presenters.event_words import kind_word
-from app.presenters.formats import Times, duration, plain_text, session_time
 from app.presenters.table import TableModel
+from app.sessions.event_text import kind_word
 from app.sessions.history.life import Place
 from app.sessions.history.redrives import RedrivenMessage
 from broker_core.filters import Field
+from widgets.formats import Times, duration, plain_text, session_time
 from widgets.i18n import tr
 from widgets.roles import Role
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Hashable
 
 from PySide6.QtCore import QObject
 
+from app.filters.help import help_rows
 from app.presenters.columns import Column
-from app.presenters.feed import PanelFeed
-from app.presenters.filter_help import help_rows
+from app.presenters.panel_presenter import PanelPresenter
 from app.presenters.table import TableModel
 from app.reports.recent import Report
 from broker_core.snapshots import Snapshot
@@ -28,8 +28,8 @@ class ReportsModel(TableModel[Report]):
         super().__init__(columns, key=lambda row: str(row.folder), parent=parent)
 
 
-class ReportsFeed(PanelFeed):
-    """Feeds the panel from `all_reports()`."""
+class ReportsPresenter(PanelPresenter):
+    """Fills the panel from `all_reports()`."""
 
     def __init__(self, tab: str, panel: ReportPanel, model: ReportsModel, parent: QObject | None = None) -> None:
         super().__init__(tab, panel, parent)

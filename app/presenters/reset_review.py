@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.presenters.formats import NOT_APPLICABLE, count
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offset_reset import Change, resolve
 from broker_core.simulation.actions import ResetOffsets, Seek
@@ -12,6 +11,7 @@ from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
 from widgets.dialogs.review import Review
+from widgets.formats import NOT_APPLICABLE, count
 from widgets.i18n import tr
 
 

@@ -8,15 +8,15 @@ from typing import NamedTuple
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
+from app.filters.help import help_rows
 from app.presenters.columns import Column
-from app.presenters.feed import PanelFeed
-from app.presenters.filter_help import help_rows
-from app.presenters.formats import Times, count, session_time
-from app.presenters.refusal_feed import Refusal, RefusalFeed
-from app.presenters.schema_feed import Registered, SchemaFeed
+from app.presenters.panel_presenter import PanelPresenter
 from app.presenters.table import TableModel
+from app.sessions.collectors.refusals import Refusal, RefusalCollector
+from app.sessions.collectors.schemas import Registered, SchemaCollector
 from broker_core.errors import BrokerError
 from broker_core.snapshots import Snapshot
+from widgets.formats import Times, count, session_time
 from widgets.i18n import tr
 from widgets.panels.schemas import SchemaDetails, SchemasPanel
 
@@ -106,7 +106,7 @@ class RefusalsModel(TableModel[Refusal]):
         super().__init__(columns, key=lambda row: (row.topic, row.client, row.cause, row.became), parent=parent)
 
 
-class SchemasFeed(PanelFeed):
+class SchemasPresenter(PanelPresenter):
     """Shows the schemas of the moment. `said(sentence)` tells of what went wrong."""
 
     said = Signal(str)
@@ -121,9 +121,9 @@ class SchemasFeed(PanelFeed):
     ) -> None:
         super().__init__(tab, panel, parent)
         self._schemas, self._versions, self._refusals = panel, versions, refusals
-        self._feed = SchemaFeed()
-        self._refused = RefusalFeed()
-        self._shown = self._feed.at(0)
+        self._collector = SchemaCollector()
+        self._refused = RefusalCollector()
+        self._shown = self._collector.at(0)
         self._there: frozenset[str] = frozenset()
         self._current: Hashable = None
         panel.currentChanged.connect(self._show_details)
@@ -133,9 +133,9 @@ class SchemasFeed(PanelFeed):
         versions.counted.connect(lambda _shown, total: panel.set_total(total))
         panel.set_filter_help(help_rows(versions.fields))
 
-    def follow(self, feed: SchemaFeed, refused: RefusalFeed) -> None:
+    def follow(self, schemas: SchemaCollector, refused: RefusalCollector) -> None:
         """Who hears of schemas and of refusals from now on."""
-        self._feed, self._refused = feed, refused
+        self._collector, self._refused = schemas, refused
 
     def restart(self) -> None:
         """Another session: nothing is known of it."""
@@ -149,7 +149,7 @@ class SchemasFeed(PanelFeed):
         self._refusals.set_rows(rows)
         self._schemas.set_refused(sum(row.messages for row in rows))
         there = frozenset(topic.name for topic in snapshot.topics) | {queue.name for queue in snapshot.queues}
-        known = self._feed.at(snapshot.time_ns)
+        known = self._collector.at(snapshot.time_ns)
         if known is not self._shown or there != self._there:
             self._shown, self._there = known, there
             self._versions.set_rows(version_rows(known, there))

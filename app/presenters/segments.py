@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
+from app.filters.help import help_rows
 from app.presenters.columns import Column
-from app.presenters.feed import PanelFeed
-from app.presenters.filter_help import help_rows
-from app.presenters.formats import Times, duration, session_time
 from app.presenters.not_kept import not_recorded, only_of_now
+from app.presenters.panel_presenter import PanelPresenter
 from app.presenters.table import TableModel
 from app.sessions.queries import Answers, Asked
 from broker_core.clock import NS_PER_S
@@ -22,6 +21,7 @@ from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
 from resources.units import byte_size
 from widgets.facts import Fact
+from widgets.formats import Times, duration, session_time
 from widgets.i18n import tr
 from widgets.panels.log_on_disk import LogOnDiskPanel
 from widgets.roles import Role
@@ -248,7 +248,7 @@ def _retention(config: LogConfig) -> str:
     )
 
 
-class LogOnDiskFeed(PanelFeed):
+class LogOnDiskPresenter(PanelPresenter):
     """Looks at all partitions, once a second of the session, a few at a time."""
 
     def __init__(

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from app.presenters.in_flight import in_flight_of
 from app.presenters.rates import Rates
 from app.sessions.history.series import ALL_PUBLISHED
-from app.shell.frames import FrameFigures
 from broker_core.snapshots import Snapshot
 from resources.units import byte_size, per_second
 from widgets.i18n import tr
 from widgets.status_bar import StatusFacts
+
+
+@dataclass(frozen=True, slots=True)
+class FrameFigures:
+    """How smooth the last ten seconds were, in ms; `dropped` counts frames that were left out while something moved."""
+
+    cost_p50_ms: float
+    cost_p99_ms: float
+    delay_p50_ms: float
+    delay_p99_ms: float
+    worst_ms: float
+    dropped: int
 
 
 class StatusModel:

@@ -12,9 +12,9 @@ from typing import Any
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
 from app.filters.judged import judged
+from app.filters.sifter import Sifter, Wanted
 from app.presenters.columns import Column, ColumnModel, Index, Row
 from app.presenters.row_changes import common_prefix, common_suffix, row_changes
-from app.presenters.sifter import Sifter, Wanted
 from broker_core.filters import Field
 from widgets.roles import Role
 

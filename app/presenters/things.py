@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from PySide6.QtGui import QIcon
 
-from app.presenters.formats import session_time
 from broker_core.snapshots import Snapshot
+from widgets.formats import session_time
 from widgets.i18n import tr
 from widgets.icons import icon
 from widgets.palette import PaletteEntry

@@ -18,13 +18,11 @@ from PySide6.QtWidgets import QWidget
 from app.presenters.assignments import AssignmentsModel
 from app.presenters.block_chains import block_chains
 from app.presenters.canvas import CanvasModel
-from app.presenters.charts import ChartsFeed
-from app.presenters.connections import ConnectionsModel, ListenersFeed
+from app.presenters.charts import ChartsPresenter
+from app.presenters.connections import ConnectionsModel, ListenersPresenter
 from app.presenters.crowd import LISTED_MAX, Crowd, Thinned
 from app.presenters.dead_letters import DeadLettersModel
 from app.presenters.events import EventsModel
-from app.presenters.feed import PanelFeed, TableFeed
-from app.presenters.formats import Times, session_time
 from app.presenters.gauges import gauges
 from app.presenters.in_flight import InFlightModel
 from app.presenters.inspector import inspector_facts
@@ -34,18 +32,20 @@ from app.presenters.navigator import NavigatorModel
 from app.presenters.offsets import OffsetsModel
 from app.presenters.owners import Owners
 from app.presenters.ownership import OwnershipModel
+from app.presenters.panel_presenter import PanelPresenter, TablePresenter
 from app.presenters.rate_table import RateTable
 from app.presenters.rates import Rates
 from app.presenters.rebalances import RebalanceCards
 from app.presenters.redriven import RedrivenModel
-from app.presenters.reports import ReportsFeed, ReportsModel
-from app.presenters.schemas import RefusalsModel, SchemasFeed, VersionsModel
+from app.presenters.reports import ReportsModel, ReportsPresenter
+from app.presenters.schemas import RefusalsModel, SchemasPresenter, VersionsModel
 from app.presenters.segments import SegmentsModel
 from app.presenters.status import StatusModel
 from app.presenters.timeline import TimelineModel
 from app.presenters.trail import Trail
 from broker_core.recording.ownership import Ownership
 from broker_core.snapshots import Snapshot
+from widgets.formats import Times, session_time
 from widgets.i18n import tr
 from widgets.main_window import MainWindow, Parts
 from widgets.navigator import Navigator, NavRow, NavSection
@@ -96,12 +96,12 @@ class Views(QObject):
         self.segments = SegmentsModel(self.times, self)
         self.versions = VersionsModel(self)
         self.refusals = RefusalsModel(self.times, self)
-        self.schemas: SchemasFeed | None = None
+        self.schemas: SchemasPresenter | None = None
         self.connections = ConnectionsModel(self.times, self)
-        self.listeners: ListenersFeed | None = None
+        self.listeners: ListenersPresenter | None = None
         self.reports_model = ReportsModel(self)
-        self.reports: ReportsFeed | None = None
-        self.charts: ChartsFeed | None = None
+        self.reports: ReportsPresenter | None = None
+        self.charts: ChartsPresenter | None = None
         self.navigator = NavigatorModel(self.rates, self._bookmarks)
         self.canvas = CanvasModel(self.owners, self.rates)
         self.timeline = TimelineModel(self.rates)
@@ -116,7 +116,7 @@ class Views(QObject):
         self._listed = Thinned(LISTED_MAX)
         self._ownership = Ownership()
         self._window: MainWindow | None = None
-        self._feeds: dict[str, PanelFeed] = {}
+        self._presenters: dict[str, PanelPresenter] = {}
 
     def _bookmarks(self) -> tuple[NavSection, ...]:
         """Named moments, below everything that the broker has."""
@@ -152,29 +152,33 @@ class Views(QObject):
         """Connect the panels of a window made with `make_parts` to their models."""
         self._window = window
         parts = window.parts
-        self.add(TableFeed("assignments", parts.assignments, self.assignments, also=self._around_owners, parent=self))
+        self.add(
+            TablePresenter("assignments", parts.assignments, self.assignments, also=self._around_owners, parent=self)
+        )
         parts.assignments.groupChosen.connect(self._choose_group)
-        self.add(TableFeed("offsets", parts.offsets, self.offsets, also=self._around_offsets, parent=self))
-        self.add(TableFeed("in_flight", parts.in_flight, self.in_flight, also=self._around_leases, parent=self))
-        self.add(TableFeed("dead_letters", parts.dead_letters, self.dead_letters, also=self._around_bin, parent=self))
-        self.add(BackpressureFeed("backpressure", parts.backpressure, self.rates, self))
-        self.charts = ChartsFeed("charts", parts.charts, self.rate_table, self.rates, self)
+        self.add(TablePresenter("offsets", parts.offsets, self.offsets, also=self._around_offsets, parent=self))
+        self.add(TablePresenter("in_flight", parts.in_flight, self.in_flight, also=self._around_leases, parent=self))
+        self.add(
+            TablePresenter("dead_letters", parts.dead_letters, self.dead_letters, also=self._around_bin, parent=self)
+        )
+        self.add(BackpressurePresenter("backpressure", parts.backpressure, self.rates, self))
+        self.charts = ChartsPresenter("charts", parts.charts, self.rate_table, self.rates, self)
         self.add(self.charts)
-        self.schemas = SchemasFeed("schemas", parts.schemas, self.versions, self.refusals, self)
+        self.schemas = SchemasPresenter("schemas", parts.schemas, self.versions, self.refusals, self)
         self.schemas.said.connect(window.status.say)
         self.add(self.schemas)
-        self.listeners = ListenersFeed("listeners", parts.listeners, self.connections, self)
+        self.listeners = ListenersPresenter("listeners", parts.listeners, self.connections, self)
         self.add(self.listeners)
-        self.reports = ReportsFeed("report", parts.report, self.reports_model, self)
+        self.reports = ReportsPresenter("report", parts.report, self.reports_model, self)
         self.add(self.reports)
         self.dead_letters.causes_changed.connect(parts.dead_letters.set_causes)
         parts.dead_letters.causeChosen.connect(self.dead_letters.set_cause)
         parts.dead_letters.currentChanged.connect(self._show_letter)
         window.tabShown.connect(lambda _name: self._show_tab())
 
-    def add(self, feed: PanelFeed) -> None:
-        """`feed` keeps its tab up to date from now on."""
-        self._feeds[feed.tab] = feed
+    def add(self, presenter: PanelPresenter) -> None:
+        """`presenter` keeps its tab up to date from now on."""
+        self._presenters[presenter.tab] = presenter
 
     def select(self, selected: str) -> None:
         """Show the facts of a thing: one on the canvas, or of a kind in `lookups`; "" for nothing."""
@@ -200,8 +204,8 @@ class Views(QObject):
         self.trail.forget()
         for lookup in self.lookups.values():
             lookup.restart()
-        for feed in self._feeds.values():
-            feed.restart()
+        for presenter in self._presenters.values():
+            presenter.restart()
 
     def refresh(self, snapshot: Snapshot, *, panels: bool = True) -> None:
         """Show a snapshot: canvas and clock always; with `panels`, whatever else is visible."""
@@ -248,11 +252,11 @@ class Views(QObject):
         window, snapshot = self._window, self.snapshot
         if window is None or snapshot is None or not window.tabs.isVisible():
             return
-        feed = self._feeds.get(window.shown_tab())
-        if feed is not None:
+        presenter = self._presenters.get(window.shown_tab())
+        if presenter is not None:
             crowd = self._listed.of(snapshot, self.selected)
-            feed.panel.set_part(_part_words(crowd))
-            feed.show(crowd.snapshot)
+            presenter.panel.set_part(_part_words(crowd))
+            presenter.show(crowd.snapshot)
 
     def _choose_group(self, _name: str) -> None:
         if self.snapshot is not None:
@@ -298,7 +302,7 @@ class Views(QObject):
             self._window.set_tab_count("jobs", sum(1 for job in jobs if job.state in ("Waiting", "Running")))
 
 
-class BackpressureFeed(PanelFeed):
+class BackpressurePresenter(PanelPresenter):
     """Gauges of whatever can hold a producer back."""
 
     def __init__(self, tab: str, panel: BackpressurePanel, rates: Rates, parent: QObject | None = None) -> None:

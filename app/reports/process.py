@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from app.cli.exits import Exit, exit_of
+from app.environment.exits import Exit, exit_of
+from app.environment.extras import why_missing
+from app.environment.paths import logs_folder
 from app.reports.warm_spark import WarmSpark
-from app.shell.extras import why_missing
-from app.shell.paths import logs_folder
 from broker_core.errors import BrokerError
 from broker_core.recording.reader import seal
 from spark_reports.errors import ReportError as RequestError

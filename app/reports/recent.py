@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.lib as pa_lib
 import pyarrow.parquet as pq
 
-from app.shell.settings import Settings
+from app.environment.settings import Settings
 
 KEPT_MAX = 30
 FINDINGS_MAX = 40

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from app.shell.jobs import Work
+from app.sessions.work import Work
 from broker_core.events import Event, EventKind
 from broker_core.recording.checker import Checker
 from broker_core.recording.violation import Violation

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.presenters.formats import session_time
 from app.sessions.stored import BRANCHED_FROM, StoredSession
 from broker_core.clock import s_from_ns
 from broker_core.engine.runner import Errand
@@ -16,6 +15,7 @@ from broker_core.simulation.replay import RecordedAction, Rerun
 from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
+from widgets.formats import session_time
 from widgets.i18n import tr
 
 

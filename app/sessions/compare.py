@@ -10,8 +10,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from app.presenters.formats import NOT_APPLICABLE, duration
-from app.shell.jobs import Work
+from app.sessions.work import Work
 from broker_core.recording import metadata as meta
 from broker_core.recording import schema
 from broker_core.recording.columns import events_of
@@ -21,6 +20,7 @@ from broker_core.recording.recorder import Recorder
 from broker_core.snapshots import GateView, Snapshot
 from resources.outcomes import OUTCOMES
 from widgets.dialogs.facts_table import FactsTable
+from widgets.formats import NOT_APPLICABLE, duration
 from widgets.i18n import tr
 
 MOMENTS = 600  # keyframes that are looked at for the greatest lag

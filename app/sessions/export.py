@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from app.shell.jobs import Work
-from app.shell.paths import DataFiles
+from app.environment.paths import DataFiles
+from app.sessions.work import Work
 from broker_core.clock import NS_PER_S, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind, EventStream

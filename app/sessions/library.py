@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from app.presenters.formats import duration
-from app.shell.paths import sessions_folder
+from app.environment.paths import sessions_folder
 from broker_core.errors import BrokerError
 from broker_core.recording import metadata as meta
 from broker_core.recording import schema
 from broker_core.recording.lock import is_recording
+from widgets.formats import duration
 from widgets.i18n import mark, tr
 
 MOST = 200

@@ -10,13 +10,12 @@ from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from app.presenters.event_words import event_line
-from app.presenters.formats import sentence
+from app.environment.paths import DataFiles, new_session_folder
 from app.sessions.branching import branch_of
+from app.sessions.event_text import event_line
 from app.sessions.reading import Reading
-from app.sessions.shown import Feeds, ShownSession
+from app.sessions.shown import Collectors, ShownSession
 from app.sessions.stored import SCENARIO_PATH, StoredSession
-from app.shell.paths import DataFiles, new_session_folder
 from broker_core.clock import ns_from_s
 from broker_core.engine.engine_host import EngineHost
 from broker_core.engine.runner import Engine, Errand, Mode
@@ -26,6 +25,7 @@ from broker_core.simulation.actions import UserAction
 from broker_core.simulation.handlers import Performed
 from broker_core.simulation.scenario import Scenario, load_scenario
 from broker_core.simulation.simulation import Simulation
+from widgets.formats import sentence
 from widgets.i18n import tr
 
 FAST_TIMES = 10.0
@@ -81,18 +81,18 @@ class SessionController(ShownSession):
     def _begin(self, scenario: Scenario, text: str, path: Path, seed: int | None, extra: dict[str, Any]) -> LiveSession:
         """A new session, paused at 0, in place of the one before."""
         folder = new_session_folder(path, self.sessions) if self.record else None
-        feeds = Feeds()
+        collectors = Collectors()
         live = LiveSession(
             scenario,
             text,
             folder=folder,
             find_file=DataFiles(path),
             seed=seed,
-            sinks=feeds.all(),
+            sinks=collectors.all(),
             extra={SCENARIO_PATH: str(path.resolve()), **extra},
         )
         self.close()
-        self.feeds = feeds
+        self.collectors = collectors
         self._live, self._path, self._seed, self.scenario = live, path, seed, scenario
         self._engine = Engine(live.simulation, until_ns=ns_from_s(scenario.until_s), between=live.look)
         self.travel.follow(live.film)
@@ -111,13 +111,13 @@ class SessionController(ShownSession):
         self._live = self._engine = None
         self._stored, self.scenario = stored, stored.scenario
         self._path, self._seed = stored.scenario_path, stored.seed
-        self.feeds = Feeds()
+        self.collectors = Collectors()
         self.stopped, self._told_failure, self.fast = True, True, False
         self.branched_from = ""
         self.travel.follow(lambda: stored.film, has_present=False)
-        series = self.feeds.series
+        series = self.collectors.series
         series.read_from_file()
-        self._reading = Reading(folder, self.feeds.gathering(), stored.event_count, series.read_whole)
+        self._reading = Reading(folder, self.collectors.gathering(), stored.event_count, series.read_whole)
         self._reading.start()
         self.travel.to(min(at_ns, stored.end_ns))
         self.opened.emit()
@@ -327,7 +327,7 @@ class SessionController(ShownSession):
         return EngineHost(self._engine, self._live.simulation, auto_create_partitions=new_topic_partitions)
 
     def _tell_step(self, done: Future[None]) -> None:
-        error, event = done.exception(), self.feeds.timeline.last
+        error, event = done.exception(), self.collectors.timeline.last
         if error is not None:
             # The simulation broke at this step; nothing can go on from here.
             self.failed.emit(str(error))

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from app.presenters.hue_feed import HueFeed
-from app.presenters.latency_feed import LatencyFeed
-from app.presenters.refusal_feed import RefusalFeed
-from app.presenters.schema_feed import SchemaFeed
-from app.presenters.timeline import TimelineFeed
+from app.sessions.collectors.hues import HueCollector
+from app.sessions.collectors.latencies import LatencyCollector
+from app.sessions.collectors.refusals import RefusalCollector
+from app.sessions.collectors.schemas import SchemaCollector
+from app.sessions.collectors.timeline import TimelineCollector
 from app.sessions.history.ring import EventRing
 from app.sessions.history.series import SessionSeries
 from app.sessions.stored import StoredSession
@@ -24,18 +24,18 @@ from broker_core.simulation.scenario import Scenario
 from broker_core.snapshots import Snapshot
 
 
-class Feeds:
+class Collectors:
     """What gathers from every event of one session."""
 
     def __init__(self) -> None:
         self.events = EventRing()
-        self.timeline = TimelineFeed()
+        self.timeline = TimelineCollector()
         self.ownership = Ownership()
-        self.hues = HueFeed()
-        self.latencies = LatencyFeed()
+        self.hues = HueCollector()
+        self.latencies = LatencyCollector()
         self.series = SessionSeries()
-        self.refusals = RefusalFeed()
-        self.schemas = SchemaFeed()
+        self.refusals = RefusalCollector()
+        self.schemas = SchemaCollector()
 
     def all(self) -> tuple[Sink, ...]:
         """For a session that begins."""
@@ -57,7 +57,7 @@ class ShownSession(QObject):
         self._path: Path | None = None
         self._seed: int | None = None
         self.scenario: Scenario | None = None
-        self.feeds = Feeds()
+        self.collectors = Collectors()
         self.speed = 1.0
         self.fast = False
         self.stopped = False
@@ -69,7 +69,7 @@ class ShownSession(QObject):
     @property
     def events(self) -> EventRing:
         """The last events, in memory."""
-        return self.feeds.events
+        return self.collectors.events
 
     @property
     def status(self) -> EngineStatus:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from app.shell.paths import DataFiles
+from app.environment.paths import DataFiles
 from broker_core.clock import s_from_ns
 from broker_core.errors import BrokerError
 from broker_core.recording import metadata as meta

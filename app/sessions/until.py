@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from app.presenters.event_words import event_line
+from app.sessions.event_text import event_line
 from broker_core.events import MESSAGE_KINDS, Event, EventKind, describe
 from broker_core.filters import Field, Fields, Filter
 from broker_core.filters.field import folded

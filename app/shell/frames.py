@@ -6,10 +6,11 @@ import gc
 import time
 from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer
+
+from app.presenters.status import FrameFigures
 
 FRAME_MS = 33
 # What a slot may take at least, so that the broker goes on however slow the window is, ...
@@ -17,18 +18,6 @@ MIN_SLOT_S = 0.006
 # ... and what is kept free of it, so that a mouse event never waits for the next frame.
 MARGIN_S = 0.004
 REMEMBERED = 300
-
-
-@dataclass(frozen=True, slots=True)
-class FrameFigures:
-    """How smooth the last ten seconds were, in ms; `dropped` counts frames that were left out while something moved."""
-
-    cost_p50_ms: float
-    cost_p99_ms: float
-    delay_p50_ms: float
-    delay_p99_ms: float
-    worst_ms: float
-    dropped: int
 
 
 class Durations:

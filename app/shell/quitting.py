@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from app.shell.jobs import Job
+from app.commands.jobs import Job
 from widgets.i18n import tr
 
 

@@ -13,28 +13,28 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app.commands.context import CommandContext
 from app.commands.families import COMMANDS, FAMILIES
+from app.commands.jobs import Jobs
 from app.commands.recordings import RecordingHandlers
 from app.commands.registry import ActionRegistry
 from app.commands.scenario_menu import scenario_commands
 from app.commands.session import SessionHandlers
-from app.presenters.formats import duration
+from app.environment.language import install_language
+from app.environment.paths import APP_NAME
+from app.environment.settings import Settings
+from app.presenters.appearance import SYSTEM, Appearance, dress_first
 from app.presenters.scenario_facts import scenario_facts
 from app.presenters.views import Views
 from app.sessions.history.history import History
 from app.sessions.session_controller import SessionController
-from app.shell.appearance import SYSTEM, Appearance, dress_first
 from app.shell.frames import Frames
-from app.shell.jobs import Jobs
-from app.shell.language import install_language
 from app.shell.menu_bar import menu_bar
-from app.shell.paths import APP_NAME
 from app.shell.quitting import ask_to_quit
-from app.shell.settings import Settings
 from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.engine.pace import MAX_DEBT_S
 from broker_core.engine.runner import EngineStatus, Mode
 from widgets.bytes_text import contained
 from widgets.canvas.canvas import Canvas
+from widgets.formats import duration
 from widgets.i18n import tr
 from widgets.main_window import MainWindow
 from widgets.theme import current_theme
@@ -77,7 +77,7 @@ class Workbench(QObject):
         self.window = MainWindow(self.views.make_parts(self.canvas), self.registry.actions(), (), settings)
         self.views.attach(self.window)
         self.history = History(self)
-        self.appearance = Appearance(app, self.settings, self.registry, self.window, self.canvas, theme=theme)
+        self.appearance = Appearance(app, self.settings, self.registry.set_icons, self.window, self.canvas, theme=theme)
         self.context = CommandContext(
             self.registry,
             self.window,
@@ -126,17 +126,17 @@ class Workbench(QObject):
         self.views.restart()
         self.views.about = scenario_facts(scenario)
         self.views.times.wall_start = self.controller.started_at
-        self.views.owners.follow(self.controller.feeds.hues)
-        self.views.rates.follow(self.controller.feeds.series)
-        self.views.timeline.follow(self.controller.feeds.timeline)
-        self.views.follow_ownership(self.controller.feeds.ownership)
+        self.views.owners.follow(self.controller.collectors.hues)
+        self.views.rates.follow(self.controller.collectors.series)
+        self.views.timeline.follow(self.controller.collectors.timeline)
+        self.views.follow_ownership(self.controller.collectors.ownership)
         if self.views.charts is not None:
             self.views.charts.follow(
-                self.controller.feeds.latencies, self.controller.feeds.hues, lambda: self.controller.end_ns
+                self.controller.collectors.latencies, self.controller.collectors.hues, lambda: self.controller.end_ns
             )
         if self.views.schemas is not None:
-            self.controller.feeds.schemas.begin(scenario)
-            self.views.schemas.follow(self.controller.feeds.schemas, self.controller.feeds.refusals)
+            self.controller.collectors.schemas.begin(scenario)
+            self.views.schemas.follow(self.controller.collectors.schemas, self.controller.collectors.refusals)
         self.views.select("")
         self.canvas.setFocus()
         self.views.status.seed = self.controller.seed

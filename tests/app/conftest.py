@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.shell.paths import find_scenario
+from app.environment.paths import find_scenario
 from app.shell.workbench import Workbench
 from broker_core.clock import NS_PER_S
 

@@ -14,7 +14,7 @@ import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.shell.paths import find_scenario
+from app.environment.paths import find_scenario
 from app.shell.workbench import Workbench
 from broker_core.messages import Message
 from broker_core.simulation.simulation import Simulation

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.shell.paths import DataFiles
+from app.environment.paths import DataFiles
 from broker_core.clock import NS_PER_S
 from broker_core.recording.live_session import LiveSession
 from broker_core.recording.playback import FolderPlayback

@@ -11,7 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.shell.paths import DataFiles
+from app.environment.paths import DataFiles
 from app.shell.workbench import Workbench
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation.scenario import load_scenario

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from app.shell.paths import DataFiles, shipped_scenarios
+from app.environment.paths import DataFiles, shipped_scenarios
 from broker_core.clock import ns_from_s
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation.actions import MoveConsumer, Redrive

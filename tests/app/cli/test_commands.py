@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from app.cli.exits import Exit
 from app.cli.main import main
 from app.cli.output import print_rows
+from app.environment.exits import Exit
 from tests.app.cli.conftest import Shell
 
 

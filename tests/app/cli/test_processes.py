@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from app.cli.exits import Exit
 from app.cli.main import main
 from app.cli.tokens import TOKEN_VARIABLE
+from app.environment.exits import Exit
 from tests.app.cli.conftest import ROOT, Shell, run, served
 
 TOKEN = "correct-horse-battery"

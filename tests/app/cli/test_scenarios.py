@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from app.cli.main import main
-from app.shell.paths import shipped_scenarios
+from app.environment.paths import shipped_scenarios
 
 MINE = "title: Mine\nabout: x\nuntil_s: 2.5\ntopics: [{name: t}]\n"
 FILE = "producers: [{name: p, to: t, arrivals: {kind: file, file: rows.jsonl}}]\n"

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from app.cli.exits import Exit
 from app.cli.main import main
 from app.cli.target import address_of
+from app.environment.exits import Exit
 from spark_reports.parts import PARTS
 from spark_reports.request import FORMATS
 from tests.app.cli.conftest import ROOT, run, served

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.cli.exits import Exit
 from app.cli.main import main
+from app.environment.exits import Exit
 from broker_core import BrokerHost
 from tests.app.cli.conftest import Shell, run, served
 

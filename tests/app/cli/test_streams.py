@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from app.cli import topics
-from app.cli.exits import Exit
 from app.cli.main import main
+from app.environment.exits import Exit
 from broker_core.errors import BrokerError, ErrorCode
 from tests.app.cli.conftest import ROOT
 

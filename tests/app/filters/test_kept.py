@@ -3,8 +3,8 @@
 import pytest
 from PySide6.QtCore import QSettings
 
+from app.environment.settings import Settings
 from app.filters.kept import MAX_KEPT, KeptFilters
-from app.shell.settings import Settings
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 
 from app.presenters.block_chains import _slowest_worker
-from app.presenters.charts import POINTS_MAX, ChartsFeed
-from app.presenters.latency_feed import BINS_MAX, LatencyFeed, bucket_of, latency_ns_of, percentile_ns
+from app.presenters.charts import POINTS_MAX, ChartsPresenter
 from app.presenters.rate_table import RateTable
 from app.presenters.rates import Rates
+from app.sessions.collectors.latencies import BINS_MAX, LatencyCollector, bucket_of, latency_ns_of, percentile_ns
 from app.sessions.history.series import published as key_of
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.events import Event, EventKind
@@ -39,7 +39,7 @@ def delivered(time_ns: int, latency_ns: int, attempt: int = 1) -> Event:
 
 @given(st.lists(st.tuples(st.integers(0, 10**13), st.integers(1, 10**9)), max_size=60))
 def test_however_long_the_session_no_latency_is_lost_from_the_bins(runs):
-    feed = LatencyFeed()
+    feed = LatencyCollector()
     for time_ns, latency_ns in sorted(runs):
         feed(delivered(time_ns, latency_ns))
     bin_ns, bins = feed.copy()
@@ -55,7 +55,7 @@ def test_a_latency_is_known_to_within_its_bucket(latency_ns):
 
 
 def test_percentiles_are_those_of_the_first_deliveries_only():
-    feed = LatencyFeed()
+    feed = LatencyCollector()
     for latency_ms in range(1, 101):
         feed(delivered(NS_PER_S, latency_ms * NS_PER_MS))
     feed(delivered(NS_PER_S, 3_600 * NS_PER_S, attempt=2))
@@ -106,12 +106,12 @@ def test_nobody_is_slowest_while_nothing_waits(qapp):
     assert not any(row.slowest for row in table.rows)
 
 
-def shown_charts(qtbot, rates: Rates) -> tuple[ChartsPanel, ChartsFeed]:
+def shown_charts(qtbot, rates: Rates) -> tuple[ChartsPanel, ChartsPresenter]:
     panel = ChartsPanel(table := RateTable(rates))
     qtbot.addWidget(panel)
     panel.resize(1200, 300)
     panel.show()
-    return panel, ChartsFeed("charts", panel, table, rates)
+    return panel, ChartsPresenter("charts", panel, table, rates)
 
 
 def test_the_panel_is_empty_then_draws_a_curve_a_topic(qtbot, qapp):

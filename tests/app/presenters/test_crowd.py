@@ -8,12 +8,12 @@ import pytest
 from app.presenters.assignments import AssignmentsModel
 from app.presenters.canvas import CanvasModel
 from app.presenters.crowd import DRAWN_MAX, Thinned, thinned
-from app.presenters.formats import Times
 from app.presenters.navigator import NavigatorModel
 from app.presenters.owners import Owners
 from app.presenters.rates import Rates
 from broker_core.snapshots import ActorView, GroupView, MemberView, OffsetView, PartitionView, Snapshot, TopicView
 from tests.broker_core.test_many import steps
+from widgets.formats import Times
 from widgets.navigator import ROWS_MAX
 
 MANY = 10_000

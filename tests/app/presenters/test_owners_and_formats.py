@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.presenters.formats import Times, count, duration, plain_text, session_time
-from app.presenters.hue_feed import HueFeed
 from app.presenters.owners import Owners
+from app.sessions.collectors.hues import HueCollector
 from broker_core.events import Event, EventKind
 from resources.units import byte_size, per_second
 from tests.app.presenters import made_up
+from widgets.formats import Times, count, duration, plain_text, session_time
 
 S = made_up.S
 
@@ -30,7 +30,7 @@ def test_an_owner_keeps_its_letter_whatever_comes_and_goes():
 def test_another_session_begins_with_the_first_letter():
     owners = Owners()
     owners.meet(("somebody-else", "indexer-1"))
-    owners.follow(HueFeed())
+    owners.follow(HueCollector())
     owners.meet_all(made_up.living())
     assert (owners.hue("indexer-1"), owners.letter("indexer-1")) == (0, "A")
 
@@ -105,7 +105,7 @@ def test_hues_go_by_the_order_of_control_events_whoever_asks_first():
     def told(kind, detail=None, **fields):
         return Event(0, 0, kind, detail=detail, **fields)
 
-    feed, owners = HueFeed(), Owners()
+    feed, owners = HueCollector(), Owners()
     owners.follow(feed)
     for event in (
         told(EventKind.QUEUE_CREATED, topic="builds"),

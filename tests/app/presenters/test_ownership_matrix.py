@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.presenters.formats import Times
 from app.presenters.owners import Owners
 from app.presenters.ownership import OwnershipModel
 from app.presenters.rebalances import RebalanceCards
@@ -14,6 +13,7 @@ from broker_core.events import EventKind
 from broker_core.snapshots import RebalanceView, Snapshot
 from tests.broker_core.recording.test_ownership import Written
 from widgets.cards import RebalanceFacts
+from widgets.formats import Times
 
 
 def test_the_matrix_has_a_column_a_member_and_tells_all_spans_on_hover(qtbot: QtBot) -> None:

@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt
 
 from app.presenters.assignments import AssignmentsModel
 from app.presenters.dead_letters import DeadLettersModel
-from app.presenters.formats import Times
 from app.presenters.in_flight import InFlightModel
 from app.presenters.lag_trend import trend_of
 from app.presenters.offsets import OffsetsModel
@@ -16,6 +15,7 @@ from app.presenters.table import TableModel
 from broker_core.events import Event, EventKind, EventStream
 from broker_core.recording.ownership import Ownership
 from tests.app.presenters import made_up
+from widgets.formats import Times
 from widgets.panels import assignments, dead_letters, in_flight, offsets
 from widgets.panels.table_panel import ColumnLook
 from widgets.roles import Role

@@ -6,7 +6,6 @@ import msgspec
 import pytest
 
 from app.presenters.canvas import RINGS_MAX, CanvasModel
-from app.presenters.formats import Times
 from app.presenters.gauges import gate_of, gate_state, gauge_facts, gauges
 from app.presenters.inspector import inspector_facts
 from app.presenters.moves import current_group, group_name_error, move_choices
@@ -15,12 +14,12 @@ from app.presenters.owners import Owners
 from app.presenters.rate_table import RateTable
 from app.presenters.rates import Rates
 from app.presenters.rebalances import RebalanceCards
-from app.presenters.status import StatusModel
-from app.shell.frames import FrameFigures
+from app.presenters.status import FrameFigures, StatusModel
 from broker_core.events import Event, EventKind
 from resources.units import per_second
 from tests.app.presenters import made_up
 from widgets.canvas.view import NEW_GROUP
+from widgets.formats import Times
 
 S, MS = made_up.S, made_up.MS
 SNAPSHOTS = [made_up.living(), made_up.rebalancing(), made_up.blocked(), made_up.empty()]

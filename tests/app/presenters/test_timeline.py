@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from app.presenters.rates import Rates
-from app.presenters.timeline import SAMPLES_MAX, TICKS_MAX, TimelineFeed, TimelineModel
-from app.presenters.timeline_spans import SPANS_MAX
+from app.presenters.timeline import SAMPLES_MAX, TimelineModel
+from app.sessions.collectors.timeline import TICKS_MAX, TimelineCollector
+from app.sessions.collectors.timeline_spans import SPANS_MAX
 from app.sessions.history.series import ALL_PUBLISHED
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind, EventStream
@@ -15,8 +16,8 @@ from broker_core.snapshots import Snapshot
 K = EventKind
 
 
-def fed(*events: tuple[float, EventKind, dict[str, Any]]) -> TimelineFeed:
-    feed, stream = TimelineFeed(), EventStream()
+def fed(*events: tuple[float, EventKind, dict[str, Any]]) -> TimelineCollector:
+    feed, stream = TimelineCollector(), EventStream()
     stream.attach(feed)
     for second, kind, fields in events:
         stream.emit(round(second * NS_PER_S), kind, **fields)

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt
 
-from app.presenters.formats import session_time
+from widgets.formats import session_time
 
 
 def test_a_click_on_a_message_in_flight_says_who_holds_it_and_until_when(hand):

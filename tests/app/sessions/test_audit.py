@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from app.sessions.audit import Audit, audit, table_of
-from app.shell.jobs import Cancelled, Work
+from app.sessions.work import Cancelled, Work
 from broker_core.events import Event, EventKind
 from broker_core.simulation import load_scenario
 from broker_core.snapshots import PartitionView, QueueView, Snapshot, TopicView

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import resources
 from app.sessions.compare import comparison, figures_of
-from app.shell.jobs import Work
+from app.sessions.work import Work
 from broker_core.clock import NS_PER_S
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation import parse_scenario

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from app.commands.recordings import RecordingHandlers
+from app.environment.paths import DataFiles, find_scenario
 from app.sessions.export import Run, Told, outcome_of, save_scenario, save_test, scenario_of
-from app.shell.jobs import Work
-from app.shell.paths import DataFiles, find_scenario
+from app.sessions.work import Work
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.simulation import load_scenario

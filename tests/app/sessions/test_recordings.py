@@ -10,9 +10,9 @@ import msgspec
 import pytest
 from PySide6.QtCore import Qt
 
-from app.cli.exits import Exit
 from app.cli.main import main
 from app.commands.recordings import RecordingHandlers
+from app.environment.exits import Exit
 from app.sessions.library import Library
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.environment.paths import find_scenario
 from app.sessions.session_controller import SessionController
-from app.shell.paths import find_scenario
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.events import Event
@@ -134,7 +134,7 @@ def test_a_recorded_session_opens_in_its_past_and_branches(controller: SessionCo
     controller.open_session(folder, 7 * NS_PER_S)
     arrive(controller, qtbot)
     assert not controller.live and controller.snapshot.time_ns == 7 * NS_PER_S and controller.end_ns == 20 * NS_PER_S
-    qtbot.waitUntil(lambda: controller.feeds.timeline.last is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: controller.collectors.timeline.last is not None, timeout=10_000)
     controller.branch()
     catch_up(controller, qtbot)
     assert controller.live and controller.end_ns == 7 * NS_PER_S

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from app.shell.paths import DataFiles
+from app.environment.paths import DataFiles
 from broker_core import BrokerHost
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation import Simulation, parse_scenario

@@ -18,7 +18,7 @@ from tests.broker_core.clients.world import World
 from tests.broker_core.log.logs import EPOCH_MS, batch, open_log
 
 
-def test_damage_that_is_found_by_reading_is_told_once_and_marks_the_partition_degraded():
+def test_damage_found_by_reading_is_told_once_and_marks_the_partition_degraded():
     world = World(2)
     partition = world.broker.partition_for("commits", Message(b"", b"k"))
     for value in (b"first", b"second", b"third"):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.shell.paths import DataFiles, shipped_scenarios
+from app.environment.paths import DataFiles, shipped_scenarios
 from broker_core.clock import ns_from_s
 from broker_core.files import MemoryFiles
 from broker_core.flow.gate import Gate, Obstacle

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from app.shell.paths import DataFiles, shipped_scenarios
+from app.environment.paths import DataFiles, shipped_scenarios
 from broker_core.recording.cost import Cost
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation.scenario import load_scenario

@@ -184,7 +184,7 @@ consumers:
 """
 
 
-def test_promise_15_a_slow_consumer_slows_nobody_else_and_holds_no_more_than_its_limit() -> None:
+def test_promise_15_a_slow_consumer_slows_nobody_and_holds_at_most_its_limit() -> None:
     """The 99th percentile of the others is the same, in virtual time to the nanosecond."""
     waits: dict[str, list[list[int]]] = {"quick": [], "readers": []}
     for mean_ms in ("1", "5000"):

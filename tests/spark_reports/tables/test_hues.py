@@ -6,7 +6,7 @@ import json
 
 import polars as pl
 
-from app.presenters.hue_feed import HueFeed
+from app.sessions.collectors.hues import HueCollector
 from broker_core.events import MESSAGE_KINDS, Event
 from broker_core.simulation import Simulation, parse_scenario
 from broker_core.simulation.actions import AddConsumer, Crash, CreateTopic
@@ -29,7 +29,7 @@ workers: [{name: worker, count: 1, queue: jobs}]
 
 
 def test_both_count_in_the_order_in_which_names_came() -> None:
-    feed, events = HueFeed(), list[Event]()
+    feed, events = HueCollector(), list[Event]()
     simulation = Simulation(parse_scenario(SCENARIO))
     for sink in (feed, events.append):
         simulation.events.attach(sink)

@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
+from app.environment.paths import DataFiles, find_scenario
 from app.sessions.history.history import History
 from app.sessions.history.life import Place, life_of, place_of, touches, touching
 from app.sessions.history.ring import CHUNK, EventRing
-from app.shell.paths import DataFiles, find_scenario
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.recording.live_session import LiveSession

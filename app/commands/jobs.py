@@ -1,0 +1,242 @@
+"""Long work beside the window: each job has a thread, progress, and an end that is told in one sentence."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from app.reports.process import ReportError, ReportProcess
+from app.reports.warm_spark import WarmSpark
+from app.sessions.work import Cancelled, Work
+from spark_reports.outcome import Outcome
+from spark_reports.request import Request
+from widgets.i18n import tr
+from widgets.panels.jobs import JobFacts
+
+FINAL_STATES = frozenset({"Done", "Failed", "Cancelled"})
+
+
+class ReportJob(QObject):
+    """A report on its way. `changed` comes in the window's thread; `page` is what opens it, once it is there."""
+
+    changed = Signal()
+    _said = Signal(dict)
+    _ended = Signal(str, str)
+
+    def __init__(
+        self, job_id: str, request: Request, title: str, warm: WarmSpark | None = None, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._process = ReportProcess(request, warm)
+        self._cancelling = False
+        self._log = ""
+        self.folder = Path(request.out)
+        self.page: Path | None = None
+        self.facts = JobFacts(job_id, title, "Running", tr("Starting Spark"), progress=None, cancellable=True)
+        self._said.connect(self._show_progress)
+        self._ended.connect(self._show_end)
+        self._thread = threading.Thread(target=self._work, name=job_id, daemon=True)
+
+    def start(self) -> None:
+        """Begin; returns at once."""
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """Ask it to stop. It leaves nothing half-written, and says when it has stopped."""
+        if self.facts.state in FINAL_STATES or self._cancelling:
+            return
+        self._cancelling = True
+        self._show(message=tr("Cancelling"), cancellable=False)
+        threading.Thread(target=self._process.cancel, name="cancel", daemon=True).start()
+
+    def finish(self, timeout_s: float) -> None:
+        """Cancel, and wait for the end: for closing the program."""
+        self._process.cancel()
+        self._thread.join(timeout_s)
+
+    def _work(self) -> None:
+        try:
+            page = self._process.run(self._said.emit)
+        except ReportError as error:
+            self._log = error.log
+            self._ended.emit("Cancelled" if self._process.cancelled else "Failed", str(error))
+        except OSError as error:
+            self._ended.emit("Failed", tr("The report job could not be started: {error}.", error=error))
+        else:
+            self._ended.emit("Done", str(page))
+
+    def _show_progress(self, said: dict[str, Any]) -> None:
+        if not self._cancelling:
+            self._show(message=str(said["stage"]), progress=float(said["fraction"]))
+
+    def _show_end(self, state: str, message: str) -> None:
+        if state == "Done":
+            self.page = Path(message)
+            self._show(
+                state=state,
+                message=_written(message, self._process.outcome),
+                result=message,
+                progress=1.0,
+                cancellable=False,
+            )
+        else:
+            self._show(state=state, message=message, result=self._log, cancellable=False)
+
+    def _show(self, **changes: Any) -> None:
+        self.facts = dataclasses.replace(self.facts, **changes)
+        self.changed.emit()
+
+
+def _written(page: str, outcome: Outcome) -> str:
+    """Where the report is, and what is to be said of it."""
+    if outcome.problems:
+        return tr("Written to {page}; the recording is not whole: {problem}", page=page, problem=outcome.problems[0])
+    if outcome.not_hold:
+        count = len(outcome.not_hold)
+        words = tr("1 assertion does not hold") if count == 1 else tr("{count} assertions do not hold", count=count)
+        return tr("Written to {page}; {words}", page=page, words=words)
+    return tr("Written to {message}", message=page)
+
+
+class WorkJob(QObject):
+    """A function in a thread. `changed` comes in the window's thread; `result` is what it returned, once it is done."""
+
+    changed = Signal()
+    _said = Signal(float, str)
+    _ended = Signal(str, str, object)
+
+    def __init__(
+        self,
+        job_id: str,
+        title: str,
+        work: Callable[[Work], object],
+        told: Callable[[Any], str],
+        parent: QObject | None = None,
+    ) -> None:
+        """`told(result)` is the sentence of a good end."""
+        super().__init__(parent)
+        self._function = work
+        self._told = told
+        self._work = Work(self._said.emit)
+        self.page: Path | None = None
+        self.result: Any = None
+        self.facts = JobFacts(job_id, title, "Running", tr("Starting"), progress=None, cancellable=True)
+        self._said.connect(self._show_progress)
+        self._ended.connect(self._show_end)
+        self._thread = threading.Thread(target=self._run, name=job_id, daemon=True)
+
+    def start(self) -> None:
+        """Begin; returns at once."""
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """Ask it to stop at its next step."""
+        if self.facts.state not in FINAL_STATES and not self._work.cancelled:
+            self._work.cancelled = True
+            self._show(message=tr("Cancelling"), cancellable=False)
+
+    def finish(self, timeout_s: float) -> None:
+        """Cancel, and wait for the end: for closing the program."""
+        self._work.cancelled = True
+        self._thread.join(timeout_s)
+
+    def _run(self) -> None:
+        try:
+            result = self._function(self._work)
+        except Cancelled:
+            self._ended.emit("Cancelled", tr("Cancelled; nothing was left half-done."), None)
+        except Exception as error:  # whatever it is, the job ends and says so
+            self._ended.emit("Failed", str(error) or type(error).__name__, None)
+        else:
+            self._ended.emit("Done", "", result)
+
+    def _show_progress(self, fraction: float, message: str) -> None:
+        if not self._work.cancelled and self.facts.state not in FINAL_STATES:
+            self._show(message=message, progress=fraction)
+
+    def _show_end(self, state: str, message: str, result: object) -> None:
+        if state == "Done":
+            self.result = result
+            self._show(state=state, message=self._told(result), progress=1.0, cancellable=False)
+        else:
+            self._show(state=state, message=message, cancellable=False)
+
+    def _show(self, **changes: Any) -> None:
+        self.facts = dataclasses.replace(self.facts, **changes)
+        self.changed.emit()
+
+
+Job = ReportJob | WorkJob
+
+
+class Jobs(QObject):
+    """All jobs of this window, the newest first. `changed` when any of them does, `done(job)` at a good end."""
+
+    changed = Signal()
+    done = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._jobs: list[Job] = []
+        self._warm: WarmSpark | None = None
+        self._told: set[str] = set()
+
+    def report(self, request: Request, title: str) -> ReportJob:
+        """Start the report that `request` describes."""
+        job = ReportJob(f"report-{len(self._jobs) + 1}", request, title, self._warm, self)
+        self._begin(job)
+        return job
+
+    def keep_spark(self, on: bool) -> None:
+        """Keep a Spark for the next report from now on, or no longer."""
+        if not on:
+            self.close()
+        elif self._warm is None:
+            self._warm = WarmSpark()
+
+    def prepare_report(self) -> None:
+        """A report may be asked for soon: have the Spark that is kept ready for it."""
+        if self._warm is not None:
+            self._warm.prepare()
+
+    def close(self) -> None:
+        """Let a Spark go that was kept."""
+        warm, self._warm = self._warm, None
+        if warm is not None:
+            warm.close()
+
+    def work(self, title: str, work: Callable[[Work], object], told: Callable[[Any], str]) -> WorkJob:
+        """Start `work` in a thread; `told(result)` is the sentence of its good end."""
+        job = WorkJob(f"work-{len(self._jobs) + 1}", title, work, told, self)
+        self._begin(job)
+        return job
+
+    def _begin(self, job: Job) -> None:
+        self._jobs.insert(0, job)
+        job.changed.connect(lambda: self._job_changed(job))
+        job.start()
+        self.changed.emit()
+
+    def facts(self) -> list[JobFacts]:
+        """What the panel shows."""
+        return [job.facts for job in self._jobs]
+
+    def find(self, job_id: str) -> Job | None:
+        """The job with that id."""
+        return next((job for job in self._jobs if job.facts.id == job_id), None)
+
+    @property
+    def running(self) -> list[Job]:
+        """Jobs that have not ended."""
+        return [job for job in self._jobs if job.facts.state not in FINAL_STATES]
+
+    def _job_changed(self, job: Job) -> None:
+        self.changed.emit()
+        if job.facts.state == "Done" and job.facts.id not in self._told:
+            self._told.add(job.facts.id)
+            self.done.emit(job)

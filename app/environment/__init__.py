@@ -1,0 +1,1 @@
+"""What surrounds the program: settings, folders, language, display, installed parts, exit codes."""

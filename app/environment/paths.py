@@ -1,0 +1,100 @@
+"""Where things are: shipped scenarios and data, the user's sessions and reports."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import re
+from pathlib import Path
+
+import platformdirs
+
+import resources
+from app.environment.did_you_mean import meant
+from broker_core.files import private
+from broker_core.simulation.scenario import ScenarioError
+
+APP_NAME = "brokerscope"
+FIRST_SCENARIO = "first-session"
+SCENARIO_SUFFIXES = (".yaml", ".yml")
+
+
+def shipped_scenarios() -> list[Path]:
+    """The scenarios that come with the program, in the order in which their list has them: a good one to learn in."""
+    listed = re.findall(
+        r"^\| `([a-z-]+)` \|", resources.path("scenarios", "README.md").read_text("utf-8"), re.MULTILINE
+    )
+    order = {name: place for place, name in enumerate(listed)}
+    return sorted(
+        resources.path("scenarios").glob("*.yaml"), key=lambda path: (order.get(path.stem, len(order)), path.stem)
+    )
+
+
+def find_scenario(name: str) -> Path:
+    """A file, or the name of a shipped scenario. Raises `ScenarioError` that lists what there is, of the kind
+    `NoSuchScenario` where there is nothing of that name.
+    """
+    path = Path(name)
+    if path.is_file():
+        return path
+    for shipped in shipped_scenarios():
+        if name in {shipped.stem, shipped.name}:
+            return shipped
+    known = [shipped.stem for shipped in shipped_scenarios()]
+    is_folder = path.is_dir()
+    what = "is a folder" if is_folder else "is neither a file nor a scenario that comes with the program"
+    kind = ScenarioError if is_folder else NoSuchScenario
+    raise kind(f"{name} {what}{meant(name, known)}; give a YAML file or one of: {', '.join(known)}.")
+
+
+class NoSuchScenario(ScenarioError):
+    """What was named is not there."""
+
+
+class DataFiles:
+    """Finds the files that a scenario names: beside the scenario first, then among the shipped sample data."""
+
+    def __init__(self, scenario: Path) -> None:
+        self._folder = scenario.resolve().parent
+
+    def __call__(self, name: str) -> Path:
+        """The path of `name`. Raises `ScenarioError`."""
+        candidates = [self._folder / name]
+        if Path(name).name == name:
+            candidates.append(resources.path("sample_data") / name)
+        for candidate in candidates:
+            if candidate.is_file():
+                return candidate
+        raise ScenarioError(f"The scenario reads {name}, which is neither in {self._folder} nor among the sample data.")
+
+
+def sessions_folder() -> Path:
+    """Where sessions are kept unless somebody says otherwise."""
+    return Path(platformdirs.user_data_dir(APP_NAME)) / "sessions"
+
+
+def logs_folder() -> Path:
+    """Where it is kept what a job said that failed."""
+    return Path(platformdirs.user_log_dir(APP_NAME))
+
+
+def drafts_folder() -> Path:
+    """Where scenarios are kept that were written here."""
+    return Path(platformdirs.user_data_dir(APP_NAME)) / "scenarios"
+
+
+def new_session_folder(scenario: Path, parent: Path | None = None) -> Path:
+    """A folder that is not there yet, named after the scenario and the wall time, in `sessions_folder` or `parent`."""
+    if parent is None:
+        parent = sessions_folder()
+        with contextlib.suppress(OSError):  # whoever records there is told
+            private.make_directory(parent)
+            private.close_to_others(parent)
+    stamp = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", scenario.stem)[:60] or "session"
+    folder = parent / f"{stamp}-{name}"
+    number = 2
+    while folder.exists():
+        folder = parent / f"{stamp}-{name}-{number}"
+        number += 1
+    return folder

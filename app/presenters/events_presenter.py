@@ -1,0 +1,177 @@
+"""Fills the panel Events: all of the stream by pages, or what a choice and a filter leave of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QObject, Qt
+
+from app.filters.help import help_rows
+from app.filters.judged import judged
+from app.presenters.events import EventsModel
+from app.presenters.panel_presenter import PanelPresenter
+from app.sessions.history.history import History
+from broker_core.events import MESSAGE_KINDS, Event, EventKind
+from broker_core.snapshots import Snapshot
+from widgets.i18n import tr
+from widgets.panels.events import EventsPanel
+
+LIST_MOST = 100_000
+SEARCH_EVENTS = 20_000
+
+CHOICES: dict[str, frozenset[EventKind] | None] = {
+    "all": None,
+    "mine": frozenset({EventKind.USER_ACTION}),
+    "control": frozenset(EventKind) - MESSAGE_KINDS,
+    "rebalances": frozenset(
+        {
+            EventKind.MEMBER_JOINED,
+            EventKind.MEMBER_LEFT,
+            EventKind.GROUP_STATE,
+            EventKind.REBALANCE_STARTED,
+            EventKind.PARTITIONS_REVOKED,
+            EventKind.PARTITIONS_ASSIGNED,
+            EventKind.REBALANCE_COMPLETED,
+        }
+    ),
+    "failures": frozenset(
+        {
+            EventKind.NACKED,
+            EventKind.LEASE_EXPIRED,
+            EventKind.DEAD_LETTERED,
+            EventKind.REJECTED,
+            EventKind.DROPPED,
+            EventKind.EVICTED,
+            EventKind.EXPIRED,
+            EventKind.FAULT,
+            EventKind.DAMAGE,
+            EventKind.PRODUCER_BLOCKED,
+        }
+    ),
+    "messages": MESSAGE_KINDS,
+}
+
+
+class EventsPresenter(PanelPresenter):
+    """Everything is a range by number; a choice or a filter makes a list, searched from the oldest event on."""
+
+    def __init__(self, panel: EventsPanel, model: EventsModel, history: History, parent: QObject | None = None) -> None:
+        super().__init__("events", panel, parent)
+        self._view, self._model, self._history = panel, model, history
+        self._test: Callable[[Event], bool] | None = None
+        self._filter_text = ""
+        self.restart()
+        panel.set_filter_help(help_rows(model.fields))
+        panel.filterChanged.connect(self._set_filter)
+        panel.choiceChanged.connect(lambda _choice: self._begin())
+        model.page_wanted.connect(self._page, Qt.ConnectionType.QueuedConnection)
+
+    def restart(self) -> None:
+        """Another session begins."""
+        self._end = 0
+        self._searched = 0
+        self._searching = self._begun = False
+        self._round = getattr(self, "_round", 0) + 1
+        self._model.show_list()
+
+    def show(self, snapshot: Snapshot) -> None:
+        """What has happened up to the moment that is shown."""
+        self._end = snapshot.events
+        if not self._begun:
+            self._begin()
+        elif self._model.lists:
+            if self._end < self._searched and not self._searching:
+                self._begin()  # a moment further back is shown now
+            else:
+                self._search()
+        else:
+            at_end = self._view.follows()
+            self._model.move_bounds(min(self._history.first_seq, self._end), self._end)
+            if at_end:
+                self._view.scroll_to_end()
+        self._say()
+
+    def _begin(self) -> None:
+        self._begun = True
+        self._round += 1
+        self._searching = False
+        kinds = CHOICES[self._view.choice()]
+        if kinds is None and self._test is None:
+            self._model.show_range(min(self._history.first_seq, self._end), self._end)
+            self._view.scroll_to_end()
+        else:
+            self._model.show_list()
+            self._searched = min(self._history.first_seq, self._end)
+            self._search()
+        self._say()
+
+    # -- pages
+
+    def _page(self, first: int, end: int) -> None:
+        if self._model.lists:
+            return
+        ring = self._history.ring
+        if first >= ring.first_seq and ring.end_seq >= end:
+            self._model.put(first, ring.between(first, end), end)
+        else:
+            self._history.between(first, end, partial(self._paged, self._round, first, end))
+
+    def _paged(self, asked_in: int, first: int, end: int, events: list[Event]) -> None:
+        if asked_in != self._round:
+            return
+        if events:
+            self._model.put(events[0].seq, events, events[-1].seq + 1)
+        else:
+            self._model.missing(first, end)
+
+    # -- search
+
+    def _search(self) -> None:
+        if self._searching or self._searched >= self._end or self._model.rowCount() >= LIST_MOST:
+            return
+        self._searching = True
+        kinds, test = CHOICES[self._view.choice()], self._test
+        first, end = self._searched, min(self._end, self._searched + SEARCH_EVENTS)
+
+        def wanted(event: Event) -> bool:
+            return (kinds is None or event.kind in kinds) and (test is None or test(event))
+
+        self._history.search(first, end, kinds, wanted, partial(self._found, self._round))
+
+    def _found(self, asked_in: int, found: tuple[int, list[Event]]) -> None:
+        if asked_in != self._round:
+            return
+        end, events = found
+        self._searching = False
+        self._searched = end
+        follows = self._view.follows()
+        self._model.append(events[: max(0, LIST_MOST - self._model.rowCount())])
+        if follows and events:
+            self._view.scroll_to_end()
+        self._search()
+        self._say()
+
+    def _set_filter(self, text: str) -> None:
+        wanted = judged(text, self._model.fields, self._view.set_filter_problem)
+        if wanted is not None and text != self._filter_text:
+            self._filter_text = text
+            self._test = self._model.test(wanted)
+            self._begin()
+
+    def _say(self) -> None:
+        note = ""
+        first = self._history.first_seq
+        if self._model.lists and self._model.rowCount() >= LIST_MOST:
+            note = tr("The first {count} are listed; filter to see others.", count=f"{LIST_MOST:,}")
+        elif self._model.lists and self._searched < self._end:
+            note = tr(
+                "{looked} of {whole} events were looked at so far.",
+                looked=f"{self._searched:,}",
+                whole=f"{self._end:,}",
+            )
+        elif first:
+            note = tr("The first {count} events are no longer kept: this session is not recorded.", count=f"{first:,}")
+        self._view.set_note(note)
+        searching = self._model.lists and self._searched < self._end
+        self._view.set_searching(searching and not self._model.rowCount())

@@ -1,0 +1,344 @@
+"""Browses the messages of a topic or queue: pages of one partition, a merge of several, a filter, the live tail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QObject, Qt
+
+from app.filters.help import help_rows
+from app.filters.judged import judged
+from app.presenters import message_pages as pages
+from app.presenters.message_pages import Bounds, Page, Step
+from app.presenters.messages import MessagesModel, message_test
+from app.presenters.not_kept import not_recorded
+from app.presenters.panel_presenter import PanelPresenter
+from app.sessions.queries import Answers, Asked
+from broker_core.clock import NS_PER_S
+from broker_core.messages import StoredMessage
+from broker_core.simulation.simulation import Simulation
+from broker_core.snapshots import Snapshot
+from widgets.formats import session_time
+from widgets.i18n import tr
+from widgets.panels.messages import MessagesPanel, Start, Where
+
+LIST_MOST = 100_000
+STEP_ROWS = 200
+TAIL_ROWS = 5_000
+TAIL_START = 50
+
+
+class MessagesPresenter(PanelPresenter):
+    """One partition without a filter is a range with a true scroll bar; everything else is a list that grows."""
+
+    def __init__(
+        self,
+        panel: MessagesPanel,
+        model: MessagesModel,
+        asked: Asked,
+        is_live: Callable[[], bool],
+        why_no_branch: Callable[[], str | None],
+        parent: QObject | None = None,
+    ) -> None:
+        """`why_no_branch` is None where the session is no recording."""
+        super().__init__("messages", panel, parent)
+        self._view, self._model = panel, model
+        self._answers, self._source_answers = Answers(asked, self), Answers(asked, self)
+        self._snapshot: Snapshot | None = None
+        # In the past, only what was published by then is shown.
+        self._is_live, self._why_no_branch = is_live, why_no_branch
+        self._live = True
+        self._test: Callable[[StoredMessage], bool] | None = None
+        self._filter_text = ""
+        self._sources_ns = -1
+        self._went = False
+        self._forget()
+        panel.set_filter_help(help_rows(model.fields))
+        panel.filterChanged.connect(self._set_filter)
+        panel.whereChanged.connect(lambda _where: self.begin(went=True))
+        panel.startChanged.connect(lambda _start: self.begin(went=True))
+        panel.moreWanted.connect(self._more)
+        model.page_wanted.connect(self._page, Qt.ConnectionType.QueuedConnection)
+
+    def _forget(self) -> None:
+        self._begun, self._begun_ns = False, 0
+        self._cursors: dict[int, int] = {}
+        self._stepping = self._measuring = self._done = False
+        self._looked = self._found = 0
+        self._there = 0
+        self._problem = ""
+
+    def restart(self) -> None:
+        """Another session begins."""
+        self._answers.drop()
+        self._forget()
+        self._sources_ns = -1
+        self._model.show_list()
+        self._snapshot = None
+
+    # -- what the window shows
+
+    def show(self, snapshot: Snapshot) -> None:
+        """The choices as they stand; what has grown is shown."""
+        before = self._snapshot
+        moved = before is not None and (snapshot.time_ns, snapshot.events) != (before.time_ns, before.events)
+        self._snapshot = snapshot
+        if self._is_live() != self._live or (moved and not self._live and self._model.lists):
+            self._live = self._is_live()
+            self._begun = False
+        self._ask_sources(snapshot.time_ns)
+        if not self._begun:
+            self.begin()
+        elif self._model.lists:
+            self._view.set_total(max(self._model.rowCount(), self._whole()))
+            if self._start.kind == "tail":
+                self._step()
+            elif self._found_none and abs(snapshot.time_ns - self._begun_ns) >= NS_PER_S:
+                self.begin()  # a session that has just begun, or is run again, has none yet
+        else:
+            self._measure()
+
+    @property
+    def _found_none(self) -> bool:
+        """Whether all was looked through, without a filter, and nothing is listed."""
+        return self._done and self._test is None and not self._model.rowCount()
+
+    def _ask_sources(self, now_ns: int) -> None:
+        if self._sources_ns < 0 or abs(now_ns - self._sources_ns) >= NS_PER_S:
+            self._sources_ns = now_ns
+            self._source_answers.ask(pages.sources, self._view.set_sources, self._failed)
+
+    @property
+    def _where(self) -> Where:
+        return self._view.where()
+
+    @property
+    def _start(self) -> Start:
+        return self._view.start()
+
+    @property
+    def _moment(self) -> pages.Moment | None:
+        """The moment that is shown, where that is not now."""
+        if self._live or self._snapshot is None:
+            return None
+        parts = [
+            part for topic in self._snapshot.topics if topic.name == self._where.topic for part in topic.partitions
+        ]
+        return pages.Moment(self._snapshot.time_ns, {part.partition: part.end_offset for part in parts})
+
+    def begin(self, *, went: bool = False) -> None:
+        """Browse anew, as the panel's fields say; `went` where a person has just chosen them."""
+        self._went = went
+        if self._snapshot is None:
+            return
+        self._answers.drop()
+        self._forget()
+        self._begun, self._begun_ns = True, self._snapshot.time_ns
+        where, start = self._where, self._start
+        if not where.topic or not where.partitions:
+            self._model.show_list()
+            self._say()
+            return
+        if len(where.partitions) == 1 and self._test is None and start.kind != "tail":
+            self._model.show_range(0, 0)
+            self._measure()
+        else:
+            self._model.show_list()
+            self._find_cursors()
+
+    # -- a range
+
+    def _measure(self) -> None:
+        if self._measuring:
+            return
+        self._measuring = True
+        topic, (number, *_) = self._where.topic, self._where.partitions
+        moment = self._moment
+        self._answers.ask(
+            lambda simulation: pages.partition_bounds(simulation, topic, number, moment), self._measured, self._failed
+        )
+
+    def _measured(self, bounds: Bounds) -> None:
+        self._measuring = False
+        self._problem = ""
+        first_time = self._model.bounds == (0, 0)
+        at_end = self._view.is_at_end()
+        self._model.move_bounds(*bounds) if not first_time else self._model.show_range(*bounds)
+        if first_time and bounds.end > bounds.start:
+            self._go_to_start()
+        elif at_end and self._start.kind == "newest":
+            self._view.scroll_to_end()
+        self._say()
+
+    def _go_to_start(self) -> None:
+        start = self._start
+        if start.kind == "newest":
+            self._view.scroll_to_end()
+        elif start.kind == "oldest":
+            self._view.scroll_to(0)
+        elif start.kind == "offset":
+            self._show_place(self._model.place_of_number(start.value))
+        else:
+            topic, (number, *_) = self._where.topic, self._where.partitions
+            self._answers.ask(
+                lambda simulation: pages.offset_at(simulation, topic, number, start.value),
+                lambda offset: self._show_place(self._model.place_of_number(offset)),
+                self._failed,
+            )
+
+    def _show_place(self, place: int) -> None:
+        """At the top of the table; chosen only where a person went there, for what is chosen is inspected."""
+        if self._went:
+            self._view.select_row(place)
+        else:
+            self._view.scroll_to(place)
+
+    def _page(self, first: int, end: int) -> None:
+        where = self._where
+        if self._model.lists or len(where.partitions) != 1:
+            return
+        self._answers.ask(
+            lambda simulation: pages.page(simulation, where.topic, where.partitions[0], first, end),
+            partial(self._paged, first, end),
+            partial(self._not_paged, first, end),
+        )
+
+    def _paged(self, first: int, end: int, page: Page) -> None:
+        self._model.put(page.first, page.rows, page.end)
+        if page.end <= page.first:
+            self._model.missing(first, end)
+        elif page.end < end:
+            self._page(page.end, end)
+
+    def _not_paged(self, first: int, end: int, sentence: str) -> None:
+        self._model.missing(first, end)
+        self._failed(sentence)
+
+    # -- a list
+
+    @property
+    def _back(self) -> bool:
+        return self._start.kind == "newest"
+
+    def _find_cursors(self) -> None:
+        where, start, moment = self._where, self._start, self._moment
+
+        def look(simulation: Simulation) -> tuple[dict[int, int], int]:
+            found, there = {}, 0
+            for number in where.partitions:
+                bounds = pages.partition_bounds(simulation, where.topic, number, moment)
+                there += bounds.end - bounds.start
+                if start.kind == "oldest":
+                    found[number] = bounds.start
+                elif start.kind == "newest":
+                    found[number] = bounds.end
+                elif start.kind == "tail":
+                    found[number] = max(bounds.start, bounds.end - TAIL_START // len(where.partitions) - 1)
+                elif start.kind == "offset":
+                    found[number] = max(bounds.start, min(start.value, bounds.end))
+                else:
+                    found[number] = pages.offset_at(simulation, where.topic, number, start.value)
+            return found, there
+
+        def told(answer: tuple[dict[int, int], int]) -> None:
+            self._cursors, self._there = answer
+            self._step()
+
+        self._answers.ask(look, told, self._failed)
+
+    def _more(self) -> None:
+        """The end of the list is in sight."""
+        if self._model.lists and not self._done:
+            self._step()
+
+    def _step(self) -> None:
+        if self._stepping or not self._cursors or (self._done and self._start.kind != "tail"):
+            return
+        if self._model.rowCount() >= LIST_MOST:
+            return
+        self._stepping = True
+        topic, cursors, back, test, moment = (
+            self._where.topic,
+            dict(self._cursors),
+            self._back,
+            self._test,
+            self._moment,
+        )
+        self._answers.ask(
+            lambda simulation: pages.step(
+                simulation, topic, cursors, back=back, test=test, moment=moment, most=STEP_ROWS
+            ),
+            self._stepped,
+            self._failed,
+        )
+
+    def _stepped(self, step: Step) -> None:
+        self._stepping = False
+        tail = self._start.kind == "tail"
+        at_end = self._view.is_at_end()
+        self._cursors, self._done = step.cursors, step.done
+        self._looked += step.looked
+        self._found += len(step.rows)
+        self._model.append(step.rows, TAIL_ROWS if tail else 0)
+        if tail and step.rows and at_end:
+            self._view.scroll_to_end()
+        self._say()
+        if step.done:
+            return
+        # A filter looks on until it has filled the view or reached the end; the live tail catches up.
+        if tail or self._model.rowCount() < STEP_ROWS or (self._test is not None and self._view.is_at_end()):
+            self._step()
+
+    # -- filter and words
+
+    def _set_filter(self, text: str) -> None:
+        wanted = judged(text, self._model.fields, self._view.set_filter_problem)
+        if wanted is not None and text != self._filter_text:
+            self._filter_text = text
+            self._test = message_test(wanted)
+            self.begin()
+
+    def _whole(self) -> int:
+        """How many messages the chosen partitions hold, loaded or not; of a queue, when the list was begun."""
+        where, topics = self._where, () if self._snapshot is None else self._snapshot.topics
+        parts = next((topic.partitions for topic in topics if topic.name == where.topic), None)
+        if parts is None:
+            return self._there
+        return sum(part.end_offset - part.start_offset for part in parts if part.partition in where.partitions)
+
+    def _failed(self, sentence: str) -> None:
+        self._stepping = self._measuring = False
+        self._problem = sentence
+        self._say()
+
+    def _say(self) -> None:
+        """Count, note and the words of an empty panel."""
+        view, model = self._view, self._model
+        shown = model.rowCount()
+        view.set_total(max(shown, self._whole()) if model.lists or self._problem else shown)
+        if self._problem and (why := self._why_no_branch()) is not None:
+            view.set_empty_words(*not_recorded(why))
+        elif self._problem:
+            view.set_empty_words(tr("The messages cannot be read."), self._problem)
+        else:
+            view.set_empty_words(*view.empty_words)
+        note = ""
+        if model.lists and shown >= LIST_MOST:
+            note = tr("The first {count} are listed. Filter, or begin elsewhere.", count=f"{LIST_MOST:,}")
+        elif self._problem and shown:
+            note = self._problem
+        elif self._test is not None and self._start.kind != "tail":
+            end = tr("all of them") if self._done else tr("so far")
+            note = tr(
+                "{looked} messages were looked at, {end}; {found} fit.",
+                looked=f"{self._looked:,}",
+                end=end,
+                found=f"{self._found:,}",
+            )
+        elif model.lists and self._start.kind == "tail" and shown >= TAIL_ROWS:
+            note = tr("The last {count} are kept while you follow.", count=f"{TAIL_ROWS:,}")
+        elif (moment := self._moment) is not None:
+            note = tr("As it was at {time}.", time=session_time(moment.time_ns))
+        view.set_note(note)
+        view.set_loading(self._stepping and not shown)

@@ -1,0 +1,1 @@
+"""What the window collects from the event stream of one session."""

@@ -1,0 +1,66 @@
+"""What schemas refused, gathered from the event stream: one line for each topic, producer and reason."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from typing import NamedTuple
+
+from broker_core.events import Event, EventKind
+from widgets.i18n import tr
+
+# Reasons name the place in the value, so there are few; a flood of others is counted together.
+ROWS_MAX = 1_000
+_KINDS = {EventKind.REJECTED: "refused", EventKind.DEAD_LETTERED: "dead-lettered"}
+
+
+class Refusal(NamedTuple):
+    """Messages of one producer that a schema refused for one reason. Times are session ns."""
+
+    topic: str
+    client: str
+    cause: str
+    became: str
+    messages: int
+    first_ns: int
+    last_ns: int
+
+
+class _Told:
+    """When messages were refused, and how many there were by then."""
+
+    __slots__ = ("counts", "times_ns")
+
+    def __init__(self) -> None:
+        self.times_ns = array("q")
+        self.counts = array("q")
+
+    def add(self, time_ns: int, count: int) -> None:
+        self.counts.append(count + (self.counts[-1] if self.counts else 0))
+        self.times_ns.append(time_ns)
+
+
+class RefusalCollector:
+    """A sink of the event stream; called by the engine's thread, read by the window's."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str, str, str], _Told] = {}
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        became = _KINDS.get(event.kind)
+        if became is None or not event.cause.startswith("schema "):
+            return
+        key = (event.topic, event.client, event.cause, became)
+        if key not in self._found and len(self._found) >= ROWS_MAX:
+            key = ("", "", tr("other reasons"), became)
+        self._found.setdefault(key, _Told()).add(event.time_ns, max(1, event.count))
+
+    def rows(self, until_ns: int) -> tuple[Refusal, ...]:
+        """What had been refused by `until_ns`, the latest on top."""
+        rows = []
+        for key, told in tuple(self._found.items()):
+            number = bisect_right(told.times_ns, until_ns)
+            if number:
+                rows.append(Refusal(*key, told.counts[number - 1], told.times_ns[0], told.times_ns[number - 1]))
+        return tuple(sorted(rows, key=lambda row: -row.last_ns))

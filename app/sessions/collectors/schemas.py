@@ -1,0 +1,84 @@
+"""Which schemas a session has had, gathered from its scenario and the event stream: the registry of any moment."""
+
+from __future__ import annotations
+
+import contextlib
+from bisect import bisect_right
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import msgspec
+
+from broker_core.errors import BrokerError
+from broker_core.events import Event, EventKind
+from broker_core.schemas.compatibility import Compatibility, SchemaKind
+from broker_core.schemas.registry import SchemaRegistry
+from broker_core.schemas.rule import SchemaRule
+from broker_core.simulation.scenario import Scenario
+
+
+class Registered(NamedTuple):
+    """The registry at a moment, and what topics and queues do with their values, by name."""
+
+    registry: SchemaRegistry
+    rules: dict[str, SchemaRule]
+
+
+class SchemaCollector:
+    """A sink of the event stream; called by the engine's thread, read by the window's."""
+
+    def __init__(self) -> None:
+        self._scenario: Scenario | None = None
+        self._changes: list[Event] = []
+        self._found: tuple[int, Registered] | None = None
+
+    def begin(self, scenario: Scenario) -> None:
+        """What a session of this scenario begins with."""
+        self._scenario = scenario
+        self._found = None
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        if event.kind is EventKind.USER_ACTION and event.detail and not event.detail.keys().isdisjoint(_DETAILS):
+            self._changes.append(event)
+
+    def at(self, time_ns: int) -> Registered:
+        """As they were at a moment; not to be changed."""
+        count = bisect_right(self._changes, time_ns, key=attrgetter("time_ns"))
+        if self._found is None or self._found[0] != count:
+            self._found = (count, self._read(count))
+        return self._found[1]
+
+    def _read(self, count: int) -> Registered:
+        found = Registered(SchemaRegistry(), {})
+        if self._scenario is not None:
+            for spec in self._scenario.schemas:
+                found.registry.set_compatibility(spec.compatibility, spec.subject)
+                found.registry.register(spec.subject, spec.text, spec.kind)
+            found.rules.update(
+                (topic.name, topic.schema) for topic in self._scenario.topics if topic.schema is not None
+            )
+        for event in self._changes[:count]:
+            # What the session's own registry took is taken here; only what is not told whole may not be.
+            with contextlib.suppress(BrokerError, msgspec.ValidationError):
+                _change(found, event.topic, event.detail or {})
+        return found
+
+
+_DETAILS = frozenset({"subject", "schema"})
+
+
+def _change(found: Registered, topic: str, detail: dict[str, Any]) -> None:
+    registry, subject = found.registry, str(detail.get("subject", ""))
+    if "text" in detail:
+        registry.register(subject, str(detail["text"]), SchemaKind(detail.get("kind", SchemaKind.JSON)))
+    elif "compatibility" in detail:
+        mode = detail["compatibility"]
+        registry.set_compatibility(None if mode is None else Compatibility[mode], subject)
+    elif "deleted" in detail:
+        for version in detail["deleted"]:
+            registry.delete_version(subject, int(version))
+    elif "schema" in detail and detail["schema"] is None:
+        found.rules.pop(topic, None)
+    elif "schema" in detail:
+        found.rules[topic] = msgspec.convert(detail["schema"], SchemaRule)

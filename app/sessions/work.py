@@ -1,0 +1,23 @@
+"""Long work as the functions see it that do it: progress to report, and a request to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+class Cancelled(Exception):
+    """Raised by `Work.say` once the job was cancelled: the work tidies up and lets it pass."""
+
+
+class Work:
+    """What the function of a `WorkJob` is given: to say how far it is, and to hear that it should stop."""
+
+    def __init__(self, tell: Callable[[float, str], object]) -> None:
+        self._tell = tell
+        self.cancelled = False
+
+    def say(self, fraction: float, message: str) -> None:
+        """So much is done, and this comes next. Raises `Cancelled` where nobody wants it any more."""
+        if self.cancelled:
+            raise Cancelled
+        self._tell(fraction, message)

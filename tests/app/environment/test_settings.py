@@ -1,0 +1,53 @@
+"""What a person chose is there the next time, and rubbish in its place counts as nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+
+from app.environment.settings import Settings
+from widgets.dialogs.export_report import ReportHabits
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> QSettings:
+    return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+
+
+def test_sessions_that_were_opened_are_known_the_next_time(store: QSettings) -> None:
+    folders = ("/tmp/one", "/tmp/with a\nline and a, comma")
+    Settings(store).recent_sessions = folders
+    store.sync()
+    again = Settings(QSettings(store.fileName(), QSettings.Format.IniFormat))
+    assert again.recent_sessions == folders
+    alone = Settings()
+    assert alone.recent_sessions == ()
+    alone.recent_sessions = folders
+    assert alone.recent_sessions == folders
+
+
+@pytest.mark.parametrize("rubbish", ["", "{", "7", '"/tmp"', "null", "[[1], 2]"])
+def test_rubbish_is_no_session_and_no_filter(store: QSettings, rubbish: str) -> None:
+    store.setValue("sessions/recent", rubbish)
+    store.setValue("filters/kept", rubbish)
+    settings = Settings(store)
+    assert settings.recent_sessions == ()
+    assert settings.kept_filters == {}
+
+
+def test_what_was_chosen_for_a_report_holds_for_the_next_one(store: QSettings) -> None:
+    assert Settings(store).report_habits == ReportHabits()
+    habits = ReportHabits(frozenset({"html", "pdf"}), frozenset({"keys", "dead-letters"}), open_when_finished=False)
+    Settings(store).report_habits = habits
+    store.sync()
+    assert Settings(QSettings(store.fileName(), QSettings.Format.IniFormat)).report_habits == habits
+
+
+@pytest.mark.parametrize(
+    "rubbish", ["", "{", "7", "[]", '{"formats": 7, "left_out": [1, null], "open_when_finished": 0}']
+)
+def test_rubbish_is_no_choice_for_a_report(store: QSettings, rubbish: str) -> None:
+    store.setValue("reports/habits", rubbish)
+    assert Settings(store).report_habits == ReportHabits()

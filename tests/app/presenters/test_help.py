@@ -1,0 +1,101 @@
+"""Help, keys, licences and the first hint."""
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.environment.paths import find_scenario
+from app.presenters.help import PARTS, about, help_texts
+from broker_core.simulation.actions import MoveConsumer
+from tests.app.conftest import Hand
+from widgets.dialogs.reading import ReadingDialog
+from widgets.dialogs.scenario_picker import ScenarioPicker
+
+
+def page_of(hand: Hand) -> ReadingDialog:
+    found = hand.workbench.window.findChildren(ReadingDialog)
+    assert found
+    return found[-1]
+
+
+def test_every_panel_has_help(hand: Hand) -> None:
+    texts = help_texts()
+    assert set(hand.workbench.window.parts.tabs()) <= set(texts)
+    assert all(len(text) > 60 for text in texts.values())
+
+
+def test_an_unknown_language_reads_the_english_help() -> None:
+    assert help_texts("xx") == help_texts("en")
+
+
+def test_f1_tells_of_the_panel_in_front(hand: Hand) -> None:
+    hand.workbench.window.show_tab("in_flight")
+    hand.qtbot.keyClick(hand.workbench.window, Qt.Key.Key_F1)
+    assert "lease" in page_of(hand).page.toPlainText()
+
+
+def test_about_names_the_parts_and_their_licences(hand: Hand) -> None:
+    text = about()
+    assert "Apache License 2.0" in text
+    assert "LGPL" in text
+    for name in PARTS:
+        row = next((line for line in text.splitlines() if line.startswith(f"| {name} |")), None)
+        assert row is not None, f"{name} is not installed, or not named"
+        assert row.split("|")[3].strip(), f"{name} says no licence"
+
+
+def test_keys_are_those_of_the_registry(hand: Hand) -> None:
+    hand.workbench.registry.trigger("help_keys")
+    text = page_of(hand).page.toPlainText()
+    assert "Redrive selected" in text
+    assert "Ctrl+D" in text
+
+
+def test_the_first_hint_comes_once_and_can_be_sent_away(
+    open_workbench: Callable[..., Hand], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand = open_workbench(hints=True)
+    hint = hand.workbench.window.hint
+    assert hint.isVisible()
+    assert "Drag indexer-4" in hint.sentence.text()
+    hand.workbench.window.parts.navigator.filter_field.setFocus()
+    hand.qtbot.mouseClick(hint.dismiss, Qt.MouseButton.LeftButton)
+    assert not hint.isVisible()
+    assert hand.workbench.window.focusWidget() is hand.workbench.canvas
+    hand.workbench.controller.restart()
+    assert not hint.isVisible(), "one hint, once"
+
+
+def test_who_has_followed_the_first_hint_is_told_no_longer(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench(hints=True)
+    hint = hand.workbench.window.hint
+    hint.say("A session was not closed.", "Open it")
+    hand.workbench.controller.perform(MoveConsumer("indexer-4", "indexers"))
+    hand.show()
+    assert hint.sentence.text() == "A session was not closed.", "what has nothing to do with it stays"
+    hint.dismiss.click()
+    assert not hint.isVisible()
+
+
+def test_a_hint_ends_with_its_session(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench(hints=True)
+    hint = hand.workbench.window.hint
+    hint.say("A session was not closed.", "Open it")
+    hand.workbench.controller.open(find_scenario("work-queue"))
+    hand.show()
+    assert not hint.isVisible()
+
+
+def test_an_offer_of_the_hint_is_taken_by_a_click_and_the_next_follows(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench(hints=True)
+    hint = hand.workbench.window.hint
+    taken: list[str] = []
+    hint.say("A session was not closed.", "Open it", lambda: taken.append("opened"))
+    hand.qtbot.mouseClick(hint.offer, Qt.MouseButton.LeftButton)
+    assert hand.workbench.window.findChild(ScenarioPicker) is not None
+    assert hint.isVisible()
+    hand.qtbot.mouseClick(hint.offer, Qt.MouseButton.LeftButton)
+    assert taken == ["opened"]
+    assert not hint.isVisible()
+    assert hand.workbench.window.focusWidget() is hand.workbench.canvas

@@ -1,0 +1,141 @@
+"""A Spark that is kept: one process for reports one after the other, gone when it is cancelled or no longer wanted."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.commands.jobs import Jobs
+from app.reports.process import ReportError, ReportProcess
+from app.reports.warm_spark import WarmSpark
+from spark_reports.request import Request
+from tests.app.conftest import Hand
+
+# Answers as the real process does, without Java: the page's name tells how many requests it has had.
+SERVANT = """
+import json, os, sys, time
+for number, line in enumerate(iter(sys.stdin.readline, ""), 1):
+    words = json.loads(line)
+    if not words:
+        continue
+    print(json.dumps({"stage": "Working", "fraction": 0.5}), flush=True)
+    if "refuse" in words[0]:
+        print(json.dumps({"error": "There is no session there."}), flush=True)
+    elif "die" in words[0]:
+        sys.exit(3)
+    elif "linger" in words[0]:
+        os.close(1)
+        time.sleep(60)
+    elif "wait" in words[0]:
+        sys.stdin.readline()
+    else:
+        print(json.dumps({"report": f"/out/{number}/report.html"}), flush=True)
+"""
+
+
+@pytest.fixture
+def warm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WarmSpark:
+    script = tmp_path / "servant.py"
+    script.write_text(SERVANT)
+    real = subprocess.Popen
+
+    def start(_command: list[str], **named: Any) -> Any:
+        return real([sys.executable, str(script)], **named)
+
+    monkeypatch.setattr("app.reports.warm_spark.subprocess.Popen", start)
+    monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
+    return WarmSpark()
+
+
+def report(warm: WarmSpark, session: str = "/sessions/a") -> Path:
+    return ReportProcess(Request((session,), "/out"), warm).run(lambda _progress: None)
+
+
+def test_reports_one_after_the_other_come_from_the_same_process(warm: WarmSpark) -> None:
+    assert [report(warm).parent.name for _ in range(3)] == ["1", "2", "3"]
+    warm.close()
+    assert report(warm).parent.name == "1", "closed, it is started again when it is needed"
+    warm.close()
+
+
+def test_an_error_is_told_and_the_process_goes_on(warm: WarmSpark) -> None:
+    with pytest.raises(ReportError, match="no session there"):
+        report(warm, "/sessions/refuse")
+    assert report(warm).parent.name == "2"
+    warm.close()
+
+
+@pytest.mark.parametrize("end", ["/sessions/die", "/sessions/linger"])
+def test_a_process_that_dies_at_once_or_slowly_is_told_and_another_takes_its_place(warm: WarmSpark, end: str) -> None:
+    with pytest.raises(ReportError, match="ended before it was done"):
+        report(warm, end)
+    assert report(warm).parent.name == "1"
+    warm.close()
+
+
+def test_a_cancelled_report_ends_the_process_and_the_next_one_starts_anew(warm: WarmSpark) -> None:
+    process = ReportProcess(Request(("/sessions/wait",), "/out"), warm)
+    with pytest.raises(ReportError, match="cancelled"):
+        process.run(lambda _progress: process.cancel())
+    assert report(warm).parent.name == "1"
+    warm.close()
+
+
+def test_only_one_report_at_a_time_and_none_of_other_machines(warm: WarmSpark) -> None:
+    mine, far = Request(("/a",), "/out"), Request(("hdfs:///a",), "/out")
+    assert warm.take(mine)
+    assert not warm.take(mine)
+    warm.give_back()
+    assert not warm.take(far)
+    assert not warm.take(mine._replace(master="spark://host:7077"))
+    assert warm.take(mine)
+
+
+def test_the_setting_keeps_it_and_lets_it_go(qapp: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[str] = []
+    monkeypatch.setattr(WarmSpark, "close", lambda _self: closed.append("closed"))
+    jobs = Jobs()
+    jobs.keep_spark(True)
+    jobs.keep_spark(True)
+    assert closed == []
+    jobs.keep_spark(False)
+    jobs.close()
+    assert closed == ["closed"]
+
+
+def test_it_is_started_ahead_once_where_memory_allows_and_nobody_has_it(
+    warm: WarmSpark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warm.prepare()
+    assert warm._process is None, "the machine has no memory to spare"
+    monkeypatch.setattr("app.reports.warm_spark.memory_allows", lambda: True)
+    assert warm.take(Request(("/a",), "/out"))
+    warm.prepare()
+    assert warm._process is None, "a report is starting it"
+    warm.give_back()
+    warm.prepare()
+    process = warm._process
+    assert process is not None
+    warm.prepare()
+    assert warm._process is process
+    assert report(warm).parent.name == "2", "the first thing it was asked for is to be ready"
+    warm.close()
+
+
+def test_a_session_that_ends_and_a_dialog_that_opens_have_it_started(
+    hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("app.commands.reports.PREPARE_AFTER_MS", 0)
+    monkeypatch.setattr(WarmSpark, "prepare", lambda _self: asked.append("ready"))
+    workbench = hand.workbench
+    workbench.jobs.keep_spark(True)
+    workbench.controller.ending.emit()
+    hand.qtbot.waitUntil(lambda: asked == ["ready"])
+    workbench.jobs.keep_spark(False)
+    workbench.jobs.prepare_report()
+    assert asked == ["ready"], "a setting turns it off"
