@@ -5,10 +5,10 @@ PYTHON := $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV_PYTHON := .venv/bin/python
 
-.PHONY: help setup run test check release-check bench soak format translations clean
+.PHONY: help setup run test quick check release-check bench soak format translations clean
 
 help:
-	@echo "make run | test | | check | release-check | bench | soak | format | translations | clean"
+	@echo "make run | test | quick | check | release-check | bench | soak | format | translations | clean"
 
 setup: python
 	@$(PYTHON) -I .ci/bootstrap.py
@@ -22,6 +22,14 @@ TESTS := -m pytest -n 2 --dist loadfile
 
 test: setup
 	$(VENV_PYTHON) $(TESTS)
+
+# What a change breaks first, in under two minutes: no Spark, no killed processes, no sockets, no whole window.
+QUICK := tests/test_tidy.py tests/broker_core tests/widgets tests/app/presenters tests/app/filters \
+	--ignore tests/broker_core/listeners --ignore tests/broker_core/test_absurd_calls.py \
+	-m "not bench and not soak and not slow and not spark"
+
+quick: setup
+	$(VENV_PYTHON) $(TESTS) $(QUICK)
 
 check: setup
 	$(VENV_PYTHON) -m ruff format --check

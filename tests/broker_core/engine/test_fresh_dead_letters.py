@@ -16,6 +16,8 @@ from broker_core.log.config import LogConfig
 from broker_core.log.sync_ticket import SyncTicket
 from broker_core.messages import StoredMessage
 
+pytestmark = pytest.mark.slow
+
 # No tick comes by to sync what nobody waits for.
 CONFIG = HostConfig(log=LogConfig(durability="fsync"), tick_ms=3_600_000)
 

@@ -22,6 +22,8 @@ from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
 from tests.broker_core.recording.corruption import flip, flip_unnoticed
 from tests.broker_core.recording.fake_stream import FakeBroker
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = Path(__file__).parent / "samples"
 
 

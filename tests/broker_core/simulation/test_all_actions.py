@@ -15,6 +15,8 @@ from broker_core.simulation.actions import UserAction
 from broker_core.simulation.replay import EventDigest, recorded_action, rerun
 from tests.broker_core.simulation.busy_session import MAKERS, Person, scenario
 
+pytestmark = pytest.mark.slow
+
 UNTIL_S = 40
 
 
