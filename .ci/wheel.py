@@ -52,7 +52,7 @@ def check_light(programs: Path, folder: Path) -> None:
         )
         if refused.returncode == 0 or f"pip install 'brokerscope[{extra}]'" not in refused.stderr:
             raise SystemExit(f"{command[0]} does not say how to install {extra}: {refused.stderr}")
-    serve = [str(programs / "brokerscope"), "serve", "--http", "0", "--wire", "off", "--json"]
+    serve = [str(programs / "brokerscope"), "serve", "--http", "0", "--json"]
     broker = subprocess.Popen(serve, cwd=folder, stdout=subprocess.PIPE, text=True)
     try:
         assert broker.stdout is not None

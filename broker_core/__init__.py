@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from broker_core.clients.producer import Producer
     from broker_core.clients.producer_config import ProducerConfig
     from broker_core.clients.queue_consumer import Delivery, QueueConsumer
-    from broker_core.clients.remote.broker import RemoteBroker
-    from broker_core.clients.remote.config import RemoteConfig
     from broker_core.clients.schema_admin import SchemaAdmin
     from broker_core.clients.serializer import Serializer
     from broker_core.clients.serializers import (
@@ -100,7 +98,6 @@ if TYPE_CHECKING:
         Totals,
         WaitView,
     )
-    from broker_core.wire.watch import Events, MetricsReply
 
 __all__ = [
     "Access",
@@ -130,7 +127,6 @@ __all__ = [
     "ErrorCode",
     "Event",
     "EventKind",
-    "Events",
     "Filter",
     "FlowConfig",
     "GateView",
@@ -151,7 +147,6 @@ __all__ = [
     "MemberView",
     "Message",
     "MessagePackSerializer",
-    "MetricsReply",
     "Middleware",
     "OffsetView",
     "Operation",
@@ -175,8 +170,6 @@ __all__ = [
     "Redriven",
     "Refused",
     "RegistryState",
-    "RemoteBroker",
-    "RemoteConfig",
     "Reply",
     "RetryPolicy",
     "RetryView",
@@ -245,8 +238,6 @@ _ROOMS = {
         "Delivery",
         "QueueConsumer",
     ),
-    "clients.remote.broker": ("RemoteBroker",),
-    "clients.remote.config": ("RemoteConfig",),
     "clients.schema_admin": ("SchemaAdmin",),
     "clients.serializer": ("Serializer",),
     "clients.serializers": (
@@ -345,10 +336,6 @@ _ROOMS = {
         "TopicView",
         "Totals",
         "WaitView",
-    ),
-    "wire.watch": (
-        "Events",
-        "MetricsReply",
     ),
 }
 _ROOM_OF = {name: module for module, names in _ROOMS.items() for name in names}

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
-
-import msgspec
 
 from app.cli.numbers import above_zero, whole
 from app.cli.output import print_facts, print_rows
@@ -13,8 +10,6 @@ from app.cli.topics import messages_of
 from app.cli.verbs import Command, Verbs
 from broker_core.clients.admin import Admin
 from broker_core.clients.host import Host
-from broker_core.clients.remote.broker import RemoteBroker
-from broker_core.clock import s_from_ns
 
 
 def command() -> Command:
@@ -40,19 +35,7 @@ def _list(host: Host, options: argparse.Namespace) -> None:
         ("Messages in queues", sum(view.ready + view.delayed + view.in_flight for view in queues)),
         ("Dead letters", sum(view.dead for view in queues)),
     ]
-    if not isinstance(host, RemoteBroker):
-        # A broker that was opened for this command alone has counted nothing.
-        print_facts(now, as_json=options.json)
-        return
-    reply = host.metrics()
-    now.append(("Connections", reply.connections))
-    up_s, totals = s_from_ns(reply.now_ns), msgspec.structs.asdict(reply.totals)
-    if options.json:
-        print_facts([*now, ("Uptime s", round(up_s, 3)), ("Since start", totals)], as_json=True)
-        return
-    print_facts(now, as_json=False)
-    sys.stdout.write(f"\nSince the broker was opened, {up_s:,.0f} s ago:\n\n")
-    print_facts([(name.replace("_", " ").capitalize(), value) for name, value in totals.items()], as_json=False)
+    print_facts(now, as_json=options.json)
 
 
 def _slow(host: Host, options: argparse.Namespace) -> None:

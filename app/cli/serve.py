@@ -18,12 +18,10 @@ from app.cli.target import check_directory
 from app.cli.tokens import add_token, token_of
 from app.cli.verbs import Command
 from broker_core import BrokerHost, HostConfig, LogConfig
-from broker_core.clients.remote.broker import DEFAULT_PORT
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.connections import Connections
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
-from broker_core.listeners.wire.listener import WireListener
 from broker_core.log.config import Durability
 
 HTTP_PORT = 8_080
@@ -53,9 +51,6 @@ def command() -> Command:
     )
     parser.add_argument(
         "--kafka", type=_port, default=None, metavar="PORT", help="for Kafka's clients; 0 any (default: none)"
-    )
-    parser.add_argument(
-        "--wire", type=_port, default=DEFAULT_PORT, metavar="PORT", help=f"default: {DEFAULT_PORT}; 0 any, off none"
     )
     add_token(parser, "who knows the token may do everything, nobody else anything")
     parser.add_argument("--access", type=Path, metavar="FILE", help="TOML: principals with tokens, and what each may")
@@ -99,8 +94,8 @@ def _access(options: argparse.Namespace) -> Access:
 
 def serve(options: argparse.Namespace) -> int:
     """Open the broker and its listeners, wait for a signal, close everything. Raises what keeps them from opening."""
-    if options.http is None and options.kafka is None and options.wire is None:
-        raise CommandError("A broker without a listener serves nobody; leave --http, --kafka or --wire open.")
+    if options.http is None and options.kafka is None:
+        raise CommandError("A broker without a listener serves nobody; leave --http open, or give --kafka.")
     access = _access(options)
     durability: Durability = "memory" if options.data is None else options.durability
     config = HostConfig(log=LogConfig(durability=durability), auto_create_partitions=options.create_topics)
@@ -113,7 +108,7 @@ def serve(options: argparse.Namespace) -> int:
     with contextlib.ExitStack() as opened:
         host = opened.enter_context(BrokerHost(options.data, config))
         connections = Connections(lambda: host.now_ns)
-        http = kafka = wire = None
+        http = kafka = None
         if options.kafka is not None:
             kafka = opened.enter_context(
                 KafkaListener(
@@ -125,12 +120,6 @@ def serve(options: argparse.Namespace) -> int:
                     create_topics=options.create_topics,
                 )
             )
-        if options.wire is not None:
-            wire = WireListener(
-                host, address=options.address, port=options.wire, access=access, connections=connections
-            )
-            wire.start()
-            opened.callback(wire.close)
         if options.http is not None:
             http = HttpListener(
                 host,
@@ -143,7 +132,7 @@ def serve(options: argparse.Namespace) -> int:
             )
             http.start()
             opened.callback(http.close)
-        _say_where(options, http, kafka, wire)
+        _say_where(options, http, kafka)
         # A wait without an end hears of no signal on some systems.
         while not over.wait(1.0):
             pass
@@ -152,13 +141,10 @@ def serve(options: argparse.Namespace) -> int:
     return 0
 
 
-def _say_where(
-    options: argparse.Namespace, http: HttpListener | None, kafka: KafkaListener | None, wire: WireListener | None
-) -> None:
+def _say_where(options: argparse.Namespace, http: HttpListener | None, kafka: KafkaListener | None) -> None:
     where = {
         "http": None if http is None else http.url,
         "kafka": None if kafka is None else kafka.bootstrap_servers,
-        "wire": None if wire is None else f"{options.address}:{wire.port}",
         "data": None if options.data is None else str(options.data),
     }
     if options.json:
@@ -170,6 +156,4 @@ def _say_where(
         print(f"  HTTP  {http.url}  (pages for people: {http.url}/docs)")
     if kafka is not None:
         print(f"  Kafka bootstrap.servers={kafka.bootstrap_servers}")
-    if wire is not None:
-        print(f"  Wire  {where['wire']}")
     print("Ctrl+C closes it.", flush=True)

@@ -1,28 +1,25 @@
-"""Which broker a command means: a data directory, opened for the command, or the wire listener of one that runs."""
+"""Which broker a command means: a data directory, opened for the command, or the HTTP listener of one that runs."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import os
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 from app.cli.errors import CommandError, with_hint
 from app.cli.folders import folder
 from app.cli.signals import ended_by_signals
-from app.cli.tokens import add_token, token_of
-from app.cli.waiting import PATIENCE_S, note
+from app.cli.tokens import add_token
 from app.environment.exits import Exit, exit_of
 from broker_core import BrokerHost, HostConfig, LogConfig
 from broker_core.clients.host import Host
-from broker_core.clients.remote.broker import DEFAULT_PORT, RemoteBroker
 from broker_core.engine.data_directory import is_data_directory
 from broker_core.errors import BrokerError
 
 BROKER_VARIABLE = "BROKERSCOPE_BROKER"
 LOOPBACK = "127.0.0.1"
+DEFAULT_PORT = 8_080
 
 
 def address_of(text: str) -> tuple[str, int]:
@@ -45,7 +42,7 @@ def add_target(parser: argparse.ArgumentParser) -> None:
         "--broker",
         type=address_of,
         metavar="HOST:PORT",
-        help=f"the wire listener of a running broker (default: ${BROKER_VARIABLE}, else {LOOPBACK}:{DEFAULT_PORT})",
+        help=f"the HTTP listener of a running broker (default: ${BROKER_VARIABLE}, else {LOOPBACK}:{DEFAULT_PORT})",
     )
     add_token(parser, "for a broker that asks for a token")
     parser.add_argument("--json", action="store_true", help="JSON lines for programs instead of tables for people")
@@ -66,40 +63,15 @@ def opened(options: argparse.Namespace, *, read_only: bool = False) -> Iterator[
     With `read_only` a data directory stays as it is, so that it can be looked into on a full disk, too.
     """
     try:
-        with ended_by_signals(), _host(options, read_only) as host, _told_of_losses(host, options):
+        with ended_by_signals(), _host(options, read_only) as host:
             yield host
     except BrokerError as error:
         raise CommandError(with_hint(error), exit_of(error)) from error
 
 
-@contextlib.contextmanager
-def _told_of_losses(host: Host, options: argparse.Namespace) -> Iterator[None]:
-    """While inside, a person is told when the broker is gone for longer, and when it is there again."""
-    if not isinstance(host, RemoteBroker):
-        yield
-        return
-    over = threading.Event()
-
-    def watch() -> None:
-        there = True
-        while not over.wait(PATIENCE_S):
-            if host.connected != there:
-                there = host.connected
-                told = "The broker is there again." if there else "The broker is gone; trying again, Ctrl+C gives up."
-                note(told, as_json=options.json)
-
-    watcher = threading.Thread(target=watch, name="told-of-losses", daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        over.set()
-        watcher.join()
-
-
 def counts_since_start(host: Host) -> bool:
     """False where the broker was opened for this command alone: it has counted nothing."""
-    return isinstance(host, RemoteBroker)
+    return False
 
 
 def _host(options: argparse.Namespace, read_only: bool) -> contextlib.AbstractContextManager[Host]:
@@ -110,9 +82,4 @@ def _host(options: argparse.Namespace, read_only: bool) -> contextlib.AbstractCo
         check_directory(options.data)
         read_only = read_only and is_data_directory(options.data)  # an empty folder becomes one
         return BrokerHost(options.data, HostConfig(log=LogConfig(durability="fsync")), read_only=read_only)
-    variable = os.environ.get(BROKER_VARIABLE)
-    try:
-        address, port = options.broker or address_of(variable or f"{LOOPBACK}:{DEFAULT_PORT}")
-    except argparse.ArgumentTypeError as error:
-        raise CommandError(f"${BROKER_VARIABLE}: {error}.") from error
-    return RemoteBroker(address, port, token=token_of(options), client="brokerscope")
+    raise CommandError("--broker speaks HTTP soon; use --data DIR until then.", Exit.UNREACHABLE)

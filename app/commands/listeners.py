@@ -20,9 +20,6 @@ class ListenerHandlers(QObject):
             "listener_kafka", "Open the Kafka listener", "Listeners", "", "", "Kafka programs take part, unmodified."
         ),
         Command("listener_http", "Open the HTTP listener", "Listeners", "", "", "Programs use the broker over HTTP."),
-        Command(
-            "listener_wire", "Open the wire listener", "Listeners", "", "", "Programs use the broker's own protocol."
-        ),
         Command("listeners_close", "Close all listeners", "Listeners", "", "", "Every connection ends."),
     )
 

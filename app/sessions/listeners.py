@@ -9,20 +9,19 @@ from typing import Literal
 from PySide6.QtCore import QObject, Signal
 
 from app.sessions.session_controller import SessionController
-from broker_core.clients.remote.broker import DEFAULT_PORT
 from broker_core.engine.engine_host import EngineHost
 from broker_core.errors import BrokerError, ConfigError
 from broker_core.listeners.connections import Connections, ConnectionView
 from widgets.i18n import tr
 from widgets.panels.connections import ListenerFacts
 
-Kind = Literal["kafka", "http", "wire"]
+Kind = Literal["kafka", "http"]
 KAFKA_PORT = 9_092
 HTTP_PORT = 8_080
 LOOPBACK = "127.0.0.1"
 NEW_TOPIC_PARTITIONS = 3
 ENDED_SHOWN = 20
-PORTS: dict[Kind, int] = {"kafka": KAFKA_PORT, "http": HTTP_PORT, "wire": DEFAULT_PORT}
+PORTS: dict[Kind, int] = {"kafka": KAFKA_PORT, "http": HTTP_PORT}
 
 
 class Listeners(QObject):
@@ -138,12 +137,6 @@ def _open(kind: str, port: int, host: EngineHost, connections: Connections | Non
                 raise
             kafka = listen(0)
         return f"bootstrap.servers={kafka.bootstrap_servers}", kafka.close
-    if kind == "wire":
-        from broker_core.listeners.wire.listener import WireListener
-
-        wire = WireListener(host, address=LOOPBACK, port=port, connections=connections)
-        wire.start()
-        return f"{LOOPBACK}:{wire.port}", wire.close
     from broker_core.listeners.http.listener import HttpListener
 
     http = HttpListener(host, address=LOOPBACK, port=port, connections=connections)

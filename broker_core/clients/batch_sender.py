@@ -105,7 +105,7 @@ class BatchSender:
         left = list(self.pending)
         self.abandon(BrokerError(ErrorCode.CLOSED, self.client_id))
         errors = {batch: batch.settled.error for batch in left if isinstance(batch.settled.error, BrokerError)}
-        # A broker elsewhere may have been given up before.
+        # The host may have been closed before.
         errors |= {batch: error for batch, error in self.failures if error.code is ErrorCode.CLOSED}
         if not errors:
             return None

@@ -68,7 +68,7 @@ class GroupConsumer:
     ) -> None:
         self._host = host
         self.group = group
-        self.client_id = client_id or f"{host.prefix}consumer-{next(_numbers)}"
+        self.client_id = client_id or f"consumer-{next(_numbers)}"
         self._config = config or DEFAULT_CONFIG
         self._on_revoked = on_revoked
         self._serializer, self._key_serializer = serializer, key_serializer

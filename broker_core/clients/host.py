@@ -1,4 +1,4 @@
-"""What clients need of a host: `BrokerHost` in this process, or `RemoteBroker` for one that is elsewhere."""
+"""What clients need of a host: a broker by itself (`BrokerHost`), or in a session that an engine runs."""
 
 from __future__ import annotations
 
@@ -20,11 +20,9 @@ T = TypeVar("T")
 class Host(Protocol):
     """See `BrokerHost` and `HostLoop`."""
 
-    prefix: str
-
     @property
     def broker(self) -> Broker:
-        """The broker, or what stands for it. Use it within `call` or `admin`."""
+        """The broker. Use it within `call` or `admin`."""
 
     @property
     def loop(self) -> Loop:

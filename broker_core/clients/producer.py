@@ -10,7 +10,7 @@ from itertools import count
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from broker_core.broker.broker import Broker, Published
+from broker_core.broker.broker import Published
 from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, batches_of, failure_of
 from broker_core.clients.host import Host
 from broker_core.clients.message_form import serialized
@@ -53,7 +53,7 @@ class Producer:
     ) -> None:
         self._host = host
         self.config = config or ProducerConfig()
-        self.client_id = client_id or f"{host.prefix}producer-{next(_numbers)}"
+        self.client_id = client_id or f"producer-{next(_numbers)}"
         self._serializer = serializer
         self._key_serializer = key_serializer
         self._chain_lock = threading.Lock()
@@ -77,9 +77,7 @@ class Producer:
         self._closed = False
         # Where nothing looks at messages on their way, and no line can fail, `publish` needs no batches.
         self._direct = (
-            isinstance(host.broker, Broker)
-            and not (middleware or paced or self.config.name or self.config.adaptive)
-            and self.config.acks == "all"
+            not (middleware or paced or self.config.name or self.config.adaptive) and self.config.acks == "all"
         )
         self._open_batches, self._lock = host.open_batches, host.lock
         host.register(self, self.close)
@@ -184,7 +182,7 @@ class Producer:
         """`send` without lingering, and wait: (partition, offset), -1 where a middleware dropped it.
 
         Raises why it was not stored. What is not stored within `timeout_s` is withdrawn (REQUEST_TIMED_OUT) and never
-        will be, unless the error says `possibly_stored`: it was on its way to the disk, or to a broker elsewhere.
+        will be, unless the error says `possibly_stored`: it was on its way to the disk.
         """
         if fields or not self._direct:
             return self._publish(topic, value, key, timeout_s, **fields)

@@ -145,7 +145,7 @@ class QueueConsumer:
         host.call(lambda _now: host.broker.queue(queue))
         self._host = host
         self.queue = queue
-        self.client_id = client_id or f"{host.prefix}worker-{next(_numbers)}"
+        self.client_id = client_id or f"worker-{next(_numbers)}"
         self._at_most_once = guarantee == "at_most_once"
         self._weight = weight
         self._serializer = serializer
@@ -315,12 +315,7 @@ class QueueConsumer:
                 self._host.broker.queue(self.queue).release_holder(now_ns, self.client_id, "closed")
 
         if not self._host.closing:
-            try:
-                self._host.call(release)
-            except BrokerError as error:
-                if error.code is not ErrorCode.CONNECTION_LOST:
-                    raise
-                _log.warning("%s: what it held comes back when its leases end (%s)", self.client_id, error)
+            self._host.call(release)
 
     def __enter__(self) -> Self:
         return self

@@ -66,12 +66,7 @@ class _Gate:
 
 
 class HostLoop:
-    """`lock` may be taken by a client's shortest path, where nothing is due or settled by it.
-
-    `prefix` is the first part of the names of clients that are given none.
-    """
-
-    prefix = ""
+    """`lock` may be taken by a client's shortest path, where nothing is due or settled by it."""
 
     def __init__(self, lock: Any, name: str) -> None:
         """`lock` is a Lock or an RLock; threads are called after `name`."""

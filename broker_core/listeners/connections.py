@@ -16,7 +16,7 @@ KEPT_GONE = 50
 
 
 class ConnectionView(msgspec.Struct, frozen=True):
-    """One connection at one moment. Times are session nanoseconds; sizes are bytes on the wire, both ways.
+    """One connection at one moment. Times are session nanoseconds; sizes are bytes sent and received.
 
     `client` is what it calls itself and `software` what it runs ("" while it has not said so), `principal` who its
     token says it is. Rates are per second, over the last second or two. Of one that has ended, `last_error` says who
@@ -138,7 +138,7 @@ class Connections:
         self._next_id = 1
 
     def open(self, listener: str, peer: str, cut: Callable[[], object], *, client: str = "") -> Connection:
-        """A connection has come in through `listener` ("http", "kafka", "wire"); `cut()` ends it, from any thread."""
+        """A connection has come in through `listener` ("http", "kafka"); `cut()` ends it, from any thread."""
         with self._lock:
             connection = Connection(self._next_id, listener, peer, client, self._now_ns(), cut)
             self._open[connection.id] = connection

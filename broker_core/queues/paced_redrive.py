@@ -89,7 +89,7 @@ class PacedRedrive:
             try:
                 result = self._redrive(now_ns, offset)
             except BrokerError as error:
-                # As where the broker is far away and the connection is lost: the others go on.
+                # One that is refused does not stop the others.
                 result = RedriveResult((), (Refused(offset, error),))
             self._redriven += result.redriven
             self._refused += result.refused

@@ -27,8 +27,6 @@ from broker_core import (
     ProducerConfig,
     QueueConfig,
     QueueConsumer,
-    RemoteBroker,
-    RemoteConfig,
     RetryPolicy,
     Routing,
     SchemaAdmin,
@@ -45,7 +43,6 @@ from broker_core import (
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
-from broker_core.listeners.wire.listener import WireListener
 
 MESSAGES = 25  # more than there are absurd values: a call may take one
 TEXT = '{"type": "integer"}'
@@ -56,7 +53,6 @@ class World:
 
     def __init__(self) -> None:
         self.host = BrokerHost()
-        self.listener: WireListener | None = None
         self.admin = Admin(self.host)
         self.admin.create_topic("t", partitions=2)
         self.admin.create_queue("q", QueueConfig(max_attempts=1, priorities=3))
@@ -76,15 +72,6 @@ class World:
             pass
         self.message = found[0]
         self.reader.commit()
-
-    def remote(self) -> RemoteBroker:
-        self.open_listener()
-        assert self.listener is not None
-        return RemoteBroker(port=self.listener.port, config=RemoteConfig(request_timeout_ms=2_000))
-
-    def open_listener(self) -> None:
-        if self.listener is None:
-            self.listener = WireListener(self.host, port=0).start()
 
     def close(self) -> None:
         self.producer.close(0)
@@ -114,7 +101,6 @@ MADE: dict[str, Callable[[World], Any]] = {
     "Receipt": lambda world: world.producer.send("t", b"1"),
     "SimpleQueue": lambda world: SimpleQueue(world.host, "simple"),
     "BrokerHost": lambda world: world.host,
-    "RemoteBroker": lambda world: world.remote(),
     "AvroSerializer": lambda world: AvroSerializer(_registry(world), "avro"),
     "JsonSchemaSerializer": lambda world: JsonSchemaSerializer(_registry(world), "numbers"),
     "JsonSerializer": lambda world: JsonSerializer(),
@@ -136,7 +122,6 @@ MADE: dict[str, Callable[[World], Any]] = {
     "Transform": lambda world: Transform(),
     "HttpListener": lambda world: HttpListener(world.host),
     "KafkaListener": lambda world: KafkaListener(world.host, port=0),
-    "WireListener": lambda world: WireListener(world.host, port=0),
 }
 # An argument that is right, by its name.
 RIGHT: dict[str, Callable[[World], Any]] = {

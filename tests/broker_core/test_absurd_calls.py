@@ -26,7 +26,6 @@ from broker_core.kinds import kind_of
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
-from broker_core.listeners.wire.listener import WireListener
 from tests.broker_core.absurd_context import MADE, RIGHT, RIGHT_FOR, World
 
 ABSURD: dict[str, Any] = {
@@ -61,7 +60,6 @@ CLASSES: dict[str, type] = {
     "Access": Access,
     "HttpListener": HttpListener,
     "KafkaListener": KafkaListener,
-    "WireListener": WireListener,
 }
 # What the broker hands out, or what a user writes: nobody makes one to call it.
 HANDED_OUT = {
@@ -81,10 +79,9 @@ HANDED_OUT = {
 # What the program calls itself.
 INSIDE = {
     *((name, hook) for name in CLASSES for hook in ("before_publish", "before_deliver", "publish_failed")),
-    *((name, each) for name in ("BrokerHost", "RemoteBroker") for each in ("call", "admin", "locked", "start", "run")),
-    *((name, each) for name in ("BrokerHost", "RemoteBroker") for each in ("wait", "waking", "unregister")),
+    *(("BrokerHost", each) for each in ("call", "admin", "locked", "start", "run", "wait", "waking", "unregister")),
     *(("Chain", each) for each in ("outgoing", "failed", "incoming", "incoming_many")),
-    *((name, each) for name in ("KafkaListener", "WireListener") for each in ("settled", "in_worker")),
+    ("KafkaListener", "in_worker"),
     ("DeadLetterFilter", "accepts"),
     ("SchemaRegistry", "restore"),
 }
@@ -128,13 +125,9 @@ def _call(world: World, name: str, method: str, parameter: str, value: Any) -> N
             needed[each] = right(world)
     needed[parameter] = value
     if method == "__init__":
-        if name == "RemoteBroker":
-            world.open_listener()
-            assert world.listener is not None
-            needed.setdefault("port", world.listener.port)
         made = own(**needed)
         close = getattr(made, "close", None)
-        if close is not None and name not in {"WireListener", "HttpListener", "KafkaListener"}:
+        if close is not None and name not in {"HttpListener", "KafkaListener"}:
             close()
         return
     made = MADE[name](world) if name in MADE else own()

@@ -10,12 +10,10 @@ import pytest
 from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
-from broker_core.clients.remote.broker import RemoteBroker
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.flow.config import FlowConfig
 from broker_core.limits import MAX_TTL_MS, MAX_WAIT_MS
-from broker_core.listeners.wire.listener import WireListener
 from broker_core.log.config import LogConfig
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.retry import RetryPolicy
@@ -42,12 +40,10 @@ def test_a_setting_has_a_most(name: str):
         assert refused.value.code is ErrorCode.INVALID_CONFIG
 
 
-@pytest.mark.parametrize("remote", [False, True], ids=["host", "remote"])
-def test_neither_a_lease_nor_a_life_is_made_longer_by_a_client(remote: bool):
-    with BrokerHost() as host, WireListener(host, port=0) as listener, RemoteBroker(port=listener.port) as far:
-        clients = far if remote else host
-        Admin(clients).create_queue("jobs")
-        with Producer(clients) as producer, QueueConsumer(clients, "jobs") as worker:
+def test_neither_a_lease_nor_a_life_is_made_longer_by_a_client():
+    with BrokerHost() as host:
+        Admin(host).create_queue("jobs")
+        with Producer(host) as producer, QueueConsumer(host, "jobs") as worker:
             producer.publish("jobs", b"v", ttl_ms=MAX_TTL_MS)
             for ttl_ms in (-1, MAX_TTL_MS + 1, 10**30):
                 with pytest.raises(BrokerError, match="a century") as refused:

@@ -19,7 +19,6 @@ from broker_core.groups.offset_reset import Target
 from broker_core.kinds import kind_of
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
-from broker_core.listeners.wire.listener import WireListener
 from broker_core.queues.config import QueueConfig
 from broker_core.settings import Settings
 
@@ -127,7 +126,7 @@ def test_settings_of_clients_and_listeners_are_judged_as_well():
         for made, about in (
             (lambda: QueueConsumer(host, "jobs", guarantee="at-most-once"), "(did you mean at_most_once?)"),  # type: ignore[arg-type]
             (lambda: QueueConsumer(host, "jobs", weight=-1), "weight -1 must be a whole number from 0"),
-            (lambda: WireListener(host, port=70_000), "port 70000 must be a whole number from 0 to 65535"),
+            (lambda: KafkaListener(host, port=70_000), "port 70000 must be a whole number from 0 to 65535"),
             (lambda: HttpListener(host, access="secret"), "access 'secret' must be an Access"),  # type: ignore[arg-type]
             (lambda: KafkaListener(host, create_topics=-1), "create_topics -1 must be"),
             (lambda: Producer(host, {"acks": 1}), "config {'acks': 1} must be a ProducerConfig, or None"),  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ LOOKS = (
     ColumnLook("text", 160, 4, spare=1),
 )
 _COLUMNS = 5  # of a listener in the grid; the last is the gap to the next
-NAMES = {"kafka": mark("Kafka"), "http": mark("HTTP"), "wire": mark("Wire protocol")}
+NAMES = {"kafka": mark("Kafka"), "http": mark("HTTP")}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from broker_core.settings import Positive, Settings, WaitMs
 class GuardConfig(Settings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Limits of one listener, each with the reason for its default; times in milliseconds.
 
-    A frame is a request of the wire protocol, a body one of HTTP. `header_timeout_ms` runs from the opening of a
+    A frame is a request of the Kafka protocol, a body one of HTTP. `header_timeout_ms` runs from the opening of a
     connection, or from the first byte of a request, to the end of its head; `body_timeout_ms` to the end of its body;
     `idle_timeout_ms` between requests; `write_timeout_ms` while a client does not read what it has asked for.
     """
@@ -34,11 +34,6 @@ class GuardConfig(Settings, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         """Raises REQUEST_TOO_LARGE; asked with the declared length, before anything is kept."""
         if size_bytes > self.max_body_bytes:
             raise too_large(size_bytes, self.max_body_bytes)
-
-    def check_frame(self, size_bytes: int) -> None:
-        """As `check_body`, for a frame of the wire protocol."""
-        if size_bytes > self.max_frame_bytes:
-            raise too_large(size_bytes, self.max_frame_bytes)
 
 
 def too_large(size_bytes: int, limit_bytes: int) -> BrokerError:

@@ -110,7 +110,7 @@ class Metrics(Collector):
             [(topic.name, topic.gate) for topic in topics] + [(each.name, each.gate) for each in queues]
         )
         open_connections = GaugeMetricFamily("brokerscope_connections", "Open connections", labels=["listener"])
-        for listener in ("http", "wire"):
+        for listener in ("http", "kafka"):
             open_connections.add_metric([listener], self._connections.count(listener))
         yield open_connections
 

@@ -19,7 +19,7 @@ from app.cli.target import address_of
 from app.environment.exits import Exit
 from spark_reports.parts import PARTS
 from spark_reports.request import FORMATS
-from tests.app.cli.conftest import ROOT, run, served
+from tests.app.cli.conftest import ROOT, broker_of, run, served
 
 TOKEN = "correct-horse-battery"
 
@@ -28,7 +28,7 @@ TOKEN = "correct-horse-battery"
 def test_everything_is_there_again_at_the_next_start(tmp_path: Path, capsys: Any, end: signal.Signals) -> None:
     data = str(tmp_path / "data")
     with served("--data", data) as (where, process):
-        broker = where["wire"]
+        broker = broker_of(where)
         run("topics", "create", "orders", "--broker", broker, capsys=capsys)
         run("produce", "orders", "a", "b", "--broker", broker, capsys=capsys)
         run("consume", "orders", "--group", "g", "--count", "1", "--broker", broker, capsys=capsys)
@@ -38,7 +38,7 @@ def test_everything_is_there_again_at_the_next_start(tmp_path: Path, capsys: Any
         assert process.stderr.read() == ""
     with served("--data", data) as (where, _process):
         told = run(
-            "consume", "orders", "--group", "g", "--count", "1", "--json", "--broker", where["wire"], capsys=capsys
+            "consume", "orders", "--group", "g", "--count", "1", "--json", "--broker", broker_of(where), capsys=capsys
         )
         assert json.loads(told)["value"] == "b"
 
@@ -56,15 +56,15 @@ def test_the_http_listener_answers_and_the_plain_clients_use_it(capsys: Any) -> 
 
 def test_other_machines_are_let_in_only_with_a_token(capsys: Any) -> None:
     """Promise 22."""
-    assert main(["serve", "--address", "0.0.0.0", "--http", "0", "--wire", "off"]) == 2
+    assert main(["serve", "--address", "0.0.0.0", "--http", "0", "--kafka", "off"]) == 2
     assert "token" in capsys.readouterr().err
 
 
 def test_a_token_is_asked_for(capsys: Any) -> None:
     with served("--token", TOKEN) as (where, _process):
-        assert main(["topics", "list", "--broker", where["wire"]]) == Exit.REFUSED
-        assert main(["topics", "list", "--broker", where["wire"], "--token", "x" * 20]) == Exit.REFUSED
-        assert main(["topics", "list", "--broker", where["wire"], "--token", TOKEN]) == 0
+        assert main(["topics", "list", "--broker", broker_of(where)]) == Exit.REFUSED
+        assert main(["topics", "list", "--broker", broker_of(where), "--token", "x" * 20]) == Exit.REFUSED
+        assert main(["topics", "list", "--broker", broker_of(where), "--token", TOKEN]) == 0
         assert main(["http-produce", "--broker", where["http"], "--topic", "t"]) == Exit.REFUSED
         assert main(["http-produce", "--broker", where["http"], "--topic", "t", "--token", TOKEN]) == 0
     capsys.readouterr()
@@ -79,7 +79,7 @@ def test_a_directory_that_is_open_is_refused_to_the_command_line(tmp_path: Path,
 
 
 def test_a_broker_without_a_listener_and_two_kinds_of_access_are_refused(capsys: Any) -> None:
-    assert main(["serve", "--http", "off", "--wire", "off"]) == 2
+    assert main(["serve", "--http", "off", "--kafka", "off"]) == 2
     assert main(["serve", "--token", TOKEN, "--access", "b.toml"]) == 2
     assert main(["topics", "list", "--data", "/no/such/folder"]) == Exit.NOT_FOUND
     assert capsys.readouterr().err.count("brokerscope: ") == 3
@@ -88,12 +88,12 @@ def test_a_broker_without_a_listener_and_two_kinds_of_access_are_refused(capsys:
 @pytest.mark.parametrize(
     ("text", "address"),
     [
-        ("127.0.0.1:9330", ("127.0.0.1", 9330)),
-        ("localhost", ("localhost", 9330)),
+        ("127.0.0.1:8080", ("127.0.0.1", 8080)),
+        ("localhost", ("localhost", 8080)),
         (":7", ("127.0.0.1", 7)),
         ("[::1]:80", ("::1", 80)),
-        ("[::1]", ("::1", 9330)),
-        ("9331", ("127.0.0.1", 9331)),
+        ("[::1]", ("::1", 8080)),
+        ("8081", ("127.0.0.1", 8081)),
     ],
 )
 def test_addresses(text: str, address: tuple[str, int]) -> None:
@@ -148,7 +148,7 @@ def started(*words: str, stdin: int | None = None) -> subprocess.Popen[bytes]:
 
 def test_who_reads_no_further_and_who_interrupts_gets_no_traceback() -> None:
     with served() as (where, _process):
-        broker = ("--broker", where["wire"])
+        broker = ("--broker", broker_of(where))
         assert main(["topics", "create", "t", *broker]) == 0
         assert main(["produce", "t", *("x" * 100 for _ in range(3_000)), *broker]) == 0
 
@@ -173,11 +173,11 @@ def test_who_reads_no_further_and_who_interrupts_gets_no_traceback() -> None:
         assert (told, typist.returncode) == (b"", 130)
 
 
-@pytest.mark.parametrize("listener", ["http", "wire"])
+@pytest.mark.parametrize("listener", ["http", "kafka"])
 def test_a_port_in_use_is_one_sentence(listener: str, capsys: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        other = "wire" if listener == "http" else "http"
+        other = "kafka" if listener == "http" else "http"
         assert main(["serve", f"--{listener}", port, f"--{other}", "off"]) == 2
     told = capsys.readouterr().err
     assert told.count("\n") == 1
@@ -185,7 +185,7 @@ def test_a_port_in_use_is_one_sentence(listener: str, capsys: Any) -> None:
 
 
 def test_the_plain_clients_say_in_one_sentence_what_the_broker_has_against_it(capsys: Any) -> None:
-    with served("--wire", "off") as (where, _process):
+    with served() as (where, _process):
         place = where["http"].removeprefix("http://")
         assert main(["http-produce", "--broker", place, "--topic", "a b"]) == 2
         told = capsys.readouterr().err

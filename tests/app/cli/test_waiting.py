@@ -14,30 +14,32 @@ from typing import Any
 import pytest
 
 from app.cli.waiting import Quiet
-from broker_core import BrokerHost
+from broker_core import BrokerHost, FlowConfig
 from broker_core.clients.admin import Admin
 from broker_core.clients.group_consumer import GroupConsumer
 from broker_core.clients.producer import Producer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.listener import HttpListener
-from broker_core.listeners.wire.listener import WireListener
-from tests.app.cli.conftest import ROOT, Shell
+from tests.app.cli.conftest import ROOT, Shell, broker_of
 
 
 class Place:
-    """A broker with an empty topic and an empty queue, and both listeners."""
+    """A broker with an empty topic and an empty queue, and a listener."""
 
-    def __init__(self, host: BrokerHost, wire: WireListener, http: HttpListener) -> None:
+    def __init__(self, host: BrokerHost, http: HttpListener) -> None:
         self.host, self.http = host, http.url
-        self.broker = ("--broker", f"127.0.0.1:{wire.port}")
+
+    @property
+    def broker(self) -> tuple[str, str]:
+        return ("--broker", broker_of({"http": self.http}))
 
 
 @pytest.fixture
 def place() -> Iterator[Place]:
-    with BrokerHost() as host, WireListener(host, port=0) as wire, HttpListener(host, port=0) as http:
+    with BrokerHost() as host, HttpListener(host, port=0) as http:
         Admin(host).create_topic("orders")
         Admin(host).create_queue("jobs")
-        yield Place(host, wire, http)
+        yield Place(host, http)
 
 
 def terminal() -> tuple[int, int]:
@@ -143,10 +145,7 @@ def test_who_types_is_told_how_that_ends(place: Place, words: tuple[str, ...], t
 
 
 def test_the_broker_that_holds_back_an_http_producer_is_told_beside_the_output(place: Place) -> None:
-    with WireListener(place.host, port=0) as wire:
-        broker = ("--broker", f"127.0.0.1:{wire.port}")
-        made = started("topics", "create", "slow", "--rate", "1", "--policy", "reject", *broker, stdout=subprocess.PIPE)
-        made.communicate(timeout=30)
+    Admin(place.host).create_topic("slow", flow=FlowConfig(rate_per_s=1, policy="reject"))
     words = ("http-produce", "--topic", "slow", "--count", "3", "--broker", place.http)
     done = subprocess.run([sys.executable, "main.py", *words], cwd=ROOT, capture_output=True, timeout=60, check=True)
     assert done.stdout.splitlines() == [b"slow @0", b"slow @1", b"slow @2"]
@@ -176,15 +175,15 @@ def test_a_redrive_that_takes_its_time_is_told_and_ctrl_c_leaves_the_rest(place:
 def test_who_waits_is_told_that_the_broker_is_gone_and_that_it_is_back() -> None:
     with BrokerHost() as host:
         Admin(host).create_topic("orders")
-        listener = WireListener(host, port=0)
+        listener = HttpListener(host)
         listener.start()
-        words = ("consume", "orders", "--count", "1", "--broker", f"127.0.0.1:{listener.port}")
+        words = ("consume", "orders", "--count", "1", "--broker", broker_of({"http": listener.url}))
         reader = started(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert reader.stderr is not None
         assert reader.stderr.readline().startswith(b"Waiting for messages of orders")
         listener.close()
         assert reader.stderr.readline() == b"The broker is gone; trying again, Ctrl+C gives up.\n"
-        with WireListener(host, port=listener.port):
+        with HttpListener(host, port=listener.port):
             assert reader.stderr.readline() == b"The broker is there again.\n"
             with Producer(host) as producer:
                 producer.publish("orders", b"late")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -14,9 +15,6 @@ from PySide6.QtCore import Qt
 
 from app.commands.listeners import ListenerHandlers
 from app.sessions.branching import why_no_branch
-from broker_core.clients.producer import Producer
-from broker_core.clients.remote.broker import RemoteBroker
-from broker_core.errors import BrokerError
 from broker_core.simulation.actions import MoveConsumer
 from tests.app.conftest import Hand
 
@@ -43,20 +41,28 @@ def port_of(where: str) -> int:
     return int(where.rpartition(":")[2])
 
 
-def test_a_program_publishes_through_the_wire_listener_and_the_window_shows_it(
+def connected(where: str) -> closing[http.client.HTTPConnection]:
+    """A connection that has asked for something, and is kept."""
+    connection = http.client.HTTPConnection("127.0.0.1", port_of(where), timeout=10)
+    connection.request("GET", "/health")
+    connection.getresponse().read()
+    return closing(connection)
+
+
+def test_a_program_publishes_through_the_http_listener_and_the_window_shows_it(
     hand: Hand, listeners: ListenerHandlers
 ) -> None:
-    where = opened(hand, "wire")
+    where = opened(hand, "http")
     before = hand.workbench.controller.snapshot.totals.published
-    with closing(RemoteBroker("127.0.0.1", port_of(where), client="my-service")) as broker:
-        with Producer(broker) as producer:
-            for number in range(5):
-                producer.publish("commits", f"from outside {number}".encode())
-            hand.show()
-            hand.workbench.draw()
-            rows = hand.workbench.views.connections.rows
-            assert [(row.listener, row.client) for row in rows] == [("wire", "my-service")]
-            assert rows[0].messages_in == 5
+    with connected(where) as program:
+        for number in range(5):
+            body = json.dumps({"topic": "commits", "value": f"from outside {number}"})
+            program.request("POST", "/produce", body, {"Content-Type": "application/json"})
+            assert json.loads(program.getresponse().read())["status"] == "ok"
+        hand.show()
+        hand.workbench.draw()
+        rows = hand.workbench.views.connections.rows
+        assert [(row.listener, row.messages_in) for row in rows] == [("http", 5)]
     hand.show()
     assert hand.workbench.controller.snapshot.totals.published >= before + 5
 
@@ -131,15 +137,14 @@ def test_after_the_end_nobody_is_advised_to_open_a_listener(hand: Hand, listener
 
 
 def test_a_connection_is_cut_by_a_click(hand: Hand, listeners: ListenerHandlers) -> None:
-    where = opened(hand, "wire")
+    where = opened(hand, "http")
     panel = hand.workbench.window.parts.listeners
-    with closing(RemoteBroker("127.0.0.1", port_of(where), client="cut-me")) as broker:
-        assert broker.connects == 1
+    with connected(where) as program:
         hand.show()
         assert not panel.cut_button.isEnabled()
         panel.select(0)
         hand.qtbot.mouseClick(panel.cut_button, Qt.MouseButton.LeftButton)
-        hand.qtbot.waitUntil(lambda: broker.connects == 2 or not broker.connected, timeout=10_000)
+        assert program.sock.recv(1) == b""
         hand.qtbot.waitUntil(lambda: bool(listeners.listeners.ended()), timeout=10_000)
         hand.show()
         hand.workbench.draw()
@@ -154,25 +159,25 @@ def test_a_connection_is_cut_by_a_click(hand: Hand, listeners: ListenerHandlers)
 
 
 def test_listeners_close_by_a_click_and_with_the_session(hand: Hand, listeners: ListenerHandlers) -> None:
-    where = opened(hand, "wire")
-    line = hand.workbench.window.parts.listeners.listener("wire")
+    where = opened(hand, "http")
+    line = hand.workbench.window.parts.listeners.listener("http")
     hand.qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
     assert line.where.text() == "closed"
-    with pytest.raises(BrokerError):
-        RemoteBroker("127.0.0.1", port_of(where))
-    where = opened(hand, "wire")
+    with pytest.raises(ConnectionError):
+        connected(where)
+    where = opened(hand, "http")
     hand.workbench.controller.stop()
     hand.workbench.draw()
     assert line.where.text() == "closed"
     assert not line.button.isEnabled()
-    with pytest.raises(BrokerError):
-        RemoteBroker("127.0.0.1", port_of(where))
+    with pytest.raises(ConnectionError):
+        connected(where)
 
 
 def test_a_session_with_clients_from_outside_says_that_it_cannot_be_branched(
     hand: Hand, listeners: ListenerHandlers
 ) -> None:
-    opened(hand, "wire")
+    opened(hand, "kafka")
     live = hand.workbench.controller._live
     assert live is not None
     assert "outside" in why_no_branch(None, live)
@@ -180,7 +185,7 @@ def test_a_session_with_clients_from_outside_says_that_it_cannot_be_branched(
 
 def test_a_port_that_is_taken_is_told(hand: Hand, listeners: ListenerHandlers) -> None:
     where = opened(hand, "http")
-    line = hand.workbench.window.parts.listeners.listener("wire")
+    line = hand.workbench.window.parts.listeners.listener("kafka")
     line.port.setValue(port_of(where))
     hand.qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
     hand.qtbot.waitUntil(lambda: line.button.text() == "Open", timeout=10_000)
@@ -190,10 +195,10 @@ def test_a_port_that_is_taken_is_told(hand: Hand, listeners: ListenerHandlers) -
 def test_another_scenario_closes_the_listeners_of_the_last(
     hand: Hand, listeners: ListenerHandlers, open_workbench: Callable[..., Hand]
 ) -> None:
-    opened(hand, "wire")
+    opened(hand, "kafka")
     hand.workbench.controller.restart()
     hand.show()
-    assert hand.workbench.window.parts.listeners.listener("wire").where.text() == "closed"
+    assert hand.workbench.window.parts.listeners.listener("kafka").where.text() == "closed"
 
 
 def test_in_a_small_window_the_buttons_keep_their_height(hand: Hand, listeners: ListenerHandlers) -> None:
@@ -201,7 +206,7 @@ def test_in_a_small_window_the_buttons_keep_their_height(hand: Hand, listeners: 
     window.resize(960, 640)
     hand.qtbot.waitUntil(lambda: window.height() <= 700, timeout=5_000)
     hand.show()
-    lines = [window.parts.listeners.listener(kind) for kind in ("http", "wire")]
+    lines = [window.parts.listeners.listener(kind) for kind in ("http", "kafka")]
     for line in lines:
         assert line.button.height() >= line.button.sizeHint().height()
         assert line.port.height() >= line.port.sizeHint().height()

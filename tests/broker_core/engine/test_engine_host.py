@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import threading
+import urllib.request
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 
 import pytest
 
 from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
-from broker_core.clients.remote.broker import RemoteBroker
 from broker_core.engine.engine_host import EngineHost
 from broker_core.engine.runner import Engine
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.wire.listener import WireListener
+from broker_core.listeners.http.listener import HttpListener
 from broker_core.simulation.scenario import parse_scenario
 from broker_core.simulation.simulation import Simulation
 
@@ -86,13 +87,16 @@ def test_errors_come_to_the_caller_and_the_session_goes_on():
         assert Admin(host).topics()
 
 
-def test_a_wire_listener_opens_on_a_session_and_closes_with_its_host():
+def test_a_listener_opens_on_a_session_and_closes_with_its_host():
     with served() as host:
-        listener = WireListener(host, port=0)
-        listener.start()
-        with closing(RemoteBroker("127.0.0.1", listener.port)) as broker, Producer(broker) as producer:
-            assert producer.publish("orders", b"from outside")[1] == 0
-        listener.close()
-        host.close()
+        with HttpListener(host) as listener:
+            body = json.dumps({"topic": "orders", "value": "from outside"}).encode()
+            request = urllib.request.Request(
+                listener.url + "/produce", body, {"Content-Type": "application/json"}, method="POST"
+            )
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                assert json.loads(answer.read())["offset"] == 0
+            host.close()
+            assert not listener.is_open
         with pytest.raises(BrokerError):
             host.call(lambda _now: None)

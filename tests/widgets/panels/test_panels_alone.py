@@ -60,19 +60,19 @@ def test_a_schema_is_shown_as_text_and_a_message_is_asked_about(qtbot):
 
 def test_a_listener_is_opened_with_its_port_closed_again_and_forbidden(qtbot):
     panel = shown(qtbot, ListenersPanel(model(DOOR_LOOKS)))
-    panel.set_listeners((ListenerFacts("http", "", False, 8080), ListenerFacts("wire", "127.0.0.1:9330", False, 9330)))
+    panel.set_listeners((ListenerFacts("http", "", False, 8080), ListenerFacts("kafka", "127.0.0.1:9092", False, 9092)))
     with qtbot.waitSignal(panel.openRequested) as told:
         qtbot.mouseClick(panel.listener("http").button, Qt.MouseButton.LeftButton)
     assert told.args == ["http", 8080]
     with qtbot.waitSignal(panel.closeRequested) as closed:
-        qtbot.mouseClick(panel.listener("wire").button, Qt.MouseButton.LeftButton)
-    assert closed.args == ["wire"]
-    panel.set_listeners((ListenerFacts("http", "", True, 8080), ListenerFacts("wire", "", False, 9330)))
+        qtbot.mouseClick(panel.listener("kafka").button, Qt.MouseButton.LeftButton)
+    assert closed.args == ["kafka"]
+    panel.set_listeners((ListenerFacts("http", "", True, 8080), ListenerFacts("kafka", "", False, 9092)))
     assert panel.listener("http").button.text() == "Opening"
     assert not panel.listener("http").button.isEnabled()
     panel.forbid("The session has ended.")
-    assert not panel.listener("wire").button.isEnabled()
-    assert panel.listener("wire").button.toolTip() == "The session has ended."
+    assert not panel.listener("kafka").button.isEnabled()
+    assert panel.listener("kafka").button.toolTip() == "The session has ended."
 
 
 def test_a_connection_is_cut_only_where_one_is_selected(qtbot):

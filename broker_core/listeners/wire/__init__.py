@@ -1,1 +1,0 @@
-"""The wire listener: the broker, spoken to in frames."""

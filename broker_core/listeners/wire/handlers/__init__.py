@@ -1,1 +1,0 @@
-"""What each request does, a file a family."""
