@@ -120,6 +120,7 @@ class Access:
         if unknown:
             raise ConfigError(f"a rule speaks of {min(unknown)!r}, but there is no such principal")
         self._digests = [(entry.digest(), Principal(entry.name)) for entry in principals]
+        self._tokens = {entry.name: entry.token for entry in principals if entry.token}
         self._rules = rules
 
     @classmethod
@@ -161,6 +162,10 @@ class Access:
                 ErrorCode.UNAUTHORIZED, "no token was sent" if token is None else "the broker does not know the token"
             )
         return found
+
+    def token(self, name: str) -> str | None:
+        """The token of the principal `name`, for a challenge; None where only its digest is known, or no such one."""
+        return self._tokens.get(name)
 
     def allows(self, principal: Principal, operation: Operation, kind: Kind, name: str = "") -> bool:
         """Whether `principal` may; what no rule allows is not allowed, and a rule that denies wins."""

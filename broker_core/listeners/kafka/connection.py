@@ -43,6 +43,8 @@ class KafkaConnection(asyncio.Protocol):
         self._here = ("", 0)
         self._buffer = bytearray()
         self._principal: Principal | None = ANYBODY if listener.shared.access.open else None
+        # A client that omits the handshake means PLAIN, as Kafka's did before SaslHandshake 1.
+        self._exchange = sasl.Exchange(listener.shared.access, sasl.PLAIN)
         self._waiting: Waiting | None = None
         self._busy = False  # a request is being served
         self._stuck_since_s: float | None = None
@@ -183,6 +185,7 @@ class KafkaConnection(asyncio.Protocol):
         if self._principal is None and api.key not in _BEFORE_AUTHENTICATION:
             raise BrokerError(ErrorCode.UNAUTHORIZED, f"{api.name} before it said who it is")
         if api.key == sasl.HANDSHAKE_KEY:
+            self._exchange = sasl.Exchange(self._listener.shared.access, request.mechanism)
             self._write(header, header.version, sasl.handshake(request))
         elif api.key == sasl.AUTHENTICATE_KEY:
             self._authenticate(header, request)
@@ -191,14 +194,16 @@ class KafkaConnection(asyncio.Protocol):
 
     def _authenticate(self, header: Header, request: Any) -> None:
         try:
-            self._principal = sasl.authenticate(self._listener.shared.access, request)
+            answer = self._exchange.step(bytes(request.auth_bytes))
         except BrokerError as error:
             self._seen.failed(str(error))
             self._write(header, header.version, failed(error))
             self._transport.close()
             return
-        self._seen.principal = self._principal.name
-        self._write(header, header.version, {"error_code": 0, "auth_bytes": b""})
+        if self._exchange.principal is not None:
+            self._principal = self._exchange.principal
+            self._seen.principal = self._principal.name
+        self._write(header, header.version, {"error_code": 0, "auth_bytes": answer})
 
     def _handle(self, header: Header, client: str, request: Any) -> None:
         api, principal = TABLE[header.api_key], self._principal or ANYBODY  # a stranger may ask for versions only
