@@ -19,6 +19,7 @@ from app.cli.tokens import add_token, token_of
 from app.cli.verbs import Command
 from broker_core import BrokerHost, HostConfig, LogConfig
 from broker_core.listeners.access.access import Access
+from broker_core.listeners.access.tls import TlsConfig
 from broker_core.listeners.connections import Connections
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
@@ -54,6 +55,10 @@ def command() -> Command:
     )
     add_token(parser, "who knows the token may do everything, nobody else anything")
     parser.add_argument("--access", type=Path, metavar="FILE", help="TOML: principals with tokens, and what each may")
+    parser.add_argument(
+        "--tls-certificate", type=Path, metavar="FILE", help="PEM: every listener speaks TLS; goes with --tls-key"
+    )
+    parser.add_argument("--tls-key", type=Path, metavar="FILE", help="PEM: the certificate's key, without a password")
     parser.add_argument(
         "--name",
         action="append",
@@ -92,11 +97,19 @@ def _access(options: argparse.Namespace) -> Access:
     return Access.of_token(token) if token is not None else Access()
 
 
+def _tls(options: argparse.Namespace) -> TlsConfig | None:
+    if (options.tls_certificate is None) != (options.tls_key is None):
+        raise CommandError("--tls-certificate and --tls-key go together; give both, or neither.")
+    if options.tls_certificate is None:
+        return None
+    return TlsConfig(certificate=options.tls_certificate, key=options.tls_key)
+
+
 def serve(options: argparse.Namespace) -> int:
     """Open the broker and its listeners, wait for a signal, close everything. Raises what keeps them from opening."""
     if options.http is None and options.kafka is None:
         raise CommandError("A broker without a listener serves nobody; leave --http open, or give --kafka.")
-    access = _access(options)
+    access, tls = _access(options), _tls(options)
     durability: Durability = "memory" if options.data is None else options.durability
     config = HostConfig(log=LogConfig(durability=durability), auto_create_partitions=options.create_topics)
     over = threading.Event()
@@ -116,6 +129,7 @@ def serve(options: argparse.Namespace) -> int:
                     address=options.address,
                     port=options.kafka,
                     access=access,
+                    tls=tls,
                     connections=connections,
                     create_topics=options.create_topics,
                 )
@@ -126,6 +140,7 @@ def serve(options: argparse.Namespace) -> int:
                 address=options.address,
                 port=options.http,
                 access=access,
+                tls=tls,
                 connections=connections,
                 names=options.name,
                 origins=options.origin,

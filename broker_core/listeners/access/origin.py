@@ -13,12 +13,17 @@ from urllib.parse import urlsplit
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import is_loopback
 
+_PORTS = {"http": 80, "https": 443}
+
 
 class OriginGuard:
     """Knows by what names a listener may be called."""
 
-    def __init__(self, address: str, names: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
+    def __init__(
+        self, address: str, names: Iterable[str] = (), origins: Iterable[str] = (), scheme: str = "http"
+    ) -> None:
         """`address` is what the listener is bound to; `names` are further hosts, `origins` further pages' origins."""
+        self._scheme = scheme
         self._loopback_only = is_loopback(address)
         self._names = {"localhost", address.lower().strip("[]"), *(name.lower().strip("[]") for name in names)} - {""}
         self._origins = {origin.lower().rstrip("/") for origin in origins}
@@ -33,7 +38,8 @@ class OriginGuard:
         if origin is None or origin.lower().rstrip("/") in self._origins:
             return
         page = _split(origin)
-        if page is None or page != (place[0], 80 if place[1] is None else place[1], "http"):
+        usual = _PORTS[self._scheme]
+        if page is None or page != (place[0], usual if place[1] is None else place[1], self._scheme):
             raise BrokerError(ErrorCode.FORBIDDEN, f"pages of {origin[:80]!r} may not use this broker")
 
     def _knows(self, name: str) -> bool:
@@ -57,5 +63,5 @@ def _split(url: str) -> tuple[str, int | None, str] | None:
     if not name or parts.username is not None or parts.path not in {"", "/"} or parts.query or parts.fragment:
         return None
     if port is None and parts.scheme:
-        port = {"http": 80, "https": 443}.get(parts.scheme)
+        port = _PORTS.get(parts.scheme)
     return name.lower(), port, parts.scheme

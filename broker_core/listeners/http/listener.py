@@ -19,6 +19,7 @@ from broker_core.listeners.access.access import Access
 from broker_core.listeners.access.budget import Budget
 from broker_core.listeners.access.limits import GuardConfig
 from broker_core.listeners.access.origin import OriginGuard
+from broker_core.listeners.access.tls import TlsConfig
 from broker_core.listeners.connections import Connections
 from broker_core.listeners.http.application import application
 from broker_core.listeners.http.context import HttpContext
@@ -49,19 +50,24 @@ class HttpListener:
         address: str = LOOPBACK,
         port: Port = 0,
         access: Access | None = None,
+        tls: TlsConfig | None = None,
         limits: GuardConfig | None = None,
         connections: Connections | None = None,
         names: Iterable[str] = (),
         origins: Iterable[str] = (),
     ) -> None:
-        """Raises INVALID_CONFIG where other machines could come in by `address` without a token."""
+        """Raises INVALID_CONFIG where other machines could connect to `address` without a token, or for wrong `tls`."""
         self._host = host
         self.address = address
         self.port = port
         self.access = access or Access()
         self.limits = limits or GuardConfig()
         self.connections = connections or Connections(lambda: host.now_ns)
-        self._origin = OriginGuard(address, names, origins)
+        if tls is not None:
+            tls.context()  # raises now, and not in the listener's thread
+        self._tls = tls
+        self._scheme = "http" if tls is None else "https"
+        self._origin = OriginGuard(address, names, origins, self._scheme)
         self.access.check_bind(address)
         self._budget = Budget(self.limits)
         self._server: ListenerServer | None = None
@@ -74,7 +80,7 @@ class HttpListener:
     @property
     def url(self) -> str:
         """Where clients find it."""
-        return f"http://{f'[{self.address}]' if ':' in self.address else self.address}:{self.port}"
+        return f"{self._scheme}://{f'[{self.address}]' if ':' in self.address else self.address}:{self.port}"
 
     @property
     def is_open(self) -> bool:
@@ -115,6 +121,8 @@ class HttpListener:
             config = Config(
                 application(context, self._origin),
                 http=protocol,
+                ssl_certfile=None if self._tls is None else self._tls.certificate,
+                ssl_keyfile=None if self._tls is None else self._tls.key,
                 ws="none",
                 lifespan="off",
                 log_config=None,

@@ -20,6 +20,7 @@ from broker_core.limits import MAX_PARTITIONS
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.access.budget import Budget
 from broker_core.listeners.access.limits import GuardConfig
+from broker_core.listeners.access.tls import TlsConfig
 from broker_core.listeners.connections import Connections
 from broker_core.listeners.kafka.call import Shared
 from broker_core.listeners.kafka.codec import Body
@@ -40,7 +41,8 @@ class KafkaListener:
     """Opens `host` to Kafka clients, whose `bootstrap.servers` is `bootstrap_servers`.
 
     Port 0 is any free one; `port` says which, once started. Without `access` everybody may do everything, which is
-    refused on any address but a loopback one. `create_topics` is the number of partitions with which unknown topics are
+    refused on any address but a loopback one. With `tls` clients speak TLS (`security.protocol` SSL or SASL_SSL).
+    `create_topics` is the number of partitions with which unknown topics are
     made on first use; 0 makes none. A closed host closes its listeners. `start` raises INVALID_CONFIG where the address
     cannot be opened.
     """
@@ -52,6 +54,7 @@ class KafkaListener:
         address: str = "127.0.0.1",
         port: Port = DEFAULT_PORT,
         access: Access | None = None,
+        tls: TlsConfig | None = None,
         limits: GuardConfig | None = None,
         connections: Connections | None = None,
         create_topics: Annotated[int, Range(0, MAX_PARTITIONS)] = 0,
@@ -62,6 +65,7 @@ class KafkaListener:
         limits = limits or GuardConfig()
         self.shared = Shared(host, access or Access(), limits, PendingMembers(), create_topics)
         self.shared.access.check_bind(address)
+        self._tls = None if tls is None else tls.context()
         self.connections = connections or Connections(lambda: host.now_ns)
         self.budget = Budget(limits)
         self._open: dict[KafkaConnection, None] = {}
@@ -100,7 +104,13 @@ class KafkaListener:
                 ) from error
             undo.callback(listening.close)
             self._server = self._loop.run_until_complete(
-                self._loop.create_server(lambda: KafkaConnection(self), sock=listening, backlog=_BACKLOG)
+                self._loop.create_server(
+                    lambda: KafkaConnection(self),
+                    sock=listening,
+                    backlog=_BACKLOG,
+                    ssl=self._tls,
+                    ssl_handshake_timeout=None if self._tls is None else self.shared.limits.header_timeout_ms / 1_000,
+                )
             )
             self.port = listening.getsockname()[1]
             undo.pop_all()

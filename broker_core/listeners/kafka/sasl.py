@@ -89,4 +89,3 @@ class Exchange:
 @cache
 def _salted(mechanism: str, token: str) -> Any:
     return scramp.ScramMechanism(mechanism).make_auth_info(token, iteration_count=_ITERATIONS)
-

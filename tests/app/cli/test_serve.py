@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import urllib.request
@@ -20,6 +21,7 @@ from app.environment.exits import Exit
 from spark_reports.parts import PARTS
 from spark_reports.request import FORMATS
 from tests.app.cli.conftest import ROOT, broker_of, run, served
+from tests.broker_core.listeners import certificates
 
 TOKEN = "correct-horse-battery"
 
@@ -52,6 +54,23 @@ def test_the_http_listener_answers_and_the_plain_clients_use_it(capsys: Any) -> 
         words = ("--topic", "t", "--consumer-id", "c", "--poll-interval", "0.1", "--count", "3")
         consumed = run("http-consume", "--broker", where["http"], *words, capsys=capsys)
         assert len(consumed.splitlines()) == 3
+
+
+def test_every_listener_speaks_tls_where_a_certificate_is_given(tmp_path: Path, capsys: Any) -> None:
+    tls = certificates.make(tmp_path)
+    files = ("--tls-certificate", str(tls.certificate), "--tls-key", str(tls.key))
+    with served("--kafka", "0", *files) as (where, _process):
+        assert where["http"].startswith("https://")
+        trusted = ssl.create_default_context(cafile=str(tls.certificate))
+        with urllib.request.urlopen(where["http"] + "/health", context=trusted) as answer:
+            assert json.loads(answer.read()) == {"status": "ok"}
+        address, port = where["kafka"].rsplit(":", 1)
+        with socket.create_connection((address, int(port))) as plain:
+            assert trusted.wrap_socket(plain, server_hostname="127.0.0.1").version() in {"TLSv1.2", "TLSv1.3"}
+    assert main(["serve", "--http", "0", *files[:2]]) == 2
+    assert "go together" in capsys.readouterr().err
+    assert main(["serve", "--http", "0", "--tls-certificate", files[3], "--tls-key", files[1]]) == 2
+    assert "no certificate and key for TLS" in capsys.readouterr().err
 
 
 def test_other_machines_are_let_in_only_with_a_token(capsys: Any) -> None:
