@@ -8,7 +8,7 @@ from typing import Any
 
 from app.sessions.stored import BRANCHED_FROM, StoredSession
 from broker_core.clock import s_from_ns
-from broker_core.engine.runner import Errand
+from broker_core.engine.runner import BackgroundTask
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation.replay import RecordedAction, Rerun
@@ -32,7 +32,7 @@ class Branch:
     told: str
     extra: dict[str, Any]
 
-    def errand(self, simulation: Simulation) -> Errand:
+    def errand(self, simulation: Simulation) -> BackgroundTask:
         """What the engine does: the same again, up to the moment."""
         events = max(1, self.moment.events) if self.by_event else None
         again = Rerun(simulation, self.actions, until_ns=self.moment.time_ns, until_events=events)

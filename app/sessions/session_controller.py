@@ -18,7 +18,7 @@ from app.sessions.shown import Collectors, ShownSession
 from app.sessions.stored import SCENARIO_PATH, StoredSession
 from broker_core.clock import ns_from_s
 from broker_core.engine.engine_host import EngineHost
-from broker_core.engine.runner import Engine, Errand, Mode
+from broker_core.engine.runner import BackgroundTask, Engine, Mode
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation.actions import UserAction
@@ -219,7 +219,7 @@ class SessionController(ShownSession):
             return
         self._with_engine(lambda engine: engine.step().add_done_callback(self._stepped.emit))
 
-    def run_errand(self, errand: Errand, then: Callable[[bool], str]) -> None:
+    def run_errand(self, errand: BackgroundTask, then: Callable[[bool], str]) -> None:
         """Let `errand` move the session; `said` tells what `then(done)` makes of it."""
 
         if self._engine is None or self.stopped:
@@ -229,7 +229,7 @@ class SessionController(ShownSession):
             self._erranded.emit((done, then))
 
         self.errands += 1
-        self._engine.run_errand(errand).add_done_callback(tell)
+        self._engine.run_background(errand).add_done_callback(tell)
 
     def run_until(self, time_ns: int) -> None:
         """Go to `time_ns` as fast as it goes, and wait there: for pictures, not for a window that somebody uses."""

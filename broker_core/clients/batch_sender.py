@@ -1,8 +1,8 @@
-"""Batches on their way to the log: order, retries, idempotence, and what becomes of each. Time is the loop's.
+"""Sends batches to the log: order, retries, idempotence, outcomes. Time is the loop's.
 
-A partition has one batch under way to the log at a time, so that order holds whatever is retried; those that are in the
-log and wait for the disk hold up nobody. A retry carries the sequence numbers of the first attempt, and the log knows
-the last five batches, so it is stored once (KIP-98).
+One batch of a partition is appended at a time, so that a retry cannot overtake; a batch that is in the log and waits
+for the disk does not block the next. A retry carries the sequence numbers of the first attempt, and the log remembers
+the last five batches of a producer, so a batch is stored once (KIP-98).
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from broker_core.plurals import counted
 from broker_core.replies import Reply
 
 _log = logging.getLogger(__name__)
-# The broker may have stored what it did not answer.
+# Errors after which the batch may have been stored.
 _DOUBTFUL = frozenset({ErrorCode.REQUEST_TIMED_OUT, ErrorCode.CONNECTION_LOST, ErrorCode.INTERNAL_ERROR})
 _DOUBT = "it may be stored all the same"
 
 
 class BatchSender:
-    """Gets batches stored. `on_settled(batch)` is called when the fate of one is known."""
+    """Stores batches. `on_settled(batch)` is called when a batch is stored or has failed."""
 
     def __init__(
         self,
@@ -43,65 +43,65 @@ class BatchSender:
         identity: tuple[int, int] | None = None,
         on_settled: Callable[[Batch], object] = lambda batch: None,
     ) -> None:
-        """`identity` is (producer id, epoch), for a producer that is idempotent."""
+        """`identity` is (producer id, epoch) of an idempotent producer."""
         self._broker = broker
         self._loop = loop
         self.client_id = client_id
         self.config = config
         self._identity = identity
         self._on_settled = on_settled
-        self._lanes: dict[tuple[str, int], PartitionQueue] = {}
-        self.pending: dict[Batch, None] = {}  # batches whose fate is not known yet
+        self._queues: dict[tuple[str, int], PartitionQueue] = {}
+        self.pending: dict[Batch, None] = {}  # batches that are neither stored nor failed
         self._flushes: list[Callable[[Batch], object]] = []
-        self._rooms: deque[Reply[None]] = deque()
+        self._space_waiters: deque[Reply[None]] = deque()
         self._pace = None if config.adaptive is None else Pace(config.adaptive, loop, self._pump_all)
         self._fenced: BrokerError | None = None
         self.buffered_bytes = 0
-        self.failures: list[tuple[Batch, BrokerError]] = []  # of batches that nobody had asked for by then
+        self.failures: list[tuple[Batch, BrokerError]] = []  # that no receipt or callback has reported
 
     def abandon(self, error: BrokerError) -> None:
-        """Everything that is not stored fails with `error`."""
+        """Fail every pending batch with `error`, and fence the producer."""
         self._fenced = self._fenced or error
-        for lane in self._lanes.values():
-            lane.waiting.clear()
-            lane.open = None
+        for queue in self._queues.values():
+            queue.waiting.clear()
+            queue.open = None
         for batch in list(self.pending):
             self.withdraw(batch, error)
-        for lane in self._lanes.values():
-            lane.sending = None
+        for queue in self._queues.values():
+            queue.sending = None
         self._broker.disconnect(self._loop.now_ns, self.client_id)
 
     def withdraw(self, batch: Batch, error: BrokerError) -> None:
-        """Give `batch` up with `error`, which says whether it may be stored all the same."""
+        """Fail `batch` with `error`; `possibly_stored` of the outcome says whether it may be stored anyway."""
         if batch not in self.pending:
             return
-        lane = self._lane(batch.topic, batch.partition)
-        if batch is lane.open:
-            lane.open = None
-        under_way = lane.sending is batch
+        queue = self._queue_of(batch.topic, batch.partition)
+        if batch is queue.open:
+            queue.open = None
+        under_way = queue.sending is batch
         doubtful = batch.doubtful or (batch.attempts > 0 and not under_way)
         if under_way and batch.attempt is not None:
             batch.withdrawn = True
             if not self._broker.withdraw(self._loop.now_ns, batch.topic, batch.attempt):
-                # Its answer is still to come, and what follows it waits for that.
+                # Its answer is still to come, and the batches behind it wait for that.
                 batch.withdrawn, under_way, doubtful = False, False, True
         about = _DOUBT if doubtful else "it is withdrawn, and not stored"
         outcome = BrokerError(error.code, f"{error.about}; {about}", possibly_stored=doubtful)
         if under_way:
             if self._pace is not None and batch.withdrawn:
                 self._pace.end(accepted=False)
-            self._give_up(lane, batch, outcome)
+            self._give_up(queue, batch, outcome)
         else:
             self._settle(batch, outcome)
 
     def give_up(self, batches: Sequence[Batch], timeout_s: float | None) -> None:
-        """Withdraw those of `batches` that are not stored: who has waited for them for so long waits no longer."""
+        """Withdraw those of `batches` that were not stored within `timeout_s`."""
         for batch in batches:
             what = f"{counted(len(batch.messages), 'message')} for {batch.topic}, after {timeout_s} s"
             self.withdraw(batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, what))
 
     def close(self) -> BrokerError | None:
-        """Abandon everything that is not stored; what there is to say of it where nobody else was told."""
+        """Abandon every pending batch. Returns the error to raise, None where all failures have been reported."""
         left = list(self.pending)
         self.abandon(BrokerError(ErrorCode.CLOSED, self.client_id))
         errors = {batch: batch.settled.error for batch in left if isinstance(batch.settled.error, BrokerError)}
@@ -115,73 +115,73 @@ class BatchSender:
         possibly_stored = any(error.possibly_stored for error in errors.values())
         given_up = BrokerError(ErrorCode.REQUEST_TIMED_OUT, about, possibly_stored=possibly_stored)
         _log.warning("%s", given_up)
-        return None if all(batch.told for batch in errors) else given_up
+        return None if all(batch.reported for batch in errors) else given_up
 
     def raise_failure(self) -> None:
-        """Raise the first error since the last time that nobody was told."""
+        """Raise the first error since the last call that no receipt and no callback has reported."""
         failures, self.failures = self.failures, []
         for batch, error in failures:
-            if not batch.told:
+            if not batch.reported:
                 raise error
 
     # -- inside
 
-    def _lane(self, topic: str, partition: int) -> PartitionQueue:
-        lane = self._lanes.get((topic, partition))
-        if lane is None:
-            lane = self._lanes[topic, partition] = PartitionQueue()
-        return lane
+    def _queue_of(self, topic: str, partition: int) -> PartitionQueue:
+        queue = self._queues.get((topic, partition))
+        if queue is None:
+            queue = self._queues[topic, partition] = PartitionQueue()
+        return queue
 
     def _new_batch(self, topic: str, partition: int) -> Batch:
         batch = Batch(topic, partition)
         self.pending[batch] = None
         return batch
 
-    def _seal(self, lane: PartitionQueue) -> None:
-        batch, lane.open = lane.open, None
+    def _seal(self, queue: PartitionQueue) -> None:
+        batch, queue.open = queue.open, None
         if batch is None:
             return
         if batch.timer is not None:
             batch.timer.cancel()
             batch.timer = None
         sealed_ns = self._loop.now_ns
-        lane.waiting.append(batch)
+        queue.waiting.append(batch)
         if self.config.acks == 0:
-            # Whatever becomes of it: nobody will ask.
+            # With acks 0 the outcome is not waited for.
             batch.settled.resolve(Published(batch.topic, batch.partition, NO_OFFSET, (), len(batch.messages)))
-        self._pump(lane)
+        self._pump(queue)
         if batch in self.pending:
             deadline_ns = sealed_ns + ns_from_ms(self.config.delivery_timeout_ms)
             batch.timer = self._loop.timers.at(deadline_ns, lambda _at: self._time_out(batch))
 
-    def _pump(self, lane: PartitionQueue) -> None:
-        """Send what waits, one after the other."""
-        if lane.pumping:
+    def _pump(self, queue: PartitionQueue) -> None:
+        """Send the queued batches, one after the other."""
+        if queue.pumping:
             return
-        lane.pumping = True
+        queue.pumping = True
         try:
-            while lane.sending is None and lane.waiting:
+            while queue.sending is None and queue.waiting:
                 if self._pace is not None and not self._pace.free:
                     return
-                batch = lane.sending = lane.waiting.popleft()
+                batch = queue.sending = queue.waiting.popleft()
                 if batch in self.pending:
-                    self._attempt(lane, batch)
+                    self._attempt(queue, batch)
                 else:
-                    lane.sending = None
+                    queue.sending = None
         finally:
-            lane.pumping = False
+            queue.pumping = False
 
     def _pump_all(self) -> None:
-        for lane in list(self._lanes.values()):
-            self._pump(lane)
+        for queue in list(self._queues.values()):
+            self._pump(queue)
 
-    def _attempt(self, lane: PartitionQueue, batch: Batch) -> None:
+    def _attempt(self, queue: PartitionQueue, batch: Batch) -> None:
         batch.attempts += 1
         batch.attempt = None
         if self._pace is not None:
             self._pace.begin()
         if self._identity is not None and batch.stamp is None:
-            batch.stamp = ProducerStamp(*self._identity, lane.sequence)
+            batch.stamp = ProducerStamp(*self._identity, queue.sequence)
         try:
             reply = self._broker.publish_batch(
                 self._loop.now_ns,
@@ -190,85 +190,85 @@ class BatchSender:
                 batch.messages,
                 client=self.client_id,
                 producer=batch.stamp,
-                on_appended=lambda published: self._appended(lane, batch, published),
+                on_appended=lambda published: self._appended(queue, batch, published),
             )
         except Exception as error:
             if self._pace is not None:
-                self._pace.end(accepted=True)  # its own fault: the broker has refused nothing
-            self._failed(lane, batch, explained(batch.messages, error))
+                self._pace.end(accepted=True)  # an error of the client, not a refusal by the broker
+            self._failed(queue, batch, explained(batch.messages, error))
         else:
             if not reply.done:
                 batch.attempt = reply
-            reply.then(lambda done: self._answered(lane, batch, done))
+            reply.then(lambda done: self._answered(queue, batch, done))
 
-    def _appended(self, lane: PartitionQueue, batch: Batch, published: Published) -> None:
-        if lane.sending is not batch:
+    def _appended(self, queue: PartitionQueue, batch: Batch, published: Published) -> None:
+        if queue.sending is not batch:
             return
-        lane.sending = None
+        queue.sending = None
         if batch.stamp is not None and batch.stamp[:2] == self._identity:
-            lane.sequence = (lane.sequence + len(batch.messages)) % SEQUENCES
+            queue.sequence = (queue.sequence + len(batch.messages)) % SEQUENCES
         if self.config.acks != "all":
             self._settle(batch, published)
-        self._pump(lane)
+        self._pump(queue)
 
-    def _answered(self, lane: PartitionQueue, batch: Batch, reply: Reply[Published | None]) -> None:
+    def _answered(self, queue: PartitionQueue, batch: Batch, reply: Reply[Published | None]) -> None:
         if batch.withdrawn:
             return
-        under_way = lane.sending is batch
+        under_way = queue.sending is batch
         batch.attempt = None
         if self._pace is not None:
             self._pace.end(accepted(reply))
         error = None if reply.error is None else explained(batch.messages, reply.error)
         if error is not None and under_way:
-            self._failed(lane, batch, error)
+            self._failed(queue, batch, error)
         elif error is not None:
-            # It is in the log, but the disk refused.
+            # It is in the log, but writing it to the disk failed.
             self._settle(batch, BrokerError(error.code, error.about, possibly_stored=True))
         elif (published := reply.result()) is not None:
             if under_way and published.topic == batch.topic:
-                self._appended(lane, batch, published)  # it has waited for room, and its answer is there first
+                self._appended(queue, batch, published)  # it waited at the gate: the answer comes before the append
             self._settle(batch, published)
-            if lane.sending is batch:  # it is in the bin of its topic, and used up no number
-                lane.sending = None
-                self._pump(lane)
+            if queue.sending is batch:  # it was dead-lettered by a schema, and used no sequence number
+                queue.sending = None
+                self._pump(queue)
         else:
-            lane.sending = None
+            queue.sending = None
             self._settle(batch, dropped(batch))
-            self._pump(lane)
+            self._pump(queue)
 
-    def _failed(self, lane: PartitionQueue, batch: Batch, error: BrokerError) -> None:
-        """An attempt has failed: try again where that may help, else say so."""
+    def _failed(self, queue: PartitionQueue, batch: Batch, error: BrokerError) -> None:
+        """An attempt has failed: retry where that may help, otherwise fail the batch."""
         batch.doubtful = batch.doubtful or error.possibly_stored or error.code in _DOUBTFUL
         if error.retriable and batch.attempts <= self.config.retries and batch in self.pending:
             due_ns = self._loop.now_ns + ns_from_ms(self.config.retry_backoff_ms)
             if self._pace is not None:
                 due_ns = max(due_ns, self._pace.next_ns)
-            self._loop.timers.at(due_ns, lambda _at: self._again(lane, batch))
+            self._loop.timers.at(due_ns, lambda _at: self._again(queue, batch))
             return
         if error.code is ErrorCode.INVALID_PRODUCER_EPOCH:
             self.abandon(error)
             return
-        self._give_up(lane, batch, error)
+        self._give_up(queue, batch, error)
 
-    def _again(self, lane: PartitionQueue, batch: Batch) -> None:
-        if lane.sending is not batch:
+    def _again(self, queue: PartitionQueue, batch: Batch) -> None:
+        if queue.sending is not batch:
             return
         if batch in self.pending:
-            self._attempt(lane, batch)
+            self._attempt(queue, batch)
         else:
-            self._give_up(lane, batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, "it was given up"))  # and is settled
+            self._give_up(queue, batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, "it was given up"))  # settled before
 
-    def _give_up(self, lane: PartitionQueue, batch: Batch, error: BrokerError) -> None:
-        lane.sending = None
+    def _give_up(self, queue: PartitionQueue, batch: Batch, error: BrokerError) -> None:
+        queue.sending = None
         if batch.doubtful and self._identity is not None:
-            # Nobody knows which number comes next: begin anew, under an id that no log has seen.
+            # The next sequence number is unknown: continue under a new producer id.
             self._identity = self._broker.producer_ids.register(self.config.name)
-            for each in self._lanes.values():
+            for each in self._queues.values():
                 each.sequence = 0
         if batch.doubtful and not error.possibly_stored:
             error = BrokerError(error.code, f"{error.about}; {_DOUBT}", possibly_stored=True)
         self._settle(batch, error)
-        self._pump(lane)
+        self._pump(queue)
 
     def _time_out(self, batch: Batch) -> None:
         what = f"{counted(len(batch.messages), 'message')} for {batch.topic}/{batch.partition}"
@@ -283,13 +283,13 @@ class BatchSender:
             batch.timer.cancel()
         self.buffered_bytes -= batch.size_bytes
         if isinstance(outcome, BrokerError):
-            if batch.settled.fail(outcome) and not batch.told:
+            if batch.settled.fail(outcome) and not batch.reported:
                 self.failures.append((batch, outcome))
         else:
             batch.settled.resolve(outcome)
         for count in list(self._flushes):
             count(batch)
-        rooms, self._rooms = self._rooms, deque()
-        for room in rooms:
-            room.resolve(None)
+        waiters, self._space_waiters = self._space_waiters, deque()
+        for waiter in waiters:
+            waiter.resolve(None)
         self._on_settled(batch)

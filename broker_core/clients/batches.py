@@ -1,4 +1,4 @@
-"""Batches on their way, and the receipt that a sender gets for each message in them."""
+"""Batches of a producer, and the receipt of each message in them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from broker_core.timers import Timer
 T = TypeVar("T")
 
 NO_OFFSET = -1
-FORMAT_BYTES = 16  # what the format adds to a message, about
+FORMAT_BYTES = 16  # overhead of a message in the batch format, roughly
 
 
 class Sent(msgspec.Struct, frozen=True, gc=False):
-    """Where a message was stored; `offset` is -1 with acks 0, which waits for nothing."""
+    """Where a message was stored. `offset` is -1 with acks 0."""
 
     topic: str
     partition: int
@@ -31,7 +31,7 @@ class Sent(msgspec.Struct, frozen=True, gc=False):
 
 
 class Batch:
-    """Messages for one partition that are sent together. `settled` is there when their fate is known."""
+    """Messages for one partition that are sent together. `settled` is the reply with their outcome."""
 
     __slots__ = (
         "attempt",
@@ -41,11 +41,11 @@ class Batch:
         "listeners",
         "messages",
         "partition",
+        "reported",
         "settled",
         "size_bytes",
         "stamp",
         "timer",
-        "told",
         "topic",
         "withdrawn",
     )
@@ -58,70 +58,70 @@ class Batch:
         self.settled: Reply[Published] = Reply()
         self.stamp: ProducerStamp | None = None
         self.attempts = 0
-        self.withdrawn = False  # its answer is no longer asked for
-        self.attempt: Reply[Published | None] | None = None  # under way, and not answered
-        self.closed = False  # nothing more is put in
-        self.doubtful = False  # an attempt may have been stored although it seemed to fail
-        self.told = False  # somebody has asked for, or listens to, what becomes of it
+        self.withdrawn = False  # its answer is ignored
+        self.attempt: Reply[Published | None] | None = None  # sent and not answered
+        self.closed = False  # no message may be added
+        self.doubtful = False  # an attempt that failed may have been stored
+        self.reported = False  # a receipt or a callback gets its outcome
         self.timer: Timer | None = None
         self.listeners: list[tuple[Callable[[Receipt], object], Receipt]] = []
 
     def fill(self, messages: list[Message], size_bytes: int) -> None:
-        """Put all of these in, of so many bytes together; nothing else is in it."""
+        """Set the messages of an empty batch; `size_bytes` is their total size."""
         self.messages = messages
         self.size_bytes = size_bytes
 
     def add(self, message: Message, size_bytes: int) -> int:
-        """Put one more in; its place."""
+        """Add a message; its index."""
         self.messages.append(message)
         self.size_bytes += size_bytes
         return len(self.messages) - 1
 
 
-class Waiting(Protocol):
-    """Who can wait for a reply."""
+class DeliveryWaiter(Protocol):
+    """Waits for replies on behalf of a receipt."""
 
     def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
-        """Its result. Raises its error, or REQUEST_TIMED_OUT."""
+        """The result of `reply`. Raises its error, or REQUEST_TIMED_OUT."""
 
-    def gather(self) -> None:
-        """Put what was sent so far into batches."""
+    def drain(self) -> None:
+        """Move accumulated messages into batches."""
 
 
 class Receipt(msgspec.Struct, eq=False, gc=False):
-    """What becomes of one message. It may be asked from any thread, but from none that the broker waits for."""
+    """The outcome of one message. Usable from any thread, but not from a callback that runs under the host's lock."""
 
-    _host: Waiting
-    _home: Batch | Message  # the message itself, while it is in no batch yet
+    _host: DeliveryWaiter
+    _batch: Batch | Message  # the message itself while it is in no batch
     _place: int = 0
 
     @property
     def done(self) -> bool:
         """True when `result` would return or raise at once."""
-        return isinstance(self._home, Batch) and self._home.settled.done
+        return isinstance(self._batch, Batch) and self._batch.settled.done
 
     def result(self, timeout_s: float | None = None) -> Sent:
-        """Where the message was stored. Raises why it was not.
+        """Wait until the message is stored. Raises the error that kept it from being stored.
 
-        REQUEST_TIMED_OUT says that nothing is known yet: it may still be stored, and can be asked again.
+        Raises REQUEST_TIMED_OUT (`possibly_stored`) while the outcome is unknown; `result` can be called again then.
         """
-        if not isinstance(self._home, Batch):
-            self._host.gather()
-        batch = self._home
+        if not isinstance(self._batch, Batch):
+            self._host.drain()
+        batch = self._batch
         assert isinstance(batch, Batch)
-        batch.told = True
+        batch.reported = True
         try:
             published = self._host.wait(batch.settled, timeout_s)
         except BrokerError as error:
             if error.code is not ErrorCode.REQUEST_TIMED_OUT or batch.settled.done:
                 raise
-            about = f"a message for {batch.topic}, after {timeout_s:g} s; it may still be stored, ask again"
+            about = f"a message for {batch.topic}, after {timeout_s:g} s; it may still be stored, call result again"
             raise BrokerError(error.code, about, possibly_stored=True) from None
         offset = published.offset + self._place if published.offset >= 0 else NO_OFFSET
         return Sent(published.topic, published.partition, offset)
 
     def error(self, timeout_s: float | None = None) -> BrokerError | None:
-        """Why the message was not stored, None where it was. Raises REQUEST_TIMED_OUT where that is not known."""
+        """The error that kept the message from being stored, or None. Raises REQUEST_TIMED_OUT while unknown."""
         try:
             self.result(timeout_s)
         except BrokerError as error:
@@ -132,26 +132,26 @@ class Receipt(msgspec.Struct, eq=False, gc=False):
 
 
 def batches_of(receipts: Sequence[Receipt]) -> list[Batch]:
-    """The batches that they are in, as far as they are in one."""
-    return [receipt._home for receipt in receipts if isinstance(receipt._home, Batch)]
+    """The batches of those receipts that are in one."""
+    return [receipt._batch for receipt in receipts if isinstance(receipt._batch, Batch)]
 
 
 def put_all(receipts: Sequence[Receipt], batch: Batch, place: int) -> None:
-    """Their messages are in `batch` now, the first at `place`."""
+    """Point `receipts` to `batch`, the first to index `place`."""
     for receipt in receipts:
-        # In this order: whoever sees the batch must see the place.
+        # In this order: a thread that sees the batch must see the index.
         receipt._place = place
-        receipt._home = batch
+        receipt._batch = batch
         place += 1
 
 
 def messages_of(receipts: Sequence[Receipt]) -> list[Message]:
-    """What they stand for, as long as it is in no batch."""
-    return [receipt._home for receipt in receipts]  # type: ignore[misc]
+    """The messages of receipts that are in no batch."""
+    return [receipt._batch for receipt in receipts]  # type: ignore[misc]
 
 
 def size_of(message: Message) -> int:
-    """What a message counts in a batch and in the buffer: key, value, headers, and what the format adds."""
+    """Bytes of a message in a batch and in the buffer: key, value, headers and format overhead."""
     size = len(message.key or b"") + len(message.value or b"") + FORMAT_BYTES
     for name, value in message.headers:
         size += len(name) + len(value) + 2
@@ -159,19 +159,19 @@ def size_of(message: Message) -> int:
 
 
 def largest_of(messages: Sequence[Message]) -> int:
-    """`size_of` the largest."""
+    """`size_of` the largest message."""
     lengths = _value_lengths(messages)
     return max(map(size_of, messages)) if lengths is None else max(lengths) + FORMAT_BYTES
 
 
 def sum_of(messages: Sequence[Message]) -> int:
-    """`size_of` all together."""
+    """The sum of `size_of` all messages."""
     lengths = _value_lengths(messages)
     return sum(map(size_of, messages)) if lengths is None else sum(lengths) + FORMAT_BYTES * len(lengths)
 
 
 def _value_lengths(messages: Sequence[Message]) -> list[int] | None:
-    """Where there is nothing but values."""
+    """The lengths of the values, where no message has a key or headers."""
     with contextlib.suppress(TypeError):
         if not [True for each in messages if each.key is not None or each.headers]:
             return list(map(len, [each.value for each in messages]))  # type: ignore[arg-type]
@@ -180,11 +180,11 @@ def _value_lengths(messages: Sequence[Message]) -> list[int] | None:
 
 def dropped(batch: Batch) -> BrokerError:
     """The error of a batch that a flow policy dropped."""
-    return BrokerError(ErrorCode.THROTTLED, f"{batch.topic} has dropped the message, as its flow policy says")
+    return BrokerError(ErrorCode.THROTTLED, f"the flow policy of {batch.topic} dropped the message")
 
 
 def halved(messages: list[Message], largest_bytes: int, most_bytes: int) -> Iterator[tuple[list[Message], int]]:
-    """`messages` with at least their size, in halves where they are more than `most_bytes` for one batch."""
+    """`messages` split into parts of at most `most_bytes`, each with an upper bound of its size."""
     size_bytes = largest_bytes * len(messages)
     if size_bytes > most_bytes:
         size_bytes = sum_of(messages)
@@ -197,7 +197,7 @@ def halved(messages: list[Message], largest_bytes: int, most_bytes: int) -> Iter
 
 
 def failure_of(batches: Sequence[Batch], first: BrokerError) -> BrokerError:
-    """What is to be said of messages that were to be stored together, where `first` is the first error."""
+    """The error of a `publish_many` whose first error is `first`; it says how many messages may be stored."""
     errors = [each.settled.error for each in batches if isinstance(each.settled.error, BrokerError)]
     failed = next(iter(errors), first)
     stored = sum(len(each.messages) for each in batches if each.settled.error is None)

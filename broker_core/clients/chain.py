@@ -1,4 +1,4 @@
-"""Middleware in a row. What goes out meets the first one first, what comes in meets it last: each undoes its work."""
+"""A chain of middleware. Outgoing messages pass it in order, incoming messages in reverse order."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ R = TypeVar("R")
 
 
 class Passage(NamedTuple):
-    """What became of messages on their way in.
+    """The result of `Chain.incoming_many`.
 
-    `passed` is what came through, as it was fetched and with what was dropped; `delivered` is what the application
-    gets. `failures` has, by partition, the first message that did not come through, and why; nothing behind it did.
+    `passed` are the fetched messages that were processed, dropped ones included; `delivered` are those for the
+    application. `failures` maps (topic, partition) to the (offset, error) of the first message that failed; the
+    messages behind it were not processed.
     """
 
     passed: list[StoredMessage]
@@ -29,10 +30,10 @@ class Passage(NamedTuple):
 
 @checked_class(fast=("outgoing", "failed", "incoming", "incoming_many"))
 class Chain:
-    """`dropped` counts, by the middleware's class, what was not let through."""
+    """Middleware in order. `dropped` counts dropped messages by the middleware's class name."""
 
     def __init__(self, middleware: Sequence[Middleware], now_ns: Callable[[], int], client: str = "") -> None:
-        """`now_ns` gives session time; `client` is who publishes or consumes."""
+        """`now_ns()` is the session time; `client` is the id of the producer or consumer."""
         self._row = tuple(middleware)
         self._now_ns = now_ns
         self._client = client
@@ -41,7 +42,7 @@ class Chain:
     def outgoing(self, topic: str, message: Message) -> tuple[str, Message] | None:
         """(topic, message) to publish, or None where a middleware dropped it.
 
-        Raises MIDDLEWARE_FAILED where one raises; those before it then forget the message.
+        Raises MIDDLEWARE_FAILED where one raises; `publish_failed` of those before it is called.
         """
         context = Context(self._now_ns(), self._client, topic)
         for place, one in enumerate(self._row):
@@ -58,13 +59,13 @@ class Chain:
         return context.topic, message
 
     def failed(self, message: Message) -> None:
-        """`message`, as `outgoing` gave it, could not be stored: a copy may come again."""
+        """`message`, as returned by `outgoing`, was not stored: call `publish_failed` of all."""
         self._forget(self._row, message)
 
     def incoming(self, stored: StoredMessage) -> StoredMessage | None:
-        """What the application gets, or None where a middleware dropped it: count it as processed then.
+        """The message for the application, or None where a middleware dropped it; it counts as processed then.
 
-        Raises MIDDLEWARE_FAILED, with the message's place, where one raises or moves the message to another place.
+        Raises MIDDLEWARE_FAILED with topic, partition and offset where one raises, or changes these three.
         """
         context = Context(self._now_ns(), self._client, stored.topic)
         place = (stored.topic, stored.partition, stored.offset)
@@ -84,7 +85,7 @@ class Chain:
         return stored
 
     def incoming_many(self, messages: Sequence[StoredMessage]) -> Passage:
-        """`incoming` each of them, in every partition up to the first one that fails."""
+        """`incoming` for each message, in each partition up to the first that fails."""
         passage = Passage([], [], {})
         for message in messages:
             place = (message.topic, message.partition)

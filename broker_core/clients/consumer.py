@@ -1,7 +1,7 @@
-"""A consumer in the core: subscribes, takes part in rebalances, polls, commits. Time is the loop's.
+"""The consumer coroutine: subscribes, takes part in rebalances, polls, commits. Time is the loop's.
 
-Heartbeats go on by a timer while the application works; a rebalance that they report is joined at the next poll, as
-Kafka's consumer does. `GroupConsumer` is its face for threads.
+Heartbeats are sent by a timer while the application works. A rebalance that they report is joined at the next poll, as
+in Kafka's consumer. `GroupConsumer` wraps it for threads.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from broker_core.schemas.pattern import InvalidPatternError, Pattern
 
 __all__ = ["COOPERATIVE", "Consumer", "ConsumerConfig"]
 
-# Told of partitions; a listener that needs time gives a reply, and the consumer waits for it.
+# Called with partitions; where it returns a Reply, the consumer waits for that.
 Listener = Callable[[Sequence[TopicPartition]], object]
 
 
 def _ignore(_partitions: Sequence[TopicPartition]) -> None:
-    """The listener of who does not listen."""
+    """The default listener."""
 
 
 class Consumer:
-    """One member. Not for use by several tasks at once."""
+    """A member of a consumer group. One task at a time may use it."""
 
     def __init__(
         self,
@@ -62,28 +62,28 @@ class Consumer:
         self._handed: dict[TopicPartition, int] = {}
         self._processed: dict[TopicPartition, int] = {}
         self._lost: tuple[TopicPartition, ...] = ()
-        self._cut_off: BrokerError | None = None  # why what was handed out can no longer be committed
+        self._cut_off: BrokerError | None = None  # why delivered messages can no longer be committed
         self._must_join = True
         self._replaced: BrokerError | None = None
         self._committed_ns = loop.now_ns
         self._fetch: Reply[list[StoredMessage]] | None = None
         self.closed = False
 
-    # -- what it reads
+    # -- subscriptions
 
     @property
     def assignment(self) -> tuple[TopicPartition, ...]:
-        """What it owns now."""
+        """The partitions that it owns now."""
         return tuple(self.positions)
 
     @property
     def joined(self) -> bool:
-        """True while it is a member in good standing."""
+        """True while it is a member of the current generation."""
         return not self._must_join and not self.closed
 
     @property
     def muted(self) -> bool:
-        """While True, its heartbeats get lost on their way."""
+        """While True, its heartbeats are lost (a simulated fault)."""
         return self._member.muted
 
     @muted.setter
@@ -91,9 +91,10 @@ class Consumer:
         self._member.muted = muted
 
     def subscribe(self, topics: Sequence[str] = (), pattern: str = "") -> None:
-        """Read these topics, or all whose whole name matches `pattern`, those to come too; from the next poll on.
+        """Subscribe to `topics`, or to all present and future topics whose full name matches `pattern`.
 
-        A pattern is one of RE2. Raises INVALID_REQUEST for what is none, such as look-around and back references.
+        Takes effect at the next poll. The syntax is RE2's. Raises INVALID_REQUEST for an invalid pattern, such as one
+        with look-around or back references.
         """
         try:
             self._pattern = Pattern(pattern) if pattern else None
@@ -106,7 +107,7 @@ class Consumer:
         self._want(self._matching() if self._pattern is not None else tuple(dict.fromkeys(topics)))
 
     def assign(self, partitions: Sequence[TopicPartition]) -> None:
-        """Read exactly these, without being a member: nobody else is kept from them. Commits need an empty group.
+        """Read exactly these partitions, without group membership. Commits need an empty group.
 
         Raises UNKNOWN_TOPIC_OR_PARTITION.
         """
@@ -131,11 +132,11 @@ class Consumer:
     async def poll(
         self, timeout_ms: float = 500, max_messages: int | None = None, *, hand_out: bool = True
     ) -> list[StoredMessage]:
-        """The next messages of what it owns; [] where nothing came in time, or the group began to rebalance.
+        """The next messages of its partitions; [] after `timeout_ms`, or where the group began to rebalance.
 
-        Everything that an earlier poll returned counts as processed. Without `hand_out` the caller says by `hand` what
-        it gives to the application. A partition that cannot be read holds up no other; its error is raised when the
-        others have nothing. FENCED_INSTANCE_ID is final: a newer member has its instance id.
+        Messages of earlier polls count as processed. Without `hand_out` the caller reports by `hand` which messages
+        the application gets. A partition that cannot be read does not block the others; its error is raised when they
+        have no messages. FENCED_INSTANCE_ID is final: a newer member has its instance id.
         """
         self._check_open()
         self._processed.update(self._handed)
@@ -178,7 +179,7 @@ class Consumer:
             messages = await self._fetch
         except BrokerError as error:
             if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and not self._manual:
-                self._must_join = True  # a topic was deleted, and the group shares out what is left
+                self._must_join = True  # a topic was deleted: the group reassigns the rest
             elif error.code is not ErrorCode.OFFSET_OUT_OF_RANGE or not reset_strays(
                 self._broker, self.positions, self._config.auto_offset_reset
             ):
@@ -192,14 +193,14 @@ class Consumer:
         return within(messages, self.positions)
 
     def hand(self, messages: Sequence[StoredMessage]) -> list[StoredMessage]:
-        """These go to the application now, and what it had is processed; those of them that are still its own."""
+        """The application gets `messages` now; what it had counts as processed. Returns those still owned."""
         self._processed.update(self._handed)
         owned = within(messages, self.positions)
         self._handed.update(next_offsets(owned))
         return owned
 
     def take_back(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """What was fetched from these offsets on goes to nobody: the next poll reads it again."""
+        """Undo the fetch from these offsets on: the next poll reads them again."""
         for place, offset in offsets.items():
             # A seek may have come since it was fetched.
             if self._handed.get(place, 0) <= offset < self.positions.get(place, 0):
@@ -207,12 +208,12 @@ class Consumer:
                 self._broker.fetches.begin(self.group, *place, offset)
 
     def done(self, message: StoredMessage) -> None:
-        """Count `message`, and what lies before it in its partition, as processed, if it is still owned."""
+        """Count `message` and those before it in its partition as processed, where the partition is still owned."""
         if (message.topic, message.partition) in self.positions:
             self._processed[message.topic, message.partition] = message.offset + 1
 
     def seek(self, topic: str, partition: int, offset: int) -> None:
-        """The next poll reads `partition` from `offset` on. Raises INVALID_REQUEST for what it does not own."""
+        """Read `partition` from `offset` on with the next poll. Raises INVALID_REQUEST for one that it does not own."""
         place = (topic, partition)
         check_offsets({place: offset})
         if place not in self.positions:
@@ -225,13 +226,13 @@ class Consumer:
     # -- committing
 
     def commit(self) -> None:
-        """Commit what was processed. Raises where the group has moved on; the next poll joins it again."""
+        """Commit what was processed. Raises the errors in `MOVED_ON`; the next poll rejoins."""
         self._commit_or_move_on(self._processed)
 
     def commit_handed(self) -> None:
-        """Commit everything that was handed to the application, what it has in its hands included.
+        """Commit everything that was delivered to the application.
 
-        Raises what it was thrown out with, until it has joined again: somebody else gets these messages.
+        Raises the error that removed it from the group, until it has rejoined: the messages go to other members.
         """
         if self._cut_off is not None:
             raise BrokerError(self._cut_off.code, self._cut_off.about)
@@ -239,7 +240,7 @@ class Consumer:
         self.commit()
 
     def commit_offsets(self, offsets: dict[TopicPartition, int]) -> None:
-        """Commit these: the next offset to read of each partition. Raises INVALID_REQUEST for what is no offset."""
+        """Commit `offsets`, the next one to read of each partition. Raises INVALID_REQUEST for invalid offsets."""
         check_offsets(offsets)
         self._commit_or_move_on(offsets)
 
@@ -258,7 +259,7 @@ class Consumer:
             self._broker.commit(self._loop.now_ns, self.group, self.client_id, member_id, generation, offsets)
 
     def _commit_ahead(self, messages: Sequence[StoredMessage], before: dict[TopicPartition, int]) -> bool:
-        """At most once: what is committed first is not handed out again, whatever happens to the application."""
+        """At most once: commit before delivery, so that no message is delivered again."""
         try:
             self.commit_offsets(next_offsets(messages))
         except BrokerError as error:
@@ -279,7 +280,7 @@ class Consumer:
             if error.code not in MOVED_ON:
                 raise
 
-    # -- the end
+    # -- closing
 
     def close(self, cause: str = "", *, tell: bool = True) -> None:
         """Commit what was processed, leave the group, stop the heartbeats. Without `tell`, no listener is called."""
@@ -295,14 +296,14 @@ class Consumer:
             self._fetch.resolve([])
 
     def abandon(self) -> None:
-        """Stop as a killed process does: nothing is committed, nobody is told; the group waits for its heartbeats."""
+        """Stop like a killed process: without a commit, without leaving; the session times out."""
         self.closed = True
         self._member.stop_heartbeat()
 
-    # -- taking part in rebalances
+    # -- rebalances
 
     async def _join(self) -> None:
-        """Join and sync until the group agrees. An eager member first gives up all; a cooperative one keeps it."""
+        """Join and sync until it has an assignment. An eager member first gives up all partitions."""
         self._member.stop_heartbeat()
         owned = self.assignment
         if self._config.assignor != COOPERATIVE:
@@ -323,7 +324,7 @@ class Consumer:
         self._member.start_heartbeat()
 
     def _give_up(self, partitions: Sequence[TopicPartition]) -> tuple[Listener, Sequence[TopicPartition]] | None:
-        """Commit what was processed of `partitions`, and own them no longer; who is to be told of it."""
+        """Commit what was processed of `partitions` and drop them. Returns the listener to call, with its argument."""
         if not partitions:
             return None
         listener = self._on_revoked
@@ -351,7 +352,7 @@ class Consumer:
             await self._tell((self._on_lost, lost))
 
     async def _take_over(self, assigned: Sequence[TopicPartition]) -> None:
-        """Own what was assigned. What a cooperative member must give up it gives up now, and joins again."""
+        """Adopt the assignment. A cooperative member revokes what it lost, and joins again."""
         lost = tuple(place for place in self.positions if place not in assigned)
         added = tuple(place for place in assigned if place not in self.positions)
         self._must_join, self._cut_off = bool(lost), None
@@ -372,16 +373,16 @@ class Consumer:
             self._fetch.resolve([])
 
     def _moved_on(self, error: BrokerError) -> None:
-        """The group said `error`: join at the next poll, with what it owns only where that is still its own.
+        """The group replied `error`: rejoin at the next poll, and drop the partitions unless they are still owned.
 
-        Of two with one instance id the newer stays (KIP-345): the older one ends here, or they would throw each other
-        out for ever.
+        Of two members with one instance id the newer one stays (KIP-345). The older one stops here, because otherwise
+        they would fence each other forever.
         """
         if error.code is ErrorCode.FENCED_INSTANCE_ID:
             self._replaced = error
             self._member.stop_heartbeat()
         if error.code is not ErrorCode.REBALANCE_IN_PROGRESS:
-            # What it owned belongs to others now, so nothing may be committed.
+            # Its partitions belong to others now: nothing may be committed.
             if self._handed or self._processed:
                 self._cut_off = error
             self._lost += self.assignment

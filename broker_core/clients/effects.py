@@ -1,8 +1,8 @@
-"""Effectively once: the effect of a message and the offset behind it are committed together, or neither is.
+"""Effectively once: the effect of a message and its offset are committed in one transaction.
 
-The application keeps the offsets where it keeps its effects. Whatever dies between reading and committing, the next
-reader begins at the offset that was committed with the last effect; and a reader that lost its partition to another
-without knowing finds, inside the same transaction, that its message has been dealt with.
+The application stores the offsets beside its effects. After a crash the next reader begins at the offset that was
+committed with the last effect. A reader that lost its partition to another without noticing finds inside its own
+transaction that the message has been processed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _STORE = "INSERT OR REPLACE INTO brokerscope_offsets VALUES (?, ?, ?, ?)"
 
 @checked_class()
 class SqliteEffects:
-    """Offsets of `group` beside the effects in the application's own database. One thread at a time.
+    """Offsets of `group` in the application's own SQLite database. One thread at a time may use it.
 
     with effects.applying(message) as fresh:
         if fresh:
@@ -41,15 +41,15 @@ class SqliteEffects:
         connection.commit()
 
     def offset(self, topic: str, partition: int) -> int | None:
-        """The offset behind the last message whose effect is there; None where there is none."""
+        """The next offset to process, None where no effect has been committed."""
         row = self._connection.execute(_FETCH, (self._group, topic, partition)).fetchone()
         return None if row is None else int(row[0])
 
     @contextlib.contextmanager
     def applying(self, message: StoredMessage) -> Iterator[bool]:
-        """One transaction around the effect of `message`; False where that is there already, and is not to be made.
+        """A transaction around the effect of `message`; False where the effect has been committed before.
 
-        Committed at the end, with the offset; an error undoes both and is raised.
+        The transaction commits effect and offset at the end; an error rolls both back and is raised.
         """
         connection = self._connection
         connection.execute("BEGIN IMMEDIATE")
@@ -65,7 +65,7 @@ class SqliteEffects:
         connection.commit()
 
     def resume(self, consumer: GroupConsumer, partitions: Sequence[TopicPartition]) -> None:
-        """Read each of `partitions` from behind its last effect: what `on_assigned` has to do."""
+        """Seek each of `partitions` to the offset after its last effect. Call it in `on_assigned`."""
         resume_from(consumer, partitions, self.offset)
 
 
@@ -73,7 +73,7 @@ class SqliteEffects:
 def resume_from(
     consumer: GroupConsumer, partitions: Sequence[TopicPartition], offset: Callable[[str, int], int | None]
 ) -> None:
-    """Seek to where an offset store of the application's own says; where it says None, the position stays."""
+    """Seek each partition to `offset(topic, partition)` of the application's store; None keeps the position."""
     for topic, partition in partitions:
         found = offset(topic, partition)
         if found is not None:

@@ -1,4 +1,4 @@
-"""A consumer for threads: the face of `Consumer` on a host."""
+"""A consumer of a group for threads: `Consumer`, run by a host."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ DEFAULT_CONFIG = ConsumerConfig(auto_commit_interval_ms=5_000.0, max_poll_interv
 
 
 def _ignore(_partitions: Sequence[TopicPartition]) -> None:
-    """The listener of who does not listen."""
+    """The default listener."""
 
 
 @checked_class(fast=("value_of", "key_of"))
 class GroupConsumer:
     """Reads topics of `host` as a member of `group`. Close it, or use it in a `with` block.
 
-    One thread at a time may `poll` or iterate; everything else may be called from any thread. Listeners are called in
-    the thread that polls, without any lock: in `on_revoked` a commit is still possible. `serializer` is what `value_of`
-    reads values with, `key_serializer` keys; the message whose value it cannot read is in the application's hands.
+    One thread at a time may `poll` or iterate; all other methods are thread-safe. Listeners are called in the polling
+    thread, without any lock; in `on_revoked` a commit is still possible. `serializer` is used by `value_of`,
+    `key_serializer` by `key_of`; a message that they cannot read has been delivered all the same.
 
-    Middleware sees each message before the application does. Where it fails on one, that message and what lies behind
-    it in its partition are neither given nor counted as processed: the error names the place, as often as it fails,
-    until a `seek` goes past it, as with a record that Kafka's consumer cannot deserialize. The other partitions go on.
+    Middleware is called for each message before delivery. Where it fails, that message and those behind it in its
+    partition are neither delivered nor counted as processed, and each poll raises the error with the offset until a
+    `seek` goes past it, as with a record that Kafka's consumer cannot deserialize. Other partitions are not affected.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class GroupConsumer:
         self._polling: Reply[list[StoredMessage]] | None = None
         self._buffer: deque[StoredMessage] = deque()
         self._busy = threading.Lock()
-        self._failure: tuple[TopicPartition, int, BrokerError] | None = None  # of a middleware; told by the next poll
+        self._failure: tuple[TopicPartition, int, BrokerError] | None = None  # of middleware; the next poll raises it
         self._chain = None
         if middleware:
             from broker_core.clients.chain import Chain
@@ -100,7 +100,7 @@ class GroupConsumer:
         if pattern:
             self.subscribe(pattern=pattern)
 
-    # -- what it reads
+    # -- subscriptions
 
     def subscribe(self, topics: Sequence[str] = (), *, pattern: str = "") -> None:
         """See `Consumer.subscribe`."""
@@ -113,11 +113,11 @@ class GroupConsumer:
 
     @property
     def assignment(self) -> tuple[TopicPartition, ...]:
-        """What it owns now."""
+        """The partitions that it owns now."""
         return self._core.assignment
 
     def pause(self, partitions: Sequence[TopicPartition]) -> None:
-        """Polls give nothing of these until `resume`; they stay its own."""
+        """Stop reading these partitions until `resume`; they stay assigned."""
         self._call(lambda: self._core.paused.update(partitions))
 
     def resume(self, partitions: Sequence[TopicPartition]) -> None:
@@ -127,12 +127,12 @@ class GroupConsumer:
     # -- reading
 
     def poll(self, timeout_s: TimeS = 0.5, max_messages: Count | None = None) -> list[StoredMessage]:
-        """The next messages; [] where nothing came in time, or while the group rebalances.
+        """The next messages; [] after `timeout_s`, or while the group rebalances.
 
-        What an earlier poll gave counts as processed: that is what is committed by itself. Raises DAMAGED or
-        OFFSET_OUT_OF_RANGE for a partition that cannot be read, when the others have nothing; MIDDLEWARE_FAILED, with
-        the next poll where something can be given first; CLOSED; for ever FENCED_INSTANCE_ID, once a newer member has
-        its instance id.
+        Messages of earlier polls count as processed; the automatic commit commits them. Raises DAMAGED or
+        OFFSET_OUT_OF_RANGE for a partition that cannot be read, when the others have no messages; MIDDLEWARE_FAILED,
+        after the messages of other partitions; CLOSED; and FENCED_INSTANCE_ID from when a newer member has its
+        instance id.
         """
         with self._alone():
             if self._failure is not None:
@@ -144,9 +144,9 @@ class GroupConsumer:
             return self._handed(found)
 
     def __iter__(self) -> Iterator[StoredMessage]:
-        """Messages one by one, for ever, until it is closed. Asking for the next one counts the last as processed.
+        """Iterate over messages until the consumer is closed. Asking for the next one counts the last as processed.
 
-        An error ends the iteration; a new one goes on where it stopped.
+        An error ends the iteration; a new iteration continues from there.
         """
         while not self._core.closed:
             try:
@@ -164,7 +164,7 @@ class GroupConsumer:
                 self._tell_failure(*self._failure)
             if not self._buffer:
                 self._host.call(lambda _now: self._core.hand(()))
-                # At most once, what is fetched is committed: who stops iterating would lose what lies in the buffer.
+                # With at_most_once, fetched messages are committed: stopping the iteration would lose buffered ones.
                 most = 1 if self._config.guarantee == "at_most_once" else None
                 found = self._fetched(0.5, most)  # a listener may seek meanwhile, which changes the buffer
                 self._buffer.extend(found)
@@ -174,20 +174,20 @@ class GroupConsumer:
             return handed[0] if handed else None
 
     def value_of(self, message: StoredMessage) -> Any:
-        """The value as the serializer reads it; None where there is none. Raises UNREADABLE for this message alone."""
+        """The deserialized value, None for a tombstone. Raises UNREADABLE."""
         return read_with(self._serializer, judged("message", _MESSAGE, message).value)
 
     def key_of(self, message: StoredMessage) -> Any:
-        """The key as the serializer of keys reads it; None where there is none. Raises UNREADABLE."""
+        """The deserialized key, None where there is none. Raises UNREADABLE."""
         return read_with(self._key_serializer, judged("message", _MESSAGE, message).key)
 
     def seek(self, topic: str, partition: int, offset: int) -> None:
-        """The next poll reads from `offset` on. Raises INVALID_REQUEST for what it does not own."""
+        """Read from `offset` on with the next poll. Raises INVALID_REQUEST for a partition that it does not own."""
         self._call(lambda: self._core.seek(topic, partition, offset))
         self._buffer = deque(each for each in self._buffer if (each.topic, each.partition) != (topic, partition))
 
     def seek_to_time(self, topic: str, partition: int, timestamp_ms: int) -> int:
-        """The next poll reads from the first message published at that Unix time or later; its offset."""
+        """Read from the first message published at `timestamp_ms` (Unix time) or later. Returns its offset."""
         broker = self._host.broker
 
         def found() -> int:
@@ -199,7 +199,7 @@ class GroupConsumer:
         return offset
 
     def preview_seek(self, target: Target, partitions: Sequence[TopicPartition] = ()) -> list[Change]:
-        """What `seek_to` would change of these, or of all that it owns; nothing is done."""
+        """The changes that `seek_to` would make. Default: all assigned partitions."""
 
         def found() -> list[Change]:
             broker = self._host.broker
@@ -215,9 +215,9 @@ class GroupConsumer:
         return self._call(found)
 
     def seek_to(self, target: Target, partitions: Sequence[TopicPartition] = ()) -> list[Change]:
-        """The next poll reads these, or all that it owns, from where `target` says; what that changes.
+        """Seek `partitions` (default: all assigned) to `target`. Returns the changes.
 
-        The forms are those of a reset: earliest, latest, offset, timestamp, shift-by from here, where a group is.
+        The targets are those of an offset reset: earliest, latest, offset, timestamp, shift-by from the position.
         """
         changes = self.preview_seek(target, partitions)
         for change in changes:
@@ -225,7 +225,7 @@ class GroupConsumer:
         return changes
 
     def position(self, topic: str, partition: int) -> int:
-        """The offset that the application gets next. Raises INVALID_REQUEST for what it does not own."""
+        """The offset of the next message. Raises INVALID_REQUEST for a partition that it does not own."""
         for message in self._buffer:
             if (message.topic, message.partition) == (topic, partition):
                 return message.offset
@@ -235,16 +235,16 @@ class GroupConsumer:
         return position
 
     def committed(self, topic: str, partition: int) -> int | None:
-        """What the group has committed: the next offset to read, None for nothing."""
+        """The committed offset of the group, which is the next one to read; None where there is none."""
         return self._call(lambda: self._host.broker.groups.committed(self.group, topic, partition))
 
     # -- committing
 
     def commit(self, offsets: Mapping[TopicPartition, int] | None = None) -> None:
-        """Commit `offsets`, or everything that the application was given, and wait until that is on the disk.
+        """Commit `offsets`, or everything delivered so far, and wait until the commit is on the disk.
 
-        Raises REBALANCE_IN_PROGRESS, ILLEGAL_GENERATION or UNKNOWN_MEMBER_ID where the group has moved on: somebody
-        else gets these messages then.
+        Raises REBALANCE_IN_PROGRESS, ILLEGAL_GENERATION or UNKNOWN_MEMBER_ID where the group has a newer generation;
+        other members get the messages then.
         """
         self._commit(offsets)
         self._host.wait(self._host.kept())
@@ -254,7 +254,7 @@ class GroupConsumer:
         offsets: Mapping[TopicPartition, int] | None = None,
         on_commit: Callable[[BrokerError | None], object] | None = None,
     ) -> None:
-        """`commit` without waiting; `on_commit(error or None)` is called in a thread of the host's."""
+        """`commit` without waiting. `on_commit(error or None)` is called in the host's callback thread."""
         failed: BrokerError | None = None
         try:
             self._commit(offsets)
@@ -269,10 +269,10 @@ class GroupConsumer:
         else:
             self._call(lambda: self._core.commit_offsets(dict(offsets)))
 
-    # -- the end
+    # -- closing
 
     def close(self) -> None:
-        """Tell the listener, commit what was processed where that is automatic, leave the group. Twice is harmless."""
+        """Call `on_revoked`, commit as configured, leave the group. A second call does nothing."""
         if self._core.closed:
             return
         owned = self._core.assignment
@@ -307,7 +307,7 @@ class GroupConsumer:
         return self._busy
 
     def _listener(self, told: Listener) -> Callable[[Sequence[TopicPartition]], Reply[None]]:
-        """For the core: the application is told by the thread that polls, and the core waits for it."""
+        """A listener for the coroutine: the polling thread calls `told`, and the coroutine waits for that."""
 
         def tell(partitions: Sequence[TopicPartition]) -> Reply[None]:
             reply: Reply[None] = Reply()
@@ -318,7 +318,7 @@ class GroupConsumer:
         return tell
 
     def _fetched(self, timeout_s: float, max_messages: Count | None) -> list[StoredMessage]:
-        """What the core polls; a poll that outlasts `timeout_s`, as in a rebalance, goes on with the next call."""
+        """Messages of the coroutine's poll; one that outlasts `timeout_s` is continued by the next call."""
         deadline_s = time.monotonic() + timeout_s
         if self._polling is None:
             self._polling = self._host.start(self._core.poll(timeout_s * 1_000, max_messages, hand_out=False))
@@ -330,7 +330,7 @@ class GroupConsumer:
                 if polling.done or self._host.closing:
                     break
                 left_s = deadline_s - time.monotonic()
-                # A fetch that ends with the deadline is given the moment that it needs to say so.
+                # A fetch that ends at the deadline needs a moment to report it.
                 if left_s <= -0.01 or not self._wake.wait(max(left_s, 0.0) + 0.01):
                     return []
         if not polling.done:
@@ -350,13 +350,13 @@ class GroupConsumer:
                 self._host.call(lambda _now, reply=reply: reply.resolve(None))  # type: ignore[misc]
 
     def _handed(self, found: list[StoredMessage]) -> list[StoredMessage]:
-        """Give these to the application, as far as they come through the middleware."""
+        """Pass `found` through the middleware, and mark the result as delivered."""
         if self._chain is None:
             return self._host.call(lambda _now: self._core.hand(found))
         try:
             passed, delivered, failures = self._chain.incoming_many(found)
         except BaseException:
-            # Somebody presses Ctrl+C.
+            # KeyboardInterrupt.
             self._take_back({(message.topic, message.partition): message.offset for message in reversed(found)})
             raise
         if failures:
@@ -374,7 +374,7 @@ class GroupConsumer:
         self._call(lambda: self._core.take_back(offsets))
 
     def _tell_failure(self, place: TopicPartition, offset: int, error: BrokerError) -> None:
-        """Raise what the last poll had no room for, unless a seek, a pause or a rebalance has settled it."""
+        """Raise the failure of the last poll, unless a seek, a pause or a rebalance has settled it."""
         self._failure = None
         if self._core.positions.get(place) == offset and place not in self._core.paused:
             self._call(lambda: self._core.hand(()))
@@ -382,5 +382,5 @@ class GroupConsumer:
 
 
 def read_with(serializer: Serializer[Any] | None, data: bytes | None) -> Any:
-    """`data` as `serializer` reads it; as it is without one."""
+    """`data` deserialized; unchanged without a serializer."""
     return data if serializer is None or data is None else serializer.deserialize(data)

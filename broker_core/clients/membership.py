@@ -1,4 +1,4 @@
-"""A place in a consumer group: join, lead, sync, heartbeat, leave, after Kafka's classic protocol."""
+"""The membership of a consumer in a group: join, lead, sync, heartbeat, leave, as in Kafka's classic protocol."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from broker_core.settings import Positive, Settings, TimeMsNumber, TimeMsOrZero,
 from broker_core.timers import Timer
 
 COOPERATIVE = "cooperative-sticky"
-# What a member hears that is no longer in step with its group.
+# Errors of a member that has to rejoin.
 MOVED_ON = frozenset(
     {
         ErrorCode.REBALANCE_IN_PROGRESS,
@@ -34,11 +34,11 @@ MOVED_ON = frozenset(
 
 
 class ConsumerConfig(Settings, frozen=True, kw_only=True):
-    """Names and defaults are those of Kafka's consumer; times in milliseconds.
+    """Settings with the names and defaults of Kafka's consumer. Times are in milliseconds.
 
-    `guarantee`: at_least_once commits what was processed, at_most_once commits what it is about to hand out.
-    `auto_commit_interval_ms` is how often a poll commits by itself what earlier polls gave; None is never. With
-    `commit_on_revoke` it does so for what it gives up, too. A `max_poll_interval_ms` of 0 is no limit.
+    `guarantee`: at_least_once commits after processing, at_most_once before delivery. A poll commits the messages of
+    earlier polls every `auto_commit_interval_ms`; None disables that. `commit_on_revoke` also commits the partitions
+    that are revoked. A `max_poll_interval_ms` of 0 is no limit.
     """
 
     assignor: AssignorName = "range"
@@ -61,7 +61,7 @@ class ConsumerConfig(Settings, frozen=True, kw_only=True):
 
 
 class Membership:
-    """One member of `group`. `moved_on(error)` is called when a heartbeat hears that the group went on without it."""
+    """A member of `group`. `moved_on(error)` is called when a heartbeat is answered with an error."""
 
     def __init__(
         self,
@@ -82,10 +82,10 @@ class Membership:
         self._joining: Reply[JoinResult] | None = None
         self.member_id = ""
         self.generation = -1
-        self.muted = False  # while True, its heartbeats get lost on their way
+        self.muted = False  # while True, no heartbeats are sent
 
     async def join(self, topics: tuple[str, ...], owned: tuple[TopicPartition, ...]) -> tuple[TopicPartition, ...]:
-        """Take part in one generation; what it is assigned there. Raises what join and sync fail with."""
+        """Join one generation. Returns its assignment. Raises the errors of join and sync."""
         config, broker, loop = self._config, self._broker, self._loop
         subscription = Subscription(topics, owned=owned, generation=self.generation)
         self._joining = broker.join(
@@ -110,7 +110,7 @@ class Membership:
         return decode_assignment(synced.assignment).partitions
 
     def _partition_count(self, topic: str) -> int:
-        """A topic that is not there yet has nothing to give."""
+        """0 for a topic that does not exist yet."""
         try:
             return self._broker.partition_count(topic)
         except BrokerError as error:
@@ -119,23 +119,23 @@ class Membership:
             return 0
 
     def polled(self) -> None:
-        """The application asks for messages: it is not stuck."""
+        """The application polled: restart `max_poll_interval_ms`."""
         if self._config.max_poll_interval_ms and self.member_id:
             self._broker.groups.polled(self._loop.now_ns, self._group, self.member_id)
 
     def forget(self, *, keep_id: bool = False) -> None:
-        """The group went on without it: the next join is a newcomer's, or, with `keep_id`, that of one left behind."""
+        """Drop the member id, so that the next join is a new member's. With `keep_id` it stays."""
         if not keep_id:
             self.member_id = ""
 
     def leave(self, cause: str) -> None:
-        """Leave the group, for good; a join that is under way is left as soon as it is answered."""
+        """Leave the group. Where a join is pending, leave as soon as it is answered."""
         self.stop_heartbeat()
         if self.member_id:
             self._leave(self.member_id, cause)
             self.forget()
         elif self._joining is not None:
-            # Its member id comes with the reply that it waits for.
+            # The member id comes with the reply to the join.
             self._joining.then(lambda joined: self._leave_late(joined, cause))
 
     def _leave_late(self, joined: Reply[JoinResult], cause: str) -> None:
@@ -146,19 +146,19 @@ class Membership:
         try:
             self._broker.leave(self._loop.now_ns, self._group, member_id, cause)
         except BrokerError as error:
-            # The group has dropped it already: gone is gone.
+            # The group has removed it already.
             if error.code not in {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID}:
                 raise
 
-    # -- heartbeats: none while joining, for the broker knows who waits for it
+    # -- heartbeats; a pending join or sync needs none
 
     def start_heartbeat(self) -> None:
-        """Give a sign of life every interval."""
+        """Send a heartbeat every interval."""
         due_ns = self._loop.now_ns + ns_from_ms(self._config.heartbeat_interval_ms)
         self._heartbeat = self._loop.timers.at(due_ns, self._beat)
 
     def stop_heartbeat(self) -> None:
-        """Give no more signs of life."""
+        """Stop sending heartbeats."""
         if self._heartbeat is not None:
             self._heartbeat.cancel()
             self._heartbeat = None
@@ -170,6 +170,6 @@ class Membership:
             self._broker.beat(now_ns, self._group, *place).then(lambda answer: self._heard(place, answer))
 
     def _heard(self, place: tuple[str, int], answer: Reply[None]) -> None:
-        """Where the broker is far away, the answer may speak of a place that it has left since."""
+        """Ignore an answer to a heartbeat of an earlier member id or generation."""
         if isinstance(answer.error, BrokerError) and place == (self.member_id, self.generation):
             self._moved_on(answer.error)

@@ -1,4 +1,4 @@
-"""Whether a message is one that can be stored: Python lets anything into its fields."""
+"""Checks of a message's field types, which Python does not enforce."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from broker_core.clients.serializer import Serializer
 
 _log = logging.getLogger(__name__)
-_ROWS = (tuple, list)  # the union of both takes three times as long to look at
+_ROWS = (tuple, list)  # isinstance with a union takes three times as long
 _BYTES = "bytes or None"
 _PAIRS = "pairs of a name, as text, and bytes"
 
 
 def check_form(message: Message) -> None:
-    """Raises INVALID_RECORD where a field is not of its type, MESSAGE_TOO_LARGE where there are too many headers."""
+    """Raises INVALID_RECORD for a field of the wrong type, MESSAGE_TOO_LARGE for too many headers."""
     if not isinstance(message, Message):
         raise _wrong("a message", "a Message", message)
     if message.value is not None and not isinstance(message.value, bytes):
@@ -48,13 +48,13 @@ def _check_headers(headers: Any) -> None:
         if not isinstance(value, bytes):
             raise _wrong(f"header {name!r}", "bytes", value)
         if not name.isascii() and any("\ud800" <= character <= "\udfff" for character in name):
-            raise BrokerError(ErrorCode.INVALID_RECORD, f"half a character, which UTF-8 has not, in header {name!r}")
+            raise BrokerError(ErrorCode.INVALID_RECORD, f"header {name!r} has a lone surrogate, which is not UTF-8")
     if len(headers) > MAX_HEADERS and users_headers(tuple(headers)) > MAX_HEADERS:
         raise BrokerError(ErrorCode.MESSAGE_TOO_LARGE, f"{len(headers)} headers; a message has at most {MAX_HEADERS}")
 
 
 def explained(messages: Sequence[Message], error: Exception) -> BrokerError:
-    """Why these could not be sent: what is wrong with one of them, else `error`, which nobody has foreseen."""
+    """The error of messages that could not be sent: the first invalid message, otherwise `error` itself."""
     if isinstance(error, BrokerError):
         return error
     try:
@@ -67,14 +67,14 @@ def explained(messages: Sequence[Message], error: Exception) -> BrokerError:
 
 
 def serialized(serializer: Serializer[Any] | None, value: Any) -> bytes | None:
-    """Bytes of `value`, text as UTF-8; None stays None, for it is what deletes a key."""
+    """`value` as bytes, text as UTF-8. None stays None, the tombstone of a key."""
     if value is None:
         return None
     if serializer is not None:
         data: Any = serializer.serialize(value)
         if not isinstance(data, bytes):
-            kinds = f"{type(serializer).__name__} gave a {type(data).__name__}"
-            raise BrokerError(ErrorCode.UNSERIALIZABLE, f"{kinds}; a serializer must give bytes")
+            kinds = f"{type(serializer).__name__} returned a {type(data).__name__}"
+            raise BrokerError(ErrorCode.UNSERIALIZABLE, f"{kinds}; a serializer must return bytes")
         return data
     if isinstance(value, bytes):
         return value
@@ -82,7 +82,7 @@ def serialized(serializer: Serializer[Any] | None, value: Any) -> bytes | None:
         try:
             return value.encode()
         except UnicodeEncodeError as error:
-            raise BrokerError(ErrorCode.UNSERIALIZABLE, f"the text is no UTF-8 ({error})") from error
+            raise BrokerError(ErrorCode.UNSERIALIZABLE, f"the text cannot be encoded as UTF-8 ({error})") from error
     kind = type(value).__name__
     raise BrokerError(ErrorCode.INVALID_REQUEST, f"a {kind} is neither bytes nor text; give the producer a serializer")
 

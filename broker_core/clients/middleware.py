@@ -1,4 +1,4 @@
-"""What a client does with every message on its way out and in: small objects, each O(1) a message."""
+"""Middleware of clients: objects that see every message before it is published or delivered, O(1) a message."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ M = TypeVar("M", Message, StoredMessage)
 
 
 class Context(msgspec.Struct):
-    """Around one message: session time, who the client is, and where the message goes; a router sets `topic`."""
+    """The context of one message: session time in ns, the client id, and the target topic, which may be changed."""
 
     now_ns: int
     client: str
@@ -30,26 +30,26 @@ class Context(msgspec.Struct):
 
 
 class Middleware:
-    """Passes everything on; subclasses change what they are for."""
+    """The base class. It passes every message on unchanged."""
 
     def before_publish(self, message: Message, context: Context) -> Message | None:
-        """What is published in place of `message`; None: nothing is."""
+        """The message to publish instead of `message`, None to drop it."""
         return message
 
     def before_deliver(self, message: StoredMessage, context: Context) -> StoredMessage | None:
-        """What the application gets in place of `message`, at the same offset; None: it gets nothing."""
+        """The message to deliver instead of `message`, at the same offset, None to drop it."""
         return message
 
     def publish_failed(self, message: Message) -> None:
-        """`message`, which this one let pass, was not stored, so that it may come again."""
+        """`message`, which passed this middleware, was not stored. The application may send it again."""
 
 
 @checked_class(fast=_HOOKS)
 class Logging(Middleware):
-    """Says what passes: names, sizes and places; never the payload."""
+    """Logs a line for each message: client, size, key and topic; never the payload."""
 
     def __init__(self, write: Callable[[str], object] = _log.info) -> None:
-        """`write` gets a line without its end; where none is given, it is logged as information."""
+        """`write(line)` is called without a line end. The default logs at INFO."""
         self._write = write
 
     def before_publish(self, message: Message, context: Context) -> Message:
@@ -66,7 +66,7 @@ class Logging(Middleware):
 
 @checked_class(fast=_HOOKS)
 class Filter(Middleware):
-    """Lets pass what `accepts` says True to."""
+    """Passes messages for which `accepts` returns True, and drops the others."""
 
     def __init__(self, accepts: Callable[[Message | StoredMessage], bool], on: Way = "both") -> None:
         self._accepts = accepts
@@ -83,7 +83,7 @@ class Filter(Middleware):
 
 @checked_class(fast=_HOOKS)
 class Transform(Middleware):
-    """Changes messages: one function for each way, such as to compress and to decompress."""
+    """Changes messages by a function for each direction, for example to compress and to decompress."""
 
     def __init__(
         self,
@@ -94,20 +94,19 @@ class Transform(Middleware):
         self._deliver = deliver
 
     def before_publish(self, message: Message, context: Context) -> Message:
-        """What `publish` makes of it."""
+        """The result of `publish`."""
         return message if self._publish is None else self._publish(message)
 
     def before_deliver(self, message: StoredMessage, context: Context) -> StoredMessage:
-        """What `deliver` makes of it."""
+        """The result of `deliver`."""
         return message if self._deliver is None else self._deliver(message)
 
 
 @checked_class(fast=_HOOKS)
 class Dedupe(Middleware):
-    """Drops what was seen among the last `window` messages; what has no identity passes.
+    """Drops copies of the last `window` messages, across topics. A message without an identity passes.
 
-    Topics count as one. A message that is delivered again from its own offset is a redelivery, and passes: it may not
-    have been processed.
+    A message that is delivered again from its own offset is a redelivery and passes: it may not have been processed.
     """
 
     def __init__(
@@ -117,9 +116,9 @@ class Dedupe(Middleware):
         window: Annotated[int, Range(1, 1 << 31)] = 10_000,
         on: Way = "both",
     ) -> None:
-        """`identity` is what two copies have in common: the header `id`, where nothing else is given.
+        """`identity(message)` is equal for copies; the default is the header `id`.
 
-        Transforms after this one must leave it alone.
+        Middleware behind this one must not change it.
         """
         self._identity = identity or (lambda message: header(message, "id"))
         self._window = window
@@ -129,11 +128,11 @@ class Dedupe(Middleware):
 
     @property
     def remembered(self) -> int:
-        """How many identities are kept, at most twice the window."""
+        """The number of identities kept, at most twice the window."""
         return len(self._published) + len(self._delivered)
 
     def before_publish(self, message: Message, context: Context) -> Message | None:
-        """None where a copy was published."""
+        """None for a copy of a published message."""
         identity = None if self._on == "deliver" else self._identity(message)
         if identity is None:
             return message
@@ -145,7 +144,7 @@ class Dedupe(Middleware):
         return message
 
     def before_deliver(self, message: StoredMessage, context: Context) -> StoredMessage | None:
-        """None where a copy was delivered from another place."""
+        """None for a copy that was delivered from another offset."""
         identity = None if self._on == "publish" else self._identity(message)
         if identity is None:
             return message
@@ -157,7 +156,7 @@ class Dedupe(Middleware):
         return message
 
     def publish_failed(self, message: Message) -> None:
-        """The copy that failed is forgotten, or its retry would be dropped."""
+        """Forget the message, so that its retry is not dropped."""
         identity = self._identity(message)
         if identity is not None:
             self._published.pop(identity, None)
@@ -165,7 +164,7 @@ class Dedupe(Middleware):
 
 @checked_class(fast=_HOOKS)
 class Routing(Middleware):
-    """Sends messages to the topic that `route` names; None leaves them where they were going."""
+    """Sends each message to the topic that `route(message)` returns; None keeps its topic."""
 
     def __init__(self, route: Callable[[Message], str | None]) -> None:
         self._route = route
@@ -179,7 +178,7 @@ class Routing(Middleware):
 
 
 class Timestamp(Middleware):
-    """Adds the header `sent_ns`: session time in nanoseconds, as decimal digits. One that is there is kept."""
+    """Adds the header `sent_ns`: session time in nanoseconds, as decimal digits. An existing one is kept."""
 
     def before_publish(self, message: Message, context: Context) -> Message:
         """The message with the header."""

@@ -1,4 +1,4 @@
-"""The pace of a producer that gives way: one message at a time, and an interval after each."""
+"""The pace of an adaptive producer: one message at a time, and an interval after each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NEVER_NS = 1 << 62
 
 
 class Pace:
-    """`free` where the next message may go. `go_on()` is called when it may again."""
+    """`free` says whether the next message may be sent. `go_on()` is called when the interval is over."""
 
     def __init__(self, config: AdaptiveConfig, loop: Loop, go_on: Callable[[], object]) -> None:
         self.interval = AdaptiveInterval(config.base_ms / 1_000, config.on_refusal_times, config.on_success_divide)
@@ -25,22 +25,22 @@ class Pace:
 
     @property
     def free(self) -> bool:
-        """Whether nothing is under way, and the interval is over."""
+        """Whether no message is in progress and the interval is over."""
         return self._loop.now_ns >= self.next_ns
 
     def begin(self) -> None:
-        """A message is on its way; the next one goes after its answer."""
+        """A message was sent; the next one waits for its answer."""
         self.next_ns = _NEVER_NS
 
     def end(self, accepted: bool) -> None:
-        """The answer has come, and the interval begins."""
+        """The answer came: the interval begins."""
         interval_s = self.interval.accepted() if accepted else self.interval.refused()
         self.next_ns = self._loop.now_ns + ns_from_s(interval_s)
         self._loop.timers.at(self.next_ns, lambda _at: self._go_on())
 
 
 def accepted(reply: Reply[Published | None]) -> bool:
-    """Whether the broker had room for it, and every subscription too."""
+    """Whether the broker and every subscription had space for the message."""
     if reply.error is not None:
         return not isinstance(reply.error, BrokerError) or reply.error.code is not ErrorCode.THROTTLED
     published = reply.result()

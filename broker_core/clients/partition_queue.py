@@ -1,4 +1,4 @@
-"""The way of a producer's batches to one partition: one after the other."""
+"""The batches of a producer for one partition."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from broker_core.clients.batches import Batch
 
 
 class PartitionQueue:
-    """`sending` is under way to the log, `waiting` go after it, `open` is being filled; `sequence` comes next."""
+    """`open` is being filled, `waiting` are queued, `sending` is being appended. `sequence` is the next number."""
 
     __slots__ = ("open", "pumping", "sending", "sequence", "waiting")
 

@@ -1,4 +1,4 @@
-"""What was fetched, partition by partition, without looking at each message."""
+"""Fetched messages by partition, without touching each message."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Container, Iterator, Sequence
 from broker_core.groups.protocol import TopicPartition
 from broker_core.messages import StoredMessage
 
-_FEW = 8  # are looked at one by one
+_FEW = 8  # up to here a plain loop is faster
 
 
 def partition_runs(messages: Sequence[StoredMessage]) -> Iterator[tuple[TopicPartition, int, int]]:
-    """Where the messages of each partition begin and end; they stand together, as a fetch gives them."""
+    """(partition, begin, end) of each partition's messages in the list, where a fetch puts them side by side."""
     first = 0
     while first < len(messages):
         topic, partition = messages[first].topic, messages[first].partition

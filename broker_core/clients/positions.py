@@ -1,4 +1,4 @@
-"""Where a consumer begins to read, and the offsets that its user names."""
+"""The starting offsets of a consumer, and checks of offsets given by the application."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Reset = Literal["earliest", "latest", "none"]
 
 
 def starting_offset(broker: Broker, group: str, place: TopicPartition, reset: Reset) -> int:
-    """What the group has committed, else as `reset` says. Raises OFFSET_OUT_OF_RANGE where that is `none`."""
+    """The committed offset of the group, otherwise as `reset` says. Raises OFFSET_OUT_OF_RANGE where that is `none`."""
     if reset == "none":
         if broker.groups.committed(group, *place) is None:
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{group} has committed nothing for {place[0]}/{place[1]}")
@@ -22,7 +22,7 @@ def starting_offset(broker: Broker, group: str, place: TopicPartition, reset: Re
 
 
 def reset_strays(broker: Broker, positions: dict[TopicPartition, int], reset: Reset) -> bool:
-    """Positions beyond the end of a log that has lost its tail go where `reset` says; False where none does."""
+    """Reset positions beyond the end of a truncated log, in place. False where there was nothing to reset."""
     strays = [place for place, at in positions.items() if at > broker.end_offset(*place)]
     if reset == "none" or not strays:
         return False
@@ -33,7 +33,7 @@ def reset_strays(broker: Broker, positions: dict[TopicPartition, int], reset: Re
 
 
 def check_offsets(offsets: Mapping[Any, Any]) -> None:
-    """Raises INVALID_REQUEST for what is not (topic, partition): offset."""
+    """Raises INVALID_REQUEST unless `offsets` maps (topic, partition) to whole numbers."""
     for place, offset in offsets.items():
         if not isinstance(place, tuple) or len(place) != 2:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"{place!r} is not (topic, partition)")

@@ -1,4 +1,4 @@
-"""A producer for any thread: send and go on, or wait for what became of it."""
+"""A thread-safe producer: `send` returns a receipt, `publish` waits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from broker_core.clients.host import Host
 from broker_core.clients.message_form import serialized
 from broker_core.clients.middleware import Middleware
 from broker_core.clients.producer_config import ProducerConfig
-from broker_core.clients.record_accumulator import MOST_ENTRIES, Gatherer
+from broker_core.clients.record_accumulator import MOST_ENTRIES, AccumulatorWaiter
 from broker_core.clients.sender import Sender
 from broker_core.clients.serializer import Serializer
 from broker_core.clients.throttle import Throttle
@@ -35,10 +35,10 @@ OnDelivery = Callable[[Receipt], object]
 
 @checked_class(fast=("send", "send_message", "publish", "publish_many"))
 class Producer:
-    """Publishes to topics and queues of `host`. Close it, or use it in a `with` block: closing loses nothing.
+    """Publishes to topics and queues of `host`. Close it, or use it in a `with` block; `close` flushes.
 
-    `serializer` turns values into bytes, `key_serializer` keys; without one both are bytes or text. Middleware sees
-    each message before it is sent, in the caller's thread, one message at a time.
+    `serializer` turns values into bytes, `key_serializer` keys; without one, both are bytes or text. Middleware is
+    called for each message before it is sent, in the caller's thread, one message at a time.
     """
 
     def __init__(
@@ -71,11 +71,14 @@ class Producer:
         self._sender = Sender(
             host.broker, host.loop, self.client_id, self.config, identity=identity, on_settled=self._settled
         )
-        self._inboxes, self._broker = {} if self._chain is not None else self._sender.inboxes.by_topic, host.broker
-        self._awaited = self._sender.inboxes.awaited
-        self._gatherer = Gatherer(host, self._sender.inboxes)
+        self._records_by_topic, self._broker = (
+            {} if self._chain is not None else self._sender.accumulator.by_topic,
+            host.broker,
+        )
+        self._scheduled = self._sender.accumulator.scheduled
+        self._waiter = AccumulatorWaiter(host, self._sender.accumulator)
         self._closed = False
-        # Where nothing looks at messages on their way, and no line can fail, `publish` needs no batches.
+        # Without middleware, rate limit, name or adaptive pace, `publish` needs no batches.
         self._direct = (
             not (middleware or paced or self.config.name or self.config.adaptive) and self.config.acks == "all"
         )
@@ -97,33 +100,33 @@ class Producer:
         on_delivery: OnDelivery | None = None,
         linger: bool = True,
     ) -> Receipt:
-        """Put a message on its way. `on_delivery(receipt)` is called in a thread of the host's when its fate is known.
+        """Send a message. `on_delivery(receipt)` is called in the host's callback thread when its outcome is known.
 
-        Waits where the buffer is full. Raises what is wrong with the message (UNKNOWN_TOPIC_OR_PARTITION,
-        MESSAGE_TOO_LARGE, UNSERIALIZABLE, INVALID_RECORD also where a field is not of its type), REQUEST_TIMED_OUT
-        where the buffer stays full, THROTTLED where its own rate would hold it up for too long, and CLOSED.
+        Blocks for up to `max_block_ms` while the buffer is full. Raises UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE,
+        UNSERIALIZABLE, INVALID_RECORD (also for a field of the wrong type), REQUEST_TIMED_OUT where the buffer stays
+        full, THROTTLED where `rate_per_s` would delay it beyond `max_block_ms`, and CLOSED.
         """
         if self._serializer is not None or type(value) is not bytes:
             value = serialized(self._serializer, value)
         if key is not None:
             key = serialized(self._key_serializer, key)
-        inbox = self._inboxes.get(topic)
+        records = self._records_by_topic.get(topic)
         if (
-            inbox is not None
-            and inbox.revision == self._broker.revision
+            records is not None
+            and records.revision == self._broker.revision
             and value is not None
-            and len(value) + (0 if key is None else len(key)) <= inbox.limit_bytes
+            and len(value) + (0 if key is None else len(key)) <= records.limit_bytes
             and linger
             and partition is None
             and on_delivery is None
             and ttl_ms is None
             and not (headers or priority)
         ):
-            receipt = Receipt(self._gatherer, Message(value, key))
-            entries = inbox.entries
+            receipt = Receipt(self._waiter, Message(value, key))
+            entries = records.entries
             entries.append(receipt)
-            if not inbox.awaited or len(entries) >= MOST_ENTRIES:
-                self._host.call(lambda _now: self._sender.inboxes.tend(inbox))
+            if not records.drain_scheduled or len(entries) >= MOST_ENTRIES:
+                self._host.call(lambda _now: self._sender.accumulator.schedule_drain(records))
             return receipt
         message = Message(value, key, headers, ttl_ms, priority)
         return self.send_message(topic, message, partition=partition, on_delivery=on_delivery, linger=linger)
@@ -137,7 +140,7 @@ class Producer:
         on_delivery: OnDelivery | None = None,
         linger: bool = True,
     ) -> Receipt:
-        """`send` for a message that is made already; without `linger` its batch goes at once."""
+        """`send` for a `Message`. Without `linger` its batch is sent at once."""
         return self._put(topic, message, partition, on_delivery, linger, None)
 
     def _put(
@@ -149,7 +152,7 @@ class Producer:
         linger: bool,
         timeout_s: float | None,
     ) -> Receipt:
-        """Where there is a `timeout_s`, it is put in a batch of its own, and waits no longer for room."""
+        """With `timeout_s` the message gets a batch of its own, and waits at most that long for space."""
         if partition is not None:
             judged("partition", _PARTITION, partition)
         max_block_ms = self._keep_rate(1, timeout_s)
@@ -163,14 +166,14 @@ class Producer:
             placed = self._sender.send(topic, message, partition, linger=linger, alone=timeout_s is not None)
             if placed is None:
                 return None
-            receipt = Receipt(self._gatherer, *placed)
+            receipt = Receipt(self._waiter, *placed)
             if on_delivery is not None:
                 self._listen(placed[0], on_delivery, receipt)
             return receipt
 
         try:
             receipt = self._with_topic(topic, lambda: self._host.call(put))
-            return receipt if receipt is not None else self._wait_for_room(put, max_block_ms)
+            return receipt if receipt is not None else self._wait_for_space(put, max_block_ms)
         except BrokerError:
             if self._chain is not None:
                 self._chain.failed(message)
@@ -179,10 +182,10 @@ class Producer:
     def publish(
         self, topic: str, value: Any, key: Any = None, *, timeout_s: TimeS | None = None, **fields: Any
     ) -> tuple[int, int]:
-        """`send` without lingering, and wait: (partition, offset), -1 where a middleware dropped it.
+        """`send` without lingering, and wait. Returns (partition, offset), both -1 where middleware dropped it.
 
-        Raises why it was not stored. What is not stored within `timeout_s` is withdrawn (REQUEST_TIMED_OUT) and never
-        will be, unless the error says `possibly_stored`: it was on its way to the disk.
+        Raises the error that kept it from being stored. A message that is not stored within `timeout_s` is withdrawn
+        (REQUEST_TIMED_OUT) and is never stored, unless the error has `possibly_stored`: its write had begun.
         """
         if fields or not self._direct:
             return self._publish(topic, value, key, timeout_s, **fields)
@@ -191,18 +194,18 @@ class Producer:
         if key is not None:
             key = serialized(self._key_serializer, key)
         open_batches, sender = self._open_batches, self._sender
-        if open_batches is not None and value is not None and not (sender.pending or self._awaited):
+        if open_batches is not None and value is not None and not (sender.pending or self._scheduled):
             placed = open_batches.join(self.client_id, topic, value, key)
             if placed is not None:
                 return placed
         return self._store(topic, value, key, timeout_s)
 
     def _store(self, topic: str, value: bytes | None, key: bytes | None, timeout_s: TimeS | None) -> tuple[int, int]:
-        """`publish`, where it takes the lock at least."""
+        """`publish` under the lock."""
         opened, sender = self._open_batches, self._sender
         if opened is not None and value is not None:
             with self._lock:
-                placed = None if sender.pending or self._awaited else opened.put(self.client_id, topic, value, key)
+                placed = None if sender.pending or self._scheduled else opened.put(self.client_id, topic, value, key)
             if placed is not None:
                 return placed
         message = Message(value, key)
@@ -216,7 +219,7 @@ class Producer:
                 raise
             about = f"a message for {topic}, not on the disk after {timeout_s:g} s; it may be stored all the same"
             raise BrokerError(error.code, about, possibly_stored=True) from None
-        assert published is not None  # nothing drops what nothing judges
+        assert published is not None  # only a flow policy drops messages
         return published.partition, published.offset
 
     def _publish(
@@ -232,13 +235,13 @@ class Producer:
         partition: int | None = None,
         on_delivery: OnDelivery | None = None,
     ) -> tuple[int, int]:
-        """`publish`, where the message has to go through a batch."""
+        """`publish` by way of a batch."""
         data = serialized(self._serializer, value)
         message = Message(data, serialized(self._key_serializer, key), headers, ttl_ms, priority)
         return self._sent(self._put(topic, message, partition, on_delivery, False, timeout_s), timeout_s)
 
     def _sent(self, receipt: Receipt, timeout_s: float | None) -> tuple[int, int]:
-        """Where it is stored; withdrawn, as far as that can be, where that is not known within `timeout_s`."""
+        """(partition, offset) of the message; after `timeout_s` it is withdrawn where that is still possible."""
         try:
             sent = receipt.result(timeout_s)
         except BrokerError:
@@ -251,10 +254,10 @@ class Producer:
     def publish_many(
         self, topic: str, messages: Sequence[Message], *, timeout_s: TimeS | None = None
     ) -> tuple[Published, ...]:
-        """All `messages` in as few batches as can be, and wait: where each batch was stored, in order of sending.
+        """Publish `messages` in as few batches as possible, and wait. One `Published` a batch, in order of sending.
 
-        Each partition gets its own in the order given. Raises the first error; other batches may have been stored, and
-        it says so (`possibly_stored`). What is not stored within `timeout_s` is withdrawn, as by `publish`.
+        The order within a partition is that of `messages`. Raises the first error, with `possibly_stored` where other
+        batches may have been stored. What is not stored within `timeout_s` is withdrawn, as by `publish`.
         """
         judged("topic", _TOPIC, topic)
         ends_s = None if timeout_s is None else time.monotonic() + timeout_s
@@ -270,7 +273,7 @@ class Producer:
             self._check_open()
             batches = self._sender.send_many(topic, messages)
             for batch in batches:
-                batch.told = True
+                batch.reported = True
             return batches
 
         batches = self._with_topic(topic, lambda: self._host.call(put))
@@ -286,17 +289,17 @@ class Producer:
         raise failure_of(batches, failed)
 
     def flush(self, timeout_s: TimeS | None = None) -> None:
-        """Send what lingers, and wait until the fate of everything sent so far is known.
+        """Send all open batches, and wait until every message sent so far is stored or has failed.
 
-        Raises the first error since the last flush that no receipt and no callback has told, and REQUEST_TIMED_OUT.
+        Raises the first error since the last flush that no receipt and no callback has reported, and REQUEST_TIMED_OUT.
         """
         self._host.wait(self._host.call(lambda _now: self._sender.flush()), timeout_s)
         self._sender.raise_failure()
 
     def close(self, timeout_s: TimeS | None = CLOSE_TIMEOUT_S) -> None:
-        """`flush`, then take nothing more; what is not stored in time is given up. The second call does nothing.
+        """`flush`, then close; messages not stored within `timeout_s` are given up. A second call does nothing.
 
-        Raises as `flush`, when it is closed; REQUEST_TIMED_OUT says how many messages it gave up, and for which topics.
+        Raises as `flush` does, after closing. REQUEST_TIMED_OUT tells how many messages were given up, for which topics.
         """
         if self._closed:
             return
@@ -330,7 +333,7 @@ class Producer:
     # -- inside
 
     def _keep_rate(self, messages: int, timeout_s: float | None) -> float:
-        """Wait for their turn; how long a message may be held up, in ms."""
+        """Wait as `rate_per_s` requires. Returns how long a message may wait for space, in ms."""
         most_ms = self.config.max_block_ms if timeout_s is None else min(self.config.max_block_ms, timeout_s * 1_000)
         if self._throttle is not None and messages:
             self._throttle.wait(messages, most_ms)
@@ -343,10 +346,10 @@ class Producer:
             return self._chain.outgoing(topic, message)
 
     def _filtered(self, topic: str, on_delivery: OnDelivery | None) -> Receipt:
-        """The receipt of a message that a middleware dropped: its partition and offset are -1."""
+        """The receipt of a message that middleware dropped: its partition and offset are -1."""
         batch = Batch(topic, NO_OFFSET)
         batch.settled.resolve(Published(topic, NO_OFFSET, NO_OFFSET))
-        receipt = Receipt(self._gatherer, batch, 0)
+        receipt = Receipt(self._waiter, batch, 0)
         if on_delivery is not None:
             self._host.tell(partial(on_delivery, receipt))
         return receipt
@@ -360,26 +363,26 @@ class Producer:
             self._host.ensure_topic(topic)
             return action()
 
-    def _wait_for_room(self, put: Callable[[int], Receipt | None], most_ms: float) -> Receipt:
+    def _wait_for_space(self, put: Callable[[int], Receipt | None], most_ms: float) -> Receipt:
         deadline_ns = self._host.now_ns + round(most_ms * 1_000_000)
         while True:
             left_s = (deadline_ns - self._host.now_ns) / 1_000_000_000
             if left_s <= 0:
                 full = f"{self.config.buffer_bytes} bytes wait in {self.client_id}; send less, or wait longer"
                 raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, full)
-            room = self._host.call(lambda _now: self._sender.room())
-            # Something may have left the buffer before anybody waited.
+            space = self._host.call(lambda _now: self._sender.space())
+            # Space may have been freed before this thread waited for it.
             receipt = self._host.call(put)
             if receipt is not None:
                 return receipt
             try:
-                self._host.wait(room, left_s)
+                self._host.wait(space, left_s)
             except BrokerError as error:
                 if error.code is not ErrorCode.REQUEST_TIMED_OUT:
                     raise
 
     def _listen(self, batch: Batch, on_delivery: OnDelivery, receipt: Receipt) -> None:
-        batch.told = True
+        batch.reported = True
         if batch.settled.done:
             self._host.tell(partial(on_delivery, receipt))
         else:

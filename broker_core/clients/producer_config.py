@@ -14,17 +14,17 @@ Acks = Literal[0, 1, "all"]
 
 
 class ProducerConfig(Settings, frozen=True, kw_only=True):
-    """Names and meanings are those of Kafka's producer; times in milliseconds.
+    """Settings with the names and meanings of Kafka's producer. Times are in milliseconds, sizes in bytes.
 
-    `acks`: 0 is settled at once, whatever becomes of it; 1 when it is in the log; "all" when it is as durable as the
-    topic promises. `idempotent` numbers batches so that a retry is stored once. A `name` that another producer takes
-    later fences this one. `buffer_bytes` bounds what waits, to within 2 MB of small messages; where it is full, `send`
-    waits for `max_block_ms`, and not at all where that is 0. With a `rate_per_s` (fractions too) the producer holds
-    itself to so many messages, and `burst` at once: `send` and `publish` wait for their turn, as long as for the
-    buffer. A batch that is not stored after `delivery_timeout_ms`, or `retries`, fails.
+    `acks`: with 0 a receipt is settled at once; with 1 when the message is in the log; with "all" when it is as durable
+    as its topic. `idempotent` numbers batches so that a retry is stored once. A `name` is like a transactional id: the
+    next producer with the same name fences this one. `buffer_bytes` bounds the messages that wait, to within 2 MB of
+    small messages; while it is full, `send` blocks for up to `max_block_ms`. `rate_per_s` (fractions allowed) limits
+    the messages per second, `burst` those at once; `send` and `publish` block for up to `max_block_ms` for it, too. A
+    batch fails when it is not stored within `delivery_timeout_ms`, or after `retries`.
 
-    With `adaptive` messages are sent one by one, and give way: each refusal by a flow policy, or of a subscription
-    without room, makes the next ones slower, each success faster again. What waits for its turn for too long fails.
+    With `adaptive`, messages are sent one by one: each refusal by a flow policy or a full subscription lengthens the
+    interval between them, each success shortens it. The delivery timeout counts while a message waits for its turn.
     """
 
     acks: Acks = "all"
@@ -45,4 +45,4 @@ class ProducerConfig(Settings, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.idempotent and self.acks == 0:
-            raise ConfigError("an idempotent producer needs acks 1 or 'all'; with 0 it never learns what to repeat")
+            raise ConfigError("an idempotent producer needs acks 1 or 'all'; with 0 it cannot know what to retry")

@@ -1,4 +1,4 @@
-"""A consumer of a queue for threads: take, work, acknowledge."""
+"""A consumer of a queue for threads: take, process, acknowledge."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from broker_core.clients.host import Host
 from broker_core.clients.middleware import Middleware
 from broker_core.clients.serializer import Serializer
 from broker_core.clock import ns_from_s
-from broker_core.engine.open_batches import QueueTail
+from broker_core.engine.open_batches import OpenQueueBatch
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kinds import kind_of
 from broker_core.limits import MAX_WAIT_MS
@@ -31,23 +31,24 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _numbers = count(1)
-# A handler loop looks this often whether it is to stop.
+# How often `run` checks its stop event.
 _LOOK_S = 0.25
 _LONGEST_LEASE_S = MAX_WAIT_MS // 1_000
 _NUMBER = (int, float)
 
 
 class Delivery(msgspec.Struct, eq=False):
-    """A message in the hands of its consumer. As a context manager: acknowledged at the end, given back on an error.
+    """A message leased to a consumer. As a context manager it acknowledges at the end, and nacks on an exception.
 
-    Each of its ends raises INVALID_LEASE where the lease has expired: somebody else has the message, or will get it.
+    `ack`, `nack`, `release` and `extend` raise INVALID_LEASE where the lease has expired: the message goes to another
+    consumer.
     """
 
     _host: Host
-    _lease: Lease | None  # of a message from a tail: written down when somebody asks
-    message: StoredMessage  # what was published, with its place
-    finished: bool = False  # acknowledged, given up or given back
-    _tail: QueueTail | None = None  # that has handed it out, to `_holder`
+    _lease: Lease | None  # of a message from an open batch: made on demand
+    message: StoredMessage
+    finished: bool = False  # acknowledged, nacked or released
+    _batch: OpenQueueBatch | None = None  # that delivered it to `_holder`
     _holder: str = ""
 
     @property
@@ -57,35 +58,35 @@ class Delivery(msgspec.Struct, eq=False):
 
     @property
     def lease(self) -> Lease:
-        """What the broker knows of it."""
+        """The lease, with holder, deadline and attempt."""
         if self._lease is None:
-            assert self._tail is not None
-            self._lease = self._tail.lease(self.message, self._holder)
+            assert self._batch is not None
+            self._lease = self._batch.lease(self.message, self._holder)
         return self._lease
 
     def ack(self, *, durable: bool | None = None) -> None:
-        """The work is done; the second call does nothing.
+        """Acknowledge: the message is processed. A second call does nothing.
 
-        `durable` waits until a kill, or what else the queue survives, cannot undo that; None is as the queue's
-        `durable_acks` says. Raises STORAGE_ERROR, too.
+        With `durable`, wait until the acknowledgement is as durable as the queue; None is the queue's `durable_acks`.
+        Also raises STORAGE_ERROR.
         """
-        tail = self._tail
-        if tail is not None and tail.held.pop(self.message.offset, False):
+        batch = self._batch
+        if batch is not None and batch.held.pop(self.message.offset, False):
             self.finished = True
         else:
             self._end(lambda now_ns, lease: self._host.broker.ack(now_ns, lease, durable=durable))
 
     @checked
     def nack(self, cause: str = "nack", *, requeue: bool = True) -> None:
-        """The work has failed: the message is tried again as the queue's retry policy says, or dead-lettered."""
+        """Processing failed: the message is retried by the queue's retry policy, or dead-lettered."""
         self._end(lambda now_ns, lease: self._host.broker.nack(now_ns, lease, cause, requeue=requeue))
 
     def release(self) -> None:
-        """Give the message back at once, as if it had never been handed out."""
+        """Give the message back at once, as if it had never been delivered."""
         self._end(self._host.broker.release)
 
     def extend(self, lease_s: float | None = None) -> None:
-        """The lease ends `lease_s` from now, or as late as a new one. Raises INVALID_REQUEST beyond a week."""
+        """The lease ends `lease_s` from now (default: the queue's lease). Raises INVALID_REQUEST above a week."""
         if lease_s is not None and not (isinstance(lease_s, _NUMBER) and 0 < lease_s <= _LONGEST_LEASE_S):
             about = f"a lease of {lease_s!r:.40} s; it must be more than 0 and at most {_LONGEST_LEASE_S}, a week"
             raise BrokerError(ErrorCode.INVALID_REQUEST, about)
@@ -122,12 +123,11 @@ _DELIVERY = kind_of(Delivery)
 
 @checked_class(fast=("take", "value_of"))
 class QueueConsumer:
-    """Takes messages of `queue`. Close it, or use it in a `with` block: what it still holds is given back at once.
+    """Takes messages of `queue`. Close it, or use it in a `with` block; closing releases what it holds.
 
-    With the guarantee at_most_once a message is acknowledged before it is handed out, and never comes again.
-
-    A message on which the middleware fails is nacked with that as its cause, as one whose work has failed: the queue's
-    retry policy says when it is tried again, and after the last attempt it is a dead letter.
+    With at_most_once a message is acknowledged before delivery, and never delivered again. A message on which
+    middleware fails is nacked with that error as the cause: the retry policy applies, and after the last attempt it is
+    dead-lettered.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class QueueConsumer:
         middleware: Sequence[Middleware] = (),
         serializer: Serializer[Any] | None = None,
     ) -> None:
-        """`weight` is its share where the queue's `balancing` is by weight. Raises UNKNOWN_QUEUE."""
+        """`weight` is its share where the queue's `balancing` is weighted. Raises UNKNOWN_QUEUE."""
         host.call(lambda _now: host.broker.queue(queue))
         self._host = host
         self.queue = queue
@@ -155,30 +155,30 @@ class QueueConsumer:
             from broker_core.clients.chain import Chain
 
             self._chain = Chain(middleware, lambda: host.now_ns, self.client_id)
-        # The shortest way, where nothing looks at the messages.
+        # The fast path, without middleware.
         self._open_batches = None if middleware or self._at_most_once else host.open_batches
         self._lock = host.lock
         host.register(self)
 
     def take(self, timeout_s: TimeS = 0.0) -> Delivery | None:
-        """The next message; None where none is there in time. Without a timeout it does not wait.
+        """The next message; None after `timeout_s`. The default does not wait.
 
         Raises MIDDLEWARE_FAILED.
         """
         open_batches = self._open_batches
-        if open_batches is not None and (tail := open_batches.serving.get(self.queue)) is not None:
+        if open_batches is not None and (batch := open_batches.serving.get(self.queue)) is not None:
             holder = self.client_id
             with self._lock:
-                message = tail.take(holder)
+                message = batch.take(holder)
             if message is not None:
-                return Delivery(self._host, None, message, False, tail, holder)
+                return Delivery(self._host, None, message, False, batch, holder)
         found = self._taken(1, judged("timeout_s", TIME, timeout_s))
         return found[0] if found else None
 
     def take_many(self, max_messages: Count, timeout_s: TimeS = 0.0) -> list[Delivery]:
-        """At most `max_messages`, as many as are there; where none is, the first that comes within `timeout_s`.
+        """Up to `max_messages` ready messages; where none is ready, the first that comes within `timeout_s`.
 
-        Raises MIDDLEWARE_FAILED where that leaves nothing to give; else it is logged.
+        Raises MIDDLEWARE_FAILED where no message passes; otherwise the failure is logged.
         """
         return self._taken(max_messages, timeout_s)
 
@@ -212,7 +212,7 @@ class QueueConsumer:
         return deliveries if self._chain is None else self._passed(self._chain, deliveries)
 
     def _give_up(self, now_ns: int, reply: Reply[list[Lease]]) -> None:
-        """Nobody waits for `reply`: what comes with it all the same is given back."""
+        """Cancel the take of `reply`, and release what it gets all the same."""
         broker = self._host.broker
         broker.cancel_take(self.queue, reply)
 
@@ -223,9 +223,9 @@ class QueueConsumer:
         reply.then(release)
 
     def ack_many(self, deliveries: Sequence[Delivery], *, durable: bool | None = None) -> None:
-        """Acknowledge all of these in one step, and `durable` as `Delivery.ack` says.
+        """Acknowledge all of `deliveries` in one call; `durable` as in `Delivery.ack`.
 
-        Raises INVALID_LEASE where some have expired, after the others.
+        Raises INVALID_LEASE where some leases have expired; the others are acknowledged.
         """
         leases = [delivery.lease for delivery in deliveries if not delivery.finished]
         broker = self._host.broker
@@ -238,14 +238,14 @@ class QueueConsumer:
         _finish(deliveries)
 
     def value_of(self, delivery: Delivery) -> Any:
-        """The value as the serializer reads it. Raises UNREADABLE for this message alone."""
+        """The deserialized value. Raises UNREADABLE."""
         return read_with(self._serializer, judged("delivery", _DELIVERY, delivery).message.value)
 
     def run(self, handler: Callable[[Delivery], object], stop: threading.Event | None = None) -> None:
-        """Hand one message after the other to `handler`, until `stop` is set or the consumer is closed.
+        """Call `handler` for one message after the other, until `stop` is set or the consumer is closed.
 
-        What it returns from is acknowledged, unless it has ended it itself; what it or the middleware raises on is
-        nacked with the error.
+        When it returns, the message is acknowledged, unless the handler has finished it. When it or the middleware
+        raises, the message is nacked with the error.
         """
         while not self._closed and not (stop is not None and stop.is_set()):
             try:
@@ -257,7 +257,7 @@ class QueueConsumer:
                     return
                 if error.code not in {ErrorCode.INVALID_LEASE, ErrorCode.MIDDLEWARE_FAILED}:
                     raise
-                # The work took longer than the lease: somebody else has the message now. Or it was nacked.
+                # The lease has expired, and the message goes to another consumer; or the middleware failed.
                 _log.warning("%s: %s", self.client_id, error)
 
     def _handle(self, handler: Callable[[Delivery], object], delivery: Delivery) -> None:
@@ -272,7 +272,7 @@ class QueueConsumer:
             _log.warning("%s: %s", self.client_id, cause_of(error))
 
     def _passed(self, chain: Chain, deliveries: list[Delivery]) -> list[Delivery]:
-        """Those that come through the middleware. The others are ended: nobody has them in hand."""
+        """The deliveries that pass the middleware. Dropped ones are acknowledged, failed ones nacked."""
         found: list[Delivery] = []
         failures: list[BrokerError] = []
         try:
@@ -281,9 +281,9 @@ class QueueConsumer:
                     passed = chain.incoming(delivery.message)
                 except BrokerError as error:
                     failures.append(error)
-                    # Where its lease is over, or the broker out of reach, it comes again anyway.
+                    # Where the lease has expired, the message is delivered again anyway.
                     with contextlib.suppress(BrokerError):
-                        # Without the place, so that dead letters can be counted by cause.
+                        # Without the offset, so that dead letters can be counted by cause.
                         delivery.nack(cause_of(error.__cause__ if isinstance(error.__cause__, Exception) else error))
                     continue
                 if passed is None:
@@ -303,7 +303,7 @@ class QueueConsumer:
         return found
 
     def close(self) -> None:
-        """Give back what it holds and end its takes. The second call does nothing."""
+        """Release what it holds, and cancel its takes. A second call does nothing."""
         if self._closed:
             return
         self._closed = True
@@ -332,5 +332,5 @@ def _finish(deliveries: Sequence[Delivery]) -> None:
 
 
 def cause_of(error: Exception) -> str:
-    """An error of an application in one line, as the cause of a dead letter."""
+    """An application's error in one line, as the cause of a nack."""
     return f"{type(error).__name__}: {error}"[:500]

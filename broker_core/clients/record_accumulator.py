@@ -1,8 +1,8 @@
-"""What was sent and is in no batch yet: the way to a producer's batches that needs no lock.
+"""The record accumulator: messages that were sent without the lock and are not in a batch yet.
 
-A sender appends its receipt to a list, which no other thread can come between, and only then looks whether somebody is
-going to come for it. Whoever does (under the lock) first says that nobody comes any more, then takes what is there. So
-nothing is left behind: what was appended too late for the one has seen that it must call the next.
+`send` appends a receipt to a list, which is atomic, and then checks whether a drain is scheduled. A drain runs under
+the lock: it first clears `drain_scheduled`, then takes the entries. A receipt that is appended too late for one drain
+therefore finds the flag cleared, and schedules the next.
 """
 
 from __future__ import annotations
@@ -23,32 +23,35 @@ from broker_core.replies import Reply
 T = TypeVar("T")
 
 MOST_ENTRIES = 1_000
-SMALL_BYTES = 2_048  # of key and value; what is larger costs more than the lock anyway
+SMALL_BYTES = 2_048  # of key and value; for larger messages the cost of the lock does not matter
 _NEVER = -1
 
 
-class Inbox:
-    """The entries of one topic, as long as the broker's revision is `revision`; each of at most `limit_bytes`."""
+class TopicRecords:
+    """The accumulated messages of one topic. They are valid while the broker's revision is `revision`.
 
-    __slots__ = ("awaited", "entries", "limit_bytes", "partitioner", "partitions", "revision", "topic")
+    Each message has at most `limit_bytes` of key and value.
+    """
+
+    __slots__ = ("drain_scheduled", "entries", "limit_bytes", "partitioner", "partitions", "revision", "topic")
 
     def __init__(self, topic: str) -> None:
         self.topic = topic
         self.entries: list[Receipt] = []
-        self.awaited = False  # somebody is going to come: a timer runs
+        self.drain_scheduled = False  # a timer runs
         self.revision = self.limit_bytes = _NEVER
         self.partitioner = Partitioner()
         self.partitions = 1
 
     def take(self) -> list[Receipt]:
-        """What is there now; it is there no longer."""
+        """Remove and return the entries."""
         count = len(self.entries)
         taken = self.entries[:count]
         del self.entries[:count]
         return taken
 
     def parts(self, receipts: list[Receipt]) -> Iterator[tuple[int, list[Receipt], list[Message]]]:
-        """`receipts` and their messages by the partition that they go to, in their order."""
+        """(partition, receipts, messages) for each target partition, in the order of sending."""
         messages = messages_of(receipts)
         if [True for message in messages if message.key is not None]:
             choose = self.partitioner.choose
@@ -65,110 +68,110 @@ class Inbox:
             first += len(part)
 
 
-class Batches(Protocol):
-    """Where the entries go: a `Sender`."""
+class BatchSink(Protocol):
+    """Where drained messages go: a `Sender`."""
 
     @property
     def full(self) -> bool:
-        """True where no more is to be sent before something has left."""
+        """True while the buffer has no space."""
 
     @property
     def fenced(self) -> bool:
-        """True where nothing is stored any more."""
+        """True once the producer can store nothing more."""
 
     def put(self, topic: str, partition: int, receipts: list[Receipt], messages: list[Message]) -> None:
-        """Put these into the batches of one partition."""
+        """Add the messages to batches of one partition."""
 
     def put_or_fail(self, topic: str, receipt: Receipt, message: Message) -> None:
-        """Put this into a batch as `send` does, or say why not."""
+        """Add the message to a batch as `send` does; an error fails its receipt."""
 
     def seal(self, topic: str, partition: int) -> None:
-        """What lingers goes now."""
+        """Send the open batch of the partition."""
 
 
-class Inboxes:
-    """The inboxes of one producer. Everything but `by_topic` and its entries is for who holds the lock."""
+class RecordAccumulator:
+    """Messages of one producer by topic. Only `by_topic` and its entries may be used without the lock."""
 
-    def __init__(self, broker: Broker, loop: Loop, config: ProducerConfig, batches: Batches) -> None:
-        self.by_topic: dict[str, Inbox] = {}
-        self.awaited: dict[Inbox, None] = {}  # those that may have something in them
+    def __init__(self, broker: Broker, loop: Loop, config: ProducerConfig, sink: BatchSink) -> None:
+        self.by_topic: dict[str, TopicRecords] = {}
+        self.scheduled: dict[TopicRecords, None] = {}  # those whose drain is scheduled
         self._broker = broker
         self._loop = loop
         self._config = config
-        self._batches = batches
+        self._sink = sink
         self._roomy = (
             config.linger_ms > 0 and config.adaptive is None and config.buffer_bytes >= 2 * MOST_ENTRIES * SMALL_BYTES
         )
 
-    def note(self, topic: str) -> None:
-        """Let the next messages for `topic` come this way, where that is possible."""
+    def accept(self, topic: str) -> None:
+        """Accept the next messages of `topic` without the lock, where its settings permit."""
         if not self._roomy:
             return
-        inbox = self.by_topic.get(topic)
-        if inbox is None:
-            inbox = self.by_topic[topic] = Inbox(topic)
-        if inbox.revision != self._broker.revision:
-            inbox.revision, inbox.limit_bytes = self._broker.revision, _NEVER
+        records = self.by_topic.get(topic)
+        if records is None:
+            records = self.by_topic[topic] = TopicRecords(topic)
+        if records.revision != self._broker.revision:
+            records.revision, records.limit_bytes = self._broker.revision, _NEVER
             partitioner, config = self._broker.partitions_by_key(topic), self._broker.topic_config(topic)
-            # Nothing is to be judged by itself, and without a key nothing is refused.
+            # Only where no message is checked by itself, and none is refused for having no key.
             if partitioner is not None and config.cleanup == "delete" and self._broker.takes_batches(topic):
-                inbox.partitioner, inbox.partitions = partitioner, self._broker.partition_count(topic)
-                inbox.limit_bytes = min(SMALL_BYTES, config.max_message_bytes)
+                records.partitioner, records.partitions = partitioner, self._broker.partition_count(topic)
+                records.limit_bytes = min(SMALL_BYTES, config.max_message_bytes)
 
-    def tend(self, inbox: Inbox) -> None:
-        """See to it that somebody comes for what is in `inbox`; where it is much, at once."""
-        if not inbox.awaited and not self._batches.fenced:
-            inbox.awaited = True
-            self.awaited[inbox] = None
+    def schedule_drain(self, records: TopicRecords) -> None:
+        """Schedule a drain of `records` after `linger_ms`; drain now where there are MOST_ENTRIES."""
+        if not records.drain_scheduled and not self._sink.fenced:
+            records.drain_scheduled = True
+            self.scheduled[records] = None
             due_ns = self._loop.now_ns + ns_from_ms(self._config.linger_ms)
-            self._loop.timers.at(due_ns, lambda _at: self._linger_over(inbox))
-        if len(inbox.entries) >= MOST_ENTRIES or self._batches.fenced:
-            self._empty(inbox)
+            self._loop.timers.at(due_ns, lambda _at: self._linger_expired(records))
+        if len(records.entries) >= MOST_ENTRIES or self._sink.fenced:
+            self._drain_topic(records)
 
-    def gather(self) -> None:
-        """Put everything into batches, before anything else is sent."""
-        for inbox in self.by_topic.values():
-            if inbox.entries:
-                self._empty(inbox)
+    def drain(self) -> None:
+        """Move everything into batches. Called before any other send, so that order holds."""
+        for records in self.by_topic.values():
+            if records.entries:
+                self._drain_topic(records)
 
     def close(self) -> None:
-        """Nothing comes this way any more; what is there fails."""
-        for inbox in self.by_topic.values():
-            inbox.revision, inbox.awaited = _NEVER, False
-        self.awaited.clear()
-        self.gather()
+        """Accept nothing more. The sender must be fenced, so that what is left fails."""
+        for records in self.by_topic.values():
+            records.revision, records.drain_scheduled = _NEVER, False
+        self.scheduled.clear()
+        self.drain()
 
-    def _linger_over(self, inbox: Inbox) -> None:
-        inbox.awaited = False
-        self.awaited.pop(inbox, None)
-        self._empty(inbox)
-        for number in range(inbox.partitions):
-            self._batches.seal(inbox.topic, number)
+    def _linger_expired(self, records: TopicRecords) -> None:
+        records.drain_scheduled = False
+        self.scheduled.pop(records, None)
+        self._drain_topic(records)
+        for number in range(records.partitions):
+            self._sink.seal(records.topic, number)
 
-    def _empty(self, inbox: Inbox) -> None:
-        receipts = inbox.take()
-        if self._batches.fenced or inbox.revision != self._broker.revision:
-            # The topic has changed since they were sent: one or the other may be refused.
+    def _drain_topic(self, records: TopicRecords) -> None:
+        receipts = records.take()
+        if self._sink.fenced or records.revision != self._broker.revision:
+            # The topic has changed since they were sent: single messages may be refused.
             for receipt, message in zip(receipts, messages_of(receipts), strict=True):
-                self._batches.put_or_fail(inbox.topic, receipt, message)
+                self._sink.put_or_fail(records.topic, receipt, message)
             return
-        for number, part, messages in inbox.parts(receipts):
-            self._batches.put(inbox.topic, number, part, messages)
-        if self._batches.full:
-            inbox.revision = _NEVER  # senders must wait, which they do on the long way
+        for number, part, messages in records.parts(receipts):
+            self._sink.put(records.topic, number, part, messages)
+        if self._sink.full:
+            records.revision = _NEVER  # `send` takes the locked path, which waits for space
 
 
-class Gatherer:
-    """Waits for what becomes of messages, and has them put into batches where they are in none."""
+class AccumulatorWaiter:
+    """Waits for the outcome of messages of one producer. Receipts hold it."""
 
-    def __init__(self, host: Host, inboxes: Inboxes) -> None:
+    def __init__(self, host: Host, accumulator: RecordAccumulator) -> None:
         self._host = host
-        self._inboxes = inboxes
+        self._accumulator = accumulator
 
     def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
         """See `Host.wait`."""
         return self._host.wait(reply, timeout_s)
 
-    def gather(self) -> None:
-        """See `Inboxes.gather`. Raises CLOSED."""
-        self._host.call(lambda _now: self._inboxes.gather())
+    def drain(self) -> None:
+        """See `RecordAccumulator.drain`. Raises CLOSED."""
+        self._host.call(lambda _now: self._accumulator.drain())

@@ -1,4 +1,4 @@
-"""What turns values into the bytes of a message and back."""
+"""The protocol of serializers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ V = TypeVar("V")
 
 @runtime_checkable
 class Serializer(Protocol[V]):
-    """Both ways of one format. `deserialize(serialize(value)) == value` for every value of the format."""
+    """Converts values to bytes and back. `deserialize(serialize(value)) == value` for every value of the format."""
 
     def serialize(self, value: V) -> bytes:
-        """Raises UNSERIALIZABLE where the format has no form for `value`, MESSAGE_TOO_LARGE past 1 MiB."""
+        """Raises UNSERIALIZABLE where the format cannot express `value`, MESSAGE_TOO_LARGE above 1 MiB."""
         ...
 
     def deserialize(self, data: bytes) -> V:
-        """Raises UNREADABLE where `data` are not in the format."""
+        """Raises UNREADABLE where `data` is not in the format."""
         ...

@@ -1,4 +1,4 @@
-"""Values to the bytes of a message and back. Reading builds plain values only; bad bytes are a named error."""
+"""Serializers. Deserializing builds plain values only; invalid bytes raise UNREADABLE."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class StringSerializer:
     """Text in UTF-8."""
 
     def serialize(self, value: str) -> bytes:
-        """Raises UNSERIALIZABLE for anything but text, and for half a surrogate pair."""
+        """Raises UNSERIALIZABLE for anything but text, and for a lone surrogate."""
         if not isinstance(value, str):
             raise _unserializable(f"text is expected, not a {type(value).__name__}")
         return _bounded(_encoded(value))
 
     def deserialize(self, data: bytes) -> str:
-        """Raises UNREADABLE where `data` are not UTF-8."""
+        """Raises UNREADABLE where `data` is not UTF-8."""
         try:
             return data.decode()
         except AttributeError:
@@ -53,7 +53,7 @@ class StringSerializer:
 
 
 class JsonSerializer:
-    """JSON (RFC 8259): None, bool, int, float, str, list, dict with text for names. NaN has no form."""
+    """JSON (RFC 8259): None, bool, int, float, str, list, and dict with text keys. NaN and infinity are refused."""
 
     def serialize(self, value: Any) -> bytes:
         """Raises UNSERIALIZABLE."""
@@ -63,7 +63,7 @@ class JsonSerializer:
             raise _unserializable(str(error)) from None
 
     def deserialize(self, data: bytes) -> Any:
-        """Raises UNREADABLE, for a name that is there twice too."""
+        """Raises UNREADABLE, also for a duplicate name in an object."""
         try:
             return read_json(data)
         except InvalidJsonError as error:
@@ -75,7 +75,7 @@ _PACKED_NAMES = frozenset({bool, int, float, str, bytes})
 
 
 class MessagePackSerializer:
-    """MessagePack: what JSON has, and bytes, times with a zone, and names of other kinds. Integers have 64 bits."""
+    """MessagePack: the values of JSON, bytes, datetimes with a zone, and keys of other types. Integers have 64 bits."""
 
     def serialize(self, value: Any) -> bytes:
         """Raises UNSERIALIZABLE."""
@@ -98,11 +98,11 @@ class MessagePackSerializer:
 
 
 class JsonSchemaSerializer:
-    """JSON that a subject's schema accepts, with the schema's id in front (Confluent's wire format)."""
+    """JSON that is valid under a subject's schema, prefixed with the schema's id (Confluent's wire format)."""
 
     @checked
     def __init__(self, registry: SchemaRegistry, subject: str, version: int | Literal["latest"] = "latest") -> None:
-        """`version` is what is written with. Raises UNKNOWN_SUBJECT, UNKNOWN_SCHEMA_VERSION, INVALID_CONFIG."""
+        """`version` is the writer's. Raises UNKNOWN_SUBJECT, UNKNOWN_SCHEMA_VERSION, INVALID_CONFIG."""
         self._registry = registry
         found = registry.version(subject, version)
         self._id = found.id
@@ -113,13 +113,13 @@ class JsonSchemaSerializer:
         self._json = JsonSerializer()
 
     def serialize(self, value: Any) -> bytes:
-        """Raises UNSERIALIZABLE with the pointer to what the schema refuses."""
+        """Raises UNSERIALIZABLE with the JSON pointer of each violation."""
         data = self._json.serialize(value)
         _refuse(self._schema.problems(value), _unserializable)
         return _bounded(frame(self._id, data))
 
     def deserialize(self, data: bytes) -> Any:
-        """The value, checked against the schema it was written with. Raises UNREADABLE."""
+        """The value, validated against the schema that it was written with. Raises UNREADABLE."""
         schema = _schema_of(self._registry, data)
         if not isinstance(schema, JsonSchema):
             raise _unreadable("it was written with an Avro schema")
@@ -129,11 +129,11 @@ class JsonSchemaSerializer:
 
 
 class AvroSerializer:
-    """Avro's binary form with the schema's id in front (Confluent's wire format)."""
+    """Avro binary encoding, prefixed with the schema's id (Confluent's wire format)."""
 
     @checked
     def __init__(self, registry: SchemaRegistry, subject: str, version: int | Literal["latest"] = "latest") -> None:
-        """`version` is written with, and is what older and newer data are resolved to.
+        """`version` is the schema for writing, and the one to which other versions are resolved on reading.
 
         Raises UNKNOWN_SUBJECT, UNKNOWN_SCHEMA_VERSION, INVALID_CONFIG.
         """
@@ -153,7 +153,7 @@ class AvroSerializer:
             raise _unserializable(summary(error.problems)) from None
 
     def deserialize(self, data: bytes) -> Any:
-        """The value as this version of the schema has it. Raises UNREADABLE with the pointer to the field."""
+        """The value, resolved to this version of the schema. Raises UNREADABLE with the pointer of the field."""
         writer = _schema_of(self._registry, data)
         if not isinstance(writer, AvroSchema):
             raise _unreadable("it was written with a JSON Schema")
@@ -174,7 +174,7 @@ def _schema_of(registry: SchemaRegistry, data: bytes) -> JsonSchema | AvroSchema
 
 
 def _check_packed(value: Any, failed: Callable[[str], BrokerError]) -> None:
-    """Types, depth and number of values; never recurses."""
+    """Check types, depth and number of values, without recursion."""
     level, depth, count = [value], 0, 0
     while level:
         count += len(level)
@@ -193,7 +193,7 @@ def _check_packed(value: Any, failed: Callable[[str], BrokerError]) -> None:
             elif kind is list:
                 inner.extend(item)
             elif kind not in _PACKED:
-                raise failed(f"there is no form for a {kind.__name__}")
+                raise failed(f"a {kind.__name__} cannot be expressed")
         level, depth = inner, depth + 1
 
 
@@ -206,7 +206,7 @@ def _encoded(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise _unserializable("a text holds half of a surrogate pair") from None
+        raise _unserializable("the text has a lone surrogate, which is not UTF-8") from None
 
 
 def _bounded(data: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""A small face on a queue for who wants JSON in and JSON out: publish, receive, pull, acknowledge, replay."""
+"""A small JSON interface to a queue: publish, receive, pull, acknowledge, replay."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _STATUS: dict[LeaseState, Status] = {
 
 
 class Transmission(msgspec.Struct, frozen=True, kw_only=True):
-    """A message on its way in. `timestamp` is ISO 8601 in UTC, with a Z; `payload` is any JSON."""
+    """An incoming message. `timestamp` is ISO 8601 in UTC, with a Z; `payload` is any JSON."""
 
     id: str
     timestamp: str
@@ -43,13 +43,13 @@ class Transmission(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Persisted(Transmission, frozen=True, kw_only=True):
-    """A message as it is stored."""
+    """A stored message."""
 
     status: Status
 
 
 class Consumption(Transmission, frozen=True, kw_only=True):
-    """A message as it is handed out; priority 0 is the most urgent."""
+    """A delivered message. Priority 0 is the most urgent."""
 
     message_type: str = ""
     priority: int = 0
@@ -57,10 +57,10 @@ class Consumption(Transmission, frozen=True, kw_only=True):
 
 @checked_class()
 class SimpleQueue:
-    """The queue `name` of `host`, made where it is missing. From any thread; several may pull from one queue.
+    """The queue `name` of `host`, created where it is missing. Thread-safe; several may pull from one queue.
 
-    What was pulled and is not acknowledged before its lease ends comes back; after the last attempt it is dead. What
-    somebody else has put into the queue and is no message of a simple queue is dead when it is its turn.
+    A pulled message that is not acknowledged before its lease expires is delivered again; after the last attempt it is
+    dead-lettered. A message of another form, published by another client, is dead-lettered when it is pulled.
     """
 
     def __init__(self, host: BrokerHost, name: str, config: QueueConfig = DEFAULT_CONFIG) -> None:
@@ -75,9 +75,9 @@ class SimpleQueue:
     # -- in
 
     def publish_msg(self, payload: Any, *, message_type: str = "", priority: int = 0) -> str:
-        """Store a message; its id, when it is stored.
+        """Store a message. Returns its id, once it is stored.
 
-        Raises UNSERIALIZABLE where `payload` is no JSON, INVALID_RECORD where the queue has no such priority.
+        Raises UNSERIALIZABLE where `payload` is not JSON, INVALID_RECORD where the queue has no such priority.
         """
         timestamp = iso_utc(datetime.datetime.now(datetime.UTC))
         message = Consumption(
@@ -87,10 +87,10 @@ class SimpleQueue:
         return message.id
 
     def on_msg_received(self, transmission: bytes | str | dict[str, Any]) -> Persisted:
-        """Store a message that came from elsewhere, before anybody can pull it; as it is stored.
+        """Store a message from elsewhere before it can be pulled. Returns the stored message.
 
-        One whose id is still there is not stored again, whichever `SimpleQueue` it came by. Raises INVALID_REQUEST
-        where it has not the form of a transmission, and as `publish_msg`.
+        A message whose id is in the queue is not stored again, whichever `SimpleQueue` received it. Raises
+        INVALID_REQUEST for an invalid transmission, and as `publish_msg`.
         """
         try:
             plain: Any = read_json(transmission) if isinstance(transmission, bytes | str) else transmission
@@ -98,9 +98,7 @@ class SimpleQueue:
             message = msgspec.convert(plain, Consumption)
             moment = parse_utc(message.timestamp)
         except ValueError as error:
-            raise BrokerError(
-                ErrorCode.INVALID_REQUEST, f"the transmission does not have the form ({error})"
-            ) from error
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"the transmission is invalid ({error})") from error
         message = msgspec.structs.replace(message, timestamp=iso_utc(moment))
         ids = self._host.call(lambda _now: stored_ids(self._host.broker.queue(self.name)))
         with ids.lock:
@@ -117,7 +115,7 @@ class SimpleQueue:
             check_plain(message.payload)
             value = msgspec.json.encode(message)
         except (TypeError, ValueError, OverflowError) as error:
-            raise BrokerError(ErrorCode.UNSERIALIZABLE, f"the payload is no JSON ({error})") from error
+            raise BrokerError(ErrorCode.UNSERIALIZABLE, f"the payload is not JSON ({error})") from error
         broker = self._host.broker
         reply = self._host.call(
             lambda now_ns: broker.publish(
@@ -126,13 +124,13 @@ class SimpleQueue:
         )
         published = self._host.wait(reply)
         if published is None:
-            raise BrokerError(ErrorCode.THROTTLED, f"{self.name} has dropped the message, as its flow policy says")
+            raise BrokerError(ErrorCode.THROTTLED, f"the flow policy of {self.name} dropped the message")
         return published.partition, published.offset
 
     # -- out
 
     def pull_msg(self, timeout_s: TimeS = 0.0) -> Consumption | None:
-        """The next message, the most urgent first; None where none is there in time."""
+        """The next message, the most urgent first; None after `timeout_s`."""
         end_s = time.monotonic() + timeout_s
         while (delivery := self._consumer.take(timeout_s)) is not None:
             try:
@@ -155,10 +153,7 @@ class SimpleQueue:
                 raise
 
     def acknowledge(self, message: Consumption | str) -> bool:
-        """Done with a message that was pulled, or its id: it is gone.
-
-        False where its lease has ended, or nobody pulled it.
-        """
+        """Acknowledge a pulled message, or its id. False where its lease has expired, or it was not pulled."""
         with self._lock:
             delivery = self._pulled.pop(message if isinstance(message, str) else message.id, None)
         if delivery is None:
@@ -172,10 +167,10 @@ class SimpleQueue:
         return True
 
     def replay_from(self, since: datetime.datetime | str) -> list[Persisted]:
-        """Everything stored from a time (a datetime, or ISO 8601) or from a message id on, oldest first, done or not.
+        """All messages stored since a time (a datetime, or ISO 8601) or a message id, oldest first, in any status.
 
-        Nothing changes by it. What is no message of a simple queue is passed over. Raises INVALID_REQUEST for what is
-        neither a time nor the id of a message that is still there.
+        Reading changes nothing. Messages of another form are skipped. Raises INVALID_REQUEST where `since` is neither
+        a time nor the id of a message in the queue.
         """
         found = []
         for stored in sorted(self._stored(), key=lambda each: (each.published_ns, each.partition, each.offset)):
@@ -199,7 +194,7 @@ class SimpleQueue:
             ) from error
 
     def close(self) -> None:
-        """Give back what was pulled and is not acknowledged."""
+        """Release what was pulled and is not acknowledged."""
         self._consumer.close()
 
     def __enter__(self) -> Self:
@@ -228,7 +223,7 @@ class SimpleQueue:
         return self._host.call(lambda _now: self._host.broker.partition_count(self.name))
 
     def _stored(self) -> list[StoredMessage]:
-        """Every message that the log still has, a page at a time, so that nobody waits long for the lock."""
+        """Every message in the log, read page by page, so that the lock is never held for long."""
         found: list[StoredMessage] = []
         for partition in range(self._partitions()):
             offset = 0
@@ -266,7 +261,7 @@ class SimpleQueue:
 
 
 def to_json(message: Transmission) -> bytes:
-    """Any of the three forms as JSON."""
+    """The message as JSON."""
     return msgspec.json.encode(message)
 
 
@@ -276,7 +271,7 @@ def iso_utc(moment: datetime.datetime) -> str:
 
 
 def parse_utc(text: str) -> datetime.datetime:
-    """The moment that an ISO 8601 text names; one without a zone is taken for UTC. Raises ValueError."""
+    """Parse ISO 8601; a text without a zone is UTC. Raises ValueError."""
     moment = datetime.datetime.fromisoformat(text)
     try:
         return moment.replace(tzinfo=datetime.UTC) if moment.tzinfo is None else moment.astimezone(datetime.UTC)
@@ -285,11 +280,11 @@ def parse_utc(text: str) -> datetime.datetime:
 
 
 def _read(stored: StoredMessage) -> tuple[Consumption, datetime.datetime]:
-    """With the moment of its timestamp. Raises ValueError for what is no message of a simple queue."""
+    """The message and its timestamp. Raises ValueError where it is not a message of a simple queue."""
     try:
         message = msgspec.json.decode(stored.value or b"", type=Consumption)
     except RecursionError:
-        raise ValueError("it is nested too deep") from None
+        raise ValueError("it is nested too deeply") from None
     return message, parse_utc(message.timestamp)
 
 

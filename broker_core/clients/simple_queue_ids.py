@@ -1,4 +1,4 @@
-"""Which ids a queue has stored, as all who use it as a simple queue see it."""
+"""The message ids in a queue, shared by all its `SimpleQueue` objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ReadPage = Callable[[int, int], Sequence[StoredMessage]]  # of a partition, from
 
 
 class StoredIds:
-    """Whoever stores under an id that may be there already holds `lock` from the look to the end."""
+    """The ids of one queue. Hold `lock` from the lookup of an id to the end of storing under it."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -22,7 +22,7 @@ class StoredIds:
         self._read_to: dict[int, int] = {}
 
     def catch_up(self, partitions: int, page_of: ReadPage, id_of: Callable[[StoredMessage], str | None]) -> None:
-        """Read what has been stored since, by whomever; what has no id is passed over."""
+        """Read what has been stored since the last call. Messages without an id are skipped."""
         for partition in range(partitions):
             while page := page_of(partition, self._read_to.get(partition, 0)):
                 for stored in page:
@@ -37,7 +37,7 @@ _lock = threading.Lock()
 
 
 def stored_ids(queue: Queue) -> StoredIds:
-    """Those of `queue`, one for all; a queue that was deleted and made again begins anew."""
+    """The shared `StoredIds` of `queue`; a recreated queue has new ones."""
     with _lock:
         found = _of_queues.get(queue)
         if found is None:

@@ -1,4 +1,4 @@
-"""A client that keeps to a rate of its own."""
+"""A client-side rate limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from broker_core.flow.token_bucket import TokenBucket
 
 
 class Throttle:
-    """Lets through `rate_per_s` messages a second, and `burst` at once; from any thread, one after the other."""
+    """Permits `rate_per_s` messages per second, and `burst` at once. Thread-safe; callers are served one by one."""
 
     def __init__(self, client: str, rate_per_s: float, burst: float, now_ns: Callable[[], int]) -> None:
         self._client = client
@@ -21,7 +21,7 @@ class Throttle:
         self._closed = threading.Event()
 
     def wait(self, messages: int, most_ms: float) -> None:
-        """Return when `messages` may go. Raises THROTTLED where that would take longer than `most_ms`, and CLOSED."""
+        """Block until `messages` may be sent. Raises THROTTLED where that takes longer than `most_ms`, and CLOSED."""
         deadline_ns = self._now_ns() + ns_from_ms(most_ms)
         if not self._turn.acquire(timeout=min(most_ms / 1_000, threading.TIMEOUT_MAX)):
             raise self._refusal()
@@ -35,11 +35,11 @@ class Throttle:
             self._turn.release()
 
     def close(self) -> None:
-        """Whoever waits gets CLOSED."""
+        """Calls that wait raise CLOSED."""
         self._closed.set()
 
     def _refusal(self) -> BrokerError:
         rate = f"{self._bucket.rate_per_s:g}"
         return BrokerError(
-            ErrorCode.THROTTLED, f"{self._client} is held to {rate} messages/s; send less, or wait longer"
+            ErrorCode.THROTTLED, f"{self._client} is limited to {rate} messages/s; send less, or wait longer"
         )

@@ -1,1 +1,1 @@
-"""The engine: who drives time, runs tasks, and shares the interpreter with a window."""
+"""The engine: it drives time, runs tasks, and shares the interpreter with a window."""

@@ -1,14 +1,14 @@
-"""The data directory of a broker: its lock, its catalog, and what its queues must not forget.
+"""The data directory of a broker: lock, catalog, and the states of queues.
 
 broker.lock            held while a process uses the directory
-catalog.json           what was created, see `broker_core.broker.catalog`, beside its CRC-32C
+catalog.json           topics, queues and their settings, see `broker_core.broker.catalog`, with a CRC-32C
 offsets.sqlite         committed offsets
-queue-journal/         what happened in queues since their states were saved, see `broker_core.queues.journal`
+queue-journal/         changes of queues since their states were saved, see `broker_core.queues.journal`
 queue-states/<queue>   CRC-32C (4 bytes, big-endian) and MessagePack of `KeptQueue`
 <topic>-<partition>/   the logs
-reserve                bytes that are given up where a full disk would keep messages from being deleted
+reserve                disk space that is released when a full disk would prevent deleting messages
 
-All of it is its owner's alone, 0700 and 0600.
+Directories have mode 0700, files 0600.
 """
 
 from __future__ import annotations
@@ -43,25 +43,25 @@ _CATALOG_HEAD_PATTERN = re.compile(rb'\{"checksum": "([0-9a-f]{8})", "catalog":\
 def _read_catalog(data: bytes) -> Catalog:
     head = _CATALOG_HEAD_PATTERN.match(data)
     if head is None:
-        # As earlier versions wrote it, without a checksum.
+        # Written by an earlier version, without a checksum.
         if "topics" not in msgspec.json.decode(data, type=dict[str, msgspec.Raw]):
-            raise ValueError("it begins with something else than a checksum")
+            raise ValueError("it does not begin with a checksum")
         return msgspec.json.decode(data, type=Catalog)
     text = data[head.end() : -2]
     if int(head[1], 16) != crc32c.crc32c(text) or data[-2:] != b"}\n":
-        raise ValueError("its checksum does not hold")
+        raise ValueError("its checksum does not match")
     return msgspec.json.decode(text, type=Catalog)
 
 
 def is_data_directory(path: Path) -> bool:
     """True where a broker has opened `path` before."""
-    return os.path.isfile(path / _LOCK_FILE)  # False for a name that no system takes
+    return os.path.isfile(path / _LOCK_FILE)  # False for an invalid name
 
 
 class KeptQueue(msgspec.Struct, frozen=True):
-    """A queue and the bin of its dead letters at one moment, or the bin of a topic's."""
+    """The saved state of a queue with its dead letter queue, or of the dead letter queue of a topic."""
 
-    queue: QueueState | None  # None for the bin of a topic
+    queue: QueueState | None  # None for the dead letter queue of a topic
     dead_letters: DeadLettersState
 
 
@@ -69,8 +69,10 @@ _STATE_DECODER = msgspec.msgpack.Decoder(KeptQueue)
 
 
 def files_of(root: Path | str, *, read_only: bool) -> ReservedFiles | ReadOnlyFiles:
-    """The files of the data directory `root`, which is made where it is missing, and closed to others where it is open
-    to them and holds nothing else. With `read_only` nothing is made or changed. Raises STORAGE_ERROR.
+    """The files of the data directory `root`. Raises STORAGE_ERROR.
+
+    The directory is created where it is missing. Access for other users is removed, unless it has other content. With
+    `read_only`, nothing is created or changed.
     """
     if not read_only:
         disk = DiskFiles(root)
@@ -78,12 +80,12 @@ def files_of(root: Path | str, *, read_only: bool) -> ReservedFiles | ReadOnlyFi
         return ReservedFiles(disk)
     files = ReadOnlyFiles(root)
     if not is_data_directory(files.root):
-        raise BrokerError(ErrorCode.STORAGE_ERROR, f"{str(root)!r} is no data directory; nothing is there to be read")
+        raise BrokerError(ErrorCode.STORAGE_ERROR, f"{str(root)!r} is not a data directory; there is nothing to read")
     return files
 
 
 def offsets_of(files: ReservedFiles | ReadOnlyFiles, root: Path | str, *, durable: bool) -> OffsetStore:
-    """What groups have committed, as it is kept in the data directory `root`. Raises STORAGE_ERROR."""
+    """The store of committed offsets in the data directory `root`. Raises STORAGE_ERROR."""
     path = Path(root) / OFFSETS_FILE
     if isinstance(files, ReadOnlyFiles):
         return OffsetStore.looked_at(path, files)
@@ -101,7 +103,7 @@ def _close_to_others(root: Path) -> None:
 
 
 class DataDirectory:
-    """Takes the lock; raises DIRECTORY_IN_USE where another has it. `durable` waits for the disk at each save."""
+    """Holds the lock of the directory; raises DIRECTORY_IN_USE. With `durable`, each save waits for the disk."""
 
     def __init__(self, files: FileSystem, *, durable: bool) -> None:
         self.files = files
@@ -112,12 +114,12 @@ class DataDirectory:
         self.refill_reserve()
 
     def refill_reserve(self) -> None:
-        """Keep back again what a full disk has cost, as far as there is room."""
+        """Restore the reserved disk space, where it was released and there is space."""
         if isinstance(self.files, ReservedFiles):
             self.files.refill()
 
     def catalog(self) -> Catalog:
-        """What was saved last; an empty one where nothing was. Raises DAMAGED."""
+        """The saved catalog, an empty one where there is none. Raises DAMAGED."""
         if not self.files.exists(_CATALOG_FILE):
             return Catalog()
         self._saved = self.files.read(_CATALOG_FILE, 0, self.files.size(_CATALOG_FILE))
@@ -129,7 +131,7 @@ class DataDirectory:
             ) from error
 
     def save_catalog(self, catalog: Catalog) -> bool:
-        """Replace the catalog, where it has changed; False where it has not. Raises STORAGE_ERROR."""
+        """Save the catalog. False where it is unchanged. Raises STORAGE_ERROR."""
         text = msgspec.json.format(msgspec.json.encode(catalog), indent=2)
         data = _CATALOG_HEAD % crc32c.crc32c(text) + text + b"}\n"
         if data == self._saved:
@@ -139,33 +141,33 @@ class DataDirectory:
         return True
 
     def queue_state(self, queue: str) -> KeptQueue | None:
-        """What was saved of the queue; None for nothing. Raises DAMAGED, and puts the file aside."""
+        """The saved state of the queue, None where there is none. Raises DAMAGED, after renaming the file."""
         path = f"{_STATES}/{queue}"
         if not self.files.exists(path):
             return None
         data = self.files.read(path, 0, self.files.size(path))
         try:
             if _CHECKSUM.unpack_from(data)[0] != crc32c.crc32c(data[_CHECKSUM.size :]):
-                raise ValueError("its checksum does not hold")
+                raise ValueError("its checksum does not match")
             return _STATE_DECODER.decode(data[_CHECKSUM.size :])
         except (ValueError, struct.error) as error:
             self.files.rename(path, f"{path}.damaged")
             raise BrokerError(
                 ErrorCode.DAMAGED,
-                f"the state of queue {queue} ({error}): kept as {path}.damaged, all messages are handed out again",
+                f"the state of queue {queue} ({error}): renamed to {path}.damaged, all messages are delivered again",
             ) from error
 
     def save_queue_state(self, queue: str, kept: KeptQueue) -> None:
-        """Replace what is saved of the queue. Raises STORAGE_ERROR."""
+        """Save the state of the queue. Raises STORAGE_ERROR."""
         data = msgspec.msgpack.encode(kept)
         checksum = _CHECKSUM.pack(crc32c.crc32c(data))
         self.files.write_whole(f"{_STATES}/{queue}", checksum + data, durable=self._durable)
 
     def forget_queue(self, queue: str) -> None:
-        """The queue was deleted."""
+        """Remove the state of a deleted queue."""
         self.files.remove(f"{_STATES}/{queue}")
 
     def close(self) -> None:
-        """Give back the files and the lock."""
+        """Close the files and release the lock."""
         self.files.close()
         self._lock.release()

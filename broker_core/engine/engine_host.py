@@ -1,7 +1,6 @@
-"""A session that an engine runs, as a host: clients and listeners use its broker between two steps of session time.
+"""The broker of a running session as a host: clients and listeners use it between two steps of session time.
 
-Time is the session's: it stands still while the session is paused, and so does every deadline. Nothing is more durable
-than the session is.
+Time is the session's: while the session is paused, no deadline passes. Nothing is stored beyond the session.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ T = TypeVar("T")
 
 
 class Served(Protocol):
-    """What an engine drives, with a broker in it."""
+    """A session with a broker, driven by an engine."""
 
     broker: Broker
     loop: Loop
@@ -33,7 +32,7 @@ class Served(Protocol):
 
 
 class EngineHost(HostLoop):
-    """Close it before the engine."""
+    """A host on the broker of a session. Close it before the engine."""
 
     open_batches = None
 
@@ -46,21 +45,21 @@ class EngineHost(HostLoop):
         self._engine = engine
 
     def call(self, action: Callable[[int], T]) -> T:
-        """`action(now_ns)` in the engine's thread, between two steps. Raises what it raises, and CLOSED."""
+        """Run `action(now_ns)` in the engine's thread, between two steps. Raises its error, or CLOSED."""
         if self._closing:
             raise BrokerError(ErrorCode.CLOSED, "the session")
         return self._engine.ask(lambda: action(self.loop.now_ns))
 
     def admin(self, action: Callable[[int], T]) -> T:
-        """`call`: nothing here outlives the session."""
+        """The same as `call`: nothing is saved."""
         return self.call(action)
 
     def kept(self) -> Reply[None]:
-        """At once: commits are as durable as the session is."""
+        """A settled reply: commits are as durable as the session."""
         return Reply.of(None)
 
     def ensure_topic(self, name: str) -> None:
-        """Create the topic where it is missing and that is configured; else nothing."""
+        """Create the topic where it is missing and `auto_create_partitions` is set."""
         count = self.config.auto_create_partitions
 
         def create(now_ns: int) -> None:
@@ -72,10 +71,10 @@ class EngineHost(HostLoop):
 
     @contextlib.contextmanager
     def waking(self, reply: Reply[Any], event: threading.Event) -> Iterator[None]:
-        """While inside, `event` is set when `reply` comes or when the host closes."""
+        """Within the context, `event` is set when `reply` is settled or the host closes."""
         self._waiters.add(event)
         try:
-            # A reply is settled in the engine's thread, so it is listened to from there.
+            # Replies are settled in the engine's thread, so the callback is added there.
             self.call(lambda _now: reply.then(lambda _reply: event.set()))
             yield
         finally:
@@ -83,16 +82,16 @@ class EngineHost(HostLoop):
 
     @property
     def is_paused(self) -> bool:
-        """Whether the session stands still: what would happen now would all happen at one moment."""
+        """Whether session time is stopped."""
         return self._engine.is_paused
 
     @property
     def now_ns(self) -> int:
-        """The session's time."""
+        """The session time."""
         return self.loop.now_ns
 
     def close(self, timeout_s: float | None = CLOSE_TIMEOUT_S) -> None:
-        """Close clients and listeners within `timeout_s`; waiting calls raise CLOSED. The session itself goes on."""
+        """Close clients and listeners within `timeout_s`; waiting calls raise CLOSED. The session keeps running."""
         if self._closing:
             return
         with contextlib.ExitStack() as steps:

@@ -1,11 +1,11 @@
 """A broker on the wall clock, callable from any thread.
 
-One lock stands around the pure core. It is never held across a sync of the disk or across a callback of a user: waiting
-is a reply that somebody else settles, and what is slow is done by a thread of the host's own, without the lock.
+One lock guards the broker. It is never held during a sync of the disk or a callback of the application: to wait is to
+park a reply, and slow work runs in a thread of the host without the lock.
 
-    broker-timers      fires what is due
-    broker-writer      group commit, at once when somebody waits; every tick offsets, states of queues, retention
-    broker-callbacks   runs what clients want to be told; started by the first of them
+    broker-timers      fires due timers
+    broker-writer      group commit as soon as a caller waits; every tick offsets, states of queues and retention
+    broker-callbacks   runs callbacks of clients; started with the first
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 _READ_ONLY = "the directory was opened read-only; open it without read_only to change it"
-# No network to wait for: members that start together still join as one.
+# In process there is no network delay: members that start together join within this time.
 DEFAULT_GROUPS = GroupConfig(initial_rebalance_delay_ms=50)
 
 
 class HostConfig(Settings, frozen=True, kw_only=True):
-    """`log` is how new topics are kept; its durability is that of the whole directory.
+    """Settings of a host. `log` is the default of new topics; its durability applies to the whole directory.
 
-    With `auto_create_partitions` above 0, publishing to an unknown topic creates it with so many partitions. A tick is
-    how often offsets and states of queues reach the disk.
+    With `auto_create_partitions` above 0, publishing to an unknown topic creates it with that many partitions.
+    `tick_ms` is the interval at which offsets and states of queues are written to the disk.
     """
 
     log: LogConfig = LogConfig(durability="file")
@@ -64,12 +64,11 @@ class HostConfig(Settings, frozen=True, kw_only=True):
 
 @checked_class(fast=("call", "admin", "locked"))
 class BrokerHost(HostLoop):
-    """A broker that runs by itself. Without a `path` everything is kept in memory.
+    """A broker with its own threads. `path` is its data directory; without one it runs in memory.
 
-    A directory holds everything that was created, with queues, leases, attempts and offsets, until it is opened again.
-    With `read_only` nothing is written to it, so that it opens on a full disk and on one that is mounted read-only:
-    `Admin` lists, describes and reads what it holds, its leases stand still, and every change raises READ_ONLY.
-    Raises DIRECTORY_IN_USE, DAMAGED, STORAGE_ERROR.
+    The directory keeps topics, queues, leases, attempts and offsets across restarts. With `read_only` nothing is
+    written, so that a directory on a full or read-only disk can be opened: `Admin` lists, describes and reads, leases
+    do not expire, and every change raises READ_ONLY. Raises DIRECTORY_IN_USE, DAMAGED, STORAGE_ERROR.
     """
 
     def __init__(
@@ -80,13 +79,13 @@ class BrokerHost(HostLoop):
             config = msgspec.structs.replace(config, log=msgspec.structs.replace(config.log, durability="memory"))
         super().__init__(threading.Lock(), "broker")
         self.config = config
-        # A listener that fails must not leave the broker in the middle of something.
+        # An exception in a listener must not interrupt the broker.
         self.events = EventStream(_listener_failed)
         self._closed = False
         self._close_lock = threading.Lock()
         self._admin_lock = threading.RLock()
         self.directory: DataDirectory | None = None  # None in memory
-        with contextlib.ExitStack() as opened, _told_how_to_read(path, read_only=read_only):
+        with contextlib.ExitStack() as opened, _suggesting_read_only(path, read_only=read_only):
             durable = config.log.durability == "fsync"
             if path is None:
                 files: FileSystem = MemoryFiles()
@@ -99,7 +98,7 @@ class BrokerHost(HostLoop):
             opened.callback(offsets.close)
             self.broker = Broker(
                 files,
-                Timers() if read_only else self.loop.timers,  # what nobody drives stands still
+                Timers() if read_only else self.loop.timers,  # timers that nothing drives never fire
                 self.events,
                 offsets,
                 log_config=config.log,
@@ -119,7 +118,7 @@ class BrokerHost(HostLoop):
         )
         self._writer = None if read_only else Writer(self, self.directory, offsets, config.tick_ms)
         if self._writer is not None and self.broker.journal.logs:
-            # What was replayed is about the logs as they are now. A disk that is full is told at the next tick.
+            # Save the replayed states with the recovered logs. A full disk is reported at the next tick.
             with contextlib.suppress(BrokerError):
                 self._writer.save_queues()
         self._timer_thread.start()
@@ -157,29 +156,29 @@ class BrokerHost(HostLoop):
     # -- calls
 
     def admin(self, action: Callable[[int], T]) -> T:
-        """`call` that changes what there is; it returns when that is saved. Raises STORAGE_ERROR, CLOSED."""
+        """`call` for an administrative change; it returns once the catalog is saved. Raises STORAGE_ERROR, CLOSED."""
         if self.broker.read_only:
             raise BrokerError(ErrorCode.READ_ONLY, self.broker.read_only)
         with self._admin_lock:
             result = self.call(action)
             if self._writer is not None and self._saved_catalog():
-                # Where a new queue or subscription begins is part of what was made.
+                # The start of a new queue or subscription is in its saved state.
                 self._writer.save_queues()
             return result
 
     def _saved_catalog(self) -> bool:
-        """Whether there was something to save; in memory there is not."""
+        """Save the catalog; False where it is unchanged, or in memory."""
         directory = self.directory
         return directory is not None and directory.save_catalog(self.call(lambda _now: self.broker.catalog()))
 
     def kept(self) -> Reply[None]:
-        """There when all commits so far are on the disk, as durable as the directory is."""
+        """A reply that is settled when all commits so far are as durable as the directory."""
         if self.config.log.durability == "memory" or self._writer is None:
             return Reply.of(None)
         return self._writer.kept()
 
     def ensure_topic(self, name: str) -> None:
-        """Create the topic where it is missing and that is configured; else nothing."""
+        """Create the topic where it is missing and `auto_create_partitions` is set."""
         count = self.config.auto_create_partitions
 
         def create(now_ns: int) -> None:
@@ -190,19 +189,19 @@ class BrokerHost(HostLoop):
             self.admin(create)
 
     def close(self, timeout_s: TimeS | None = CLOSE_TIMEOUT_S) -> None:
-        """Close the clients, save everything, give back files and threads. The second call waits for the first.
+        """Close the clients, save everything, close files and threads. A second call waits for the first.
 
-        Clients have `timeout_s` together for what they have begun; None is as long as it takes. Raises what a client
-        gave up then, and what the disk had to say, when all is closed.
+        All clients together have `timeout_s` to finish; None is no limit. After closing it raises the error of a
+        client that gave up messages, and errors of the disk.
         """
         in_callback = threading.current_thread() is self._callback_thread
         if not self._close_lock.acquire(blocking=not in_callback):
-            return  # whoever closes waits for this very callback
+            return  # `close` in another thread waits for this callback
         try:
             if self._closed:
                 return
             self._closed = True
-            # Whatever one of these raises, the others are done too.
+            # Every step runs, whatever another raises.
             with contextlib.ExitStack() as steps:
                 if self.directory is not None:
                     steps.callback(self.directory.close)
@@ -228,10 +227,10 @@ class BrokerHost(HostLoop):
     ) -> None:
         self.close()
 
-    # -- inside; `locked` means that the caller holds the lock
+    # -- inside
 
     def locked(self, action: Callable[[int], T]) -> T:
-        """`call`, for the host's own threads: while closing, too."""
+        """`call` for the host's own threads: it also works while closing."""
         with self.lock:
             return self._run(action)
 
@@ -244,14 +243,14 @@ class BrokerHost(HostLoop):
             self._writer.wake()
 
     def _wake_at(self, time_ns: int) -> None:
-        """Have the timers' thread come by at `time_ns`."""
+        """Wake the timer thread at `time_ns`."""
         self.loop.timers.at(time_ns, lambda _at: None)
         if time_ns < self._sleeps_until_ns:
             self._wake.notify()
 
 
 def _refuse(_event: Event) -> None:
-    """Every change is an event, and whoever only reads makes none."""
+    """Refuse every event, and thereby every change, of a read-only directory."""
     raise BrokerError(ErrorCode.READ_ONLY, _READ_ONLY)
 
 
@@ -262,8 +261,8 @@ def _listener_failed(error: Exception) -> None:
 
 
 @contextlib.contextmanager
-def _told_how_to_read(path: Path | str | None, *, read_only: bool) -> Iterator[None]:
-    """Where a directory cannot be opened because of its disk, it is said that it can still be read."""
+def _suggesting_read_only(path: Path | str | None, *, read_only: bool) -> Iterator[None]:
+    """Add a hint at `read_only` to the error of a directory that cannot be opened because of its disk."""
     try:
         yield
     except BrokerError as error:

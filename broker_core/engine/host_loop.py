@@ -1,7 +1,7 @@
-"""A loop on the monotonic clock behind one lock, driven by whoever holds it: what hosts have in common.
+"""The base of hosts: a loop on the monotonic clock behind one lock, driven by the thread that holds the lock.
 
-A call fires what is due, does its work, and runs what became ready; a thread does so when nobody calls. Clients wait
-for replies in their own threads. Callbacks of users run in a thread of their own, without the lock.
+A call fires due timers, runs its action, and runs what became ready; between calls a thread does so. Clients wait for
+replies in their own threads. Callbacks of the application run in another thread, without the lock.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ _NEVER_NS = 1 << 62
 _LONGEST_WAIT_S = 3_600.0
 
 
-CLOSE_TIMEOUT_S = 5.0  # what is not done so long after it was to end is given up
+CLOSE_TIMEOUT_S = 5.0  # for all clients of a host together
 
 
 def _end() -> None:
-    """The callback behind the last one."""
+    """Marks the end of the callback queue."""
 
 
 @runtime_checkable
 class Closable(Protocol):
-    """A client, closed before its host is."""
+    """A client that its host closes."""
 
     def close(self) -> None:
-        """Finish what was begun."""
+        """Finish pending work and close."""
 
 
 class _Gate:
-    """An event for one thread that waits once: a tenth of the cost of `threading.Event`."""
+    """A one-time event for a single waiting thread, at a tenth of the cost of `threading.Event`."""
 
     __slots__ = ("_lock",)
 
@@ -53,23 +53,23 @@ class _Gate:
         self._lock.acquire()
 
     def open(self, _reply: object = None) -> None:
-        """Let the thread through; a second time does nothing. Under the host's lock."""
+        """Release the waiting thread. A second call does nothing. Needs the host's lock."""
         if self._lock.locked():
             self._lock.release()
 
     set = open
 
     def wait(self, timeout_s: float | None) -> None:
-        """Wait until it is opened, or for so long."""
-        # A lock cannot wait for centuries.
+        """Wait until it is opened, or for `timeout_s`."""
+        # `acquire` has a maximum timeout.
         self._lock.acquire(timeout=-1 if timeout_s is None else min(max(timeout_s, 0.0), threading.TIMEOUT_MAX))
 
 
 class HostLoop:
-    """`lock` may be taken by a client's shortest path, where nothing is due or settled by it."""
+    """The base class of hosts. Fast paths of clients may take `lock` directly, where they settle no reply."""
 
     def __init__(self, lock: Any, name: str) -> None:
-        """`lock` is a Lock or an RLock; threads are called after `name`."""
+        """`lock` is a Lock or an RLock; `name` begins the names of its threads."""
         self.loop = Loop()
         self.lock: AbstractContextManager[bool] = lock
         self._name = name
@@ -87,14 +87,14 @@ class HostLoop:
     # -- calls
 
     def call(self, action: Callable[[int], T]) -> T:
-        """`action(now_ns)` under the lock, for a short while: it must not wait, nor call a user. Raises CLOSED."""
+        """Run `action(now_ns)` under the lock. It must neither block nor call the application. Raises CLOSED."""
         with self.lock:
             if self._closing:
                 raise BrokerError(ErrorCode.CLOSED, "the broker")
             return self._run(action)
 
     def start(self, coroutine: Coroutine[Reply[Any], None, T]) -> Reply[T]:
-        """Run a coroutine of a client in the core; the reply has its result or its error. Raises CLOSED."""
+        """Start a coroutine on the loop. The reply gets its result or error. Raises CLOSED."""
         reply: Reply[T] = Reply()
 
         async def run() -> None:
@@ -114,7 +114,7 @@ class HostLoop:
         return reply
 
     def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
-        """Sleep until `reply` is there; its result. Raises its error, REQUEST_TIMED_OUT, or CLOSED."""
+        """Block until `reply` is settled. Returns its result. Raises its error, REQUEST_TIMED_OUT, or CLOSED."""
         if not reply.done:
             judged("timeout_s", TIMEOUT, timeout_s)
             gate = _Gate()
@@ -135,7 +135,7 @@ class HostLoop:
 
     @contextlib.contextmanager
     def waking(self, reply: Reply[Any], event: threading.Event) -> Iterator[None]:
-        """While inside, `event` is set when `reply` comes or when the host closes."""
+        """Within the context, `event` is set when `reply` is settled or the host closes."""
         with self.lock:
             self._waiters.add(event)
             reply.then(lambda _reply: event.set())
@@ -152,7 +152,7 @@ class HostLoop:
         return self.wait(self.start(coroutine), timeout_s)
 
     def tell(self, callback: Callable[[], object]) -> None:
-        """Run a callback of a user, without the lock, in the order of these calls, in a thread of its own."""
+        """Queue a callback of the application. The callback thread runs them in order, without the lock."""
         with self._callback_lock:
             if self._callback_thread is None:
                 self._callback_thread = threading.Thread(
@@ -163,12 +163,12 @@ class HostLoop:
 
     @property
     def now_ns(self) -> int:
-        """Nanoseconds of session time; a jump of the wall clock does not move it."""
+        """Session time in nanoseconds, monotonic."""
         return time.monotonic_ns() - self._start_ns
 
     @property
     def is_paused(self) -> bool:
-        """Whether time stands still; the wall clock's never does."""
+        """Whether session time is stopped; never on the wall clock."""
         return False
 
     @property
@@ -178,15 +178,15 @@ class HostLoop:
 
     @checked
     def register(self, client: Closable, close: Callable[[float | None], object] | None = None) -> None:
-        """Close `client` before the host; with `close(timeout_s)` where that may have to wait for something."""
+        """Have `client` closed before the host; by `close(timeout_s)` where it may have to wait."""
         self._clients[client] = close
 
     def unregister(self, client: Closable) -> None:
-        """`client` is closed."""
+        """Forget a closed client."""
         self._clients.pop(client, None)
 
     def _close_clients(self, steps: contextlib.ExitStack, timeout_s: float | None) -> None:
-        """Have all clients closed by `steps`, in `timeout_s` together."""
+        """Add the closing of all clients to `steps`; together they have `timeout_s`."""
         ends_s = None if timeout_s is None else time.monotonic() + timeout_s
         for client, close in list(self._clients.items()):
             if close is None:
@@ -201,7 +201,7 @@ class HostLoop:
     # -- inside
 
     def _stop(self) -> None:
-        """Wake who waits, and end the threads."""
+        """Wake all waiting calls, and end the threads."""
         with self._wake:
             self._closing = True
             self._wake.notify_all()
@@ -230,13 +230,13 @@ class HostLoop:
                 self._wake.notify()
 
     def _before(self) -> None:
-        """What is to be done at the beginning of each call."""
+        """Called at the beginning of each call."""
 
     def _after(self) -> None:
-        """What is to be done at the end of each call, still under the lock."""
+        """Called at the end of each call, under the lock."""
 
     def _fire(self, now_ns: int) -> None:
-        """Do everything that is due."""
+        """Run everything that is due."""
         run_next = self.loop.run_next
         while True:
             try:
@@ -244,20 +244,20 @@ class HostLoop:
                     pass
                 return
             except Exception:
-                # A fault of ours or of one client: it must not cost the caller, who has nothing to do with it.
+                # An error in a timer must not reach the present caller.
                 _log.exception("a timer failed")
 
     def _keep_time(self) -> None:
         with self._wake:
             while True:
                 self._run(lambda _now: None)
-                # Asked only now: the lock may have been given up in between, where something waited for an answer.
+                # Checked here, because `_run` may have released the lock.
                 if self._closing:
                     return
                 next_ns = self.loop.next_ns()
                 self._sleeps_until_ns = _NEVER_NS if next_ns is None else next_ns
                 wait_s = None if next_ns is None else max(0.0, (next_ns - self.now_ns) / NS_PER_S)
-                # A lock cannot wait for centuries, which is how far away a time to live may end.
+                # A time to live may end in a century, and `wait` has a maximum timeout.
                 self._wake.wait(None if wait_s is None else min(wait_s, _LONGEST_WAIT_S))
                 self._sleeps_until_ns = 0
 

@@ -1,7 +1,7 @@
-"""An event loop without a clock: tasks, timers, and a time that its driver moves forward.
+"""An event loop without a clock: tasks, timers, and a time that its driver advances.
 
-What is ready runs first in, first out, before the next timer; timers fire in the order of (time, creation). With the
-same tasks it therefore does the same things in the same order, however fast it is driven.
+Ready actions run first in, first out, before the next timer; timers fire in the order of (time, creation). The order
+of execution is therefore the same at any speed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class TaskCancelledError(Exception):
-    """Thrown into a task that is cancelled; a task lets it pass after tidying up."""
+    """Raised inside a cancelled task. The task cleans up and lets it propagate."""
 
 
 class Task:
@@ -35,18 +35,18 @@ class Task:
         self.finished: Reply[Any] = Reply()
 
     def cancel(self) -> None:
-        """Throw `TaskCancelledError` into it at the next turn; nothing happens where it has finished."""
+        """Raise `TaskCancelledError` inside the task at the next turn. No effect on a finished task."""
         if not self.finished.done:
             self._waiting_for = None
             self._cancelled = True
             self._loop.call_soon(self._throw)
 
     def hold(self) -> None:
-        """Do nothing more until `release`; what it waits for comes meanwhile, and is found then."""
+        """Suspend the task until `release`. Replies that it waits for may be settled meanwhile."""
         self._held = True
 
     def release(self) -> None:
-        """Go on after a `hold`, at the next turn."""
+        """Resume after a `hold`, at the next turn."""
         self._held = False
         if self._due:
             self._due = False
@@ -58,18 +58,18 @@ class Task:
             self._run(lambda: self._coroutine.throw(TaskCancelledError()))
 
     def _resume(self, reply: Reply[Any]) -> None:
-        # A reply that comes after a cancel is no longer waited for.
+        # Ignore replies that are settled after a cancel.
         if reply is self._waiting_for:
             self._loop.call_soon(self.start)
 
     def close(self) -> None:
-        """Drop it where it stands: nothing of it runs any more, but what it has put into `finally`."""
+        """Close the coroutine: only its `finally` blocks still run."""
         self._waiting_for = None
         self._coroutine.close()
         self.finished.resolve(None)
 
     def start(self) -> None:
-        """Run it to its next wait; what came for it just before a cancel comes too late."""
+        """Run the task up to its next wait, unless it is cancelled."""
         if self._cancelled:
             return
         if self._held:
@@ -93,26 +93,26 @@ class Task:
 
 
 class Loop:
-    """Runs tasks in session time. `now_ns` only moves in `run_next`, or by `advance_to`."""
+    """Runs tasks in session time. Only `run_next` and `advance_to` change `now_ns`."""
 
     def __init__(self) -> None:
         self.now_ns = 0
-        self.steps = 0  # how often `run_next` has done something: where in a run an action came
+        self.steps = 0  # actions and timers run so far: the position of an action in a run
         self.timers = Timers()
         self._ready: deque[Callable[[], object]] = deque()
         self._tasks: dict[Task, None] = {}
         self.failures: list[tuple[Task, Exception]] = []
 
     def call_soon(self, action: Callable[[], object]) -> None:
-        """Run `action` at the present time, after what is ready already."""
+        """Run `action` at the present time, after all ready actions."""
         self._ready.append(action)
 
     def call_next(self, action: Callable[[], object]) -> None:
-        """Run `action` at the present time, before what is ready already."""
+        """Run `action` at the present time, before all ready actions."""
         self._ready.appendleft(action)
 
     def spawn(self, coroutine: Coroutine[Reply[Any], None, Any], name: str) -> Task:
-        """Start a task; it runs at the present time, after what is ready already."""
+        """Start a task. It runs at the present time, after all ready actions."""
         task = Task(self, coroutine, name)
         self._tasks[task] = None
         task.finished.then(lambda _finished: self._tasks.pop(task, None))
@@ -120,45 +120,45 @@ class Loop:
         return task
 
     def close(self) -> None:
-        """Drop every task and all that is ready: nothing happens any more."""
+        """Close every task, and drop all ready actions."""
         self._ready.clear()
         for task in list(self._tasks):
             task.close()
         self._ready.clear()
 
     def failed(self, task: Task, error: Exception) -> None:
-        """A task ended with an error that nobody caught; the driver raises it."""
+        """Record the error of a task; `run_next` raises it."""
         self.failures.append((task, error))
 
     def wait_ns(self, delay_ns: int) -> Reply[None]:
-        """A reply that comes after `delay_ns`."""
+        """A reply that is settled after `delay_ns`."""
         reply: Reply[None] = Reply()
         self.timers.at(self.now_ns + max(0, delay_ns), lambda _at: reply.resolve(None))
         return reply
 
     def sleep(self, seconds: float) -> Reply[None]:
-        """A reply that comes after `seconds`."""
+        """A reply that is settled after `seconds`."""
         return self.wait_ns(ns_from_s(seconds))
 
     def wait_until_ns(self, deadline_ns: int) -> Reply[None]:
-        """A reply that comes at `deadline_ns`, at once where that has passed."""
+        """A reply that is settled at `deadline_ns`, or at once where that has passed."""
         return self.wait_ns(deadline_ns - self.now_ns)
 
     def is_due(self, time_ns: int) -> bool:
-        """True where something is ready, or its time has come by `time_ns`."""
+        """Whether an action is ready, or a timer is due by `time_ns`."""
         if self._ready:
             return True
         deadline_ns = self.timers.next_deadline_ns()
         return deadline_ns is not None and deadline_ns <= time_ns
 
     def next_ns(self) -> int | None:
-        """When something happens next: now where something is ready, None where nothing ever will."""
+        """The time of the next action or timer; None where there is none."""
         return self.now_ns if self._ready else self.timers.next_deadline_ns()
 
     def run_next(self, until_ns: int) -> bool:
-        """Run one ready action, or else move to the next timer and fire it; False where nothing is due by `until_ns`.
+        """Run one ready action, or advance to the next timer and fire it. False where nothing is due by `until_ns`.
 
-        Raises what a task raised and did not catch.
+        Raises the uncaught error of a task.
         """
         self.steps += 1
         if self._ready:
@@ -175,20 +175,20 @@ class Loop:
         return True
 
     def advance_to(self, time_ns: int) -> None:
-        """Move the time forward when nothing is due before `time_ns`."""
+        """Advance the time. Nothing may be due before `time_ns`."""
         self.now_ns = max(self.now_ns, time_ns)
 
     def run_until(self, until_ns: int) -> None:
-        """Run everything that is due up to and including `until_ns`; the time is `until_ns` afterwards."""
+        """Run everything due up to and including `until_ns`, then advance to `until_ns`."""
         while self.run_next(until_ns):
             pass
         self.advance_to(until_ns)
 
 
 async def first_of(*replies: Reply[Any]) -> Reply[Any]:
-    """Wait until one of `replies` is there and return it; of several, the first in the order of the arguments.
+    """Wait until one of `replies` is settled and return it; of several, the first argument.
 
-    The others stay pending and lose nothing.
+    The others stay pending.
     """
     settled: Reply[None] = Reply()
     for reply in replies:

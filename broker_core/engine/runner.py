@@ -1,7 +1,7 @@
-"""The engine thread: runs a simulation in session time, in work slots between the frames of a window.
+"""The engine thread: it runs a simulation in session time, in slots between the frames of a window.
 
-Under one interpreter lock a broker that runs freely leaves a window a few frames a second, so the two take turns: the
-window draws, then grants a slot; the engine works until its budget is spent, leaves a snapshot, and waits for the next.
+Under the GIL, a broker that runs freely slows a window down to a few frames a second. So they take turns: the window
+draws a frame and grants a slot; the engine works until its budget is spent, takes a snapshot, and waits for the next.
 """
 
 from __future__ import annotations
@@ -25,36 +25,37 @@ from broker_core.snapshots import Snapshot
 
 T = TypeVar("T")
 
-# A window that grants nothing for this long is busy elsewhere (a native dialog): the broker goes on without it.
+# Without a grant for this long the window is blocked (by a native dialog, for example): the engine continues alone.
 GRANT_TIMEOUT_S = 0.25
 UNGRANTED_SLOT_S = 0.02
-# Looking at the clock costs as much as a small step of the broker.
+# Reading the clock costs as much as a small step of the broker.
 STEPS_PER_CLOCK_LOOK = 8
-# Offsets reach the disk in one commit a tick; a tick is far shorter than what a person loses by a crash.
+# Interval of `flush`; a crash loses at most this much.
 FLUSH_S = 0.25
-# A snapshot of ten thousand topics and groups takes a third of a second: most of the time is the broker's all the same.
+# A snapshot of ten thousand topics takes a third of a second. After one above CHEAP_SNAPSHOT_S, the next follows after
+# SNAPSHOT_RESTS times its cost, so that most of the time remains for the broker.
 CHEAP_SNAPSHOT_S = 0.01
 SNAPSHOT_RESTS = 4
 
 
 class Mode(enum.StrEnum):
-    """What the engine is doing."""
+    """The mode of the engine."""
 
     PAUSED = "paused"
     RUNNING = "running"
     EXPRESS = "express"
-    ERRAND = "errand"
+    BACKGROUND = "background"
     FINISHED = "finished"
     FAILED = "failed"
 
 
-#: Work that moves the loop by itself, a slot at a time: called with a function that says when the slot is over, it
-#: returns True when all is done.
-Errand = Callable[[Callable[[], bool]], bool]
+#: A task that advances the loop itself. It is called once a slot with a function that returns True when the slot is
+#: over, and returns True when the task is done.
+BackgroundTask = Callable[[Callable[[], bool]], bool]
 
 
 class Driven(Protocol):
-    """What an engine drives."""
+    """The simulation that an engine drives."""
 
     loop: Loop
     events: EventStream
@@ -63,11 +64,14 @@ class Driven(Protocol):
         """The state at the loop's present time."""
 
     def flush(self) -> None:
-        """Write what is pending, as once in every tick."""
+        """Write pending changes."""
 
 
 class EngineStatus(msgspec.Struct, frozen=True):
-    """How the engine is doing; `behind_s` is how many session seconds it lags where it cannot hold its speed."""
+    """The status of the engine. `behind_s` is its lag in session seconds, `busy_fraction` its share of wall time.
+
+    `error` is the sentence of a failed session, otherwise "".
+    """
 
     mode: Mode
     speed: float
@@ -78,7 +82,7 @@ class EngineStatus(msgspec.Struct, frozen=True):
 
 
 class Engine:
-    """Owns the thread. Every public method may be called from any thread and returns at once."""
+    """Owns the thread. All methods are thread-safe; all but `ask`, `refresh` and `close` return at once."""
 
     def __init__(
         self,
@@ -88,9 +92,9 @@ class Engine:
         shared: bool = True,
         between: Callable[[], object] = lambda: None,
     ) -> None:
-        """`shared`: work only in slots that `grant` gives; otherwise whenever there is something to do.
+        """With `shared`, work only in slots given by `grant`; otherwise whenever something is due.
 
-        `between()` is called every few steps while time passes, and when it has stopped.
+        `between()` is called every few steps while time passes.
         """
         self._driven = driven
         self._between = between
@@ -100,9 +104,9 @@ class Engine:
         self._pace = Pace()
         self._error = ""
         self._busy_fraction = 0.0
-        self.worked_s = 0.0  # wall time that the thread has worked and not waited
-        self._inbox: deque[Callable[[], None]] = deque()
-        self._errand: tuple[Errand, Future[bool]] | None = None
+        self.worked_s = 0.0  # wall time that the thread has worked
+        self._commands: deque[Callable[[], None]] = deque()
+        self._background: tuple[BackgroundTask, Future[bool]] | None = None
         self._wake = threading.Condition()
         self._budget_s = 0.0
         self._closing = False
@@ -112,18 +116,18 @@ class Engine:
         self._thread = threading.Thread(target=self._work, name="engine", daemon=True)
         self._thread.start()
 
-    # -- what a window calls
+    # -- from other threads
 
     def grant(self, budget_s: float) -> None:
-        """Give the engine one slot of `budget_s` seconds of wall time."""
+        """Grant one slot of `budget_s` seconds of wall time."""
         with self._wake:
             self._budget_s = budget_s
             self._wake.notify()
 
     def post(self, command: Callable[[], T]) -> Future[T]:
-        """Run `command` in the engine's thread between two steps; the future gets its result or its error.
+        """Run `command` in the engine's thread between two steps. The future gets its result or error.
 
-        After `close` nothing is run any more: the future gets a CLOSED error.
+        After `close` the future gets a CLOSED error.
         """
         future: Future[T] = Future()
 
@@ -137,23 +141,23 @@ class Engine:
             if self._closing:
                 future.set_exception(BrokerError(ErrorCode.CLOSED, "the session has ended"))
                 return future
-            self._inbox.append(run)
+            self._commands.append(run)
             self._wake.notify()
         return future
 
     def ask(self, command: Callable[[], T]) -> T:
-        """`post`, and wait for what comes of it; in the engine's own thread it is run at once."""
+        """`post`, and wait for the result. In the engine's own thread the command runs at once."""
         if threading.current_thread() is self._thread:
             return command()
         return self.post(command).result()
 
     @property
     def is_paused(self) -> bool:
-        """Whether session time stands still for now."""
+        """Whether session time is paused."""
         return self._mode is Mode.PAUSED
 
     def run(self, speed: float = 1.0) -> None:
-        """Let session time pass at `speed` seconds for each second of wall time."""
+        """Run at `speed` session seconds per wall second."""
         if speed <= 0:
             raise ValueError(f"The speed must be above 0, not {speed}.")
 
@@ -164,15 +168,15 @@ class Engine:
         self.post(start)
 
     def express(self) -> None:
-        """Let session time pass as fast as the machine goes."""
+        """Run as fast as possible."""
         self.post(lambda: self._set_mode(Mode.EXPRESS))
 
     def pause(self) -> None:
-        """Stop session time."""
+        """Pause session time."""
         self.post(lambda: self._set_mode(Mode.PAUSED))
 
     def step(self) -> Future[None]:
-        """Pause, and go on to the next event; the future comes when it has happened."""
+        """Pause, and advance to the next event. The future is done when it has happened."""
 
         def step() -> None:
             self._set_mode(Mode.PAUSED)
@@ -181,17 +185,17 @@ class Engine:
 
         return self.post(step)
 
-    def run_errand(self, errand: Errand) -> Future[bool]:
-        """Let `errand` move session time as fast as it goes, then pause.
+    def run_background(self, task: BackgroundTask) -> Future[bool]:
+        """Run `task` as fast as possible, then pause.
 
-        The future gets True when it is done, False where something else was asked for before, or what it raised.
+        The future gets True when the task is done, False where another command replaced it, or its error.
         """
         future: Future[bool] = Future()
 
         def start() -> None:
-            self._set_mode(Mode.ERRAND)
-            if self._mode is Mode.ERRAND:
-                self._errand = (errand, future)
+            self._set_mode(Mode.BACKGROUND)
+            if self._mode is Mode.BACKGROUND:
+                self._background = (task, future)
             else:
                 future.set_result(False)
 
@@ -199,20 +203,20 @@ class Engine:
         return future
 
     def refresh(self) -> None:
-        """Wait until `latest` is what it is now."""
+        """Take a snapshot now, and wait for it."""
         self.post(self._take_snapshot).result()
 
     def close(self) -> None:
-        """End the thread; what was posted before is still done."""
+        """End the thread. Commands posted before are still run."""
         with self._wake:
             self._closing = True
             self._wake.notify()
         self._thread.join()
-        self._drop_errand()
+        self._drop_background()
 
     @property
     def status(self) -> EngineStatus:
-        """What the engine does right now."""
+        """The present status."""
         return EngineStatus(
             self._mode,
             self._pace.speed,
@@ -227,7 +231,7 @@ class Engine:
     def _set_mode(self, mode: Mode) -> None:
         if self._mode in {Mode.FAILED, Mode.FINISHED}:
             return
-        self._drop_errand()
+        self._drop_background()
         self._mode = mode
         self._pace.start(time.perf_counter(), self._driven.loop.now_ns)
 
@@ -236,14 +240,14 @@ class Engine:
         while True:
             with self._wake:
                 woken = self._ready_locked() or self._wake.wait(GRANT_TIMEOUT_S if self._shared else self._idle_s())
-                if self._closing and not self._inbox:
+                if self._closing and not self._commands:
                     return
                 granted = self._budget_s > 0
                 budget_s, self._budget_s = self._budget_s or UNGRANTED_SLOT_S, 0.0
             started = time.perf_counter()
             if self._shared and woken and not granted:
-                # Somebody asks between two slots: an answer takes little, time goes on in slots only.
-                self._answer()
+                # Commands are run between slots, too; time passes in slots only.
+                self._run_commands()
                 continue
             self._slot(started + budget_s)
             ended = time.perf_counter()
@@ -253,35 +257,35 @@ class Engine:
             slept_from = ended
 
     def _ready_locked(self) -> bool:
-        return bool(self._budget_s > 0 or self._inbox or self._closing or (not self._shared and self._idle_s() == 0))
+        return bool(self._budget_s > 0 or self._commands or self._closing or (not self._shared and self._idle_s() == 0))
 
     def _idle_s(self) -> float:
-        """How long an unshared engine may sleep."""
-        if self._mode in {Mode.EXPRESS, Mode.ERRAND}:
+        """How long an engine that is not shared may sleep."""
+        if self._mode in {Mode.EXPRESS, Mode.BACKGROUND}:
             return 0.0
         next_ns = self._driven.loop.next_ns()
         if self._mode is not Mode.RUNNING or next_ns is None:
             return GRANT_TIMEOUT_S
         return self._pace.wait_s(time.perf_counter(), next_ns)
 
-    def _answer(self) -> None:
-        while self._inbox:
-            self._inbox.popleft()()
+    def _run_commands(self) -> None:
+        while self._commands:
+            self._commands.popleft()()
 
     def _slot(self, end_s: float) -> None:
         try:
-            self._answer()
+            self._run_commands()
             if self._mode in {Mode.RUNNING, Mode.EXPRESS}:
                 self._advance(end_s)
-            elif self._mode is Mode.ERRAND:
-                self._go_on(end_s)
+            elif self._mode is Mode.BACKGROUND:
+                self._advance_background(end_s)
             if time.perf_counter() - self._flushed_s >= FLUSH_S:
                 self._driven.flush()
                 self._flushed_s = time.perf_counter()
             if time.perf_counter() >= self._next_snapshot_s:
                 self._take_snapshot()
         except Exception as error:
-            self._drop_errand()
+            self._drop_background()
             self._mode = Mode.FAILED
             self._error = f"The session stopped at {s_from_ns(self._driven.loop.now_ns):.3f} s: {error}"
 
@@ -292,31 +296,31 @@ class Engine:
         cost_s = ended_s - started_s
         self._next_snapshot_s = ended_s + (SNAPSHOT_RESTS * cost_s if cost_s > CHEAP_SNAPSHOT_S else 0.0)
 
-    def _go_on(self, end_s: float) -> None:
-        assert self._errand is not None
-        errand, future = self._errand
+    def _advance_background(self, end_s: float) -> None:
+        assert self._background is not None
+        task, future = self._background
 
         def over() -> bool:
             self._between()
             return time.perf_counter() >= end_s
 
         try:
-            done = errand(over)
+            done = task(over)
         except BrokerError as error:
-            # It could not be done to its end; the session stands where it has come to.
-            self._errand, self._mode = None, Mode.PAUSED
+            # The task failed; the session is paused at the time that it has reached.
+            self._background, self._mode = None, Mode.PAUSED
             future.set_exception(error)
             return
         if done:
-            self._errand, self._mode = None, Mode.PAUSED
+            self._background, self._mode = None, Mode.PAUSED
             self._finish_if_over(self._driven.loop.now_ns)
             self._take_snapshot()
             future.set_result(True)
 
-    def _drop_errand(self) -> None:
-        if self._errand is not None:
-            _errand, future = self._errand
-            self._errand = None
+    def _drop_background(self) -> None:
+        if self._background is not None:
+            _background, future = self._background
+            self._background = None
             future.set_result(False)
 
     def _limit_ns(self, time_ns: int) -> int:
@@ -358,7 +362,7 @@ class Engine:
 
 
 def _pass_on(started: Future[None], future: Future[bool]) -> None:
-    """What kept an errand from being started at all is its result."""
+    """Pass the error of starting a background task to its future."""
     error = started.exception()
     if error is not None and not future.done():
         future.set_exception(error)

@@ -1,4 +1,4 @@
-"""The thread of a host that waits for the disk, so that nobody else does: group commit, and the work of a tick."""
+"""The host's writer thread, the only one that waits for the disk: group commit, and the work of each tick."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from broker_core.replies import Reply
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
-# Saving the states of queues takes at most this part of the time.
+# The largest share of time that saving the states of queues may take.
 SAVING_FRACTION = 0.05
-# Retention looks at every partition; a second more or less does not matter to it.
+# Interval of retention, which visits every partition.
 CLEAN_S = 1.0
-# Compaction holds the lock for so long at most, and a slice more.
+# Compaction holds the lock for this long at most, plus one slice.
 LONGEST_SLICES_S = 0.02
 
 
 class Locked(Protocol):
-    """What a writer needs of its host."""
+    """The part of a host that a writer uses."""
 
     broker: Broker
 
     def locked(self, action: Callable[[int], T]) -> T:
-        """`action(now_ns)` under the lock."""
+        """Run `action(now_ns)` under the lock."""
 
 
 class Writer:
-    """Syncs at once when somebody waits for it; flushes offsets, saves queues and applies retention once a tick."""
+    """Syncs as soon as a caller waits; flushes offsets, saves queues and applies retention once a tick."""
 
     def __init__(self, host: Locked, directory: DataDirectory | None, offsets: OffsetStore, tick_ms: int) -> None:
         self._host = host
@@ -50,7 +50,7 @@ class Writer:
         self._stopping = False
         self._waiting: list[Reply[None]] = []
         self._marks: dict[str, tuple[object, ...]] = {}
-        self._unwritable: set[str] = set()  # queues whose last state could not be put into bytes
+        self._unwritable: set[str] = set()  # queues whose last state could not be encoded
         self._next_save_s = self._next_clean_s = 0.0
         self._next_slice_s = math.inf  # of compaction
         self._saving = threading.Lock()
@@ -59,23 +59,23 @@ class Writer:
         self._thread = threading.Thread(target=self._work, name="broker-writer", daemon=True)
 
     def start(self) -> None:
-        """Begin to work."""
+        """Start the thread."""
         self._thread.start()
 
     def wake(self) -> None:
-        """There is something that somebody waits for."""
+        """Wake the thread, because a caller waits."""
         if not self._event.is_set():
             self._event.set()
 
     def kept(self) -> Reply[None]:
-        """There when the offsets that were committed so far are on the disk; fails with STORAGE_ERROR."""
+        """A reply that is settled when all offsets committed so far are on the disk; it fails with STORAGE_ERROR."""
         reply: Reply[None] = Reply()
         self._host.locked(lambda _now: self._waiting.append(reply))
         self.wake()
         return reply
 
     def stop(self) -> None:
-        """Do everything that is to be done, and end the thread. Raises STORAGE_ERROR for what could not be kept."""
+        """End the thread, then write everything. Raises STORAGE_ERROR for what could not be written."""
         self._stopping = True
         self._event.set()
         self._thread.join()
@@ -83,11 +83,12 @@ class Writer:
         self._flush()
         self.save_queues()
         if self._unwritable:
-            raise BrokerError(ErrorCode.STORAGE_ERROR, f"what was in flight in {', '.join(sorted(self._unwritable))}")
+            names = ", ".join(sorted(self._unwritable))
+            raise BrokerError(ErrorCode.STORAGE_ERROR, f"the state of {names} could not be saved")
 
     def _work(self) -> None:
         next_tick_s = time.monotonic() + self._tick_s
-        told = ""  # once, not at every tick
+        reported = ""  # once, not at every tick
         while not self._stopping:
             self._event.wait(max(0.0, min(next_tick_s, self._next_slice_s) - time.monotonic()))
             self._event.clear()
@@ -97,13 +98,13 @@ class Writer:
                     self._flush()
                 if time.monotonic() >= next_tick_s:
                     self._tick()
-                    told = ""
+                    reported = ""
                 if time.monotonic() >= self._next_slice_s:
                     self._compact()
             except BrokerError as error:
-                # The disk refused: those who waited were told; what is not written is tried again at the next tick.
-                if str(error) != told:
-                    told = str(error)
+                # Waiting callers have the error; the next tick tries again.
+                if str(error) != reported:
+                    reported = str(error)
                     _log.error("the broker could not write everything, and tries again: %s", error)
             except Exception:
                 _log.exception("the broker could not write everything")
@@ -119,7 +120,7 @@ class Writer:
             self._next_save_s = ended_s + (ended_s - started_s) / SAVING_FRACTION
         if time.monotonic() >= self._next_clean_s:
             self._next_clean_s = time.monotonic() + CLEAN_S
-            self._next_slice_s = 0.0  # retention may fail, and compaction has its turn all the same
+            self._next_slice_s = 0.0  # compaction runs even where retention fails
             self._host.locked(self._broker.clean)
             if self._directory is not None:
                 self._directory.refill_reserve()
@@ -131,12 +132,12 @@ class Writer:
             self._producers = producers
 
     def _compact(self) -> None:
-        """A slice or a few, then as long a rest as leaves others their part of the time."""
-        self._next_slice_s = math.inf  # where this one fails, the next cleaning begins anew
+        """Run a few slices of compaction, then rest so that it keeps to its share of the time."""
+        self._next_slice_s = math.inf  # after a failure, the next cleaning starts it again
         asked_s = time.monotonic()
 
         def work(now_ns: int) -> tuple[float, float]:
-            # Whoever calls all the time has the lock again before a thread that waits for it wakes up: that counts.
+            # The wait for the lock counts: a busy caller reacquires it before this thread wakes up.
             started_s = time.monotonic()
             while True:
                 fraction = self._broker.compact(now_ns)
@@ -149,12 +150,12 @@ class Writer:
             self._next_slice_s = time.monotonic() + worked_s * (1 / fraction - 1)
 
     def _sync(self) -> None:
-        """Rounds of group commit until nobody waits; the lock is free while the disk works."""
+        """Rounds of group commit until no caller waits; the lock is free during syncs."""
         while self._broker.syncs.wanted:
             self._sync_once()
 
     def _sync_once(self) -> None:
-        # One round at a time: what follows a failed sync must not succeed.
+        # One round at a time: a sync after a failed one must not succeed.
         with self._syncing:
             tickets = self._host.locked(lambda _now: self._broker.begin_sync())
             for _, ticket in tickets:
@@ -162,7 +163,7 @@ class Writer:
             self._host.locked(lambda now_ns: self._broker.end_sync(now_ns, tickets))
 
     def _flush(self) -> None:
-        """Offsets to the disk; the lock is free while it works."""
+        """Flush the offsets; the lock is free meanwhile."""
         waiting, ticket = self._host.locked(lambda _now: self._begin_flush())
         if ticket is not None:
             ticket.run()
@@ -184,7 +185,7 @@ class Writer:
             reply.resolve(None)
 
     def save_queues(self) -> None:
-        """Save the queues that have changed. What they say is finished is durable before they say so."""
+        """Save the queues that have changed, after syncing the logs that their states refer to."""
         if self._directory is not None:
             with self._saving:
                 self._save_queues(self._directory)
@@ -196,13 +197,13 @@ class Writer:
             self._sync()
         refused: BrokerError | None = None
         for name, (mark, kept) in changed.items():
-            # One that cannot be saved says nothing of the others.
+            # A queue that cannot be saved does not affect the others.
             try:
                 directory.save_queue_state(name, kept)
             except BrokerError as error:
                 refused = refused or error
             except Exception as error:
-                self._tell_unwritable(name, error)
+                self._report_unwritable(name, error)
             else:
                 self._marks[name] = mark
                 self._unwritable.discard(name)
@@ -216,17 +217,17 @@ class Writer:
         if not self._unwritable:
             self._host.locked(lambda _now: self._broker.journal.forget_before(known_to))
 
-    def _tell_unwritable(self, name: str, error: Exception) -> None:
-        """Once, until it can be written again; it is tried at every tick."""
+    def _report_unwritable(self, name: str, error: Exception) -> None:
+        """Report it once, until it can be saved again."""
         if name in self._unwritable:
             return
         self._unwritable.add(name)
-        sentence = f"the state of queue {name} cannot be saved ({error}): after a restart it is what it was before"
+        sentence = f"the state of queue {name} cannot be saved ({error}); a restart goes back to the last saved state"
         _log.error("%s", sentence, exc_info=error)
         self._host.locked(lambda now_ns: self._broker.damage.say(now_ns, sentence))
 
     def _changed_queues(self, now_ns: int) -> tuple[dict[str, tuple[tuple[object, ...], KeptQueue]], int]:
-        """What is to be saved, and up to where in the journal that knows everything."""
+        """(states to save by queue, the journal offset up to which they are complete)."""
         changed = {}
         for name in self._broker.queue_names():
             queue = self._broker.queue(name)

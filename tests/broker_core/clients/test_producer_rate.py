@@ -33,7 +33,7 @@ def test_a16_a_producer_keeps_to_its_own_rate_and_its_burst(host: BrokerHost, wa
     with Producer(host, config) as producer:
         WAYS[way](producer)
         WAYS[way](producer)
-        with pytest.raises(BrokerError, match=r"held to 0\.333333 messages/s") as refused:
+        with pytest.raises(BrokerError, match=r"limited to 0\.333333 messages/s") as refused:
             WAYS[way](producer)
         assert refused.value.code is ErrorCode.THROTTLED
     assert Admin(host).describe_topic("orders").published == 2

@@ -1,4 +1,4 @@
-"""Errands: work that moves session time by itself, a slot at a time, until it is done or given up."""
+"""Background tasks: work that moves session time by itself, a slot at a time, until it is done or given up."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ __all__ = ["engine", "ticking"]
 def to(ticking: Ticking, events: int) -> Callable[[Callable[[], bool]], bool]:
     """Runs up to so many events."""
 
-    def errand(enough: Callable[[], bool]) -> bool:
+    def task(enough: Callable[[], bool]) -> bool:
         while not enough():
             ticking.loop.run_next(2 * NS_PER_S)
             if ticking.events.count >= events:
                 return True
         return False
 
-    return errand
+    return task
 
 
 def test_it_is_done_in_slots_and_the_session_pauses_right_there(engine: Engine, ticking: Ticking) -> None:
-    done = engine.run_errand(to(ticking, 700))
+    done = engine.run_background(to(ticking, 700))
     eventually(done.done, engine)
     assert done.result() is True
     assert (engine.status.mode, engine.latest.events) == (Mode.PAUSED, 700)
 
 
 def test_a_pause_or_a_run_gives_it_up(engine: Engine, ticking: Ticking) -> None:
-    never = engine.run_errand(lambda enough: not enough())
+    never = engine.run_background(lambda enough: not enough())
     engine.pause()
     eventually(never.done, engine)
     assert never.result() is False
     assert str(engine.status.mode) == "paused"
-    again = engine.run_errand(to(ticking, 10**9))
+    again = engine.run_background(to(ticking, 10**9))
     engine.run(1.0)
     eventually(again.done, engine)
     assert again.result() is False
@@ -48,10 +48,10 @@ def test_a_pause_or_a_run_gives_it_up(engine: Engine, ticking: Ticking) -> None:
 
 
 def test_what_it_raises_comes_back_and_the_session_can_go_on(engine: Engine) -> None:
-    def errand(_enough: Callable[[], bool]) -> bool:
+    def task(_enough: Callable[[], bool]) -> bool:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "no such thing")
 
-    done = engine.run_errand(errand)
+    done = engine.run_background(task)
     eventually(done.done, engine)
     with pytest.raises(BrokerError, match="no such thing"):
         done.result()
@@ -61,29 +61,29 @@ def test_what_it_raises_comes_back_and_the_session_can_go_on(engine: Engine) -> 
 
 def test_one_that_breaks_fails_the_session_and_is_not_left_waiting(engine: Engine, ticking: Ticking) -> None:
     ticking.fail_at = 50
-    done = engine.run_errand(to(ticking, 700))
+    done = engine.run_background(to(ticking, 700))
     eventually(done.done, engine)
     assert done.result() is False and engine.status.mode is Mode.FAILED
 
 
 def test_at_the_end_of_the_session_it_is_finished(engine: Engine, ticking: Ticking) -> None:
-    def errand(_enough: Callable[[], bool]) -> bool:
+    def task(_enough: Callable[[], bool]) -> bool:
         ticking.loop.run_until(2 * NS_PER_S)
         return True
 
-    done = engine.run_errand(errand)
+    done = engine.run_background(task)
     eventually(done.done, engine)
     assert engine.status.mode is Mode.FINISHED
-    late = engine.run_errand(errand)
+    late = engine.run_background(task)
     eventually(late.done, engine)
     assert late.result() is False
 
 
 def test_closing_gives_it_up_and_a_closed_engine_refuses_it(ticking: Ticking) -> None:
     engine = Engine(ticking)
-    done = engine.run_errand(to(ticking, 10**9))
+    done = engine.run_background(to(ticking, 10**9))
     engine.close()
     assert done.result(1) is False
     with pytest.raises(BrokerError):
-        engine.run_errand(to(ticking, 1)).result(1)
+        engine.run_background(to(ticking, 1)).result(1)
     ticking.loop.close()
