@@ -193,7 +193,7 @@ def test_the_buffer_is_bounded_and_tells_when_there_is_room():
     made = sender(world, linger_ms=10, buffer_bytes=100)
     send(made, b"x" * 60)
     assert made.send("commits", Message(b"y" * 60, b"k")) is None
-    room = made.room()
+    room = made.space()
     assert not room.done
     world.run(0.01)
     assert room.done
