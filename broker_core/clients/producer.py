@@ -299,7 +299,7 @@ class Producer:
     def close(self, timeout_s: TimeS | None = CLOSE_TIMEOUT_S) -> None:
         """`flush`, then close; messages not stored within `timeout_s` are given up. A second call does nothing.
 
-        Raises as `flush` does, after closing. REQUEST_TIMED_OUT tells how many messages were given up, for which topics.
+        Raises as `flush` does, after closing. REQUEST_TIMED_OUT names the topics and the number of messages given up.
         """
         if self._closed:
             return
