@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 
@@ -95,6 +97,24 @@ class GroupView(msgspec.Struct, frozen=True):
     members: tuple[MemberView, ...]
     offsets: tuple[OffsetView, ...]
     state_since_ns: int
+
+    @property
+    def lag(self) -> int | None:
+        """Messages; see `total_lag`."""
+        return total_lag((at.lag, at.end_offset) for at in self.offsets)
+
+
+def total_lag(partitions: Iterable[tuple[int | None, int]]) -> int | None:
+    """The lag of a group, in messages, from the (lag, end offset) of each partition that it reads.
+
+    It is the sum over the partitions in which the group has committed an offset; None where it has committed none,
+    unless all of them are empty.
+    """
+    behind = list(partitions)
+    known = [lag for lag, _end_offset in behind if lag is not None]
+    if known:
+        return sum(known)
+    return 0 if behind and not any(end_offset for _lag, end_offset in behind) else None
 
 
 class LeaseView(msgspec.Struct, frozen=True, gc=False):

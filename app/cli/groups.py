@@ -46,10 +46,7 @@ def _add_group(parser: argparse.ArgumentParser) -> None:
 
 def _list(host: Host, options: argparse.Namespace) -> None:
     views = [Admin(host).describe_group(name) for name in Admin(host).groups()]
-    rows = []
-    for view in views:
-        lags = [offset.lag for offset in view.offsets if offset.lag is not None]
-        rows.append((view.name, view.state, view.generation, len(view.members), sum(lags) if lags else None))
+    rows = [(view.name, view.state, view.generation, len(view.members), view.lag) for view in views]
     print_rows(
         ("Group", "State", "Generation", "Members", "Lag"),
         rows,

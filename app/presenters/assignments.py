@@ -78,7 +78,7 @@ class AssignmentsModel(TableModel[AssignmentRow]):
         topics = {topic.name: topic for topic in snapshot.topics}
         for group in snapshot.groups:
             read.update(group.topics)
-            rows.extend(self._of_group(group, topics, snapshot.time_ns))
+            rows.extend(self._of_group(group, topics, snapshot))
         for topic in snapshot.topics:
             if topic.name not in read:
                 rows.extend(
@@ -86,7 +86,7 @@ class AssignmentsModel(TableModel[AssignmentRow]):
                 )
         self.set_rows(tuple(sorted(rows, key=lambda row: (row.topic, row.partition, row.group))))
 
-    def _of_group(self, group: GroupView, topics: Mapping[str, TopicView], now_ns: int) -> list[AssignmentRow]:
+    def _of_group(self, group: GroupView, topics: Mapping[str, TopicView], at: Snapshot) -> list[AssignmentRow]:
         owned = {place: member.client for member in group.members for place in member.partitions}
         places = {(offset.topic, offset.partition) for offset in group.offsets} | owned.keys()
         for name in group.topics:
@@ -95,6 +95,6 @@ class AssignmentsModel(TableModel[AssignmentRow]):
         rows = []
         for topic_name, partition in places:
             owner, place = owned.get((topic_name, partition), ""), (group.name, topic_name, partition)
-            since_ns = self._ownership.since_ns(place, owner, now_ns) if owner else None
+            since_ns = self._ownership.since_ns(place, owner, at.time_ns, at.events) if owner else None
             rows.append(AssignmentRow(group.name, topic_name, partition, owner, since_ns, group.state))
         return rows

@@ -12,7 +12,6 @@ from app.presenters.gauges import (
     turned_away,
     turned_away_words,
 )
-from app.presenters.group_lag import lag_of
 from app.presenters.lag_trend import lag_trend
 from app.presenters.lasting import marks
 from app.presenters.owners import Owners
@@ -153,7 +152,7 @@ class CanvasModel:
         # An actor that is on its way into the group is shown there before the coordinator knows it.
         names = [actor.name for actor in readers if actor.target == group.name or actor.name in counts]
         names += [name for name in counts if name not in actors]
-        lag = lag_of(group)
+        lag = group.lag
         return GroupBox(
             group.name,
             group.state,

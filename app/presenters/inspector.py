@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from app.presenters.gauges import gate_of, gate_state, gauge_facts, only_rate, producer_state, turned_away
-from app.presenters.group_lag import lag_of
 from app.presenters.lasting import left_of, state_of
 from app.presenters.rates import Rates
 from app.sessions.event_text import kind_word
@@ -14,7 +13,7 @@ from app.sessions.history.series import Key, delivered, of_actor, published, rec
 from broker_core.clock import ns_from_ms
 from broker_core.events import EventKind
 from broker_core.recording.ownership import Ownership
-from broker_core.snapshots import ActorView, GateView, GroupView, MemberView, Snapshot
+from broker_core.snapshots import ActorView, GateView, GroupView, MemberView, Snapshot, total_lag
 from resources.units import byte_size, per_second
 from widgets.facts import Fact
 from widgets.formats import NOT_APPLICABLE, count, duration, session_time
@@ -161,13 +160,13 @@ def _consumer(snapshot: Snapshot, name: str, rates: Rates, ownership: Ownership)
     else:  # another program's
         sections.append(("", (_rate(tr("Rate"), received(name), snapshot.time_ns, rates),)))
     for group, member in seats:
-        lags = [at.lag for at in group.offsets if at.owner == name and at.lag is not None]
+        lag = total_lag((at.lag, at.end_offset) for at in group.offsets if at.owner == name)
         sections.append(
             (
                 tr("Member of {name}", name=group.name),
                 (
-                    *_owned(group.name, member, ownership, snapshot.time_ns),
-                    (tr("Lag"), tr("{count:,} messages", count=sum(lags)) if lags else NOT_APPLICABLE),
+                    *_owned(group.name, member, ownership, snapshot),
+                    (tr("Lag"), NOT_APPLICABLE if lag is None else tr("{count:,} messages", count=lag)),
                     (tr("Joined"), session_time(member.joined_ns), _at(member.joined_ns)),
                     (tr("Heartbeat"), tr("{time} ago", time=duration(snapshot.time_ns - member.last_heartbeat_ns))),
                     (tr("Member id"), member.member_id),
@@ -177,11 +176,12 @@ def _consumer(snapshot: Snapshot, name: str, rates: Rates, ownership: Ownership)
     return InspectorFacts(tr("Consumer"), name, actor.state if actor is not None else "", tuple(sections))
 
 
-def _owned(group: str, member: MemberView, ownership: Ownership, now_ns: int) -> Facts:
+def _owned(group: str, member: MemberView, ownership: Ownership, at: Snapshot) -> Facts:
     """What a member owns, each partition with since when."""
     rows: list[Fact] = []
     for topic, partition in member.partitions[:LISTED]:
-        place, since_ns = f"{topic}/{partition}", ownership.since_ns((group, topic, partition), member.client, now_ns)
+        place = f"{topic}/{partition}"
+        since_ns = ownership.since_ns((group, topic, partition), member.client, at.time_ns, at.events)
         since = "" if since_ns is None else tr(", since {time}", time=session_time(since_ns))
         rows.append((tr("Owns") if not rows else "", place + since, f"lane:{place}"))
     if len(member.partitions) > LISTED:
@@ -313,7 +313,7 @@ def _group(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | Non
 
 
 def _group_rows(group: GroupView, now_ns: int) -> Facts:
-    lag = lag_of(group)
+    lag = group.lag
     return (
         (tr("Generation"), str(group.generation)),
         (

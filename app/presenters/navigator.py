@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TypeVar
 
 from app.presenters.gauges import gate_state, producer_state
-from app.presenters.group_lag import lag_of
 from app.presenters.lasting import lasting_words, left_of, state_of
 from app.presenters.rates import Rates
 from app.sessions.history.series import Key, dead, depth, of_actor, published
@@ -79,7 +78,7 @@ class NavigatorModel:
             self._section(
                 NavSection("groups", tr("Groups"), "group", (), tr("No group yet.")),
                 snapshot.groups,
-                lambda one: self._fits("group", one.name, one.state, lag=lag_of(one)),
+                lambda one: self._fits("group", one.name, one.state, lag=one.lag),
                 self._group,
             ),
             self._section(
@@ -165,7 +164,7 @@ class NavigatorModel:
         return self._rates.spark(key, self._now_ns, level=True)
 
     def _group(self, group: GroupView) -> NavRow:
-        figure = tr("lag {lag}", lag=count(lag_of(group)))
+        figure = tr("lag {lag}", lag=count(group.lag))
         return NavRow(f"group:{group.name}", group.name, group.state, figure, self._level(lag_key(group.name)))
 
     def _queue(self, queue: QueueView) -> NavRow:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column
-from app.presenters.group_lag import lag_of
 from app.presenters.lag_trend import FALLING, RISING, lag_trend
 from app.presenters.owners import Owners
 from app.presenters.rates import Rates
@@ -133,7 +132,7 @@ class OffsetsModel(TableModel[OffsetRow]):
     def _sum_up(self, snapshot: Snapshot) -> None:
         self._summaries = []
         for group in snapshot.groups:
-            lag = lag_of(group)
+            lag = group.lag
             if not lag:
                 continue
             trend = lag_trend(self._rates, snapshot.time_ns, group.name)

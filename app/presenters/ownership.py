@@ -63,7 +63,7 @@ class OwnershipModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self._members)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """The last span in words; all of them as the tool tip; whether it is the owner now, for the look."""
+        """The last span in words; all of them as the tool tip; the hue and letter of whoever reads now."""
         spans = self._cells.get((index.row(), index.column()), ())
         if not spans:
             return None
@@ -71,10 +71,11 @@ class OwnershipModel(QAbstractTableModel):
             return told(spans[-1])
         if role == Qt.ItemDataRole.ToolTipRole:
             return as_plain("\n".join(told(span) for span in spans))
+        reads = spans[-1].end_ns is None or spans[-1].reads_on
         if role == Role.HUE:
-            return self._owners.hue(spans[-1].owner) if spans[-1].end_ns is None else None
+            return self._owners.hue(spans[-1].owner) if reads else None
         if role == Role.BADGE:
-            return self._owners.letter(spans[-1].owner) if spans[-1].end_ns is None else None
+            return self._owners.letter(spans[-1].owner) if reads else None
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
@@ -90,8 +91,13 @@ class OwnershipModel(QAbstractTableModel):
 
 
 def told(span: Span) -> str:
-    """ "since 00:01.200", or "00:01.200 - 00:25.000" of what is over."""
+    """ "since 00:01.200", or "00:01.200 to 00:25.000" of what is over, with how long its owner read on."""
     start = session_time(span.start_ns)
     if span.end_ns is None:
         return tr("since {time}", time=start)
-    return tr("{start} to {end}", start=start, end=session_time(span.end_ns))
+    end = session_time(span.end_ns)
+    if span.reads_on:
+        return tr("{start} to {end}, reads on until its next heartbeat", start=start, end=end)
+    if span.read_until_ns is not None:
+        return tr("{start} to {end}, read on until {time}", start=start, end=end, time=session_time(span.read_until_ns))
+    return tr("{start} to {end}", start=start, end=end)

@@ -11,7 +11,7 @@ from app.presenters.gauges import producer_state
 from app.presenters.rates import Rates
 from app.presenters.table import TableModel
 from app.sessions.history.series import of_actor, published, stored_bytes
-from broker_core.snapshots import ActorView, GroupView, QueueView, Snapshot
+from broker_core.snapshots import ActorView, GroupView, QueueView, Snapshot, total_lag
 from resources.units import per_second
 from widgets.formats import byte_rate, count, duration
 from widgets.i18n import tr
@@ -114,10 +114,9 @@ def behind_of(snapshot: Snapshot, actor: ActorView) -> tuple[int | None, int | N
 
 
 def _behind_in_group(group: GroupView, client: str) -> tuple[int | None, int | None]:
-    owned = [one for one in group.offsets if one.owner == client and one.lag is not None]
-    if not owned:
-        return None, None
-    return sum(one.lag or 0 for one in owned), max(one.lag_ns or 0 for one in owned)
+    owned = [one for one in group.offsets if one.owner == client]
+    lag = total_lag((one.lag, one.end_offset) for one in owned)
+    return lag, None if lag is None else max(one.lag_ns or 0 for one in owned)
 
 
 def _behind_in_queue(queue: QueueView, client: str, now_ns: int) -> tuple[int, int | None]:

@@ -84,7 +84,8 @@ def _ends(found: Figures, end: Snapshot) -> None:
         if topic.gate is not None:
             _gate(found, topic.gate)
     for group in end.groups:
-        found.count(tr("Lag at the end"), group.name, sum(at.lag or 0 for at in group.offsets))
+        if group.lag is not None:
+            found.count(tr("Lag at the end"), group.name, group.lag)
     for queue in end.queues:
         found.count(tr("Acknowledged"), queue.name, queue.acknowledged)
         found.count(tr("Redelivered"), queue.name, queue.redelivered)
@@ -105,7 +106,8 @@ def _moments(found: Figures, film: FolderPlayback) -> None:
     depths: dict[str, int] = defaultdict(int)
     for moment in film.moments(MOMENTS):
         for group in moment.groups:
-            lags[group.name] = max(lags[group.name], sum(at.lag or 0 for at in group.offsets))
+            if group.lag is not None:
+                lags[group.name] = max(lags[group.name], group.lag)
         for queue in moment.queues:
             depths[queue.name] = max(depths[queue.name], queue.ready + queue.delayed + queue.in_flight)
     for name, lag in lags.items():

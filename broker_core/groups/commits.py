@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offset_reset import Change
@@ -70,11 +71,7 @@ class Commits:
     def view(self, now_ns: int, group: str, topic: str, partition: int, owner: str) -> OffsetView:
         """Where the group stands in one partition; `owner` "" for nobody."""
         end, committed = self._end_offset(topic, partition), self.committed(group, topic, partition)
-        lag = lag_ns = None
-        if committed is not None:
-            lag = max(0, end - committed)
-            oldest_ns = self._published_ns(topic, partition, committed) if lag else now_ns
-            lag_ns = None if oldest_ns is None else max(0, now_ns - oldest_ns)
+        lag, lag_ns = lag_behind(now_ns, end, committed, partial(self._published_ns, topic, partition))
         position = self._positions(group, topic, partition) if owner else None
         in_flight = self._held(group, topic, partition, owner, committed) if owner else 0
         return OffsetView(topic, partition, owner, position, committed, end, lag, lag_ns, in_flight)
@@ -90,3 +87,17 @@ class Commits:
                 ErrorCode.OFFSET_METADATA_TOO_LARGE,
                 f"{topic}-{partition}: at most {MAX_COMMIT_METADATA_BYTES} bytes are allowed",
             )
+
+
+def lag_behind(
+    now_ns: int, end: int, committed: int | None, published_ns: Callable[[int], int | None]
+) -> tuple[int | None, int | None]:
+    """Messages from the committed offset to the end, and the age of the first of them; None where not known.
+
+    `published_ns(offset)` is the time of a stored message.
+    """
+    if committed is None:
+        return None, None
+    lag = max(0, end - committed)
+    oldest_ns = published_ns(committed) if lag else now_ns
+    return lag, None if oldest_ns is None else max(0, now_ns - oldest_ns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from broker_core.errors import ConfigError
+from broker_core.groups.history import REBALANCES_KEPT
 from broker_core.kinds import Range
 from broker_core.limits import MAX_MEMBERS, MAX_WAIT_MS
 from broker_core.settings import Positive, Settings, WaitMs
@@ -22,7 +23,7 @@ class GroupConfig(Settings, frozen=True):
     min_session_timeout_ms: WaitMs = 10
     max_session_timeout_ms: WaitMs = 1_800_000
     max_members: Annotated[int, Range(1, MAX_MEMBERS)] = MAX_MEMBERS
-    rebalances_kept: Positive = 1_000
+    rebalances_kept: Positive = REBALANCES_KEPT
 
     def __post_init__(self) -> None:
         super().__post_init__()

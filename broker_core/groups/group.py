@@ -11,7 +11,6 @@ from broker_core.groups.history import Causes, Owned
 from broker_core.groups.members import JoinResult, Member, SyncResult, read_subscription
 from broker_core.groups.states import VALID_PREVIOUS, GroupState
 from broker_core.replies import Reply
-from broker_core.snapshots import RebalanceView
 from broker_core.timers import Timer
 
 _FENCED_KEPT = 1_000  # ids of replaced static members; older ones are merely unknown
@@ -37,7 +36,6 @@ class Group:
         self.topics: dict[str, int] = {}
         self.members_seen = members_seen
         self.causes = Causes()
-        self.rebalance: RebalanceView | None = None
         self.timer: Timer | None = None
         self.initial_until_ns: int | None = None
         self.initial_joins = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 
 import msgspec
 
@@ -10,6 +11,7 @@ from broker_core.snapshots import RebalanceView
 
 Owned = tuple[tuple[str, int, str], ...]
 
+REBALANCES_KEPT = 1_000
 _SHOWN_CAUSES = 8
 
 
@@ -33,31 +35,33 @@ class Causes:
 
 
 class RebalanceHistory:
-    """The last rebalances, oldest first; a running one has no end yet."""
+    """The last `kept` rebalances, oldest first: the coordinator's, and those that a recording tells of."""
 
-    def __init__(self, kept: int) -> None:
-        self.views: deque[RebalanceView] = deque(maxlen=kept)
+    def __init__(self, kept: int = REBALANCES_KEPT, views: Iterable[RebalanceView] = ()) -> None:
+        """Goes on after `views`."""
+        self.views = deque(views, maxlen=kept)
         self.started = 0
+        self._running = {view.group: view for view in self.views if view.ended_ns is None}
 
-    def start(self, group: str, cause: str, now_ns: int, generation: int, before: Owned) -> RebalanceView:
+    def running(self, group: str) -> RebalanceView | None:
+        """The rebalance of `group` that has not ended."""
+        return self._running.get(group)
+
+    def start(self, group: str, cause: str, now_ns: int, generation: int, before: Owned) -> None:
         """A rebalance begins."""
-        view = RebalanceView(group, cause, now_ns, None, generation, None, before, ())
+        view = self._running[group] = RebalanceView(group, cause, now_ns, None, generation, None, before, ())
         self.views.append(view)
         self.started += 1
-        return view
 
-    def another_cause(self, view: RebalanceView, cause: str) -> RebalanceView:
-        """A running rebalance got one more cause."""
-        return self._replace(view, msgspec.structs.replace(view, cause=cause))
-
-    def complete(self, view: RebalanceView, now_ns: int, generation: int, after: Owned) -> RebalanceView:
-        """A running rebalance is over."""
-        return self._replace(
-            view, msgspec.structs.replace(view, ended_ns=now_ns, generation_after=generation, after=after)
-        )
-
-    def _replace(self, old: RebalanceView, new: RebalanceView) -> RebalanceView:
-        # A running one is near the end, where the newest are. One pushed out by the bound is gone.
+    def update(self, group: str, **changes: object) -> RebalanceView | None:
+        """Set fields of the running rebalance of `group`; one with `ended_ns` runs no more. None where none runs."""
+        old = self._running.pop(group, None)
+        if old is None:
+            return None
+        new = msgspec.structs.replace(old, **changes)
+        if new.ended_ns is None:
+            self._running[group] = new
+        # A running one is near the end, where the newest are. One that the bound has pushed out is gone.
         for place in range(len(self.views) - 1, -1, -1):
             if self.views[place] is old:
                 self.views[place] = new

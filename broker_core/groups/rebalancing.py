@@ -41,16 +41,16 @@ class Rebalancer:
 
     def begin(self, group: Group, now_ns: int, cause: str) -> None:
         """Start a rebalance, or add a cause to the running one; in an eager group all lose everything."""
-        if group.rebalance is None:
+        if self._history.running(group.name) is None:
             group.causes = Causes()
             group.causes.add(cause)
             before = group.owned()
-            group.rebalance = self._history.start(group.name, cause, now_ns, group.generation, before)
+            self._history.start(group.name, cause, now_ns, group.generation, before)
             detail = {"before": [list(owned) for owned in before]}
             self._emit(group, now_ns, EventKind.REBALANCE_STARTED, cause=cause, detail=detail)
         else:
             group.causes.add(cause)
-            group.rebalance = self._history.another_cause(group.rebalance, str(group.causes))
+            self._history.update(group.name, cause=str(group.causes))
         if group.state is GroupState.PREPARING:
             return
         for member in group.members.values():
@@ -205,10 +205,9 @@ class Rebalancer:
         self._reads_anew(now_ns)
 
     def _complete(self, group: Group, now_ns: int) -> None:
-        assert group.rebalance is not None
         after = group.owned()
-        done = self._history.complete(group.rebalance, now_ns, group.generation, after)
-        group.rebalance = None
+        done = self._history.update(group.name, ended_ns=now_ns, generation_after=group.generation, after=after)
+        assert done is not None
         self._emit(
             group,
             now_ns,

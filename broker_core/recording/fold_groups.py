@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from broker_core.events import Event, EventKind
+from broker_core.groups.commits import lag_behind
+from broker_core.groups.history import REBALANCES_KEPT, RebalanceHistory
 from broker_core.groups.states import GroupState
 from broker_core.snapshots import GroupView, MemberView, OffsetView, RebalanceView
 
 Place = tuple[str, int]
-REBALANCES_KEPT = 1_000
-
 PartitionCount = Callable[[str], int]
 EndOffset = Callable[[str, int], int]
 #: When the message at an offset was published; None where nobody knows.
@@ -163,13 +162,13 @@ class FoldedGroup:
         """The offset before which it has finished with everything; None where it has not begun."""
         return self._committed.get((topic, partition), self._starts.get((topic, partition)))
 
-    def lags(self, partition_count: PartitionCount, end_offset: EndOffset) -> Iterator[tuple[Place, int | None]]:
-        """The lag of each partition that it reads; None where it has committed nothing and there are messages."""
+    def lags(self, partition_count: PartitionCount, end_offset: EndOffset) -> Iterator[tuple[Place, int | None, int]]:
+        """Lag and end offset of each partition that it reads; None where it has committed nothing."""
         for topic in self._topics():
             for number in range(partition_count(topic)):
                 place = (topic, number)
                 end, committed = end_offset(topic, number), self._committed.get(place)
-                yield place, max(0, end - committed) if committed is not None else None if end else 0
+                yield place, None if committed is None else max(0, end - committed), end
 
     def _topics(self) -> list[str]:
         return sorted(self._wanted() | {topic for topic, _ in self._committed})
@@ -210,11 +209,7 @@ class FoldedGroup:
         published_ns: PublishedNs,
     ) -> OffsetView:
         end, committed = end_offset(*place), self._committed.get(place)
-        lag = lag_ns = None
-        if committed is not None:
-            lag = max(0, end - committed)
-            oldest_ns = self._oldest_ns(place, committed, published_ns) if lag else time_ns
-            lag_ns = None if oldest_ns is None else max(0, time_ns - oldest_ns)
+        lag, lag_ns = lag_behind(time_ns, end, committed, lambda offset: self._oldest_ns(place, offset, published_ns))
         position = self._positions.get(place, self._starts.get(place)) if owner else None
         first, held_end = self._held.get(place, (0, 0)) if owner else (0, 0)
         in_flight = max(0, held_end - max(committed or 0, first))
@@ -230,7 +225,7 @@ class FoldedGroups:
 
     def __init__(self, groups: tuple[GroupView, ...], rebalances: tuple[RebalanceView, ...], time_ns: int) -> None:
         self._groups = {view.name: FoldedGroup(view, time_ns) for view in groups}
-        self._rebalances = deque(rebalances, maxlen=max(REBALANCES_KEPT, len(rebalances)))
+        self._history = RebalanceHistory(max(REBALANCES_KEPT, len(rebalances)), rebalances)
         self.handlers: dict[EventKind, Callable[[Event], object]] = {
             EventKind.MEMBER_JOINED: lambda event: self._group(event).joined(event),
             EventKind.MEMBER_LEFT: lambda event: self._group(event).left(event),
@@ -274,23 +269,14 @@ class FoldedGroups:
     def _started(self, event: Event) -> None:
         self._group(event)
         before = _owned((event.detail or {}).get("before", ()))
-        self._rebalances.append(
-            RebalanceView(event.group, event.cause, event.time_ns, None, event.generation or 0, None, before, ())
-        )
+        self._history.start(event.group, event.cause, event.time_ns, event.generation or 0, before)
 
     def _completed(self, event: Event) -> None:
         self._group(event)
-        for place in range(len(self._rebalances) - 1, -1, -1):
-            view = self._rebalances[place]
-            if view.group == event.group and view.ended_ns is None:
-                self._rebalances[place] = msgspec.structs.replace(
-                    view,
-                    cause=event.cause,
-                    ended_ns=event.time_ns,
-                    generation_after=event.generation,
-                    after=_owned((event.detail or {}).get("after", ())),
-                )
-                return
+        after = _owned((event.detail or {}).get("after", ()))
+        self._history.update(
+            event.group, cause=event.cause, ended_ns=event.time_ns, generation_after=event.generation, after=after
+        )
 
     def views(
         self,
@@ -304,7 +290,7 @@ class FoldedGroups:
 
     def rebalances(self) -> tuple[RebalanceView, ...]:
         """Oldest first."""
-        return tuple(self._rebalances)
+        return tuple(self._history.views)
 
     def deepest(self, topic: str, bounds: Sequence[tuple[int, int]]) -> tuple[int, str]:
         """Messages that the slowest reader of `topic` has not finished with, and who that is.

@@ -6,6 +6,7 @@ Any moment can be read from it. FORMAT.md says what counts; the report computes 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from broker_core.events import Event, EventKind
@@ -13,25 +14,51 @@ from broker_core.events import Event, EventKind
 SPANS_KEPT = 200  # of one partition
 GAPS_KEPT = 100_000  # of all; the oldest rebalances are forgotten beyond
 Place = tuple[str, str, int]  # group, topic, partition
+Reader = tuple[str, str]  # group, client
 Rebalance = tuple[str, int]  # group, time at which it started
 Loss = Literal["", "crash", "pause", "silence"]
 _STOPS: dict[str, Loss] = {"crash": "crash", "pause": "pause"}  # faults after which a member reads nothing
 
 
 class Span(NamedTuple):
-    """A partition was `owner`'s from `start_ns` up to `end_ns`, None while it is."""
+    """A partition was `owner`'s from `start_ns` up to `end_ns`, None while it is.
+
+    Whoever loses a partition reads on until its next heartbeat. `reads_on` says that it has done so, while there is no
+    other owner; from then on `read_until_ns` is the last time that it was given something, None where it was not.
+    """
 
     owner: str
     start_ns: int
     end_ns: int | None
+    reads_on: bool = False
+    read_until_ns: int | None = None
 
 
 class _Told(NamedTuple):
-    """A span, and by which events it was told that it began and ended."""
+    """A span, and by which events it was told that it began and ended, and that its owner read on after that."""
 
-    span: Span
+    owner: str
+    start_ns: int
     start_seq: int
+    end_ns: int | None = None
     end_seq: int | None = None
+    read_on_seq: int | None = None
+    read_on_ns: int | None = None
+    read_until_ns: int | None = None
+
+    def at(self, time_ns: int, events: int, is_last: bool) -> Span:
+        """As it was known then; `is_last` while there was no later owner."""
+        if self.end_ns is None or self.end_seq is None or self.end_seq >= events or self.end_ns > time_ns:
+            return Span(self.owner, self.start_ns, None)
+        if not is_last:
+            return Span(self.owner, self.start_ns, self.end_ns, read_until_ns=self.read_until_ns)
+        reads_on = (
+            self.read_on_ns is not None
+            and self.read_on_seq is not None
+            and self.read_on_seq < events
+            and self.read_on_ns <= time_ns
+        )
+        return Span(self.owner, self.start_ns, self.end_ns, reads_on)
 
 
 class Gap(NamedTuple):
@@ -75,6 +102,41 @@ class _Lost(NamedTuple):
     time_ns: int
 
 
+class _Together:
+    """Partitions that single events took from a client or gave to one. What it is delivered of any of them tells of
+    all that were taken or given together, each until it is `settled`.
+    """
+
+    def __init__(self) -> None:
+        self._of_reader: dict[Reader, list[tuple[frozenset[Place], set[Place]]]] = {}  # all, and those not settled
+        self._unsettled: dict[Place, tuple[Reader, set[Place]]] = {}
+
+    def add(self, reader: Reader, places: Iterable[Place], unsettled: Iterable[Place]) -> None:
+        """One event was about `places`, and `unsettled` of them are waited for."""
+        waiting = set(unsettled)
+        if waiting:
+            self._of_reader.setdefault(reader, []).append((frozenset(places), waiting))
+            self._unsettled.update(dict.fromkeys(waiting, (reader, waiting)))
+
+    def settled(self, place: Place) -> None:
+        """Nothing is waited for in `place` any more."""
+        reader, waiting = self._unsettled.pop(place, (None, None))
+        if reader is None or waiting is None:
+            return
+        waiting.discard(place)
+        if not waiting:
+            left = [pair for pair in self._of_reader[reader] if pair[1]]
+            if left:
+                self._of_reader[reader] = left
+            else:
+                del self._of_reader[reader]
+
+    def beside(self, reader: Reader, place: Place) -> list[Place]:
+        """The places that are waited for, and were taken from `reader` or given to it together with `place`."""
+        found = self._of_reader.get(reader, ())
+        return [each for places, waiting in found if place in places for each in sorted(waiting)]
+
+
 class Ownership:
     """A sink of the event stream. The engine's thread calls it, any other may read it."""
 
@@ -85,10 +147,10 @@ class Ownership:
         self._gaps_count = 0
         self._newest: dict[Place, Rebalance] = {}  # that of its newest gap
         self._members: dict[tuple[str, str], str] = {}  # clients by group and member id
-        self._lost: dict[tuple[str, str], _Lost] = {}  # by group and member id
-        self._delivered_ns: dict[tuple[str, str], int] = {}  # by group and client
-        self._told_off: dict[Place, tuple[str, tuple[Place, ...]]] = {}  # what one revocation took, and from whom
-        self._awaited: dict[Place, tuple[str, tuple[Place, ...]]] = {}  # what one assignment gave, until it is read
+        self._lost: dict[tuple[str, str], _Lost] = {}  # by group and member id, until its partitions are revoked
+        self._delivered_ns: dict[Reader, int] = {}
+        self._taken = _Together()  # by revocations, until there is another owner
+        self._given = _Together()  # by assignments, until the new owner reads
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -103,6 +165,10 @@ class Ownership:
                 self._revoked(event)
             case EventKind.REBALANCE_STARTED:
                 self._rebalance[event.group] = (event.group, event.time_ns)
+            case EventKind.REBALANCE_COMPLETED:  # who has left has nothing to lose any more
+                gone = [key for key in self._lost if key[0] == event.group and key not in self._members]
+                for key in gone:
+                    del self._lost[key]
             case EventKind.FAULT:
                 self._fault(event)
             case EventKind.MEMBER_JOINED:
@@ -113,16 +179,21 @@ class Ownership:
     # -- who reads
 
     def _delivered(self, event: Event) -> None:
-        self._delivered_ns[event.group, event.client] = event.time_ns
-        if self._told_off:
-            self._read_on(event)
-        if self._awaited:
-            self._read(event)
+        assert event.partition is not None
+        reader, place = (event.group, event.client), (event.group, event.topic, event.partition)
+        self._delivered_ns[reader] = event.time_ns
+        for each in self._taken.beside(reader, place):
+            self._read_on(each, event)
+        for each in self._given.beside(reader, place):
+            self._read(each, event)
+            self._given.settled(each)
 
     # -- who can read
 
     def _joined(self, event: Event) -> None:
-        self._members.pop((event.group, str((event.detail or {}).get("replaces", ""))), None)
+        replaced = (event.group, str((event.detail or {}).get("replaces", "")))
+        self._members.pop(replaced, None)
+        self._lost.pop(replaced, None)
         self._members[event.group, _member_id(event)] = event.client
 
     def _fault(self, event: Event) -> None:
@@ -152,19 +223,21 @@ class Ownership:
         lost = self._lost.get(key, _Lost("", event.time_ns))
         if key not in self._members:
             self._lost.pop(key, None)
-        places = tuple(_places(event))
+        places = _places(event)
+        opened = []
         for place in places:
-            self._awaited.pop(place, None)
+            self._given.settled(place)
             spans = self._spans.get(place)
             since_ns = 0
             if spans and spans[-1].end_seq is None:
-                since_ns = spans[-1].span.start_ns
-                spans[-1] = _Told(spans[-1].span._replace(end_ns=event.time_ns), spans[-1].start_seq, event.seq)
+                since_ns = spans[-1].start_ns
+                spans[-1] = spans[-1]._replace(end_ns=event.time_ns, end_seq=event.seq)
             gap = self._gap(place)
             if gap is None or gap.assigned_ns is not None:
                 self._open(Gap(place, lost.cause, max(lost.time_ns, since_ns), event.time_ns))
-                if lost.cause not in _STOPS:
-                    self._told_off[place] = (event.client, places)
+                opened.append(place)
+        if lost.cause not in _STOPS:  # who stands still reads nothing of what it is handed
+            self._taken.add((event.group, event.client), places, opened)
 
     def _gap(self, place: Place) -> Gap | None:
         """The newest of a partition."""
@@ -179,40 +252,39 @@ class Ownership:
             self._gaps_count -= len(self._gaps.pop(next(iter(self._gaps))))
 
     def _assigned(self, event: Event) -> None:
-        places = tuple(_places(event))
-        awaited = False
+        places = _places(event)
+        ended = []
         for place in places:
             spans = self._spans.setdefault(place, deque(maxlen=SPANS_KEPT))
-            spans.append(_Told(Span(event.client, event.time_ns, None), event.seq))
+            spans.append(_Told(event.client, event.time_ns, event.seq))
+            self._taken.settled(place)
             gap = self._gap(place)
-            self._told_off.pop(place, None)
             if gap is not None and gap.assigned_ns is None:
-                self._gaps[self._newest[place]][place] = gap._replace(assigned_ns=event.time_ns)
-                awaited = True
-        if awaited:
-            self._awaited.update(dict.fromkeys(places, (event.client, places)))
+                self._replace(gap, assigned_ns=event.time_ns)
+                ended.append(place)
+        self._given.add((event.group, event.client), places, ended)
 
-    def _read_on(self, event: Event) -> None:
+    def _read_on(self, place: Place, event: Event) -> None:
         """Who is given something of what it has lost, has not been told yet."""
-        assert event.partition is not None
-        client, places = self._told_off.get((event.group, event.topic, event.partition), ("", ()))
-        for place in places if client == event.client else ():
-            gap = self._gap(place) if place in self._told_off else None
-            if gap is not None:
-                self._gaps[self._newest[place]][place] = gap._replace(last_ns=event.time_ns)
+        gap = self._gap(place)
+        if gap is not None:
+            self._replace(gap, last_ns=event.time_ns)
+        spans = self._spans.get(place)
+        if spans and spans[-1].end_seq is not None:
+            last = spans[-1]._replace(read_until_ns=event.time_ns)
+            if last.read_on_ns is None:
+                last = last._replace(read_on_ns=event.time_ns, read_on_seq=event.seq)
+            spans[-1] = last
 
-    def _read(self, event: Event) -> None:
+    def _read(self, place: Place, event: Event) -> None:
         """What one assignment gave is read from the first message of any of it on."""
-        assert event.partition is not None
-        client, places = self._awaited.get((event.group, event.topic, event.partition), ("", ()))
-        if client != event.client:
-            return
-        for place in places:
-            gap = self._gap(place) if self._awaited.pop(place, None) else None
-            if gap is not None and gap.assigned_ns is not None and gap.read_ns is None:
-                waited = event.published_ns is not None and event.published_ns <= gap.assigned_ns
-                read_ns = event.time_ns if waited else gap.assigned_ns
-                self._gaps[self._newest[place]][place] = gap._replace(read_ns=read_ns)
+        gap = self._gap(place)
+        if gap is not None and gap.assigned_ns is not None:
+            waited = event.published_ns is not None and event.published_ns <= gap.assigned_ns
+            self._replace(gap, read_ns=event.time_ns if waited else gap.assigned_ns)
+
+    def _replace(self, gap: Gap, **times_ns: int) -> None:
+        self._gaps[self._newest[gap.place]][gap.place] = gap._replace(**times_ns)  # type: ignore[arg-type]
 
     # -- asked
 
@@ -221,17 +293,16 @@ class Ownership:
 
         Of what happened at that very time only what is among the first `events` of the session counts.
         """
-        return tuple(
-            span
-            if end_seq is None or (end_seq < events and (span.end_ns or 0) <= time_ns)
-            else span._replace(end_ns=None)
-            for span, start_seq, end_seq in tuple(self._spans.get(place, ()))
-            if start_seq < events and span.start_ns <= time_ns
-        )
+        begun = [
+            told
+            for told in tuple(self._spans.get(place, ()))
+            if told.start_seq < events and told.start_ns <= time_ns
+        ]
+        return tuple(told.at(time_ns, events, told is begun[-1]) for told in begun)
 
-    def since_ns(self, place: Place, owner: str, time_ns: int) -> int | None:
-        """Since when `owner` has had the partition at `time_ns`; None where that is not known."""
-        spans = self.spans(place, time_ns)
+    def since_ns(self, place: Place, owner: str, time_ns: int, events: int = 1 << 62) -> int | None:
+        """Since when `owner` has had the partition at `time_ns`; None where that is not known. `events` as in `spans`."""
+        spans = self.spans(place, time_ns, events)
         return spans[-1].start_ns if spans and spans[-1].owner == owner and spans[-1].end_ns is None else None
 
     def places(self, group: str) -> list[Place]:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.recording.fold_broker import FoldedBroker
-from broker_core.snapshots import ActorView, Snapshot
+from broker_core.snapshots import ActorView, Snapshot, total_lag
 
 GRID_NS = NS_PER_S // 4
 #: A rate is the mean over this long, up to the last line of the grid.
@@ -248,13 +248,13 @@ class SessionSeries:
     def _read_levels(self) -> dict[Key, float]:
         broker, levels = self._broker, dict[Key, float]()
         for name, group in broker.groups.items():
-            lags = dict(group.lags(broker.topics.partition_count, broker.topics.end_offset))
-            for (topic, partition), behind in lags.items():
-                if behind is not None:
-                    levels[lag(name, topic, partition)] = behind
-            known = [behind for behind in lags.values() if behind is not None]
-            if known and len(known) == len(lags):
-                levels[lag(name)] = sum(known)
+            lags = list(group.lags(broker.topics.partition_count, broker.topics.end_offset))
+            for (topic, partition), behind, end_offset in lags:
+                if behind is not None or not end_offset:
+                    levels[lag(name, topic, partition)] = behind or 0
+            whole = total_lag((behind, end_offset) for _place, behind, end_offset in lags)
+            if whole is not None:
+                levels[lag(name)] = whole
         for name, queue in broker.queues.items():
             levels[depth(name)], levels[dead(name)] = queue.waiting, queue.dead
         return levels

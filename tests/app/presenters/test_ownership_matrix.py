@@ -14,6 +14,7 @@ from broker_core.snapshots import RebalanceView, Snapshot
 from tests.broker_core.recording.test_ownership import Written
 from widgets.cards import RebalanceFacts
 from widgets.formats import Times
+from widgets.roles import Role
 
 
 def test_the_matrix_has_a_column_a_member_and_tells_all_spans_on_hover(qtbot: QtBot) -> None:
@@ -31,6 +32,28 @@ def test_the_matrix_has_a_column_a_member_and_tells_all_spans_on_hover(qtbot: Qt
     assert "00:01.000 to 00:05.000" in model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
     model.meet(Snapshot(6 * NS_PER_S, 1_000), "g")
     assert model.columnCount() == 1 and model.index(0, 0).data() == "00:01.000 to 00:05.000"
+
+
+def test_who_reads_on_until_it_is_told_is_shown_as_a_reader_until_there_is_another_owner(qtbot: QtBot) -> None:
+    told = Written()
+    owners = Owners()
+    owners.meet(("a", "b"))
+    told.rebalance(0, 1, "", "a")
+    told.tell(5, EventKind.PARTITIONS_REVOKED, "a")
+    told.read(5.4, "a", 5.4)
+    told.read(5.8, "a", 5.8)
+    told.tell(6, EventKind.PARTITIONS_ASSIGNED, "b")
+    model = OwnershipModel(owners)
+    model.follow(told.ownership)
+
+    def cell(at_s: float) -> tuple[object, object]:
+        model.meet(Snapshot(ns_from_s(at_s), 1_000), "g")
+        return model.index(0, 0).data(), model.index(0, 0).data(Role.BADGE)
+
+    assert cell(4) == ("since 00:01.000", "A")
+    assert cell(5.2) == ("00:01.000 to 00:05.000", None)
+    assert cell(5.5) == cell(5.9) == ("00:01.000 to 00:05.000, reads on until its next heartbeat", "A")
+    assert cell(6) == ("00:01.000 to 00:05.000, read on until 00:05.800", None)
 
 
 def card(told: Written, now_s: float, started_s: float, ended_s: float | None) -> RebalanceFacts:

@@ -350,10 +350,19 @@ class Lists:
                         f"since {moment(span.start_ns)}"
                         if span.end_ns is None
                         else f"{moment(span.start_ns)} to {moment(span.end_ns)}"
+                        + self._read_on(group.name, (topic, partition), span.end_ns)
                         for span in spans
                         if span.owner == owner
                     ]
                     self.found["ownership", f"{group.name} {topic}/{partition}", owner] = "\n".join(lines)
+
+    def _read_on(self, group: str, place: tuple[str, int], revoked_ns: int) -> str:
+        """What the owner of a partition that was revoked then read of it afterwards."""
+        for gap in self.recount.all_gaps(group):
+            if (gap.place, gap.revoked_ns) == (place, revoked_ns) and gap.read_on_ns:
+                over = gap.assigned_ns is not None
+                return f", read on until {moment(gap.read_on_ns[-1])}" if over else ", reads on until its next heartbeat"
+        return ""
 
 
 def _drained(lag: int | None, word: str, drains_s: int | None) -> str:

@@ -50,14 +50,10 @@ class Rates:
     def _behind_in_group(self, client: str, name: str) -> tuple[int, int]:
         """Lag and its age over what the client owns; -1 for nothing that could be said."""
         group = self.recount.groups.get(name)
-        count, age_ns = -1, 0
-        for topic, partition in self.recount.read_by(name) if group is not None else ():
-            lag = self.recount.lag(name, topic, partition)
-            if group is not None and group.owner((topic, partition)) == client and lag is not None:
-                count = max(0, count) + lag
-                lag_ns = self.recount.lag_ns(name, topic, partition, self.now_ns)
-                age_ns = max(age_ns, lag_ns or 0)
-        return count, age_ns
+        owned = [place for place in self.recount.read_by(name) if group.owner(place) == client] if group else []
+        lag = self.recount.group_lag(name, owned)
+        ages_ns = [self.recount.lag_ns(name, *place, self.now_ns) or 0 for place in owned]
+        return (-1, 0) if lag is None else (lag, max(ages_ns))
 
     def _rate(self, kind: str, name: str) -> str:
         return per_second(self.recount.rate((kind, name), self.now_ns))

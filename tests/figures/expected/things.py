@@ -122,12 +122,11 @@ class Things:
         ]
         for at, place in enumerate(owns[:LISTED] or ["nothing"]):
             self._set(thing, {f"{head}Owns" + (f" #{at + 1}" if at else ""): place})
-        lags = [self.recount.lag(group, *place) for place in places]
-        known = [lag for lag in lags if lag is not None]
+        lag = self.recount.group_lag(group, places)
         self._set(
             thing,
             {
-                f"{head}Lag": messages(sum(known)) if known else "n/a",
+                f"{head}Lag": "n/a" if lag is None else messages(lag),
                 f"{head}Joined": moment(member.joined_ns),
                 f"{head}Member id": member_id,
             },

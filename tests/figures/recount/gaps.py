@@ -20,6 +20,7 @@ class Gap:
     revoked_ns: int
     assigned_ns: int | None
     read_ns: int | None
+    read_on_ns: tuple[int, ...] = ()  # when its owner, not yet told, was given something
 
     def lasted_ns(self, now_ns: int) -> int:
         """Up to now, where it is open."""
@@ -53,25 +54,27 @@ def _gap(rows: list[Row], at: int, group: str, place: Place) -> tuple[Gap, int]:
     lost_ns = max([lost_ns, *given[-1:]])
     later = range(at + 1, len(rows))
     until = next((n for n in later if rows[n]["kind"] == "partitions_assigned" and place in places_of(rows[n])), None)
-    if until is None:
-        return Gap(group, place, cause, lost_ns, revoked["time_ns"], None, None), len(rows)
     taken = places_of(revoked)
-    told_off = [
+    read_on_ns = tuple(
         row["time_ns"]
         for row in rows[at + 1 : until]
-        if row["kind"] == "delivered"
+        if cause not in {"crash", "pause"}  # who stands still reads nothing of what it is handed
+        and row["kind"] == "delivered"
         and row["client"] == revoked["client"]
         and (row["topic"], row["partition"]) in taken
-    ]
+    )
+    if until is None:
+        return Gap(group, place, cause, lost_ns, revoked["time_ns"], None, None, read_on_ns), len(rows)
     assigned = rows[until]
     gap = Gap(
         group,
         place,
         cause,
-        max([lost_ns, *told_off[-1:]]),
+        max([lost_ns, *read_on_ns[-1:]]),
         revoked["time_ns"],
         assigned["time_ns"],
         _read_ns(rows, until, place),
+        read_on_ns,
     )
     return gap, until
 

@@ -137,28 +137,29 @@ class Recount(Flows):
         topics = sorted({*group.topics(), *(topic for topic, _ in group.committed)} & set(self.listed))
         return [(topic, number) for topic in topics for number in range(len(self.topics[topic].partitions))]
 
-    def group_lag(self, name: str) -> int | None:
-        """Of all partitions that it reads; None where one that holds messages has nothing committed."""
-        total = 0
-        places = self.read_by(name)
-        for topic, number in places:
-            lag = self.lag(name, topic, number)
-            if lag is None and self.end(topic, number):
-                return None
-            total += lag or 0
-        return total if places else None
+    def group_lag(self, name: str, places: list[tuple[str, int]] | None = None) -> int | None:
+        """Of those in which the group has committed, of all that it reads; None where in none, and any holds messages."""
+        places = self.read_by(name) if places is None else places
+        committed = [place for place in places if self.lag(name, *place) is not None]
+        if not committed and (not places or any(self.end(*place) for place in places)):
+            return None
+        return sum(self.lag(name, *place) or 0 for place in committed)
 
     def gaps(self, group: str, started_ns: int) -> list[Gap]:
         """For how long nobody read each partition that was revoked in the rebalance of `group` that began then."""
-        known = self._gaps.get(group)
-        if known is None or known[0] != self.events:
-            known = self._gaps[group] = (self.events, gaps_of(self.told[group], group))
         starts = [card.started_ns for card in self.rebalances if card.group == group]
         return [
             gap
-            for gap in known[1]
+            for gap in self.all_gaps(group)
             if max((start for start in starts if start <= gap.revoked_ns), default=None) == started_ns
         ]
+
+    def all_gaps(self, group: str) -> list[Gap]:
+        """Those of all rebalances of `group`."""
+        known = self._gaps.get(group)
+        if known is None or known[0] != self.events:
+            known = self._gaps[group] = (self.events, gaps_of(self.told[group], group))
+        return known[1]
 
     def end(self, topic: str, partition: int) -> int:
         """The offset that the next message gets."""

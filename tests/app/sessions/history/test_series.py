@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import resources
-from app.presenters.group_lag import lag_of
 from app.sessions.history.series import (
     ALL_PUBLISHED,
     BLOCKED,
@@ -115,7 +114,7 @@ def test_levels_are_those_of_the_broker(name: str) -> None:
         line = series.line(snapshot.time_ns + NS_PER_MS)
         for group in snapshot.groups:
             (found,) = series.values(lag(group.name), (line,))
-            assert (None if math.isnan(found) else found) == lag_of(group), (group.name, snapshot.time_ns)
+            assert (None if math.isnan(found) else found) == group.lag, (group.name, snapshot.time_ns)
             compared += 1
         for queue in snapshot.queues:
             assert series.values(depth(queue.name), (line,)) == [queue.ready + queue.delayed]
