@@ -294,9 +294,7 @@ class Ownership:
         Of what happened at that very time only what is among the first `events` of the session counts.
         """
         begun = [
-            told
-            for told in tuple(self._spans.get(place, ()))
-            if told.start_seq < events and told.start_ns <= time_ns
+            told for told in tuple(self._spans.get(place, ())) if told.start_seq < events and told.start_ns <= time_ns
         ]
         return tuple(told.at(time_ns, events, told is begun[-1]) for told in begun)
 

@@ -361,7 +361,9 @@ class Lists:
         for gap in self.recount.all_gaps(group):
             if (gap.place, gap.revoked_ns) == (place, revoked_ns) and gap.read_on_ns:
                 over = gap.assigned_ns is not None
-                return f", read on until {moment(gap.read_on_ns[-1])}" if over else ", reads on until its next heartbeat"
+                return (
+                    f", read on until {moment(gap.read_on_ns[-1])}" if over else ", reads on until its next heartbeat"
+                )
         return ""
 
 
