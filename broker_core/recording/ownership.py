@@ -299,7 +299,7 @@ class Ownership:
         return tuple(told.at(time_ns, events, told is begun[-1]) for told in begun)
 
     def since_ns(self, place: Place, owner: str, time_ns: int, events: int = 1 << 62) -> int | None:
-        """Since when `owner` has had the partition at `time_ns`; None where that is not known. `events` as in `spans`."""
+        """Since when `owner` has had the partition at `time_ns`; None where not known. `events` as in `spans`."""
         spans = self.spans(place, time_ns, events)
         return spans[-1].start_ns if spans and spans[-1].owner == owner and spans[-1].end_ns is None else None
 

@@ -138,7 +138,7 @@ class Recount(Flows):
         return [(topic, number) for topic in topics for number in range(len(self.topics[topic].partitions))]
 
     def group_lag(self, name: str, places: list[tuple[str, int]] | None = None) -> int | None:
-        """Of the places, else of all that it reads, in which it has committed; None where in none that holds messages."""
+        """Over the places, else all that it reads; None where it has committed in none, and any holds messages."""
         places = self.read_by(name) if places is None else places
         committed = [place for place in places if self.lag(name, *place) is not None]
         if not committed and (not places or any(self.end(*place) for place in places)):
